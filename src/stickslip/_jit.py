@@ -1,0 +1,85 @@
+"""The one kernel decorator, and where compiled code is cached.
+
+Numba's own cache notices an edit of the file that holds a function, but not an edit of a helper that the function
+calls in another file: it then returns the old answer. So compiled code lives in a directory whose name is a hash of
+the whole package's source (and of the Numba and NumPy versions): any edit anywhere starts a fresh directory.
+
+* ``STICKSLIP_CACHE_DIR`` moves the cache (default: the user's cache directory).
+* ``NUMBA_DISABLE_JIT=1`` runs every kernel as plain Python: slow, but you can set a breakpoint in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numba
+import numpy as np
+from numba.core import config as numba_config
+
+F = TypeVar("F", bound=Callable)
+
+KEPT_CACHES = 4
+"""How many source versions keep their compiled code; older ones are deleted when a new one is created."""
+
+
+def source_hash(package: Path) -> str:
+    """Hash of every Python file of the package, and of the versions that decide the machine code."""
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+    for path in sorted(package.rglob("*.py")):
+        digest.update(path.relative_to(package).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    if "STICKSLIP_CACHE_DIR" in os.environ:
+        return Path(os.environ["STICKSLIP_CACHE_DIR"])
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "stickslip" / "kernels"
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stickslip" / "kernels"
+
+
+def _make_cache_dir() -> str:
+    name = source_hash(Path(__file__).parent)
+    for root in (_cache_root(), Path(tempfile.gettempdir()) / f"stickslip-kernels-{Path.home().name}"):
+        try:
+            directory = root / name
+            if not directory.is_dir():
+                directory.mkdir(parents=True, exist_ok=True)
+                _forget_old(root)
+            directory.touch()  # the most recently used versions are the ones that are kept
+            return str(directory)
+        except OSError:
+            continue  # a read-only home: compiled code goes to the temporary directory
+    return tempfile.mkdtemp(prefix="stickslip-kernels-")
+
+
+def _forget_old(root: Path) -> None:
+    versions = sorted((d for d in root.iterdir() if d.is_dir()), key=lambda d: d.stat().st_mtime, reverse=True)
+    for old in versions[KEPT_CACHES:]:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+CACHE_DIR = _make_cache_dir()
+
+
+def kernel(func: F) -> F:
+    """Compile ``func`` to machine code on first use, and keep that code for the next process.
+
+    The rules of a kernel (they are what lets the same function run inside a CUDA kernel):
+    arrays and numbers in, status codes out; scratch comes from the caller; no allocation, no Python objects,
+    no strings, no exceptions.
+    """
+    previous = numba_config.CACHE_DIR
+    numba_config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
+    try:
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(func)
+    finally:
+        numba_config.CACHE_DIR = previous

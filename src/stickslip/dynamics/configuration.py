@@ -1,0 +1,52 @@
+"""The configuration manifold: q ⊕ v·dt and q₁ ⊖ q₀.
+
+A free joint moves along a straight line and turns by the exponential map of its body-frame angular velocity. The
+product of unit quaternions is unit up to round-off; ``integrate`` removes that round-off by one normalisation
+(``tests/dynamics`` measures that it is no more than that).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from stickslip._jit import kernel
+from stickslip.math.quaternion import exponential, logarithm, multiply
+from stickslip.model.arrays import BALL, FREE
+
+
+@kernel
+def integrate(tree, q, v, dt, out):
+    """out = q ⊕ v·dt; ``out`` may be ``q`` itself."""
+    for j in range(tree.joint_type.shape[0]):
+        kind, i, d = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j]
+        if kind == FREE:
+            for k in range(3):
+                out[i + k] = q[i + k] + dt * v[d + k]
+            i += 3
+            d += 3
+        if kind == FREE or kind == BALL:
+            ew, ex, ey, ez = exponential(dt * v[d], dt * v[d + 1], dt * v[d + 2])
+            w, x, y, z = multiply(q[i], q[i + 1], q[i + 2], q[i + 3], ew, ex, ey, ez)
+            s = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+            out[i], out[i + 1], out[i + 2], out[i + 3] = s * w, s * x, s * y, s * z
+        else:
+            out[i] = q[i] + dt * v[d]
+
+
+@kernel
+def difference(tree, q0, q1, out):
+    """out (nv,): the velocity that leads from q0 to q1 in unit time."""
+    for j in range(tree.joint_type.shape[0]):
+        kind, i, d = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j]
+        if kind == FREE:
+            for k in range(3):
+                out[d + k] = q1[i + k] - q0[i + k]
+            i += 3
+            d += 3
+        if kind == FREE or kind == BALL:
+            w, x, y, z = multiply(
+                q0[i], -q0[i + 1], -q0[i + 2], -q0[i + 3], q1[i], q1[i + 1], q1[i + 2], q1[i + 3]
+            )
+            out[d], out[d + 1], out[d + 2] = logarithm(w, x, y, z)
+        else:
+            out[d] = q1[i] - q0[i]

@@ -1,0 +1,72 @@
+"""Energies, momentum and centre of mass."""
+
+from __future__ import annotations
+
+from stickslip._jit import kernel
+from stickslip.math.spatial import inertia_times
+
+
+@kernel
+def kinetic_energy(inertia, kin, v):
+    """½·vᵀMv [J], armature included; needs velocities and inertias up to date."""
+    V = kin.vel
+    energy = 0.0
+    for b in range(1, V.shape[0]):
+        px, py, pz, lx, ly, lz = inertia_times(
+            kin.inertia, b, V[b, 0], V[b, 1], V[b, 2], V[b, 3], V[b, 4], V[b, 5]
+        )
+        energy += V[b, 0] * px + V[b, 1] * py + V[b, 2] * pz + V[b, 3] * lx + V[b, 4] * ly + V[b, 5] * lz
+    for d in range(v.shape[0]):
+        energy += inertia.armature[d] * v[d] * v[d]
+    return 0.5 * energy
+
+
+@kernel
+def gravity_energy(inertia, kin):
+    """−Σ m·g·c [J], zero at the world's origin."""
+    energy = 0.0
+    for b in range(1, inertia.mass.shape[0]):
+        for i in range(3):
+            c = kin.pos[b, i]
+            for j in range(3):
+                c += kin.rot[b, i, j] * inertia.com[b, j]
+            energy -= inertia.mass[b] * inertia.gravity[i] * c
+    return energy
+
+
+@kernel
+def center_of_mass(inertia, kin, out):
+    """out (3,): centre of mass of everything that moves [m]; returns the total mass [kg]."""
+    total = 0.0
+    for i in range(3):
+        out[i] = 0.0
+    for b in range(1, inertia.mass.shape[0]):
+        total += inertia.mass[b]
+        for i in range(3):
+            c = kin.pos[b, i]
+            for j in range(3):
+                c += kin.rot[b, i, j] * inertia.com[b, j]
+            out[i] += inertia.mass[b] * c
+    if total > 0.0:
+        for i in range(3):
+            out[i] /= total
+    return total
+
+
+@kernel
+def momentum(kin, about, out):
+    """out (6,): linear momentum [kg m/s], then angular momentum [kg m²/s] about the world point ``about`` (3,)."""
+    V = kin.vel
+    for i in range(6):
+        out[i] = 0.0
+    for b in range(1, V.shape[0]):
+        px, py, pz, lx, ly, lz = inertia_times(
+            kin.inertia, b, V[b, 0], V[b, 1], V[b, 2], V[b, 3], V[b, 4], V[b, 5]
+        )
+        x, y, z = kin.origin[b, 0] - about[0], kin.origin[b, 1] - about[1], kin.origin[b, 2] - about[2]
+        out[0] += px
+        out[1] += py
+        out[2] += pz
+        out[3] += lx + y * pz - z * py
+        out[4] += ly + z * px - x * pz
+        out[5] += lz + x * py - y * px

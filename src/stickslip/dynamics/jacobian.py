@@ -1,0 +1,102 @@
+"""Jacobians of points and frames, their velocities, and J̇·v; all in world axes, linear rows first.
+
+Only the columns of the joints between the world and the link are written: the caller's array must be zero elsewhere,
+or be cleared with ``clear``.
+"""
+
+from __future__ import annotations
+
+from stickslip._jit import kernel
+
+
+@kernel
+def clear(J):
+    for i in range(J.shape[0]):
+        for j in range(J.shape[1]):
+            J[i, j] = 0.0
+
+
+@kernel
+def last_dof(support, link):
+    """The velocity nearest to the link on its path to the root; −1 for the world."""
+    if link == 0:
+        return -1
+    return support.link_dof[link + 1] - 1
+
+
+@kernel
+def point_jacobian(support, kin, link, x, y, z, J):
+    """J (3, nv): velocity of the point (x, y, z) [world] of a link. Cost: depth of the link."""
+    S = kin.S
+    x, y, z = x - kin.origin[link, 0], y - kin.origin[link, 1], z - kin.origin[link, 2]
+    d = last_dof(support, link)
+    while d >= 0:
+        a, b, c = S[d, 3], S[d, 4], S[d, 5]
+        J[0, d] = S[d, 0] + b * z - c * y
+        J[1, d] = S[d, 1] + c * x - a * z
+        J[2, d] = S[d, 2] + a * y - b * x
+        d = support.dof_parent[d]
+
+
+@kernel
+def frame_jacobian(support, frames, kin, frame, J):
+    """J (6, nv): linear velocity of the frame's origin, then angular velocity, both in world axes."""
+    link = frames.link[frame]
+    x, y, z = frame_position(frames, kin, frame)
+    point_jacobian(support, kin, link, x, y, z, J)
+    d = last_dof(support, link)
+    while d >= 0:
+        J[3, d], J[4, d], J[5, d] = kin.S[d, 3], kin.S[d, 4], kin.S[d, 5]
+        d = support.dof_parent[d]
+
+
+@kernel
+def link_point(kin, link, x, y, z):
+    """World position of a point given in the link frame."""
+    R = kin.rot
+    return (
+        kin.pos[link, 0] + R[link, 0, 0] * x + R[link, 0, 1] * y + R[link, 0, 2] * z,
+        kin.pos[link, 1] + R[link, 1, 0] * x + R[link, 1, 1] * y + R[link, 1, 2] * z,
+        kin.pos[link, 2] + R[link, 2, 0] * x + R[link, 2, 1] * y + R[link, 2, 2] * z,
+    )
+
+
+@kernel
+def frame_position(frames, kin, frame):
+    return link_point(kin, frames.link[frame], frames.pos[frame, 0], frames.pos[frame, 1], frames.pos[frame, 2])
+
+
+@kernel
+def point_velocity(kin, link, x, y, z):
+    """Velocity of the point (x, y, z) [world] of a link."""
+    V = kin.vel
+    x, y, z = x - kin.origin[link, 0], y - kin.origin[link, 1], z - kin.origin[link, 2]
+    a, b, c = V[link, 3], V[link, 4], V[link, 5]
+    return V[link, 0] + b * z - c * y, V[link, 1] + c * x - a * z, V[link, 2] + a * y - b * x
+
+
+@kernel
+def point_acceleration(kin, acc, link, x, y, z):
+    """Acceleration of a point of a link from spatial accelerations: J̇·v for ``kin.acc``, J·a + J̇·v for ``kin.total``."""
+    A, V = acc, kin.vel
+    vx, vy, vz = point_velocity(kin, link, x, y, z)
+    x, y, z = x - kin.origin[link, 0], y - kin.origin[link, 1], z - kin.origin[link, 2]
+    a, b, c = A[link, 3], A[link, 4], A[link, 5]
+    p, q, r = V[link, 3], V[link, 4], V[link, 5]
+    return (
+        A[link, 0] + b * z - c * y + q * vz - r * vy,
+        A[link, 1] + c * x - a * z + r * vx - p * vz,
+        A[link, 2] + a * y - b * x + p * vy - q * vx,
+    )
+
+
+@kernel
+def add_point_force(kin, link, x, y, z, fx, fy, fz, f_ext):
+    """Add a force [N, world axes] at a point [world] to the link's spatial force at its tree's reference point."""
+    x, y, z = x - kin.origin[link, 0], y - kin.origin[link, 1], z - kin.origin[link, 2]
+    f_ext[link, 0] += fx
+    f_ext[link, 1] += fy
+    f_ext[link, 2] += fz
+    f_ext[link, 3] += y * fz - z * fy
+    f_ext[link, 4] += z * fx - x * fz
+    f_ext[link, 5] += x * fy - y * fx

@@ -1,0 +1,88 @@
+"""Forces that act in the joints: actuators, springs, limits. Damping is left to the stepper, which may treat it
+implicitly.
+
+A limit is a one-sided spring-damper: it pushes back, never pulls.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from stickslip._jit import kernel
+from stickslip.math.quaternion import logarithm, multiply
+from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
+
+
+@kernel
+def actuator_forces(tree, actuators, q, v, control, tau):
+    """tau += the actuators' forces for the controls (nu,), clipped to their ranges."""
+    for k in range(control.shape[0]):
+        j = actuators.joint[k]
+        i, d = tree.joint_q[j], tree.joint_v[j]
+        gear = actuators.gear[k]
+        u = min(max(control[k], actuators.control_range[k, 0]), actuators.control_range[k, 1])
+        bias = actuators.bias[k, 0] + gear * (actuators.bias[k, 1] * q[i] + actuators.bias[k, 2] * v[d])
+        force = actuators.gain[k] * u + bias
+        force = min(max(force, actuators.force_range[k, 0]), actuators.force_range[k, 1])
+        tau[d] += gear * force
+
+
+@kernel
+def spring_and_limit_forces(tree, passive, q, v, tau):
+    """tau += joint springs and joint limits."""
+    for j in range(tree.joint_type.shape[0]):
+        kind, i, d, stiffness = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j], passive.stiffness[j]
+        if kind == HINGE or kind == SLIDE:
+            tau[d] -= stiffness * (q[i] - passive.q_spring[i])
+            if passive.limited[j] != 0:
+                below, above = passive.range[j, 0] - q[i], q[i] - passive.range[j, 1]
+                k, b = passive.limit_stiffness[j], passive.limit_damping[j]
+                if below > 0.0:
+                    tau[d] += max(0.0, k * below - b * v[d])
+                if above > 0.0:
+                    tau[d] -= max(0.0, k * above + b * v[d])
+            continue
+        if kind == FREE:
+            for k in range(3):
+                tau[d + k] -= stiffness * (q[i + k] - passive.q_spring[i + k])
+            i += 3
+            d += 3
+        s = passive.q_spring
+        w, x, y, z = multiply(s[i], -s[i + 1], -s[i + 2], -s[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
+        x, y, z = logarithm(w, x, y, z)
+        tau[d] -= stiffness * x
+        tau[d + 1] -= stiffness * y
+        tau[d + 2] -= stiffness * z
+        if kind == BALL and passive.limited[j] != 0:
+            x, y, z = logarithm(q[i], q[i + 1], q[i + 2], q[i + 3])
+            angle = sqrt(x * x + y * y + z * z)
+            above = angle - passive.range[j, 1]
+            if above > 0.0:
+                x, y, z = x / angle, y / angle, z / angle
+                rate = x * v[d] + y * v[d + 1] + z * v[d + 2]
+                push = max(0.0, passive.limit_stiffness[j] * above + passive.limit_damping[j] * rate)
+                tau[d] -= push * x
+                tau[d + 1] -= push * y
+                tau[d + 2] -= push * z
+
+
+@kernel
+def spring_energy(tree, passive, q):
+    """Energy stored in the joint springs [J] (limits not counted)."""
+    energy = 0.0
+    for j in range(tree.joint_type.shape[0]):
+        kind, i, half = tree.joint_type[j], tree.joint_q[j], 0.5 * passive.stiffness[j]
+        if half == 0.0:
+            continue
+        s = passive.q_spring
+        if kind == HINGE or kind == SLIDE:
+            energy += half * (q[i] - s[i]) ** 2
+            continue
+        if kind == FREE:
+            for k in range(3):
+                energy += half * (q[i + k] - s[i + k]) ** 2
+            i += 3
+        w, x, y, z = multiply(s[i], -s[i + 1], -s[i + 2], -s[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
+        x, y, z = logarithm(w, x, y, z)
+        energy += half * (x * x + y * y + z * z)
+    return energy

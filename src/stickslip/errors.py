@@ -1,0 +1,57 @@
+"""The exceptions and warnings of stickslip: each message says what was expected, what came, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class StickslipError(Exception):
+    """Base of everything that stickslip raises on purpose; the command line prints it as one line."""
+
+
+class InputError(StickslipError, ValueError):
+    """A value that cannot be used: wrong type, shape, sign or name."""
+
+
+class ModelError(StickslipError):
+    """A model file or scene that cannot be turned into something to simulate."""
+
+
+class UnsupportedFeatureError(ModelError):
+    """A feature of a model file that stickslip does not simulate, refused by name."""
+
+
+class RecordingError(StickslipError, OSError):
+    """A recording that cannot be written or read."""
+
+
+class DivergedError(StickslipError):
+    """The simulation produced a number that is not finite; carries the last good state."""
+
+    def __init__(self, message: str, *, snapshot: Any = None, saved_to: str | None = None) -> None:
+        super().__init__(message)
+        self.snapshot = snapshot
+        self.saved_to = saved_to
+
+
+class StickslipWarning(UserWarning):
+    """Something that the user should know but that does not stop the run."""
+
+
+class NotHonouredWarning(StickslipWarning):
+    """The chosen method cannot honour something that the scene asks for; it is named."""
+
+
+def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
+    """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` as an exception to raise."""
+    return InputError(f"{what}: expected {wanted}, got {got!r}" + (f"; {remedy}" if remedy else ""))
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
+    """An unknown name, with the nearest known ones first."""
+    choices = sorted(known)
+    near = get_close_matches(name, choices, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    return InputError(f"unknown {what} {name!r}: {hint}known: {', '.join(choices) or 'none'}")

@@ -1,0 +1,1 @@
+"""What exists: scenes, models, states, materials, bundled robots."""

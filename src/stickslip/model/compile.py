@@ -1,0 +1,218 @@
+"""From MuJoCo's compiled model to ours: links, joints, inertias, frames.
+
+MuJoCo reads the files, applies defaults, checks inertias and computes those of shapes. We keep the bodies that move
+(links), merge what is fixed to them, and keep every body, site and shape as a named frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Tree
+from stickslip.model.shape import Material, Shape
+
+
+def rotation(quat: np.ndarray) -> np.ndarray:
+    """Rotation matrix of a quaternion (w, x, y, z)."""
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, np.ascontiguousarray(quat, dtype=float))
+    return matrix.reshape(3, 3)
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Where a MuJoCo body sits: the link that carries it and its pose in the link frame."""
+
+    link: int
+    pos: np.ndarray
+    rot: np.ndarray
+
+    def place(self, pos: np.ndarray, quat: np.ndarray) -> tuple[int, np.ndarray, np.ndarray]:
+        """The pose in the link frame of something that is given in the body frame."""
+        return self.link, self.pos + self.rot @ pos, self.rot @ rotation(quat)
+
+
+def attach_bodies(mj: mujoco.MjModel) -> tuple[list[Attachment], list[int]]:
+    """For each body its link and its pose in it; and for each link the body that gave it its frame."""
+    bodies = [Attachment(0, np.zeros(3), np.eye(3))]
+    link_body = [0]
+    for b in range(1, mj.nbody):
+        if mj.body_jntnum[b] > 0:
+            bodies.append(Attachment(len(link_body), np.zeros(3), np.eye(3)))
+            link_body.append(b)
+        else:
+            bodies.append(Attachment(*bodies[mj.body_parentid[b]].place(mj.body_pos[b], mj.body_quat[b])))
+    return bodies, link_body
+
+
+def build_tree(mj: mujoco.MjModel, bodies: list[Attachment], link_body: list[int]) -> Tree:
+    nl = len(link_body)
+    parent = np.zeros(nl, dtype=np.int64)
+    root = np.zeros(nl, dtype=np.int64)
+    joint_start = np.zeros(nl + 1, dtype=np.int64)
+    link_pos = np.zeros((nl, 3))
+    link_rot = np.tile(np.eye(3), (nl, 1, 1))
+    aligned = np.ones(nl, dtype=np.int64)
+    for link in range(1, nl):
+        b = link_body[link]
+        parent[link], link_pos[link], link_rot[link] = bodies[mj.body_parentid[b]].place(mj.body_pos[b], mj.body_quat[b])
+        root[link] = link if parent[link] == 0 else root[parent[link]]
+        joint_start[link + 1] = joint_start[link] + mj.body_jntnum[b]
+        aligned[link] = np.array_equal(link_rot[link], np.eye(3))
+    return Tree(
+        parent=parent,
+        root=root,
+        joint_start=joint_start,
+        joint_type=mj.jnt_type.astype(np.int64),
+        joint_q=mj.jnt_qposadr.astype(np.int64),
+        joint_v=mj.jnt_dofadr.astype(np.int64),
+        joint_pos=mj.jnt_pos.astype(float).reshape(-1, 3),
+        joint_axis=mj.jnt_axis.astype(float).reshape(-1, 3),
+        link_pos=link_pos,
+        link_rot=link_rot,
+        aligned=aligned,
+        q0=mj.qpos0.astype(float),
+    )
+
+
+def build_inertia(mj: mujoco.MjModel, bodies: list[Attachment], nl: int) -> Inertia:
+    """Sum the inertias of all bodies on a link: mass and first moment first, then about the common centre of mass."""
+    mass = np.zeros(nl)
+    moment = np.zeros((nl, 3))
+    placed = []
+    for b in range(mj.nbody):
+        link, pos, rot = bodies[b].place(mj.body_ipos[b], mj.body_iquat[b])
+        mass[link] += mj.body_mass[b]
+        moment[link] += mj.body_mass[b] * pos
+        placed.append((link, mj.body_mass[b], pos, rot @ np.diag(mj.body_inertia[b]) @ rot.T))
+    com = np.divide(moment, mass[:, None], out=np.zeros_like(moment), where=mass[:, None] > 0)
+    tensor = np.zeros((nl, 3, 3))
+    for link, m, pos, about_own in placed:
+        r = pos - com[link]
+        tensor[link] += about_own + m * (r @ r * np.eye(3) - np.outer(r, r))
+    six = np.stack([tensor[:, i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))], axis=1)
+    mass[0], com[0], six[0] = 0.0, 0.0, 0.0  # the world does not move: its mass means nothing
+    return Inertia(mass, com, six, mj.dof_armature.astype(float), mj.opt.gravity.astype(float))
+
+
+def build_joint_forces(mj: mujoco.MjModel) -> JointForces:
+    """Springs, dampers and limits; a limit is a one-sided spring-damper with MuJoCo's solref time constant.
+
+    solref = (time constant, damping ratio) describes an acceleration; times the joint's own inertia at the reference
+    configuration it is a stiffness [N m/rad or N/m] and a damping. The default is critically damped within 20 ms.
+    """
+    stiffness, damping = np.zeros(mj.njnt), np.zeros(mj.njnt)
+    for j in range(mj.njnt):
+        inertia = mj.dof_M0[mj.jnt_dofadr[j]]
+        first, second = mj.jnt_solref[j]
+        if first > 0:
+            width = mj.jnt_solimp[j, 1]
+            stiffness[j] = inertia / (width * first * second) ** 2
+            damping[j] = inertia * 2.0 / (width * first)
+        else:
+            stiffness[j], damping[j] = -inertia * first, -inertia * second
+    return JointForces(
+        damping=mj.dof_damping.astype(float),
+        stiffness=mj.jnt_stiffness.astype(float),
+        q_spring=mj.qpos_spring.astype(float),
+        limited=mj.jnt_limited.astype(np.int64),
+        range=mj.jnt_range.astype(float).reshape(-1, 2),
+        limit_stiffness=stiffness,
+        limit_damping=damping,
+    )
+
+
+def build_actuators(mj: mujoco.MjModel) -> Actuators:
+    """Affine actuators on hinge and slide joints (anything else was refused before)."""
+    unlimited = np.array([-np.inf, np.inf])
+    control = np.where(mj.actuator_ctrllimited[:, None] != 0, mj.actuator_ctrlrange, unlimited)
+    force = np.where(mj.actuator_forcelimited[:, None] != 0, mj.actuator_forcerange, unlimited)
+    affine = (mj.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)[:, None]
+    return Actuators(
+        joint=mj.actuator_trnid[:, 0].astype(np.int64),
+        gear=mj.actuator_gear[:, 0].astype(float),
+        gain=mj.actuator_gainprm[:, 0].astype(float),
+        bias=np.where(affine, mj.actuator_biasprm[:, :3], 0.0),
+        control_range=control.astype(float).reshape(-1, 2),
+        force_range=force.astype(float).reshape(-1, 2),
+    )
+
+
+def build_frames(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Frames, dict[str, int]]:
+    """Every named body and site; a site wins over a body of the same name being stored under ``site:name``."""
+    names: dict[str, int] = {}
+    placed = []
+    for b in range(mj.nbody):
+        names[mj.body(b).name] = len(placed)
+        placed.append((bodies[b].link, bodies[b].pos, bodies[b].rot))
+    for s in range(mj.nsite):
+        name = mj.site(s).name
+        names[f"site:{name}" if name in names else name] = len(placed)
+        placed.append(bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s]))
+    frames = Frames(
+        link=np.array([p[0] for p in placed], dtype=np.int64),
+        pos=np.array([p[1] for p in placed], dtype=float).reshape(-1, 3),
+        rot=np.array([p[2] for p in placed], dtype=float).reshape(-1, 3, 3),
+    )
+    return frames, names
+
+
+SHAPE_NAMES = {
+    mujoco.mjtGeom.mjGEOM_PLANE: "plane",
+    mujoco.mjtGeom.mjGEOM_SPHERE: "sphere",
+    mujoco.mjtGeom.mjGEOM_CAPSULE: "capsule",
+    mujoco.mjtGeom.mjGEOM_CYLINDER: "cylinder",
+    mujoco.mjtGeom.mjGEOM_BOX: "box",
+    mujoco.mjtGeom.mjGEOM_MESH: "mesh",
+}
+
+
+def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Shape, ...]:
+    """Collision and drawing shapes, then the contact points (sites marked with ``user="1"``)."""
+    shapes = []
+    for g in range(mj.ngeom):
+        link, pos, rot = bodies[mj.geom_bodyid[g]].place(mj.geom_pos[g], mj.geom_quat[g])
+        vertices = None
+        if mj.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:
+            first, count = mj.mesh_vertadr[mj.geom_dataid[g]], mj.mesh_vertnum[mj.geom_dataid[g]]
+            vertices = mj.mesh_vert[first : first + count].astype(float)
+        user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
+        shapes.append(
+            Shape(
+                name=mj.geom(g).name or f"{mj.body(mj.geom_bodyid[g]).name}/{g}",
+                kind=SHAPE_NAMES[mujoco.mjtGeom(mj.geom_type[g])],
+                link=link,
+                pos=pos,
+                rot=rot,
+                size=mj.geom_size[g].astype(float),
+                vertices=vertices,
+                material=Material.from_user(user, friction=float(mj.geom_friction[g, 0]), condim=int(mj.geom_condim[g])),
+                group=int(mj.geom_contype[g]),
+                mask=int(mj.geom_conaffinity[g]),
+                rgba=mj.geom_rgba[g].astype(float),
+                body=int(mj.geom_bodyid[g]),
+            )
+        )
+    for s in range(mj.nsite):
+        if mj.nuser_site >= 1 and mj.site_user[s, 0] == 1.0:
+            link, pos, rot = bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s])
+            shapes.append(
+                Shape(
+                    name=mj.site(s).name,
+                    kind="point",
+                    link=link,
+                    pos=pos,
+                    rot=rot,
+                    size=np.zeros(3),
+                    vertices=None,
+                    material=Material(),
+                    group=0,
+                    mask=1,
+                    rgba=mj.site_rgba[s].astype(float),
+                    body=int(mj.site_bodyid[s]),
+                )
+            )
+    return tuple(shapes)

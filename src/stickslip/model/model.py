@@ -1,0 +1,138 @@
+"""Model: the constant description of a scene, compiled once; State: what changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import mujoco
+import numpy as np
+
+from stickslip.errors import expected, unknown
+from stickslip.model import compile as build
+from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Support, Tree, build_support
+from stickslip.model.shape import Shape
+
+
+@dataclass
+class State:
+    """Configuration, velocity and time; ``q`` and ``v`` are laid out as MuJoCo's qpos and qvel."""
+
+    q: np.ndarray
+    """(nq,) joint coordinates; a free joint is world position [m] and quaternion (w, x, y, z)."""
+    v: np.ndarray
+    """(nv,) joint velocities; a free joint is world-linear [m/s] and body-angular [rad/s]."""
+    time: float = 0.0
+    """[s]."""
+
+    def copy(self) -> State:
+        return State(self.q.copy(), self.v.copy(), self.time)
+
+
+@dataclass(frozen=True)
+class Model:
+    """Constant arrays of a scene, split into small tuples for the kernels, with the names that people use."""
+
+    tree: Tree
+    support: Support
+    inertia: Inertia
+    joint_forces: JointForces
+    actuators: Actuators
+    frames: Frames
+    shapes: tuple[Shape, ...]
+    link_names: tuple[str, ...]
+    joint_names: tuple[str, ...]
+    actuator_names: tuple[str, ...]
+    frame_index: dict[str, int] = field(repr=False)
+    keyframes: dict[str, np.ndarray] = field(repr=False)
+    """Named configurations (nq,)."""
+    mj: mujoco.MjModel = field(repr=False, compare=False)
+    """The MuJoCo model that this one was compiled from: the same scene for the peer."""
+
+    @property
+    def nlink(self) -> int:
+        """Number of links, the world included."""
+        return len(self.tree.parent)
+
+    @property
+    def nq(self) -> int:
+        return len(self.tree.q0)
+
+    @property
+    def nv(self) -> int:
+        return len(self.support.dof_link)
+
+    @property
+    def nu(self) -> int:
+        """Number of controls."""
+        return len(self.actuators.joint)
+
+    def link(self, name: str) -> int:
+        """Index of the link that carries the body ``name``."""
+        return int(self.frames.link[self.frame(name)])
+
+    def frame(self, name: str) -> int:
+        """Index of a named frame: any body or site of the scene."""
+        if name not in self.frame_index:
+            raise unknown("frame", name, self.frame_index)
+        return self.frame_index[name]
+
+    def joint(self, name: str) -> int:
+        if name not in self.joint_names:
+            raise unknown("joint", name, self.joint_names)
+        return self.joint_names.index(name)
+
+    def state(self, q: np.ndarray | None = None, v: np.ndarray | None = None) -> State:
+        """A checked state; by default the keyframe ``home`` if there is one, else the reference configuration."""
+        if q is None:
+            q = self.keyframes.get("home", self.tree.q0)
+        state = State(np.array(q, dtype=float), np.zeros(self.nv) if v is None else np.array(v, dtype=float))
+        self.check(state)
+        return state
+
+    def check(self, state: State) -> None:
+        """Refuse a state of the wrong size, with NaN, or with quaternions that are not unit."""
+        for name, value, size in (("q", state.q, self.nq), ("v", state.v, self.nv)):
+            if value.shape != (size,):
+                raise expected(f"state.{name}", f"an array of shape ({size},)", value.shape)
+            bad = np.flatnonzero(~np.isfinite(value))
+            if len(bad):
+                raise expected(f"state.{name}", "finite numbers", value[bad[0]], f"look at entry {bad[0]}")
+        for j, first in self.quaternions():
+            norm = float(np.linalg.norm(state.q[first : first + 4]))
+            if abs(norm - 1.0) > 1e-6:
+                raise expected(
+                    f"quaternion of joint {self.joint_names[j]!r}", "unit length", round(norm, 9), "divide it by its norm"
+                )
+
+    def quaternions(self) -> list[tuple[int, int]]:
+        """(joint, first entry in q) of every quaternion."""
+        tree = self.tree
+        free = [(int(j), int(tree.joint_q[j]) + 3) for j in np.flatnonzero(tree.joint_type == 0)]
+        ball = [(int(j), int(tree.joint_q[j])) for j in np.flatnonzero(tree.joint_type == 1)]
+        return sorted(free + ball)
+
+    def with_gravity(self, gravity) -> Model:
+        """The same model under another gravity [m/s²]."""
+        return replace(self, inertia=self.inertia._replace(gravity=np.array(gravity, dtype=float)))
+
+
+def compile_model(mj: mujoco.MjModel) -> Model:
+    """Build our constant arrays from a compiled MuJoCo model."""
+    bodies, link_body = build.attach_bodies(mj)
+    tree = build.build_tree(mj, bodies, link_body)
+    frames, frame_index = build.build_frames(mj, bodies)
+    return Model(
+        tree=tree,
+        support=build_support(tree, mj.nv),
+        inertia=build.build_inertia(mj, bodies, len(link_body)),
+        joint_forces=build.build_joint_forces(mj),
+        actuators=build.build_actuators(mj),
+        frames=frames,
+        shapes=build.build_shapes(mj, bodies),
+        link_names=tuple(mj.body(b).name or f"link {i}" for i, b in enumerate(link_body)),
+        joint_names=tuple(mj.joint(j).name or f"joint {j}" for j in range(mj.njnt)),
+        actuator_names=tuple(mj.actuator(a).name or f"actuator {a}" for a in range(mj.nu)),
+        frame_index=frame_index,
+        keyframes={mj.key(k).name or f"key {k}": mj.key_qpos[k].copy() for k in range(mj.nkey)},
+        mj=mj,
+    )

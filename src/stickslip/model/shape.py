@@ -1,0 +1,116 @@
+"""Shapes and materials: what touches, and how it feels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from stickslip.errors import expected
+
+DEFAULT_FRICTION = 1.0
+DEFAULT_STIFFNESS = 1e5
+"""[N/m] the expo paper's contact stiffness."""
+DEFAULT_DAMPING = 300.0
+"""[N s/m] the expo paper's contact damping."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """Surface properties; ``None`` leaves the choice to the other surface of a pair, and then to the default."""
+
+    friction: float | None = None
+    """Coulomb coefficient μ."""
+    stiffness: float | None = None
+    """K [N/m]."""
+    damping: float | None = None
+    """B [N s/m]."""
+    restitution: float | None = None
+    """Newton's coefficient e."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and not (np.isfinite(value) and value >= 0.0):
+                raise expected(field.name, "a finite number ≥ 0", value)
+        if self.stiffness == 0.0:
+            raise expected("stiffness", "a number > 0 [N/m]", 0.0, "leave it out for the default of 1e5")
+        if self.restitution is not None and self.restitution > 1.0:
+            raise expected("restitution", "a number from 0 to 1", self.restitution)
+
+    # MJCF carries stiffness, damping, restitution and "friction is unset" in the user="…" attribute of a geom,
+    # 0 meaning unset; damping and restitution of exactly zero are written as -1.
+    def to_user(self) -> list[float]:
+        def code(value: float | None) -> float:
+            return 0.0 if value is None else (value if value > 0.0 else -1.0)
+
+        return [code(self.stiffness), code(self.damping), code(self.restitution), float(self.friction is None)]
+
+    @staticmethod
+    def from_user(user: np.ndarray, friction: float, condim: int) -> Material:
+        def value(x: float) -> float | None:
+            return None if x == 0.0 else max(float(x), 0.0)
+
+        mu: float | None = friction if condim >= 3 else 0.0  # condim 1 is MuJoCo's frictionless contact
+        return Material(None if user[3] == 1.0 else mu, value(user[0]), value(user[1]), value(user[2]))
+
+
+@dataclass(frozen=True)
+class PairMaterial:
+    """The properties of one pair of surfaces, after the combination rule."""
+
+    friction: float
+    stiffness: float
+    damping: float
+    restitution: float
+
+
+COMBINATION_RULE = (
+    "friction and restitution: the larger of the two surfaces (MuJoCo's rule); "
+    "stiffness and damping: two springs, two dampers in series; a property left unset takes the other surface's"
+)
+
+
+def combine(a: Material, b: Material) -> PairMaterial:
+    """The material of a pair, by ``COMBINATION_RULE``."""
+
+    def given(x: float | None, y: float | None) -> list[float]:
+        return [value for value in (x, y) if value is not None]
+
+    def series(values: list[float], default: float) -> float:
+        if not values:
+            return default
+        return 0.0 if min(values) == 0.0 else 1.0 / sum(1.0 / value for value in values)
+
+    return PairMaterial(
+        friction=max(given(a.friction, b.friction), default=DEFAULT_FRICTION),
+        stiffness=series(given(a.stiffness, b.stiffness), DEFAULT_STIFFNESS),
+        damping=series(given(a.damping, b.damping), DEFAULT_DAMPING),
+        restitution=max(given(a.restitution, b.restitution), default=0.0),
+    )
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A collision or drawing shape, rigidly attached to a link."""
+
+    name: str
+    kind: str
+    """plane, sphere, capsule, cylinder, box, mesh or point."""
+    link: int
+    pos: np.ndarray
+    """(3,) in the link frame [m]."""
+    rot: np.ndarray
+    """(3, 3) in the link frame; a plane's normal and a capsule's or cylinder's axis are the third column."""
+    size: np.ndarray
+    """(3,) MuJoCo's: radius; radius and half length; half edges [m]."""
+    vertices: np.ndarray | None
+    """(n, 3) of a mesh, in the shape frame [m]."""
+    material: Material
+    group: int
+    """Bit mask of what it is (MuJoCo's contype)."""
+    mask: int
+    """Bit mask of what it touches (MuJoCo's conaffinity)."""
+    rgba: np.ndarray
+    body: int
+    """The body of the file that it belongs to."""
