@@ -100,3 +100,15 @@ def add_point_force(kin, link, x, y, z, fx, fy, fz, f_ext):
     f_ext[link, 3] += y * fz - z * fy
     f_ext[link, 4] += z * fx - x * fz
     f_ext[link, 5] += x * fy - y * fx
+
+
+@kernel
+def add_wrenches(kin, wrench, f_ext):
+    """f_ext += wrenches (nl, 6), force and torque in world axes at the link origins, moved to the reference points."""
+    for b in range(1, wrench.shape[0]):
+        add_point_force(
+            kin, b, kin.pos[b, 0], kin.pos[b, 1], kin.pos[b, 2], wrench[b, 0], wrench[b, 1], wrench[b, 2], f_ext
+        )
+        f_ext[b, 3] += wrench[b, 3]
+        f_ext[b, 4] += wrench[b, 4]
+        f_ext[b, 5] += wrench[b, 5]

@@ -1,0 +1,1 @@
+"""Contact models: force laws (state → forces) and, later, formulations (contacts → a problem to solve)."""

@@ -1,0 +1,251 @@
+"""Dynamics: the rigid-body algorithms with NumPy arrays in and out, checked at the boundary."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from stickslip.dynamics import configuration, energy, factor, jacobian
+from stickslip.dynamics.aba import aba
+from stickslip.dynamics.crba import crba, unpack
+from stickslip.dynamics.data import make_data
+from stickslip.dynamics.delassus import delassus_dense, delassus_pattern, delassus_sparse, make_contact_rows
+from stickslip.dynamics.joint_forces import spring_energy
+from stickslip.dynamics.kinematics import (
+    forward_accelerations,
+    forward_kinematics,
+    forward_velocities,
+    spatial_inertias,
+)
+from stickslip.dynamics.rnea import rnea
+from stickslip.errors import expected
+from stickslip.math.quaternion import from_matrix
+from stickslip.model.model import Model
+
+
+class Energy(NamedTuple):
+    """[J]."""
+
+    kinetic: float
+    potential: float
+    """Of gravity, zero at the world's origin."""
+    elastic: float
+    """Of the joint springs."""
+
+
+class Dynamics:
+    """The rigid-body algorithms of one model; owns their scratch memory, so use one per thread.
+
+    Configurations, velocities and forces are laid out as in ``State`` (MuJoCo's layout). ``external`` is an
+    (nl, 6) array of force [N] and torque [N m] on each link, in world axes at the link's origin.
+
+    >>> dyn = Dynamics(model)
+    >>> M = dyn.crba(q)
+    >>> a = dyn.aba(q, v, tau)
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.data = make_data(model)
+        self._f_ext = np.zeros((model.nlink, 6))
+
+    # -- the boundary: shapes and finiteness are checked here, kernels assume them -------------------------------
+
+    def _vector(self, name: str, value, size: int) -> np.ndarray:
+        array = np.ascontiguousarray(value, dtype=np.float64)
+        if array.shape != (size,):
+            raise expected(name, f"an array of shape ({size},)", array.shape)
+        return array
+
+    def _q(self, q) -> np.ndarray:
+        return self._vector("q", q, self.model.nq)
+
+    def _v(self, v, name: str = "v") -> np.ndarray:
+        return self._vector(name, v, self.model.nv)
+
+    def _external(self, q: np.ndarray, external) -> np.ndarray:
+        self._f_ext[:] = 0.0
+        if external is not None:
+            wrench = np.ascontiguousarray(external, dtype=np.float64)
+            if wrench.shape != self._f_ext.shape:
+                raise expected("external", f"an array of shape {self._f_ext.shape}", wrench.shape)
+            forward_kinematics(self.model.tree, q, self.data.kin)
+            jacobian.add_wrenches(self.data.kin, wrench, self._f_ext)
+        return self._f_ext
+
+    def _update(self, q, v=None) -> None:
+        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
+        velocity = np.zeros(self.model.nv) if v is None else self._v(v)
+        forward_velocities(self.model.tree, velocity, self.data.kin)
+        spatial_inertias(self.model.inertia, self.data.kin)
+
+    # -- the classical algorithms --------------------------------------------------------------------------------
+
+    def rnea(self, q, v, a, external=None) -> np.ndarray:
+        """Inverse dynamics: τ = M·a + b − Jᵀf (nv,)."""
+        m, q, tau = self.model, self._q(q), np.empty(self.model.nv)
+        f_ext = self._external(q, external)
+        rnea(m.tree, m.support, m.inertia, q, self._v(v), self._v(a, "a"), f_ext, self.data.kin, tau)
+        return tau
+
+    def bias(self, q, v, external=None) -> np.ndarray:
+        """Gravity, centrifugal and Coriolis forces b(q, v) (nv,)."""
+        return self.rnea(q, v, np.zeros(self.model.nv), external)
+
+    def crba(self, q) -> np.ndarray:
+        """The mass matrix M (nv, nv)."""
+        m = self.model
+        crba(m.tree, m.support, m.inertia, self._q(q), self.data.kin, self.data.mass)
+        dense = np.empty((m.nv, m.nv))
+        unpack(m.support, self.data.mass.M, dense)
+        return dense
+
+    def aba(self, q, v, tau, external=None) -> np.ndarray:
+        """Forward dynamics: a = M⁻¹(τ − b + Jᵀf) (nv,)."""
+        m, q, a = self.model, self._q(q), np.empty(self.model.nv)
+        f_ext = self._external(q, external)
+        aba(m.tree, m.support, m.inertia, q, self._v(v), self._v(tau, "tau"), f_ext, self.data.kin, self.data.art, a)
+        return a
+
+    def solve(self, q, b) -> np.ndarray:
+        """M⁻¹·b by the tree-sparse factorisation (nv,)."""
+        self._factor(q)
+        x = self._v(b, "b").copy()
+        factor.solve(self.model.support, self.data.mass.L, x)
+        return x
+
+    def _factor(self, q) -> None:
+        m, mass = self.model, self.data.mass
+        crba(m.tree, m.support, m.inertia, self._q(q), self.data.kin, mass)
+        factor.ltdl_factor(m.support, mass.M, mass.L)
+
+    # -- frames --------------------------------------------------------------------------------------------------
+
+    def poses(self, q) -> np.ndarray:
+        """(nl, 7) world position and quaternion (w, x, y, z) of every link."""
+        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
+        kin = self.data.kin
+        return np.array([[*kin.pos[b], *from_matrix(*kin.rot[b].ravel())] for b in range(self.model.nlink)])
+
+    def frame_pose(self, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
+        """World position (3,) and axes (3, 3) of a named frame."""
+        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
+        f, frames, kin = self.model.frame(frame), self.model.frames, self.data.kin
+        position = np.array(jacobian.frame_position(frames, kin, f))
+        return position, kin.rot[frames.link[f]] @ frames.rot[f]
+
+    def frame_velocity(self, q, v, frame: str) -> np.ndarray:
+        """(6,) linear velocity of the frame's origin and angular velocity, in world axes."""
+        self._update(q, v)
+        f, frames, kin = self.model.frame(frame), self.model.frames, self.data.kin
+        link = frames.link[f]
+        linear = jacobian.point_velocity(kin, link, *jacobian.frame_position(frames, kin, f))
+        return np.array([*linear, *kin.vel[link, 3:]])
+
+    def frame_acceleration(self, q, v, a, frame: str) -> np.ndarray:
+        """(6,) acceleration of the frame's origin and angular acceleration, in world axes; J̇·v where a = 0."""
+        self._update(q, v)
+        forward_accelerations(self.model.tree, self.model.support, self._v(a, "a"), self.data.kin)
+        f, frames, kin = self.model.frame(frame), self.model.frames, self.data.kin
+        link = frames.link[f]
+        linear = jacobian.point_acceleration(kin, kin.total, link, *jacobian.frame_position(frames, kin, f))
+        return np.array([*linear, *kin.total[link, 3:]])
+
+    def frame_jacobian(self, q, frame: str) -> np.ndarray:
+        """(6, nv) linear rows first, world axes, at the frame's origin."""
+        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
+        J = np.zeros((6, self.model.nv))
+        jacobian.frame_jacobian(self.model.support, self.model.frames, self.data.kin, self.model.frame(frame), J)
+        return J
+
+    # -- contacts ------------------------------------------------------------------------------------------------
+
+    def delassus(self, q, link1, link2, point, axes) -> np.ndarray:
+        """W = J·M⁻¹·Jᵀ (3n, 3n) of n contacts between link1 and link2.
+
+        ``point`` (n, 3) [world]; ``axes`` (n, 3, 3): rows are normal, tangent 1, tangent 2 [world].
+        """
+        link1, link2, point, axes = self._contacts(link1, link2, point, axes)
+        self._factor(q)
+        n = len(link1)
+        W = np.zeros((3 * n, 3 * n))
+        rows = make_contact_rows(self.model.support, n)
+        delassus_dense(
+            self.model.support, self.data.mass.L, self.data.kin, link1, link2, point, axes, n, rows, W
+        )
+        return W
+
+    def delassus_sparse(self, q, link1, link2, point, axes) -> sparse.bsr_array:
+        """The same matrix in 3×3 blocks; contacts in separate trees do not couple and are not stored."""
+        link1, link2, point, axes = self._contacts(link1, link2, point, axes)
+        self._factor(q)
+        n, support = len(link1), self.model.support
+        start, other = np.zeros(n + 1, dtype=np.int64), np.zeros(max(n, 1), dtype=np.int64)
+        scratch = (np.zeros(self.model.nv, np.int64), np.zeros((n, 2), np.int64), np.zeros(n, np.int64))
+        count = delassus_pattern(support, link1, link2, n, *scratch, start, other)
+        if count < 0:
+            other = np.zeros(-count, dtype=np.int64)
+            count = delassus_pattern(support, link1, link2, n, *scratch, start, other)
+        blocks = np.zeros((count, 3, 3))
+        rows = make_contact_rows(support, n)
+        delassus_sparse(
+            support, self.data.mass.L, self.data.kin, link1, link2, point, axes, n, start, other, rows, blocks
+        )
+        return sparse.bsr_array((blocks, other[:count], start), shape=(3 * n, 3 * n))
+
+    def _contacts(self, link1, link2, point, axes):
+        link1 = np.ascontiguousarray(link1, dtype=np.int64)
+        link2 = np.ascontiguousarray(link2, dtype=np.int64)
+        point = np.ascontiguousarray(point, dtype=float)
+        axes = np.ascontiguousarray(axes, dtype=float)
+        n = len(link1)
+        if link2.shape != (n,) or point.shape != (n, 3) or axes.shape != (n, 3, 3):
+            raise expected(
+                "contacts", "link1 (n,), link2 (n,), point (n, 3), axes (n, 3, 3)",
+                (link1.shape, link2.shape, point.shape, axes.shape),
+            )  # fmt: skip
+        for links in (link1, link2):
+            bad = np.flatnonzero((links < 0) | (links >= self.model.nlink))
+            if len(bad):
+                raise expected("contact link", f"an index from 0 to {self.model.nlink - 1}", int(links[bad[0]]))
+        return link1, link2, point, axes
+
+    # -- energies, momentum, configuration -------------------------------------------------------------------------
+
+    def energy(self, q, v) -> Energy:
+        self._update(q, v)
+        m, kin = self.model, self.data.kin
+        return Energy(
+            energy.kinetic_energy(m.inertia, kin, self._v(v)),
+            energy.gravity_energy(m.inertia, kin),
+            spring_energy(m.tree, m.joint_forces, self._q(q)),
+        )
+
+    def center_of_mass(self, q) -> np.ndarray:
+        """(3,) [m]."""
+        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
+        com = np.empty(3)
+        energy.center_of_mass(self.model.inertia, self.data.kin, com)
+        return com
+
+    def momentum(self, q, v, about=None) -> np.ndarray:
+        """(6,) linear [kg m/s] and angular [kg m²/s] momentum about a world point (default: the centre of mass)."""
+        about = self.center_of_mass(q) if about is None else self._vector("about", about, 3)
+        self._update(q, v)
+        out = np.empty(6)
+        energy.momentum(self.data.kin, about, out)
+        return out
+
+    def integrate(self, q, v, dt: float = 1.0) -> np.ndarray:
+        """q ⊕ v·dt on the configuration manifold (nq,)."""
+        out = np.empty(self.model.nq)
+        configuration.integrate(self.model.tree, self._q(q), self._v(v), float(dt), out)
+        return out
+
+    def difference(self, q0, q1) -> np.ndarray:
+        """q1 ⊖ q0 (nv,): the velocity that leads from q0 to q1 in unit time."""
+        out = np.empty(self.model.nv)
+        configuration.difference(self.model.tree, self._q(q0), self._q(q1), out)
+        return out

@@ -1,0 +1,6 @@
+"""Recordings: HDF5 files and logs in memory of what happened in a run."""
+
+from stickslip.record.log import Contacts, Log, load
+from stickslip.record.writer import Recorder
+
+__all__ = ["Contacts", "Log", "Recorder", "load"]

@@ -1,0 +1,144 @@
+"""What a recording says about its model and its making, apart from the frames."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stickslip.record.layout import FORMAT, Sizes
+
+if TYPE_CHECKING:
+    from stickslip.model.model import Model
+
+PACKAGES = ("stickslip", "numpy", "numba", "mujoco", "h5py")
+
+# Kept as attributes of the file, so that any HDF5 tool shows them.
+NAMES = ("link_names", "joint_names", "actuator_names")
+NUMBERS = ("link_parent", "joint_type", "joint_link", "joint_q", "joint_v")
+
+
+@dataclass(frozen=True)
+class Header:
+    """Constant through a recording."""
+
+    sizes: Sizes
+    link_names: tuple[str, ...]
+    """(nl,)."""
+    joint_names: tuple[str, ...]
+    """(nj,)."""
+    actuator_names: tuple[str, ...]
+    """(nu,)."""
+    link_parent: np.ndarray
+    """(nl,) parent link."""
+    joint_type: np.ndarray
+    """(nj,) FREE, BALL, SLIDE or HINGE."""
+    joint_link: np.ndarray
+    """(nj,) the link that the joint moves."""
+    joint_q: np.ndarray
+    """(nj,) first entry in q."""
+    joint_v: np.ndarray
+    """(nj,) first entry in v."""
+    shapes: tuple[dict[str, Any], ...]
+    """The fields of ``model.shape.Shape`` without ``vertices``."""
+    vertices: dict[int, np.ndarray]
+    """Shape → (n, 3) mesh vertices in the shape frame [m]; only for drawing, hence float32."""
+    scene_xml: str
+    options: dict[str, Any]
+    """Method, dt and whatever else the run was started with."""
+    versions: dict[str, str]
+    created: str
+    """ISO 8601, UTC."""
+
+    def write(self, file: Any) -> None:
+        """Into a new HDF5 file."""
+        import h5py
+
+        text = h5py.string_dtype()
+        file.attrs["kind"] = "stickslip recording"
+        file.attrs["format"] = FORMAT
+        file.attrs["created"] = self.created
+        file.attrs["versions"] = json.dumps(self.versions)
+        file.attrs["options"] = json.dumps(self.options)
+        for name, size in self.sizes._asdict().items():
+            file.attrs[name] = size
+        for name in NAMES:
+            file.attrs.create(name, np.array(getattr(self, name), dtype=object), dtype=text)
+        for name in NUMBERS:
+            file.attrs[name] = getattr(self, name)
+        # These two may be megabytes, too much for an attribute.
+        file.create_dataset("scene_xml", data=self.scene_xml, dtype=text)
+        file.create_dataset("shapes", data=json.dumps(self.shapes), dtype=text)
+        group = file.create_group("shape_vertices")
+        for index, points in self.vertices.items():
+            group.create_dataset(str(index), data=points, compression="gzip", compression_opts=1, shuffle=True)
+
+    @staticmethod
+    def read(file: Any) -> Header:
+        attrs = file.attrs
+        return Header(
+            sizes=Sizes(*(int(attrs[name]) for name in Sizes._fields)),
+            **{name: tuple(map(str, attrs[name])) for name in NAMES},
+            **{name: np.asarray(attrs[name]) for name in NUMBERS},
+            shapes=tuple(json.loads(file["shapes"][()])),
+            vertices={int(index): points[()] for index, points in file["shape_vertices"].items()},
+            scene_xml=file["scene_xml"].asstr()[()],
+            options=json.loads(attrs["options"]),
+            versions=json.loads(attrs["versions"]),
+            created=str(attrs["created"]),
+        )
+
+
+def describe(model: Model, scene_xml: str, options: dict[str, Any]) -> Header:
+    """The header of a recording of ``model`` that starts now."""
+    tree = model.tree
+    shapes = []
+    for shape in model.shapes:
+        entry = asdict(shape)
+        del entry["vertices"]
+        shapes.append(entry)
+    return Header(
+        sizes=Sizes(model.nlink, model.nq, model.nv, model.nu),
+        link_names=tuple(model.link_names),
+        joint_names=tuple(model.joint_names),
+        actuator_names=tuple(model.actuator_names),
+        link_parent=np.asarray(tree.parent, dtype=np.int64),
+        joint_type=np.asarray(tree.joint_type, dtype=np.int64),
+        joint_link=np.repeat(np.arange(model.nlink), np.diff(tree.joint_start)),
+        joint_q=np.asarray(tree.joint_q, dtype=np.int64),
+        joint_v=np.asarray(tree.joint_v, dtype=np.int64),
+        shapes=tuple(_plain(shapes)),
+        vertices={i: s.vertices.astype(np.float32) for i, s in enumerate(model.shapes) if s.vertices is not None},
+        scene_xml=scene_xml,
+        options=_plain(options),
+        versions=dict(_versions()),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """As JSON would give it back, so that a log in memory and one from a file are the same."""
+
+    def convert(x: Any) -> Any:
+        if isinstance(x, np.ndarray | np.generic):
+            return x.tolist()
+        return str(x)  # a controller, a function: the name is all that can be kept
+
+    return json.loads(json.dumps(value, default=convert))
+
+
+@cache
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found

@@ -1,0 +1,124 @@
+"""Opening recordings: finished, abandoned by a killed process, or still being written."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from stickslip.errors import RecordingError, expected
+from stickslip.record import lock
+from stickslip.record.header import Header
+from stickslip.record.layout import FORMAT, complete_frames, table
+
+
+class FileSource:
+    """What a ``Log`` reads from when the recording is a file."""
+
+    def __init__(self, path: str | os.PathLike) -> None:
+        self.path = _existing(path)
+        self._file = _open(self.path)
+        try:
+            _check_kind(self._file, self.path)
+            self.header = Header.read(self._file)
+            self.arrays: dict[str, Any] = {name: self._file[name] for name in table()}
+            self._look()
+        except RecordingError:
+            self._file.close()
+            raise
+        except (OSError, KeyError, RuntimeError, ValueError) as error:
+            self._file.close()
+            raise _damaged(self.path, error) from error
+
+    def _look(self) -> None:
+        # The outcome first: if it says that the run is over, the frames seen after it are all there will be.
+        stored = _text(self._file["outcome"])
+        if stored == "running":
+            stored = "running" if lock.is_held(self.path) else "killed"
+        self.outcome = stored
+        self.frames = complete_frames(self.arrays)
+
+    @property
+    def last_good(self) -> tuple[float, np.ndarray, np.ndarray] | None:
+        group = self._file["last_good"]
+        time = float(group["time"][()])
+        return None if np.isnan(time) else (time, group["q"][()], group["v"][()])
+
+    def refresh(self) -> None:
+        """See what a live writer has added."""
+        if self._file.swmr_mode:
+            for dataset in (self._file["outcome"], *self.arrays.values()):
+                dataset.refresh()
+            self._look()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def read_outcome(path: str) -> str | None:
+    """The stored outcome of a recording; None if the file cannot be read as one."""
+    try:
+        with _open(path) as file:
+            return _text(file["outcome"])
+    except (OSError, KeyError):
+        return None
+
+
+def _text(dataset: Any) -> str:
+    return bytes(dataset[()]).decode()
+
+
+def _existing(path: str | os.PathLike) -> str:
+    try:
+        name = os.fspath(path)
+    except TypeError:
+        raise expected("load", "the path of a recording", path) from None
+    if os.path.isdir(name):
+        raise RecordingError(f"cannot load {name!r}: expected a file, got a folder; name a file in it")
+    if not os.path.exists(name):
+        folder = os.path.dirname(os.path.abspath(name))
+        found = sorted(f for f in os.listdir(folder) if f.endswith(".h5"))[:5] if os.path.isdir(folder) else []
+        near = f"that folder has {', '.join(found)}" if found else "check the name and the folder"
+        raise RecordingError(f"cannot load {name!r}: expected a recording, got no such file; {near}")
+    return os.path.realpath(name)
+
+
+def _open(path: str) -> Any:
+    import h5py
+
+    try:
+        return h5py.File(path, "r")
+    except PermissionError as error:
+        raise RecordingError(f"cannot load {path!r}: expected a readable file, got {error.strerror!r}") from error
+    except OSError:
+        pass
+    try:
+        # A killed process leaves the file flagged as being written; only this mode opens it then.
+        return h5py.File(path, "r", swmr=True)
+    except OSError as error:
+        if not h5py.is_hdf5(path):
+            raise RecordingError(
+                f"cannot load {path!r}: expected a stickslip recording, got a file that is not HDF5; "
+                "use a file written by record=…"
+            ) from error
+        raise _damaged(path, error) from error
+
+
+def _check_kind(file: Any, path: str) -> None:
+    if file.attrs.get("kind") != "stickslip recording":
+        raise RecordingError(
+            f"cannot load {path!r}: expected a stickslip recording, got another HDF5 file; "
+            "use a file written by record=…"
+        )
+    if (found := int(file.attrs["format"])) > FORMAT:
+        raise RecordingError(
+            f"cannot load {path!r}: expected recording format {FORMAT} or older, got {found}; update stickslip"
+        )
+
+
+def _damaged(path: str, error: Exception) -> RecordingError:
+    reason = " ".join(str(error).split())
+    return RecordingError(
+        f"cannot load {path!r}: expected a whole recording, got a damaged or locked file ({reason}); record it again"
+    )

@@ -1,0 +1,209 @@
+"""Where blocks of frames go: memory, or an HDF5 file that survives the death of its process.
+
+A block is a dict path → array of all fields of the layout, with ``contact/start`` holding the *end* of each new frame.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+
+from stickslip.errors import RecordingError, expected
+from stickslip.record import lock
+from stickslip.record.header import Header
+from stickslip.record.layout import FRAME, START, complete_frames, table
+from stickslip.record.reader import read_outcome
+
+Block = dict[str, np.ndarray]
+
+# Rows per chunk. A chunk that is flushed before it is full is written again later, and the old copy's space is lost
+# while readers may hold it, so small chunks keep the files of slow runs small; large ones compress better.
+CHUNK_ROWS = 128
+
+
+class MemoryStore:
+    """A recording in memory; also what a ``Log`` reads from then."""
+
+    path = None
+
+    def __init__(self, header: Header) -> None:
+        self.header = header
+        self.outcome = "running"
+        self.last_good: tuple[float, np.ndarray, np.ndarray] | None = None
+        self._blocks: list[Block] = [_empty(header)]
+
+    def write(self, block: Block) -> None:
+        self._blocks.append({path: rows.copy() for path, rows in block.items()})
+
+    def save_last_good(self, time: float, q: np.ndarray, v: np.ndarray) -> None:
+        self.last_good = (float(time), np.array(q), np.array(v))
+
+    def finish(self, outcome: str) -> None:
+        self.outcome = outcome
+
+    @property
+    def arrays(self) -> Block:
+        """All blocks as one; joined when somebody looks."""
+        if len(self._blocks) > 1:
+            self._blocks = [{path: np.concatenate([b[path] for b in self._blocks]) for path in self._blocks[0]}]
+        return self._blocks[0]
+
+    @property
+    def frames(self) -> int:
+        return complete_frames(self.arrays)
+
+    def refresh(self) -> None:
+        """Nothing to do: ``arrays`` always holds what was written."""
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class FileStore:
+    """An HDF5 file in single-writer/multiple-reader mode: readable at any moment, also after SIGKILL."""
+
+    def __init__(self, path: str | os.PathLike, header: Header) -> None:
+        import h5py
+
+        self.path = check_target(path)
+        self._length = {name: 0 for name in table()} | {START.name: 1}
+        # Built beside the target and moved onto it: an earlier recording stays whole until the new one stands, and
+        # whoever has the earlier one open keeps reading it.
+        beside = f"{self.path}.{os.getpid()}.new"
+        with _explained(self.path, "create"):
+            try:
+                self._file = h5py.File(beside, "w", libver="latest")
+                self._create(header)
+                self._file.swmr_mode = True  # from here on nothing new may be created
+                self._lock = lock.hold(beside)
+                os.replace(beside, self.path)
+            except BaseException:
+                with suppress(Exception):
+                    self._file.close()
+                with suppress(OSError):
+                    os.unlink(beside)
+                raise
+
+    def _create(self, header: Header) -> None:
+        file = self._file
+        header.write(file)
+        file.create_dataset("outcome", data=np.bytes_("running"), dtype="S16")
+        for path, (name, shape_of, dtype, unit, meaning) in table().items():
+            shape = shape_of(header.sizes)
+            width = tuple(max(n, 1) for n in shape)  # HDF5 has no chunks without width
+            dataset = file.create_dataset(
+                path,
+                shape=(self._length[path], *shape),
+                maxshape=(None, *width),
+                chunks=(CHUNK_ROWS, *width),
+                dtype=dtype,
+                compression="gzip",
+                compression_opts=1,
+                shuffle=True,
+            )
+            dataset.attrs["units"], dataset.attrs["meaning"] = unit, meaning
+            if name in ("time", "q", "v"):
+                good = file.create_dataset(f"last_good/{name}", data=np.full(shape, np.nan))
+                good.attrs["units"] = unit
+                good.attrs["meaning"] = f"{meaning}; the last finite state of a run that diverged, else NaN"
+        file["pose"].attrs["links"] = "row 0 is the world; names in the attribute link_names of the file"
+
+    def write(self, block: Block) -> None:
+        """Add rows and push them to the operating system, ``time`` last.
+
+        The lengths move on only when all is written, so that a block that was cut short, by Ctrl-C or a full disk, can
+        be written again.
+        """
+        with _explained(self.path, "write to"):
+            for path in self._length:
+                rows, first = block[path], self._length[path]
+                if len(rows):
+                    dataset = self._file[path]
+                    dataset.resize(first + len(rows), axis=0)
+                    if rows.size:
+                        dataset[first : first + len(rows)] = rows
+                    dataset.flush()
+            for path in self._length:
+                self._length[path] += len(block[path])
+
+    def save_last_good(self, time: float, q: np.ndarray, v: np.ndarray) -> None:
+        with _explained(self.path, "write to"):
+            for name, value in (("q", q), ("v", v), ("time", time)):
+                dataset = self._file[f"last_good/{name}"]
+                if dataset.size:
+                    dataset[...] = value
+                dataset.flush()
+
+    def finish(self, outcome: str) -> None:
+        try:
+            with _explained(self.path, "finish"):
+                try:
+                    self._file["outcome"][()] = np.bytes_(outcome)
+                    self._file["outcome"].flush()
+                finally:
+                    self._file.close()
+        finally:
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
+
+
+def _empty(header: Header) -> Block:
+    block = {path: np.zeros((0, *f.shape(header.sizes)), dtype=f.dtype) for path, f in table().items()}
+    block[START.name] = np.zeros(1, dtype=START.dtype)
+    return block
+
+
+def check_target(path: str | os.PathLike) -> str:
+    """The real path of a file that may be (over)written, or a sentence why not."""
+    try:
+        target = os.path.realpath(os.fspath(path))
+    except TypeError:
+        raise expected("record", "the path of a file, such as 'run.h5', or None for memory", path) from None
+    folder = os.path.dirname(target)
+
+    def refuse(wanted: str, got: str, remedy: str) -> RecordingError:
+        return RecordingError(f"cannot record to {str(path)!r}: expected {wanted}, got {got}; {remedy}")
+
+    if os.path.isdir(target):
+        raise refuse("a file", "a folder", f"name a file in it, such as {os.path.join(target, 'run.h5')!r}")
+    if not os.path.isdir(folder):
+        raise refuse("an existing folder", repr(folder), "create the folder first")
+    if not os.access(folder, os.W_OK):
+        raise refuse("a folder that you may write to", repr(folder), "choose another folder")
+    if not os.path.exists(target):
+        return target
+    if not os.path.isfile(target):
+        raise refuse("a regular file", "a device or pipe", "choose another name")
+    if not os.access(target, os.W_OK):
+        raise refuse("a file that you may write to", "a read-only file", "choose another name")
+    with open(target, "rb") as file:
+        signature = file.read(8)
+    if signature not in (b"", b"\x89HDF\r\n\x1a\n"):  # --record robot.xml must not cost anybody a robot
+        raise refuse("a new name or an earlier recording", "another kind of file", "choose another name or delete it")
+    if lock.is_held(target) and read_outcome(target) in (None, "running"):
+        raise refuse("a file that nobody writes", "one that is being written", "choose another name, or end that run")
+    return target
+
+
+@contextmanager
+def _explained(path: str, doing: str) -> Iterator[None]:
+    """Turn what HDF5 and the operating system say into one line."""
+    try:
+        yield
+    except RecordingError:
+        raise
+    except (OSError, RuntimeError, ValueError, KeyError) as error:  # h5py raises all of these for a disk error
+        reason = " ".join(str(error).split())
+        raise RecordingError(
+            f"cannot {doing} the recording {path!r}: expected a working disk with space left, got {reason!r}; "
+            "free space or record to another place"
+        ) from error
+
+
+# The order of the layout is what makes a killed file consistent.
+assert FRAME[-1].name == "time"

@@ -1,0 +1,160 @@
+"""Recorder: takes frames one by one, keeps them in a buffer, and hands over blocks."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stickslip.errors import DivergedError, RecordingError, expected, unknown
+from stickslip.record.header import describe
+from stickslip.record.layout import CONTACT, CONTACT_NAMES, FRAME, FRAME_NAMES, OUTCOMES, START, flat
+from stickslip.record.log import Log, load
+from stickslip.record.store import FileStore, MemoryStore
+
+if TYPE_CHECKING:
+    from stickslip.model.model import Model
+
+FLUSH_SECONDS = 1.0
+"""The most that a killed process loses."""
+
+
+class Recorder:
+    """Records frames to ``path``, or to memory when ``path`` is None::
+
+        with Recorder("run.h5", model, scene_xml=xml, options={"method": "expo", "dt": 0.01}) as recorder:
+            recorder.append(frame, contacts)
+        log = recorder.log()
+
+    ``frame`` has every name of ``layout.FRAME`` and ``contacts`` every name of ``layout.CONTACT`` with one row per
+    contact, or is empty. Values are copied. Leaving the block closes the recording: "complete", "diverged" after a
+    ``DivergedError``, "interrupted" after any other exception.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike | None,
+        model: Model,
+        *,
+        scene_xml: str = "",
+        options: Mapping[str, Any] | None = None,
+        capacity: int = 512,
+    ) -> None:
+        if capacity < 1:
+            raise expected("capacity", "at least 1 frame", capacity)
+        header = describe(model, scene_xml, dict(options or {}))
+        self._store = MemoryStore(header) if path is None else FileStore(path, header)
+        self.path = self._store.path
+        self.frames = 0
+        """Frames appended so far."""
+        self.flushed = 0
+        """Frames that are safe from a kill."""
+        self.closed = False
+
+        sizes = header.sizes
+        self._capacity = capacity
+        self._frame = [_slot(f.name, capacity, f.shape(sizes), f.dtype) for f in FRAME]
+        self._end = np.zeros(capacity, dtype=START.dtype)
+        self._contact = [_slot(f.name, 4 * capacity, f.shape(sizes), f.dtype) for f in CONTACT]
+        self._contact_capacity = 4 * capacity
+        self._rows = self._contact_rows = 0  # in the buffers
+        self._contacts_before = 0  # in blocks already handed over
+        self._last_flush = time.monotonic()
+
+    def append(self, frame: Mapping[str, Any], contacts: Mapping[str, Any] | None = None) -> None:
+        """Copy one frame and its contacts; every ``capacity`` frames or second of wall time, flush."""
+        if self.closed:
+            raise RecordingError("cannot append: expected an open recorder, got a closed one; make a new Recorder")
+        if frame.keys() != FRAME_NAMES:
+            raise _wrong_names("frame", frame, FRAME_NAMES)
+        row = self._rows
+        for name, shape, buffer in self._frame:
+            value = frame[name]
+            if getattr(value, "shape", ()) != shape and np.shape(value) != shape:
+                raise expected(f"frame[{name!r}]", f"shape {shape}", np.shape(value))
+            buffer[row] = value
+
+        stop = self._contact_rows
+        if contacts:
+            stop = self._copy_contacts(contacts)
+        # Only now does the frame exist: an error above leaves the recording as it was.
+        self._contact_rows = stop
+        self._end[row] = self._contacts_before + stop
+        self._rows = row + 1
+        self.frames += 1
+        if self._rows == self._capacity or time.monotonic() - self._last_flush > FLUSH_SECONDS:
+            self.flush()
+
+    def _copy_contacts(self, contacts: Mapping[str, Any]) -> int:
+        if contacts.keys() != CONTACT_NAMES:
+            raise _wrong_names("contacts", contacts, CONTACT_NAMES)
+        first, n = self._contact_rows, len(contacts["pair"])
+        stop = first + n
+        if stop > self._contact_capacity:
+            self._contact_capacity = 2 * stop
+            grow = self._contact_capacity
+            self._contact = [(name, s, np.concatenate([b, np.zeros((grow - len(b), *s), b.dtype)])) for name, s, b in self._contact]
+        for name, shape, buffer in self._contact:
+            value = contacts[name]
+            if getattr(value, "shape", ()) != (n, *shape) and np.shape(value) != (n, *shape):
+                raise expected(f"contacts[{name!r}]", f"shape {(n, *shape)}", np.shape(value))
+            buffer[first:stop] = value
+        return stop
+
+    def flush(self) -> None:
+        """Hand the buffered frames over; after it they outlive this process."""
+        if self._rows:
+            block = {flat(name): buffer[: self._contact_rows] for name, _, buffer in self._contact}
+            block[START.name] = self._end[: self._rows]
+            block |= {name: buffer[: self._rows] for name, _, buffer in self._frame}
+            self._store.write(block)
+            self._contacts_before += self._contact_rows
+            self._rows = self._contact_rows = 0
+            self.flushed = self.frames
+        self._last_flush = time.monotonic()
+
+    def save_last_good(self, time: float, q: np.ndarray, v: np.ndarray) -> None:
+        """Keep the last finite state of a run that diverged."""
+        self._store.save_last_good(time, q, v)
+
+    def close(self, outcome: str = "complete") -> None:
+        """Flush and say how the run ended; closing twice does nothing."""
+        if outcome not in OUTCOMES:
+            raise unknown("outcome", outcome, OUTCOMES)
+        if self.closed:
+            return
+        self.closed = True
+        try:
+            self.flush()
+        finally:
+            self._store.finish(outcome)
+
+    def log(self) -> Log:
+        """The recording so far; flushes first when still open."""
+        if not self.closed:
+            self.flush()
+        if isinstance(self._store, MemoryStore):
+            return Log(self._store)
+        return load(self._store.path)
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        if kind is None:
+            self.close("complete")
+        else:
+            self.close("diverged" if issubclass(kind, DivergedError) else "interrupted")
+
+
+def _slot(name: str, rows: int, shape: tuple[int, ...], dtype: str) -> tuple[str, tuple[int, ...], np.ndarray]:
+    return name, shape, np.zeros((rows, *shape), dtype=dtype)
+
+
+def _wrong_names(what: str, given: Mapping[str, Any], names: frozenset[str]) -> Exception:
+    missing, extra = sorted(names - given.keys()), sorted(given.keys() - names)
+    return expected(what, f"the names {', '.join(sorted(names))}", sorted(given), f"missing {missing}, unknown {extra}")
