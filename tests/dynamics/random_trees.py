@@ -21,6 +21,9 @@ JOINTS = (
     ("slide", "ball"),
     ("slide", "slide", "slide", "ball"),
     ("slide", "slide", "hinge"),
+    ("hinge", "ball"),
+    ("ball", "slide"),
+    ("slide", "slide", "slide", "hinge", "hinge", "hinge"),
 )
 FREE_JOINTS = (("free",), ("freejoint",))
 FIXED = ()  # no joint: the body is merged into what carries it
@@ -49,19 +52,29 @@ def unit(rng, n):
     return vector / np.linalg.norm(vector)
 
 
-def joint(rng, name, kind):
+def joints(rng, body, kinds):
+    """The joints of a body: axes at right angles and, on several rotations, rotors: no state is nearly singular."""
+    axes = np.eye(3)[:, rng.permutation(3)] if rng.random() < 0.4 else np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    axes = axes * rng.choice([-1.0, 1.0], size=3)
+    axis = {kind: iter(axes.T) for kind in kinds}
+    rotors = kinds.count("hinge") + kinds.count("ball") > 1
+    return "".join(
+        joint(rng, f"{body}j{k}", kind, next(axis[kind], None) if kind in ("hinge", "slide") else None, rotors)
+        for k, kind in enumerate(kinds)
+    )
+
+
+def joint(rng, name, kind, axis, rotor):
     if kind == "freejoint":
         return f'<freejoint name="{name}"/>'
-    armature = f'armature="{numbers(rng.choice([0.0, rng.uniform(0.01, 0.5)]))}"'
+    armature = f'armature="{numbers(rng.choice([0.0, 1.0][rotor:]) * rng.uniform(0.01, 0.5))}"'
     if kind == "free":
         return f'<joint type="free" name="{name}" {armature}/>'
     anchor = f'pos="{numbers(rng.choice([0.0, 1.0]) * rng.normal(size=3) * 0.3)}"'
     if kind == "ball":
         return f'<joint type="ball" name="{name}" {anchor} {armature}/>'
-    aligned = np.eye(3)[rng.integers(3)] * rng.choice([-1.0, 1.0])
-    axis = numbers(aligned if rng.random() < 0.4 else unit(rng, 3))
     ref = numbers(rng.choice([0.0, rng.uniform(-1.0, 1.0)]))
-    return f'<joint type="{kind}" name="{name}" axis="{axis}" ref="{ref}" {anchor} {armature}/>'
+    return f'<joint type="{kind}" name="{name}" axis="{numbers(axis)}" ref="{ref}" {anchor} {armature}/>'
 
 
 def inertial(rng):
@@ -81,7 +94,7 @@ def mjcf(bodies, seed):
     def body(b):
         quat = np.array([1.0, 0, 0, 0]) if rng.random() < 0.3 else unit(rng, 4)
         text = f'<body name="b{b}" pos="{numbers(rng.normal(size=3) * 0.5)}" quat="{numbers(quat)}">{inertial(rng)}'
-        text += "".join(joint(rng, f"b{b}j{k}", kind) for k, kind in enumerate(bodies[b][1]))
+        text += joints(rng, f"b{b}", bodies[b][1])
         text += f'<site name="s{b}" pos="{numbers(rng.normal(size=3) * 0.3)}" quat="{numbers(unit(rng, 4))}"/>'
         return text + "".join(map(body, children[b])) + "</body>"
 

@@ -195,6 +195,19 @@ class Dynamics:
         )
         return sparse.bsr_array((blocks, other[:count], start), shape=(3 * n, 3 * n))
 
+    def delassus_diagonal(self, q, link1, link2, point) -> np.ndarray:
+        """(n, 3, 3) the diagonal blocks of W in world axes: how easily each contact point gives way [1/kg]."""
+        axes = np.tile(np.eye(3), (len(link1), 1, 1))
+        link1, link2, point, axes = self._contacts(link1, link2, point, axes)
+        self._factor(q)
+        support, n = self.model.support, len(link1)
+        rows, blocks = make_contact_rows(support, n), np.zeros((n, 3, 3))
+        each = np.arange(n + 1)
+        delassus_sparse(
+            support, self.data.mass.L, self.data.kin, link1, link2, point, axes, n, each, each, rows, blocks
+        )
+        return blocks
+
     def _contacts(self, link1, link2, point, axes):
         link1 = np.ascontiguousarray(link1, dtype=np.int64)
         link2 = np.ascontiguousarray(link2, dtype=np.int64)

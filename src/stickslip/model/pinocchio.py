@@ -174,5 +174,5 @@ def _shift(model: Model) -> np.ndarray:
 def _body_axes(model: Model, q: np.ndarray) -> list[tuple[int, np.ndarray]]:
     """(first velocity, rotation matrix) of every free joint whose linear velocity Pinocchio has in body axes."""
     q, tree = _checked("q", q, model.nq), model.tree
-    free = [j for j in np.flatnonzero(tree.joint_type == FREE) if not _translates(model, j)]
+    free = [j for j in np.flatnonzero(tree.joint_type == FREE).tolist() if not _translates(model, j)]
     return [(int(tree.joint_v[j]), rotation(q[tree.joint_q[j] + 3 : tree.joint_q[j] + 7])) for j in free]

@@ -297,16 +297,17 @@ class Scene:
         parent: Body | None = None,
         **joint_options,
     ) -> Body:
-        """An empty body; ``joint`` is free, ball, hinge, slide or fixed (add more with ``body.add_joint``)."""
+        """An empty body; ``joint`` is free, ball, hinge, slide or fixed (add more with ``body.add_joint``).
+
+        ``joint_options`` go to ``add_joint``; the joint takes the body's name.
+        """
         name = name or self._name("body")
         if any(body.name == name for body in self.spec.bodies):
             raise InputError(f"body name {name!r} is taken; choose another")
         owner = self.world if parent is None else parent
         spec = owner.spec.add_body(name=name, pos=_vector("pos", pos, 3), quat=_vector("quat", quat, 4))
         body = Body(self, spec, name)
-        if joint == "free" and "name" not in joint_options:
-            joint_options["name"] = name
-        return body.add_joint(joint, **joint_options)
+        return body.add_joint(joint, name=name, **joint_options)
 
     # Each of these makes a body with one shape. Options: those of ``add_body`` (name, pos, quat, joint, parent) and
     # those of a shape (mass or density, friction, stiffness, damping, restitution, collide, rgba).

@@ -82,10 +82,11 @@ class Header:
     @staticmethod
     def read(file: Any) -> Header:
         attrs = file.attrs
+        arrays: dict[str, Any] = {name: tuple(map(str, attrs[name])) for name in NAMES}
+        arrays |= {name: np.asarray(attrs[name]) for name in NUMBERS}
         return Header(
+            **arrays,
             sizes=Sizes(*(int(attrs[name]) for name in Sizes._fields)),
-            **{name: tuple(map(str, attrs[name])) for name in NAMES},
-            **{name: np.asarray(attrs[name]) for name in NUMBERS},
             shapes=tuple(json.loads(file["shapes"][()])),
             vertices={int(index): points[()] for index, points in file["shape_vertices"].items()},
             scene_xml=file["scene_xml"].asstr()[()],

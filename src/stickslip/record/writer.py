@@ -97,7 +97,9 @@ class Recorder:
         if stop > self._contact_capacity:
             self._contact_capacity = 2 * stop
             grow = self._contact_capacity
-            self._contact = [(name, s, np.concatenate([b, np.zeros((grow - len(b), *s), b.dtype)])) for name, s, b in self._contact]
+            self._contact = [
+                (name, s, np.concatenate([b, np.zeros((grow - len(b), *s), b.dtype)])) for name, s, b in self._contact
+            ]
         for name, shape, buffer in self._contact:
             value = contacts[name]
             if getattr(value, "shape", ()) != (n, *shape) and np.shape(value) != (n, *shape):

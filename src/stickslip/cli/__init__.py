@@ -1,0 +1,37 @@
+"""The command line: one file per subcommand. Errors are one line; a traceback is a bug."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import typer
+
+from stickslip.cli import bench, doctor, list_, run
+from stickslip.errors import StickslipError
+
+app = typer.Typer(
+    name="stickslip",
+    help="One scene, every contact method: simulate robots that touch things.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+app.command("run")(run.run)
+app.command("list")(list_.list_)
+app.command("doctor")(doctor.doctor)
+app.add_typer(bench.app, name="bench")
+
+
+def main() -> None:
+    """Entry point of the ``stickslip`` command."""
+    warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+    try:
+        app()
+    except StickslipError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

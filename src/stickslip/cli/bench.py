@@ -1,0 +1,30 @@
+"""``stickslip bench``: ours beside the peers, measured in one run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Measure stickslip beside its peers in one run.", no_args_is_help=True, rich_markup_mode="rich")
+
+
+@app.callback()
+def bench() -> None:
+    """Measure stickslip beside its peers in one run; exit status 1 when a target is missed."""
+
+
+@app.command()
+def dynamics(
+    quick: Annotated[bool, typer.Option(help="fewer rounds and sizes")] = False,
+    json: Annotated[Path | None, typer.Option(help="write all numbers to this file")] = None,
+    out: Annotated[Path | None, typer.Option(help="write plots to this folder")] = None,
+) -> None:
+    """Rigid-body algorithms beside Pinocchio's C++, and how their cost grows.
+
+    Example: [bold]stickslip bench dynamics --json dynamics.json[/bold]
+    """
+    from stickslip.bench.dynamics import run_dynamics
+
+    raise typer.Exit(0 if run_dynamics(quick, json, out) else 1)

@@ -1,0 +1,36 @@
+"""``stickslip list``: what there is, and what pairs with what."""
+
+from __future__ import annotations
+
+
+def list_() -> None:
+    """Show the bundled scenes and robots, the methods, and what pairs with what.
+
+    Example: [bold]stickslip list[/bold]
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from stickslip.model.scene import BUNDLED
+    from stickslip.scenes import SCENES
+    from stickslip.steppers.registry import LAWS, STEPPERS
+
+    console = Console()
+    scenes = Table("scene", "seconds", "what happens", title="Scenes", title_justify="left")
+    for name, entry in SCENES.items():
+        scenes.add_row(name, f"{entry.time:g}", entry.summary)
+    robots = Table("robot", "file", title="Robots", title_justify="left")
+    for name, path in BUNDLED.items():
+        robots.add_row(name, path.name)
+    steppers = Table(
+        "method", "order", "contact laws", "honours", "summary", title="Methods (stepper or stepper/law)",
+        title_justify="left",
+    )  # fmt: skip
+    for name, stepper in STEPPERS.items():
+        c = stepper.capabilities
+        steppers.add_row(name, str(c.order), ", ".join(c.laws), ", ".join(sorted(c.honours)), c.summary)
+    laws = Table("law", "what it is", title="Contact laws", title_justify="left")
+    for name, text in LAWS.items():
+        laws.add_row(name, text)
+    for table in (scenes, robots, steppers, laws):
+        console.print(table)

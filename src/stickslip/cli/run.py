@@ -1,0 +1,74 @@
+"""``stickslip run``: simulate a scene, print a summary, record, plot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def run(
+    scene: Annotated[str, typer.Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
+    method: Annotated[str, typer.Option(help="contact method (see 'stickslip list')")] = "semi-implicit-euler",
+    dt: Annotated[float | None, typer.Option(help="time step [s]; default: a stable round one")] = None,
+    time: Annotated[float | None, typer.Option(help="how long to simulate [s]; default: the scene's own")] = None,
+    record: Annotated[Path | None, typer.Option(help="write an HDF5 recording to this file")] = None,
+    record_dt: Annotated[float | None, typer.Option(help="time between recorded frames [s]; default 0.01")] = None,
+    plot: Annotated[Path | None, typer.Option(help="write an overview plot to this file (.png, .pdf, .svg)")] = None,
+) -> None:
+    """Simulate a scene and print what happened.
+
+    Example: [bold]stickslip run solo12-drop --time 2 --record drop.h5 --plot drop.png[/bold]
+    """
+    from rich.console import Console
+
+    from stickslip.scenes import find
+    from stickslip.simulation import Simulation
+
+    console = Console()
+    name, setup, seconds = find(scene)
+    sim = Simulation(setup.scene, method=method, dt=dt)
+    if setup.velocity is not None:
+        sim.set_state(v=setup.velocity)
+    with console.status("compiling kernels (once per installation) …"):
+        sim.warm_up()
+    duration = seconds if time is None else time
+    log = sim.run(duration, controller=setup.controller, record=record, record_dt=record_dt)
+    console.print(summary(name, sim, log))
+    if record is not None:
+        console.print(f"recording  {record}")
+    if plot is not None:
+        from stickslip.record.overview import save_overview
+
+        save_overview(log, plot, title=f"{name}, {sim.method}, dt = {sim.dt:g} s")
+        console.print(f"plot       {plot}")
+
+
+def summary(name: str, sim, log):
+    """The table that ``stickslip run`` prints."""
+    import numpy as np
+    from rich.table import Table
+
+    wall, span = float(log.wall[-1]), float(log.time[-1] - log.time[0])
+    steps = int(log.steps[-1] - log.steps[0])
+    energy = log.energy.sum(axis=1) + log.contact_energy
+    weight = float(sim.model.inertia.mass.sum() * np.linalg.norm(sim.model.inertia.gravity))
+    table = Table(title=f"{name}: {sim.method}/{sim.law}", show_header=False, title_justify="left")
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column()
+    for row in (
+        ("simulated", f"{span:.4g}", "s"),
+        ("time step", f"{sim.dt:g}", "s"),
+        ("steps", f"{steps}", ""),
+        ("computing time", f"{wall:.3g}", "s, recording included"),
+        ("real-time factor", f"{span / wall:.3g}" if wall > 0 else "–", "simulated / computing time"),
+        ("links, velocities, controls", f"{sim.model.nlink - 1}, {sim.model.nv}, {sim.model.nu}", ""),
+        ("contacts at the end", f"{len(log.contacts(len(log) - 1).gap)}", ""),
+        ("total normal force at the end", f"{log.contact_force()[-1]:.4g}", f"N (weight {weight:.4g} N)"),
+        ("deepest penetration", f"{1e3 * float(np.max(log.penetration())):.3g}", "mm"),
+        ("energy at the start, end", f"{energy[0]:.4g}, {energy[-1]:.4g}", "J"),
+    ):
+        table.add_row(*row)
+    return table

@@ -1,0 +1,47 @@
+"""Proportional–derivative control of joints: u = kp·(target − q) − kd·v + feed-forward."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip.errors import InputError, expected
+from stickslip.model.model import Model
+from stickslip.model.scene import Robot
+
+
+class PD:
+    """Hold the actuated joints of a robot (default: of the whole scene) at a target.
+
+    ``kp`` [N m/rad or N/m], ``kd`` [N m s/rad or N s/m] and ``feedforward`` [N m or N] are numbers or one value per
+    actuator; ``target`` [rad or m] defaults to the scene's home configuration and may be changed at any time.
+
+    >>> log = sim.run(2.0, controller=PD(robot, kp=10, kd=0.2))
+    """
+
+    def __init__(self, robot: Robot | None = None, *, kp, kd, target=None, feedforward=0.0) -> None:
+        self.robot, self.kp, self.kd, self.target, self.feedforward = robot, kp, kd, target, feedforward
+
+    def bind(self, model: Model) -> None:
+        """Find the actuators in the model, and check the sizes of the gains."""
+        names = model.actuator_names if self.robot is None else self.robot.actuators
+        missing = [name for name in names if name not in model.actuator_names]
+        if missing:
+            raise InputError(f"PD: actuator {missing[0]!r} is not in this model; was the robot added to this scene?")
+        if not names:
+            raise InputError("PD: there are no actuators to control; add motors to the model's joints")
+        self._index = np.array([model.actuator_names.index(name) for name in names])
+        joints = model.actuators.joint[self._index]
+        self._q, self._v = model.tree.joint_q[joints], model.tree.joint_v[joints]
+        self._scale = 1.0 / (model.actuators.gear * model.actuators.gain)[self._index]
+        self._control = np.zeros(model.nu)
+        if self.target is None:
+            self.target = model.state().q[self._q]
+        for name in ("kp", "kd", "target", "feedforward"):
+            value = np.asarray(getattr(self, name), dtype=float)
+            if value.shape not in ((), (len(names),)):
+                raise expected(f"PD {name}", f"a number or {len(names)} numbers", value.shape)
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        force = self.kp * (self.target - q[self._q]) - self.kd * v[self._v] + self.feedforward
+        self._control[self._index] = force * self._scale
+        return self._control

@@ -1,0 +1,248 @@
+"""Take unsupported features out of a MuJoCo specification, and rewrite those that have an exact equivalent.
+
+Everything here edits an ``MjSpec`` that has just been compiled: the ``id`` of its elements are those of the
+``MjModel``, and attributes hold the values after defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import mujoco
+import numpy as np
+
+from stickslip.model.features import (
+    DISABLE,
+    OBJ,
+    actuators_per_joint,
+    colliding,
+    drives_one_joint,
+    element_name,
+    feature_names,
+    find_features,
+)
+
+UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_ELLIPSOID, mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
+FALSE, TRUE = mujoco.mjtLimited.mjLIMITED_FALSE, mujoco.mjtLimited.mjLIMITED_TRUE
+Spec, Ids = mujoco.MjSpec, Iterable
+
+
+def _pick(elements: Iterable, ids: Ids) -> list:
+    wanted = set(ids)
+    return [element for element in elements if element.id in wanted]
+
+
+def _set(collection: str, **values) -> Callable[[Spec, Ids], None]:
+    """A removal that resets attributes to a neutral value."""
+
+    def reset(spec: Spec, ids: Ids) -> None:
+        for element in _pick(getattr(spec, collection), ids):
+            for name, value in values.items():
+                setattr(element, name, value)
+
+    return reset
+
+
+def _delete_sensors(spec: Spec, gone: set[tuple[mujoco.mjtObj, str]]) -> None:
+    """MuJoCo does not compile a sensor whose object is gone."""
+    for sensor in list(spec.sensors):
+        if gone & {(sensor.objtype, sensor.objname), (sensor.reftype, sensor.refname)}:
+            spec.delete(sensor)
+
+
+def delete_actuators(spec: Spec, ids: Ids) -> None:
+    """Actuators with their sensors and their columns in the keyframes."""
+    doomed = _pick(spec.actuators, ids)
+    kept = [i for i, actuator in enumerate(spec.actuators) if actuator not in doomed]
+    for key in spec.keys:
+        control = list(key.ctrl)
+        key.ctrl = [control[i] for i in kept] if len(control) == len(spec.actuators) else []
+        key.act = []
+    _delete_sensors(spec, {(OBJ.mjOBJ_ACTUATOR, actuator.name) for actuator in doomed})
+    for actuator in doomed:
+        spec.delete(actuator)
+
+
+def _delete_tendons(spec: Spec, ids: Ids) -> None:
+    doomed = _pick(spec.tendons, ids)
+    names = {tendon.name for tendon in doomed}
+    pulled = [a.id for a in spec.actuators if a.trntype == mujoco.mjtTrn.mjTRN_TENDON and a.target in names]
+    delete_actuators(spec, pulled)
+    for equality in list(spec.equalities):
+        if equality.type == mujoco.mjtEq.mjEQ_TENDON and {equality.name1, equality.name2} & names:
+            spec.delete(equality)
+    _delete_sensors(spec, {(OBJ.mjOBJ_TENDON, name) for name in names})
+    for tendon in doomed:
+        spec.delete(tendon)
+
+
+def _delete(collection: str) -> Callable[[Spec, Ids], None]:
+    def delete(spec: Spec, ids: Ids) -> None:
+        for element in _pick(getattr(spec, collection), ids):
+            spec.delete(element)
+
+    return delete
+
+
+def _forget_dynamics(spec: Spec, ids: Ids) -> None:
+    """A filter or delay becomes an immediate response; anything else (muscle, integrator, …) goes altogether."""
+    filters = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
+    actuators = _pick(spec.actuators, ids)
+    for actuator in actuators:
+        if actuator.dyntype in filters:
+            actuator.dyntype, actuator.actlimited, actuator.actearly = filters[0], FALSE, False
+            actuator.actdim, actuator.delay, actuator.nsample = -1, 0.0, 0
+    for key in spec.keys:
+        key.act = []
+    delete_actuators(spec, [a.id for a in actuators if a.dyntype not in filters])
+
+
+def _drop_plugins(spec: Spec, _: Ids) -> None:
+    for element in (*spec.bodies, *spec.geoms):
+        element.plugin.active = False
+    delete_actuators(spec, [a.id for a in spec.actuators if a.plugin.active])
+
+
+def _delete_geoms(spec: Spec, ids: Ids) -> None:
+    doomed = _pick(spec.geoms, ids)
+    names = {geom.name for geom in doomed if geom.name}
+    for pair in list(spec.pairs):
+        if {pair.geomname1, pair.geomname2} & names:
+            spec.delete(pair)
+    _delete_sensors(spec, {(OBJ.mjOBJ_GEOM, name) for name in names})
+    for geom in doomed:
+        spec.delete(geom)
+
+
+def _linear(collection: str, attribute: str, **values) -> Callable[[Spec, Ids], None]:
+    def keep_linear_term(spec: Spec, ids: Ids) -> None:
+        _set(collection, **values)(spec, ids)
+        for element in _pick(getattr(spec, collection), ids):
+            setattr(element, attribute, [getattr(element, attribute)[0], 0.0, 0.0])
+
+    return keep_linear_term
+
+
+def _no_fluid(spec: Spec, _: Ids) -> None:
+    spec.option.density, spec.option.viscosity, spec.option.wind = 0.0, 0.0, [0.0, 0.0, 0.0]
+
+
+def _no_override(spec: Spec, _: Ids) -> None:
+    spec.option.enableflags &= ~int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+
+
+def _no_disable(spec: Spec, _: Ids) -> None:
+    for bit in DISABLE.values():
+        spec.option.disableflags &= ~int(bit)
+
+
+def _all_groups(spec: Spec, _: Ids) -> None:
+    spec.option.disableactuator = 0
+
+
+REMOVE: dict[str, Callable[[Spec, Ids], None]] = {
+    "tendon": _delete_tendons,
+    "equality": _delete("equalities"),
+    "flex": _delete("flexes"),
+    "plugin": _drop_plugins,
+    "actuator dynamics": _forget_dynamics,
+    "transmission": delete_actuators,
+    "actuator gain": delete_actuators,
+    "actuator damping": _linear("actuators", "damping"),
+    "actuator group": _all_groups,
+    "joint force limit": _set("joints", actfrclimited=FALSE),
+    "frictionloss": _set("joints", frictionloss=0.0),
+    "nonlinear spring": _linear("joints", "stiffness", springyield=0.0),
+    "nonlinear damper": _linear("joints", "damping"),
+    "joint margin": _set("joints", margin=0.0),
+    "gravcomp": _set("bodies", gravcomp=0.0),
+    "mocap": _set("bodies", mocap=False),
+    "fluid": _no_fluid,
+    "shape: ellipsoid": _delete_geoms,
+    "shape: height field": _delete_geoms,
+    "shape: sdf": _delete_geoms,
+    "torsional friction": _set("geoms", condim=3),
+    "contact margin": _set("geoms", margin=0.0, gap=0.0),
+    "contact priority": _set("geoms", priority=0),
+    "contact pair": _delete("pairs"),
+    "adhesion": _set("geoms", adhesion=0.0),
+    "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
+    "contact override": _no_override,
+    "disable flag": _no_disable,
+}
+
+
+def freeze_inertia(spec: Spec, mj: mujoco.MjModel) -> None:
+    """Write the compiled inertias into the bodies: a geom that is deleted must not take its mass along."""
+    for body in spec.bodies:
+        if body.id > 0:
+            body.explicitinertial, body.mass = True, mj.body_mass[body.id]
+            body.inertia, body.fullinertia = mj.body_inertia[body.id], [np.nan] * 6
+            body.ipos, body.iquat = mj.body_ipos[body.id], mj.body_iquat[body.id]
+            body.ialt.type = mujoco.mjtOrientation.mjORIENTATION_QUAT
+    spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_AUTO
+    spec.compiler.settotalmass = -1.0
+
+
+def remove_features(spec: Spec, ignore: Iterable[str] | str) -> list[str]:
+    """Take the ignored features out of the specification; a note for each."""
+    ignored = feature_names(ignore)
+    mj = spec.compile()
+    used = [found for found in find_features(mj) if found.feature.name in ignored]
+    notes = [f"ignored: {found.feature.name} ({found.feature.what}): {found.elements(mj)}" for found in used]
+    if any(found.feature.name.startswith("shape: ") for found in used):
+        freeze_inertia(spec, mj)
+    for name in (found.feature.name for found in used):
+        # Deleting renumbers, and may take other features along: look again before each.
+        for found in find_features(spec.compile()):
+            if found.feature.name == name:
+                REMOVE[name](spec, found.where)
+    return notes
+
+
+def drop_drawings(spec: Spec, mj: mujoco.MjModel) -> list[str]:
+    """Shapes of kinds that stickslip does not have and that nothing touches: delete them, keep their mass."""
+    drawn = np.flatnonzero(~colliding(mj) & np.isin(mj.geom_type, UNSUPPORTED_SHAPES))
+    if not len(drawn):
+        return []
+    freeze_inertia(spec, mj)
+    _delete_geoms(spec, drawn)
+    names = ", ".join(element_name(mj, OBJ.mjOBJ_GEOM, int(g)) for g in drawn[:4])
+    more = f" and {len(drawn) - 4} more" if len(drawn) > 4 else ""
+    return [f"dropped: shapes for drawing only, of kinds that stickslip does not draw (mass kept): {names}{more}"]
+
+
+def translate(spec: Spec, mj: mujoco.MjModel) -> list[str]:
+    """Rewrite what has an exact equivalent: limits, armature and damping of an actuator that drives one joint.
+
+    A limit on the actuator force in a joint with one actuator is that actuator's own limit, divided by the gear.
+    Armature and linear damping of an actuator are those of its joint, times the gear squared.
+    """
+    notes = []
+    joints = {joint.id: joint for joint in spec.joints}
+    alone = actuators_per_joint(mj) == 1
+    limited, reflected = [], []
+    for actuator in (a for a in spec.actuators if drives_one_joint(mj)[a.id]):
+        i, j = actuator.id, int(mj.actuator_trnid[actuator.id, 0])
+        gear, joint = float(mj.actuator_gear[i, 0]), joints[j]
+        if mj.jnt_actfrclimited[j] and alone[j] and gear != 0.0:
+            low, high = sorted(mj.jnt_actfrcrange[j] / gear)
+            own = mj.actuator_forcerange[i] if mj.actuator_forcelimited[i] else (-np.inf, np.inf)
+            actuator.forcerange, actuator.forcelimited = np.clip(own, low, high), TRUE
+            joint.actfrclimited, joint.actfrcrange = FALSE, [0.0, 0.0]
+            limited.append(joint.name)
+        if mj.actuator_armature[i] or mj.actuator_damping[i]:
+            joint.armature += gear**2 * mj.actuator_armature[i]
+            joint.damping = [joint.damping[0] + gear**2 * mj.actuator_damping[i], *joint.damping[1:]]
+            actuator.armature, actuator.damping = 0.0, [0.0, *actuator.damping[1:]]
+            reflected.append(actuator.name)
+    if limited:
+        notes.append(f"moved from joint to actuator (same motion): the force limit of {_listed(limited)}")
+    if reflected:
+        notes.append(f"moved from actuator to joint (same motion): armature and damping of {_listed(reflected)}")
+    return notes
+
+
+def _listed(names: list[str], most: int = 6) -> str:
+    more = len(names) - most
+    return ", ".join(map(repr, names[:most])) + (f" and {more} more" if more > 0 else "")

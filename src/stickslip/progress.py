@@ -1,0 +1,51 @@
+"""A progress bar that appears only when a task takes longer than two seconds."""
+
+from __future__ import annotations
+
+import time
+
+PATIENCE = 2.0
+"""[s] before the bar appears."""
+
+
+class Progress:
+    """``with Progress("what", total, "unit") as bar: … bar.update(done)``; ``show`` forces it on or off."""
+
+    def __init__(self, description: str, total: float, unit: str = "", *, show: bool | None = None) -> None:
+        self.description, self.total, self.unit, self.show = description, total, unit, show
+        self._bar = None
+        self._next = 0.0
+
+    def __enter__(self) -> Progress:
+        self._next = time.monotonic() + (PATIENCE if self.show is None else 0.0)
+        return self
+
+    def update(self, done: float) -> None:
+        """Say how much is done, in the units of ``total``; cheap enough to call often."""
+        now = time.monotonic()
+        if self.show is False or now < self._next:
+            return
+        self._next = now + 0.1
+        if self._bar is None:
+            self._start()
+        self._bar.update(self._task, completed=done)
+
+    def _start(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import Progress as RichProgress
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn(f"{{task.completed:.3g}} / {{task.total:.3g}} {self.unit}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+        )
+        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.start()
+        self._task = self._bar.add_task(self.description, total=self.total)
+
+    def __exit__(self, *exception) -> None:
+        if self._bar is not None:
+            self._bar.stop()

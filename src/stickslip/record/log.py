@@ -1,0 +1,314 @@
+"""Log: a recording to look at, from memory or from a file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from stickslip.errors import expected, unknown
+from stickslip.record import sums
+from stickslip.record.header import Header
+from stickslip.record.layout import CONTACT, CONTACT_NAMES, START, flat, table
+from stickslip.record.reader import FileSource
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from stickslip.model.model import State
+
+
+class Contacts(NamedTuple):
+    """The n contacts of one frame; the force acts on body 2, the world comes first."""
+
+    pair: np.ndarray
+    """(n,) pair of shapes."""
+    link1: np.ndarray
+    """(n,)."""
+    link2: np.ndarray
+    """(n,)."""
+    point: np.ndarray
+    """(n, 3) world [m]."""
+    normal: np.ndarray
+    """(n, 3) unit, from body 1 to body 2, world axes."""
+    tangent: np.ndarray
+    """(n, 3) tangent 1 in world axes; tangent 2 = normal × tangent 1."""
+    gap: np.ndarray
+    """(n,) negative when penetrating [m]."""
+    force: np.ndarray
+    """(n, 3) normal, tangent 1, tangent 2 [N]."""
+    velocity: np.ndarray
+    """(n, 3) of body 2 relative to body 1: normal, tangent 1, tangent 2 [m/s]."""
+    friction: np.ndarray
+    """(n,) Coulomb coefficient μ."""
+
+
+class Names(NamedTuple):
+    links: tuple[str, ...]
+    joints: tuple[str, ...]
+    actuators: tuple[str, ...]
+
+
+class Source(Protocol):
+    """Where a log reads from: ``MemoryStore`` or ``FileSource``."""
+
+    @property
+    def header(self) -> Header: ...
+    @property
+    def path(self) -> str | None: ...
+    @property
+    def arrays(self) -> dict[str, Any]: ...
+    @property
+    def frames(self) -> int: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def last_good(self) -> tuple[float, np.ndarray, np.ndarray] | None: ...
+    def refresh(self) -> None: ...
+    def close(self) -> None: ...
+
+
+def load(path: str | os.PathLike) -> Log:
+    """Open a recording: finished, cut short by a kill, or still being written (then see ``Log.refresh``)."""
+    return Log(FileSource(path))
+
+
+class Log:
+    """Arrays over the frames of a recording, read on first use and read-only; ``len(log)`` is the number of frames."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._cache: dict[str, np.ndarray] = {}
+        self._frames = source.frames
+
+    # The frames.
+
+    @property
+    def time(self) -> np.ndarray:
+        """(frames,) simulated time [s]."""
+        return self._array("time")
+
+    @property
+    def q(self) -> np.ndarray:
+        """(frames, nq) joint coordinates."""
+        return self._array("q")
+
+    @property
+    def v(self) -> np.ndarray:
+        """(frames, nv) joint velocities."""
+        return self._array("v")
+
+    @property
+    def control(self) -> np.ndarray:
+        """(frames, nu) controls applied in the step that led to the frame."""
+        return self._array("control")
+
+    @property
+    def pose(self) -> np.ndarray:
+        """(frames, nl, 7) link frames in the world: position [m] and quaternion (w, x, y, z); link 0 is the world."""
+        return self._array("pose")
+
+    @property
+    def energy(self) -> np.ndarray:
+        """(frames, 3) kinetic, potential (gravity), elastic (joint springs) [J]."""
+        return self._array("energy")
+
+    @property
+    def contact_energy(self) -> np.ndarray:
+        """(frames,) elastic energy in contact springs [J]."""
+        return self._array("contact_energy")
+
+    @property
+    def steps(self) -> np.ndarray:
+        """(frames,) steps taken since the start."""
+        return self._array("steps")
+
+    @property
+    def wall(self) -> np.ndarray:
+        """(frames,) computing time since the start [s]."""
+        return self._array("wall")
+
+    @property
+    def status(self) -> np.ndarray:
+        """(frames,) status code of the step; 0 is good."""
+        return self._array("status")
+
+    @property
+    def iterations(self) -> np.ndarray:
+        """(frames,) solver iterations of the step."""
+        return self._array("iterations")
+
+    @property
+    def residual(self) -> np.ndarray:
+        """(frames,) solver residual of the step."""
+        return self._array("residual")
+
+    def dataset(self, name: str) -> Any:
+        """The array in the file (or memory) for slicing without reading it whole, such as ``dataset("pose")[::100]``.
+
+        After a kill it may be longer than ``len(log)``; only the first ``len(log)`` frames are complete.
+        """
+        if name not in table():
+            raise unknown("field", name, table())
+        return self._source.arrays[name]
+
+    def _array(self, name: str) -> np.ndarray:
+        if name not in self._cache:
+            if name == START.name:
+                rows = self._frames + 1
+            elif name.startswith("contact/"):
+                rows = int(self.contact_start[-1])
+            else:
+                rows = self._frames
+            values = np.asarray(self._source.arrays[name][:rows]).view()
+            values.flags.writeable = False
+            self._cache[name] = values
+        return self._cache[name]
+
+    # The contacts.
+
+    @property
+    def contact_start(self) -> np.ndarray:
+        """(frames + 1,) frame i has the flat contacts contact_start[i] … contact_start[i + 1] − 1."""
+        return self._array(START.name)
+
+    def contact(self, name: str) -> np.ndarray:
+        """One field of all contacts of all frames, one after another: ``log.contact("force")`` is (n, 3)."""
+        if name not in CONTACT_NAMES:
+            raise unknown("contact field", name, CONTACT_NAMES)
+        return self._array(flat(name))
+
+    def contact_frame(self) -> np.ndarray:
+        """(n,) the frame of each flat contact."""
+        return np.repeat(np.arange(len(self)), np.diff(self.contact_start))
+
+    def contacts(self, frame: int) -> Contacts:
+        """The contacts of one frame; −1 is the last."""
+        if not -len(self) <= frame < len(self):
+            raise expected("frame", f"a number from {-len(self)} to {len(self) - 1}", frame)
+        first, stop = self.contact_start[frame % len(self) :][:2]
+        return Contacts(*(self.contact(f.name)[first:stop] for f in CONTACT))
+
+    def contact_count(self) -> np.ndarray:
+        """(frames,) number of contacts."""
+        return np.diff(self.contact_start)
+
+    def contact_force(self, link: int | str | None = None) -> np.ndarray:
+        """(frames,) sum of the normal forces [N]; with ``link``, of the contacts of that link."""
+        return sums.normal_force(self, None if link is None else self.link(link))
+
+    def net_contact_force(self, link: int | str) -> np.ndarray:
+        """(frames, 3) total contact force on a link, in world axes [N]."""
+        return sums.net_force(self, self.link(link))
+
+    def penetration(self) -> np.ndarray:
+        """(frames,) depth of the deepest contact; 0 where nothing penetrates [m]."""
+        return sums.penetration(self)
+
+    # What was recorded, and how it went.
+
+    @property
+    def header(self) -> Header:
+        """Everything constant: sizes, the tree, where each joint lies in q and v, shapes and mesh vertices."""
+        return self._source.header
+
+    @property
+    def names(self) -> Names:
+        return Names(self.header.link_names, self.header.joint_names, self.header.actuator_names)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the run was started with: method, dt, …"""
+        return self.header.options
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Of Python, stickslip and the packages that decide the numbers."""
+        return self.header.versions
+
+    @property
+    def created(self) -> str:
+        """When the run began, ISO 8601, UTC."""
+        return self.header.created
+
+    @property
+    def scene_xml(self) -> str:
+        return self.header.scene_xml
+
+    @property
+    def path(self) -> str | None:
+        """The file; None in memory."""
+        return self._source.path
+
+    @property
+    def outcome(self) -> str:
+        """ "complete", "interrupted", "diverged", "killed" (the process died) or "running" (it lives)."""
+        return self._source.outcome
+
+    @property
+    def last_good(self) -> State | None:
+        """The last finite state of a run that diverged."""
+        from stickslip.model.model import State
+
+        found = self._source.last_good
+        return None if found is None else State(found[1], found[2], found[0])
+
+    def link(self, name: int | str) -> int:
+        """Index of a link by name; an index is checked."""
+        links = self.names.links
+        if isinstance(name, str):
+            if name not in links:
+                raise unknown("link", name, links)
+            return links.index(name)
+        if not 0 <= name < len(links):
+            raise expected("link", f"a name, or a number from 0 to {len(links) - 1}", name)
+        return int(name)
+
+    def refresh(self) -> Log:
+        """See what a live writer has flushed since; every array is read anew."""
+        self._source.refresh()
+        self._frames = self._source.frames
+        self._cache.clear()
+        return self
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write this log to a file; of a killed recording, a clean copy."""
+        from stickslip.record.store import FileStore
+
+        store = FileStore(path, self.header)
+        try:
+            block = {name: self._array(name) for name in table()}
+            store.write(block | {START.name: self.contact_start[1:]})
+            if (good := self._source.last_good) is not None:
+                store.save_last_good(*good)
+        finally:
+            store.finish("interrupted" if self.outcome in ("killed", "running") else self.outcome)
+
+    def plot(self, what: str = "energy", ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw one of ``record.plot.PLOTS`` against time and return the axes."""
+        from stickslip.record.plot import plot
+
+        return plot(self, what, ax, **options)
+
+    def close(self) -> None:
+        """Close the file; arrays already read stay."""
+        self._source.close()
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._frames
+
+    def __repr__(self) -> str:
+        if not len(self):
+            span = "no frames"
+        else:
+            first, last = self.dataset("time")[0], self.dataset("time")[len(self) - 1]
+            span = f"{len(self)} frames, {first:g} to {last:g} s"
+        contacts = self.dataset(START.name)[len(self)]
+        return f"<Log: {span}, {contacts} contacts, {self.outcome}, {self.path or 'in memory'}>"

@@ -1,0 +1,113 @@
+"""The bundled scenes, by plain names. A new scene is one function and one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip.control import PD
+from stickslip.errors import unknown
+from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
+from stickslip.model.scene import Scene
+from stickslip.simulation import Controller
+
+
+class Setup(NamedTuple):
+    """A scene with what drives it and how it starts moving."""
+
+    scene: Scene
+    controller: Controller | None = None
+    velocity: np.ndarray | None = None
+    """(nv,) at the start."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A bundled scene."""
+
+    build: Callable[[], Setup]
+    time: float
+    """[s] for ``stickslip run``."""
+    summary: str
+
+
+def drop(robot: str, height: float, kp: float, kd: float) -> Setup:
+    """A robot released with its feet ``height`` [m] above the floor, holding its posture by PD control."""
+    scene = Scene(name=f"{robot}-drop")
+    scene.add_plane(friction=0.8)
+    handle = scene.add_robot(robot)
+    base = scene.compile().state().q
+    scene.set_home("root", [*base[:2], base[2] + height, *base[3:7]])
+    return Setup(scene, PD(handle, kp=kp, kd=kd))
+
+
+def hopper() -> Setup:
+    scene = Scene(name="hopper")
+    scene.add_plane(friction=0.2)
+    add_hopper(scene, pos=(0, 0, 1.0))
+    return Setup(scene, PD(kp=200.0, kd=5.0))
+
+
+def chain() -> Setup:
+    scene = Scene(name="chain")
+    scene.add_plane(friction=0.2)
+    add_chain(scene, 10, pos=(0, 0, 0.5))
+    return Setup(scene)
+
+
+def cylinder() -> Setup:
+    scene = Scene(name="cylinder")
+    scene.add_plane(friction=0.2)
+    tilt = 0.1
+    add_cylinder_on_points(scene, 8, pos=(0, 0, 0.5), quat=(np.cos(tilt / 2), np.sin(tilt / 2), 0, 0))
+    return Setup(scene)
+
+
+def incline() -> Setup:
+    angle = np.deg2rad(20.0)
+    scene = Scene(name="incline")
+    normal = np.array([np.sin(angle), 0.0, np.cos(angle)])
+    scene.add_plane(normal=normal, friction=0.3)
+    scene.add_box((0.2, 0.2, 0.1), pos=0.05 * normal, quat=(np.cos(angle / 2), 0, np.sin(angle / 2), 0), mass=1.0)
+    return Setup(scene)
+
+
+def ball() -> Setup:
+    scene = Scene(name="ball")
+    scene.add_plane(friction=0.5)
+    scene.add_sphere(0.1, pos=(0, 0, 0.1), mass=1.0)
+    return Setup(scene, velocity=np.array([2.0, 0, 0, 0, 0, 0]))
+
+
+def tumble() -> Setup:
+    scene = Scene(name="tumble", gravity=(0, 0, 0))
+    scene.add_body("body").set_inertia(1.0, inertia=(1.0, 2.0, 3.0))
+    return Setup(scene, velocity=np.array([0, 0, 0, 0.1, 2.0, 0.1]))
+
+
+SCENES: dict[str, Entry] = {
+    "solo12-drop": Entry(lambda: drop("solo12", 0.1, 10.0, 0.2), 2.0, "Solo12 falls 10 cm on its feet, holding its posture"),
+    "a1-drop": Entry(lambda: drop("a1", 0.1, 100.0, 2.0), 2.0, "Unitree A1 falls 10 cm on its feet"),
+    "romeo-drop": Entry(lambda: drop("romeo", 0.02, 1000.0, 20.0), 2.0, "Romeo is put down from 2 cm"),
+    "hopper": Entry(hopper, 2.0, "a sphere on an actuated pole lands on one point"),
+    "chain": Entry(chain, 2.0, "ten links with ball joints fall on the floor"),
+    "cylinder": Entry(cylinder, 2.0, "a flat cylinder with eight contact points lands tilted"),
+    "incline": Entry(incline, 1.0, "a box slides down 20° with friction 0.3"),
+    "ball": Entry(ball, 2.0, "a sliding ball begins to roll (at 5/7 of its speed)"),
+    "tumble": Entry(tumble, 20.0, "a free body spins about its middle axis and flips"),
+}
+
+
+def find(name_or_path: str) -> tuple[str, Setup, float]:
+    """(name, setup, seconds) of a bundled scene, a bundled robot or a model file."""
+    if name_or_path in SCENES:
+        entry = SCENES[name_or_path]
+        return name_or_path, entry.build(), entry.time
+    path = Path(name_or_path)
+    if path.suffix or path.exists():
+        return path.stem, Setup(Scene.from_file(path)), 2.0
+    raise unknown("scene", name_or_path, [*SCENES, "<path of an MJCF or URDF file>"])

@@ -1,0 +1,448 @@
+"""Simulation: wires the stages of a step together and owns the loop.
+
+The stages are those of the RPI simulator's Figure 3: user function → collision → formulate → solve → integrate →
+record. Any of them may be a plain Python function of the simulation; then the loop runs stage by stage. Without one,
+all steps between two calls of the controller run as one compiled loop.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time as clock
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import ceil, floor, log10
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.pairs import find_plane_pairs
+from stickslip.dynamics import Dynamics, Energy
+from stickslip.errors import DivergedError, InputError, NotHonouredWarning, expected
+from stickslip.model.model import Model, State
+from stickslip.model.scene import Scene
+from stickslip.progress import Progress
+from stickslip.record import Log, Recorder
+from stickslip.steppers.base import CONTACTS_FULL, NOT_FINITE, OK, STATUS, Inputs, Stage, Stepper
+from stickslip.steppers.registry import resolve
+
+Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+"""``controller(t, q, v)`` returns the controls (nu,). One with a method ``bind(model)`` is told the model first."""
+
+STAGES = ("user", "collision", "formulate", "solve", "integrate", "record")
+
+
+@dataclass
+class Stages:
+    """User functions in place of the built-in stages; ``None`` keeps the built-in one."""
+
+    user: Stage | None = None
+    collision: Stage | None = None
+    formulate: Stage | None = None
+    solve: Stage | None = None
+    integrate: Stage | None = None
+    record: Stage | None = None
+
+    @property
+    def compiled(self) -> bool:
+        """Whether a whole step can run without Python."""
+        return all(getattr(self, name) is None for name in STAGES if name != "record")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything that the future depends on: restoring it continues exactly as if never interrupted."""
+
+    state: State
+    steps: int
+    start_time: float
+    inputs: Inputs
+    memory: dict[str, np.ndarray]
+    random: dict[str, Any]
+    controller: Any = field(default=None)
+
+
+class Simulation:
+    """One scene, one method, one time step.
+
+    >>> sim = Simulation(scene, method="semi-implicit-euler", dt=1e-4)
+    >>> log = sim.run(2.0, record="drop.h5")
+
+    ``dt`` [s] defaults to a round step at which the contacts are stable. ``user``, ``collision``, ``formulate``,
+    ``solve``, ``integrate`` and ``record`` take Python functions of the simulation that replace those stages; they
+    may also be assigned later, ``sim.stages.collision = f``.
+    """
+
+    def __init__(
+        self,
+        scene: Scene | Model,
+        method: str | type[Stepper] = "semi-implicit-euler",
+        dt: float | None = None,
+        *,
+        user: Stage | None = None,
+        collision: Stage | None = None,
+        formulate: Stage | None = None,
+        solve: Stage | None = None,
+        integrate: Stage | None = None,
+        record: Stage | None = None,
+        seed: int = 0,
+    ) -> None:
+        if not isinstance(scene, Scene | Model):
+            raise expected("scene", "a Scene or a Model", type(scene).__name__, "ss.Scene.from_file loads a file")
+        if dt is not None and not (np.isfinite(dt) and dt > 0.0):
+            raise expected("dt", "a positive number of seconds", dt, "for example 1e-3")
+        self.scene = scene if isinstance(scene, Scene) else None
+        self.model = scene.compile() if isinstance(scene, Scene) else scene
+        self.stages = Stages(user, collision, formulate, solve, integrate, record)
+        self.dynamics = Dynamics(self.model)
+        self.rng = np.random.default_rng(seed)
+
+        self.method, stepper, self.law = resolve(method)
+        pairs, left_out = find_plane_pairs(self.model)
+        if self.law == "none":
+            pairs = type(pairs)(*(array[:0] for array in pairs))
+        elif collision is None:
+            self._warn_left_out(left_out)
+            self._warn_not_honoured(stepper, pairs.material)
+        self.state = self.model.state()
+        self.stepper = stepper(self.model, dt or 1e-3, self.law, pairs, self.dynamics.data)
+        if dt is None:
+            dt = _round_step(self.stepper.stable_dt(self.state))
+            self.stepper = stepper(self.model, dt, self.law, pairs, self.dynamics.data)
+        self.dt = float(dt)
+        self._builtin = self.stepper.stages()
+
+        self.inputs = Inputs(
+            np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6))
+        )
+        self.controller: Controller | None = None
+        self.steps = 0
+        self.status = OK
+        self._start_time = 0.0
+
+    def _warn_left_out(self, left_out) -> None:
+        if left_out:
+            kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(left_out.items()))
+            warnings.warn(
+                f"{self.method} finds contacts with planes only; these pairs will pass through each other: {kinds}. "
+                "Give collide=False to shapes that are for show, or pass your own collision function.",
+                NotHonouredWarning,
+                stacklevel=4,
+            )
+
+    def _warn_not_honoured(self, stepper: type[Stepper], material: np.ndarray) -> None:
+        if np.any(material[:, 3] > 0.0) and "restitution" not in stepper.capabilities.honours:
+            warnings.warn(
+                f"{self.method} does not honour restitution: bounce follows from stiffness and damping.",
+                NotHonouredWarning,
+                stacklevel=4,
+            )
+
+    # -- what user functions see -------------------------------------------------------------------------------
+
+    @property
+    def time(self) -> float:
+        """[s]."""
+        return self.state.time
+
+    @property
+    def contacts(self) -> ContactList:
+        """The contacts of the current step; a collision function clears it and adds to it."""
+        return self.stepper.contacts
+
+    @property
+    def kinematics(self):
+        """Poses and velocities of all links at the beginning of the current step (dynamics.data.Kinematics)."""
+        return self.stepper.work.kin
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """(nv,) joint accelerations: what the solve stage computes and the integrate stage uses."""
+        return self.stepper.work.acceleration
+
+    @property
+    def control(self) -> np.ndarray:
+        """(nu,) the controls in force."""
+        return self.inputs.control
+
+    def set_control(self, value) -> None:
+        """Set the controls; they hold until the next call."""
+        array = np.asarray(value, dtype=float)
+        if array.shape != (self.model.nu,):
+            raise expected(
+                "control", f"an array of shape ({self.model.nu},), one per actuator", array.shape,
+                "see model.actuator_names",
+            )  # fmt: skip
+        if not np.all(np.isfinite(array)):
+            k = int(np.flatnonzero(~np.isfinite(array))[0])
+            raise expected(f"control of {self.model.actuator_names[k]!r}", "a finite number", float(array[k]))
+        self.inputs.control[:] = array
+
+    def set_state(self, q=None, v=None) -> None:
+        """Start from another configuration or velocity; contact memory is cleared."""
+        state = self.model.state(self.state.q if q is None else q, self.state.v if v is None else v)
+        self.state.q[:], self.state.v[:] = state.q, state.v
+        for array in self.stepper.memory().values():
+            array[:] = 0
+
+    def energy(self) -> Energy:
+        """Kinetic, potential and joint-spring energy now [J]."""
+        return self.dynamics.energy(self.state.q, self.state.v)
+
+    # -- stepping ----------------------------------------------------------------------------------------------
+
+    def step(self, n: int = 1) -> None:
+        """Advance n steps with the controls in force."""
+        if n < 0 or n != int(n):
+            raise expected("n", "a whole number of steps ≥ 0", n)
+        end = self.steps + int(n)
+        while self.steps < end:
+            if self.stages.compiled:
+                self.status, done = self.stepper.advance(self.state, self.inputs, end - self.steps)
+            else:
+                self._staged_step()
+                done = int(self.status == OK)
+            self.steps += done
+            self.state.time = self._start_time + self.steps * self.dt
+            if self.status == CONTACTS_FULL:
+                self.contacts.grow()
+            elif self.status != OK:
+                self._diverged()
+
+    def warm_up(self) -> float:
+        """Compile the kernels (or load them from the cache) by one step that is taken back; returns the seconds."""
+        start = clock.perf_counter()
+        snapshot = self.snapshot()
+        self.step(1)
+        self.restore(snapshot)
+        self.observe()
+        self.energy()
+        self.dynamics.poses(self.state.q)
+        return clock.perf_counter() - start
+
+    def _run_stage(self, name: str) -> None:
+        (getattr(self.stages, name, None) or self._builtin[name])(self)
+
+    def _staged_step(self) -> None:
+        self.status = OK
+        if self.stages.user is not None:
+            self.stages.user(self)
+        for name in ("kinematics", "collision", "formulate", "solve"):
+            self._run_stage(name)
+        if not np.all(np.isfinite(self.acceleration)):
+            self.status = NOT_FINITE
+        if self.status == OK:
+            self._run_stage("integrate")
+
+    def run(
+        self,
+        duration: float,
+        *,
+        controller: Controller | None = None,
+        control_dt: float | None = None,
+        record: str | Path | None = None,
+        record_dt: float | None = None,
+        progress: bool | None = None,
+    ) -> Log:
+        """Simulate ``duration`` seconds and return the log.
+
+        ``controller(t, q, v)`` is called every ``control_dt`` (default: 1 ms, or dt if that is longer). A frame is
+        kept every ``record_dt`` (default: 10 ms), in memory or in the HDF5 file ``record``. ``progress`` shows a
+        bar (default: if the run takes more than two seconds).
+        """
+        if not (np.isfinite(duration) and duration >= 0.0):
+            raise expected("duration", "a number of seconds ≥ 0", duration)
+        every_control = self._every("control_dt", control_dt, 1e-3)
+        every_frame = self._every("record_dt", record_dt, 1e-2)
+        if controller is not None:
+            self.controller = controller
+            bind = getattr(controller, "bind", None)
+            if bind is not None:
+                bind(self.model)
+        end = self.steps + ceil(duration / self.dt - 1e-6)
+        recorder = Recorder(record, self.model, scene_xml=self._scene_xml(), options=self._options(every_control))
+        self._wall_start = clock.perf_counter()
+        outcome = "interrupted"
+        try:
+            with Progress(f"{self.method}, dt = {self.dt:g} s", duration, "s", show=progress) as bar:
+                begin = self.steps
+                self._record(recorder)
+                while self.steps < end:
+                    k = self.steps - begin
+                    if self.controller is not None and k % every_control == 0:
+                        self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
+                    stop = min(k - k % every_frame + every_frame, end - begin)
+                    if self.controller is not None:
+                        stop = min(stop, k - k % every_control + every_control)
+                    self.step(stop - k)
+                    k = self.steps - begin
+                    if k % every_frame == 0 or self.steps == end:
+                        self._record(recorder)
+                        bar.update(k * self.dt)
+            outcome = "complete"
+        except DivergedError as error:
+            outcome = "diverged"
+            if record is not None:
+                recorder.save_last_good(self.time, self.state.q, self.state.v)
+                self._record(recorder)
+                error.saved_to = str(record)
+            else:
+                error.saved_to = self._save_elsewhere()
+            raise DivergedError(
+                f"{error} Last good state saved to {error.saved_to}.", snapshot=error.snapshot, saved_to=error.saved_to
+            ) from None
+        finally:
+            recorder.close(outcome)
+        return recorder.log()
+
+    def _every(self, name: str, period: float | None, default: float) -> int:
+        """A period as a whole number of steps."""
+        if period is None:
+            return max(1, round(default / self.dt))
+        if not (np.isfinite(period) and period > 0.0):
+            raise expected(name, "a positive number of seconds", period)
+        n = round(period / self.dt)
+        if n < 1 or abs(n * self.dt - period) > 1e-6 * period:
+            raise expected(
+                name, f"a whole multiple of dt = {self.dt:g} s", period, f"for example {max(n, 1) * self.dt:g}"
+            )
+        return n
+
+    # -- recording ---------------------------------------------------------------------------------------------
+
+    def observe(self) -> float:
+        """Bring contacts and forces up to date with the current state; returns the contact springs' energy [J].
+
+        Changes nothing that the next step depends on.
+        """
+        saved = {name: array.copy() for name, array in self.stepper.memory().items()}
+        for name in self.stepper.observing:
+            self._run_stage(name)
+        energy = self.stepper.contact_energy()
+        for name, array in self.stepper.memory().items():
+            array[:] = 0
+            array[: len(saved[name])] = saved[name]
+        return energy
+
+    def _record(self, recorder: Recorder) -> None:
+        contact_energy = self.observe()
+        if self.stages.record is not None:
+            self.stages.record(self)
+            return
+        c, n = self.contacts.arrays, len(self.contacts)
+        recorder.append(
+            {
+                "time": self.time,
+                "q": self.state.q,
+                "v": self.state.v,
+                "control": self.control,
+                "pose": self.dynamics.poses(self.state.q),
+                "energy": self.energy(),
+                "contact_energy": contact_energy,
+                "steps": self.steps,
+                "wall": clock.perf_counter() - self._wall_start,
+                "status": self.status,
+                "iterations": 0,
+                "residual": 0.0,
+            },
+            {
+                "pair": c.pair[:n],
+                "link1": c.link1[:n],
+                "link2": c.link2[:n],
+                "point": c.point[:n],
+                "normal": c.axes[:n, 0],
+                "tangent": c.axes[:n, 1],
+                "gap": c.gap[:n],
+                "force": c.force[:n],
+                "velocity": c.velocity[:n],
+                "friction": c.material[:n, 0],
+            },
+        )
+
+    def _scene_xml(self) -> str:
+        return self.scene.to_xml() if self.scene is not None else ""
+
+    def _options(self, every_control: int) -> dict[str, Any]:
+        replaced = [name for name in STAGES if getattr(self.stages, name) is not None]
+        return {
+            "method": self.method,
+            "law": self.law,
+            "dt": self.dt,
+            "control_dt": every_control * self.dt,
+            "controller": type(self.controller).__name__ if self.controller is not None else None,
+            "python_stages": replaced,
+        }
+
+    # -- trouble -----------------------------------------------------------------------------------------------
+
+    def _diverged(self) -> None:
+        bad = np.flatnonzero(~np.isfinite(self.acceleration))
+        link = self.model.link_names[self.model.support.dof_link[bad[0]]] if len(bad) else "?"
+        c, n = self.contacts.arrays, len(self.contacts)
+        where = "no contact was active"
+        if n:
+            k = int(np.argmin(np.where(np.isfinite(c.gap[:n]), c.gap[:n], -np.inf)))
+            names = [self.model.link_names[i] for i in (c.link1[k], c.link2[k])]
+            where = f"deepest contact {names[0]}–{names[1]}, gap {c.gap[k]:.3g} m, force {c.force[k, 0]:.3g} N"
+        limit = self.stepper.stable_dt(self.state)
+        remedy = f"dt = {self.dt:g} s; try a smaller one" + (
+            f" (below about {limit:.1g} s here)" if limit < self.dt else " or softer contacts"
+        )
+        raise DivergedError(
+            f"{STATUS[self.status]}: step {self.steps}, t = {self.time:.6g} s, body {link!r}; {where}; {remedy}.",
+            snapshot=self.snapshot(),
+        )
+
+    def _save_elsewhere(self) -> str:
+        path = Path(tempfile.mkdtemp(prefix="stickslip-")) / "diverged.h5"
+        recorder = Recorder(path, self.model, scene_xml=self._scene_xml(), options=self._options(1))
+        recorder.save_last_good(self.time, self.state.q, self.state.v)
+        self._record(recorder)
+        recorder.close("diverged")
+        return str(path)
+
+    # -- snapshots ---------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """A copy of everything that the future depends on, the controller's state included.
+
+        A controller takes part by having ``get_state()`` and ``set_state(value)``.
+        """
+        get = getattr(self.controller, "get_state", None)
+        return Snapshot(
+            state=self.state.copy(),
+            steps=self.steps,
+            start_time=self._start_time,
+            inputs=Inputs(*(array.copy() for array in self.inputs)),
+            memory={name: array.copy() for name, array in self.stepper.memory().items()},
+            random=self.rng.bit_generator.state,
+            controller=get() if get is not None else None,
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this simulation (or of one of the same scene and method)."""
+        memory = self.stepper.memory()
+        if snapshot.state.q.shape != self.state.q.shape or memory.keys() != snapshot.memory.keys():
+            raise InputError("snapshot: expected one of the same scene and method; take it with sim.snapshot()")
+        self.state.q[:], self.state.v[:], self.state.time = snapshot.state.q, snapshot.state.v, snapshot.state.time
+        self.steps, self._start_time = snapshot.steps, snapshot.start_time
+        for mine, saved in zip(self.inputs, snapshot.inputs, strict=True):
+            mine[:] = saved
+        for name, array in memory.items():
+            array[:] = 0
+            array[: len(snapshot.memory[name])] = snapshot.memory[name]
+        self.rng.bit_generator.state = snapshot.random
+        put = getattr(self.controller, "set_state", None)
+        if put is not None and snapshot.controller is not None:
+            put(snapshot.controller)
+        self.status = OK
+
+
+def _round_step(limit: float) -> float:
+    """The largest of 1, 2, 5 × 10ⁿ that is at most half the limit and at most a millisecond."""
+    target = min(1e-3, 0.5 * limit)
+    decade = 10.0 ** floor(log10(target))
+    return max(m * decade for m in (1.0, 2.0, 5.0) if m * decade <= target * (1 + 1e-9))

@@ -1,0 +1,1 @@
+"""Time integrators, one file each; ``registry.py`` lists them by name."""

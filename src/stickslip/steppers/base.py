@@ -1,0 +1,126 @@
+"""What a stepper is: the checklist for writing a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+import numpy as np
+
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.pairs import PlanePairs
+from stickslip.dynamics.data import Articulated, Data, Kinematics
+from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
+from stickslip.model.model import Model, State
+
+if TYPE_CHECKING:
+    from stickslip.simulation import Simulation
+
+OK, NOT_FINITE, CONTACTS_FULL = 0, 1, 2
+STATUS = {
+    OK: "the step succeeded",
+    NOT_FINITE: "an acceleration is not finite",
+    CONTACTS_FULL: "more contacts than the buffer holds; it is grown and the step repeated",
+}
+"""What a step kernel returns, as sentences."""
+
+Stage = Callable[["Simulation"], None]
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a method honours; the rest is a warning by name."""
+
+    summary: str
+    """One line for ``stickslip list``."""
+    laws: tuple[str, ...]
+    """The contact laws that it can be paired with, the default first."""
+    honours: frozenset[str]
+    """Of friction, stiffness, damping, restitution."""
+    order: int
+    """Order of convergence in dt on smooth motion."""
+    reference: str
+    """Where the method is described."""
+
+
+class World(NamedTuple):
+    """The constant arrays that a step kernel needs."""
+
+    tree: Tree
+    support: Support
+    inertia: Inertia
+    passive: JointForces
+    actuators: Actuators
+    pairs: PlanePairs
+
+
+class Work(NamedTuple):
+    """The scratch arrays of a step."""
+
+    kin: Kinematics
+    art: Articulated
+    f_ext: np.ndarray
+    """(nl, 6) external spatial forces at the reference points."""
+    tau: np.ndarray
+    """(nv,) joint forces."""
+    acceleration: np.ndarray
+    """(nv,) result of the solve stage."""
+
+
+class Inputs(NamedTuple):
+    """What acts on the system from outside, held constant between controller calls."""
+
+    control: np.ndarray
+    """(nu,)."""
+    applied: np.ndarray
+    """(nv,) joint forces [N or N m]."""
+    wrench: np.ndarray
+    """(nl, 6) force [N] and torque [N m] on each link, world axes, at the link's origin."""
+
+
+class Stepper:
+    """A time integrator. Subclass it, add one line to ``registry.STEPPERS``, and the tests pick it up.
+
+    Provide:
+
+    * ``capabilities`` and the arguments of ``__init__`` (call ``super().__init__``);
+    * ``advance(state, inputs, n)``: n steps in one compiled call, returning (status, steps done). A step that does
+      not end well leaves ``state`` as it was at the beginning of that step;
+    * ``stages``: the same step as separate functions of a Simulation (collision, formulate, solve, integrate), which
+      run when the user replaces one of them;
+    * ``memory()``: the arrays that, besides q, v and time, make up the state (anchors, warm starts);
+    * ``observing``: the stages after which contacts and forces at a state are known, for recordings.
+    """
+
+    capabilities: ClassVar[Capabilities]
+    observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
+
+    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs, data: Data) -> None:
+        self.model, self.dt, self.law, self.data = model, dt, law, data
+        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
+        self.contacts = ContactList(capacity=min(16, len(pairs.link1)))
+        self.work = Work(
+            kin=data.kin,
+            art=data.art,
+            f_ext=np.zeros((model.nlink, 6)),
+            tau=np.zeros(model.nv),
+            acceleration=np.zeros(model.nv),
+        )
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        raise NotImplementedError
+
+    def stages(self) -> dict[str, Stage]:
+        raise NotImplementedError
+
+    def contact_energy(self) -> float:
+        """Energy in contact springs after the observing stages [J]."""
+        return 0.0
+
+    def memory(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def stable_dt(self, state: State) -> float:
+        """An estimate of the largest stable step at this state [s]; inf where the method has no such limit."""
+        return float("inf")

@@ -1,0 +1,38 @@
+"""Every method by name. A method is spelled ``stepper`` or ``stepper/law``; a new stepper is one line here."""
+
+from __future__ import annotations
+
+from stickslip.errors import InputError, unknown
+from stickslip.steppers.base import Stepper
+from stickslip.steppers.semi_implicit_euler import SemiImplicitEuler
+
+STEPPERS: dict[str, type[Stepper]] = {
+    "semi-implicit-euler": SemiImplicitEuler,
+}
+
+LAWS: dict[str, str] = {
+    "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes)",
+    "none": "no contacts: free flight",
+}
+
+
+def methods() -> list[str]:
+    """Every method that can be asked for, the plain names first."""
+    paired = [f"{name}/{law}" for name, stepper in STEPPERS.items() for law in stepper.capabilities.laws]
+    return [*STEPPERS, *paired]
+
+
+def resolve(method: str | type[Stepper]) -> tuple[str, type[Stepper], str]:
+    """(name, stepper class, law) of a method; an impossible pairing names the possible ones."""
+    if isinstance(method, type) and issubclass(method, Stepper):
+        return method.__name__, method, method.capabilities.laws[0]
+    if not isinstance(method, str):
+        raise InputError(f"method: expected a name or a Stepper class, got {method!r}; see 'stickslip list'")
+    name, _, law = method.partition("/")
+    if name not in STEPPERS:
+        raise unknown("method", method, STEPPERS)
+    laws = STEPPERS[name].capabilities.laws
+    if law and law not in laws:
+        possible = ", ".join(f"{name}/{choice}" for choice in laws)
+        raise InputError(f"method {method!r}: {name!r} cannot be paired with {law!r}; possible: {possible}")
+    return name, STEPPERS[name], law or laws[0]

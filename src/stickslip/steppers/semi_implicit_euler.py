@@ -1,0 +1,195 @@
+"""Semi-implicit (symplectic) Euler with explicit contact forces.
+
+    a   = (M + dt·D)⁻¹ (τ − D·v − b + Jᵀλ(q, v))
+    v⁺  = v + dt·a
+    q⁺  = q ⊕ dt·v⁺
+
+M: mass matrix, b: gravity, centrifugal and Coriolis forces, D: joint damping (treated implicitly, so that a strongly
+damped joint does not limit dt), λ: forces of the contact law at the beginning of the step. First order; conserves
+energy on average in free flight. Cost: linear in links and in contacts.
+
+A spring-damper contact of stiffness K, damping B and inverse mass w is stable while K·w·dt² + 2·B·w·dt < 4: the two
+roots of λ² − (2 − Kw·dt² − Bw·dt)λ + 1 − Bw·dt lie inside the unit circle.
+"""
+
+from __future__ import annotations
+
+from math import isfinite
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import DAMPING, STIFFNESS, Contacts
+from stickslip.collision.plane_sphere import plane_sphere
+from stickslip.contact.spring_damper import (
+    apply_contact_forces,
+    contact_energy,
+    make_anchors,
+    spring_damper,
+)
+from stickslip.dynamics import Dynamics
+from stickslip.dynamics.aba import articulated_acceleration
+from stickslip.dynamics.configuration import integrate
+from stickslip.dynamics.jacobian import add_wrenches
+from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
+from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.model.model import State
+from stickslip.steppers.base import (
+    CONTACTS_FULL,
+    NOT_FINITE,
+    OK,
+    Capabilities,
+    Inputs,
+    Stage,
+    Stepper,
+)
+
+MARGIN = 0.0  # a spring-damper acts only in penetration
+
+
+@kernel
+def update_kinematics(world, work, q, v):
+    forward_kinematics(world.tree, q, work.kin)
+    forward_velocities(world.tree, v, work.kin)
+    spatial_inertias(world.inertia, work.kin)
+
+
+@kernel
+def detect(world, work, contacts):
+    contacts.count[0] = 0
+    plane_sphere(world.pairs, work.kin, MARGIN, contacts)
+    if contacts.count[0] > contacts.pair.shape[0]:
+        return CONTACTS_FULL
+    return OK
+
+
+@kernel
+def accelerate(world, work, contacts, inputs, damped_armature, q, v):
+    """Joint accelerations under actuators, joint springs and limits, damping, applied and contact forces."""
+    tau, f_ext = work.tau, work.f_ext
+    for d in range(tau.shape[0]):
+        tau[d] = inputs.applied[d] - world.passive.damping[d] * v[d]
+    actuator_forces(world.tree, world.actuators, q, v, inputs.control, tau)
+    spring_and_limit_forces(world.tree, world.passive, q, v, tau)
+    for b in range(f_ext.shape[0]):
+        for k in range(6):
+            f_ext[b, k] = 0.0
+    add_wrenches(work.kin, inputs.wrench, f_ext)
+    apply_contact_forces(work.kin, contacts, f_ext)
+    articulated_acceleration(
+        world.tree, world.support, world.inertia, damped_armature, tau, f_ext, work.kin, work.art, work.acceleration
+    )
+    total = 0.0
+    for d in range(tau.shape[0]):
+        total += work.acceleration[d]
+    return OK if isfinite(total) else NOT_FINITE
+
+
+@kernel
+def integrate_state(world, acceleration, dt, q, v):
+    for d in range(v.shape[0]):
+        v[d] += dt * acceleration[d]
+    integrate(world.tree, q, v, dt, q)
+
+
+@kernel
+def step(world, work, contacts, anchors, inputs, damped_armature, dt, q, v):
+    """One step: the table of contents of the method."""
+    update_kinematics(world, work, q, v)
+    status = detect(world, work, contacts)
+    if status != OK:
+        return status
+    spring_damper(work.kin, contacts, anchors, dt)
+    status = accelerate(world, work, contacts, inputs, damped_armature, q, v)
+    if status != OK:
+        return status
+    integrate_state(world, work.acceleration, dt, q, v)
+    return OK
+
+
+@kernel
+def advance(world, work, contacts, anchors, inputs, damped_armature, dt, q, v, n):
+    """n steps without Python in between; returns (status, steps done)."""
+    for k in range(n):
+        status = step(world, work, contacts, anchors, inputs, damped_armature, dt, q, v)
+        if status != OK:
+            return status, k
+    return OK, n
+
+
+class SemiImplicitEuler(Stepper):
+    """Semi-implicit Euler with spring-damper contacts."""
+
+    capabilities = Capabilities(
+        summary="symplectic Euler, explicit contact forces",
+        laws=("spring-damper", "none"),
+        honours=frozenset({"friction", "stiffness", "damping"}),
+        order=1,
+        reference="Hammoud et al. 2022, eqs. (2), (21), (22), (28), (34)",
+    )
+
+    def __init__(self, model, dt, law, pairs, data) -> None:
+        super().__init__(model, dt, law, pairs, data)
+        self.damped_armature = model.inertia.armature + dt * model.joint_forces.damping
+        self.anchors = make_anchors(len(pairs.link1))
+
+    @property
+    def _buffer(self) -> Contacts:
+        return self.contacts.arrays
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        return advance(
+            self.world, self.work, self._buffer, self.anchors, inputs, self.damped_armature, self.dt, state.q, state.v, n
+        )
+
+    def stages(self) -> dict[str, Stage]:
+        return {
+            "kinematics": lambda sim: update_kinematics(self.world, self.work, sim.state.q, sim.state.v),
+            "collision": self._collision,
+            "formulate": self._formulate,
+            "solve": self._solve,
+            "integrate": lambda sim: integrate_state(
+                self.world, self.work.acceleration, self.dt, sim.state.q, sim.state.v
+            ),
+        }
+
+    def _collision(self, sim) -> None:
+        while detect(self.world, self.work, self._buffer) == CONTACTS_FULL:
+            self.contacts.grow()
+
+    def _formulate(self, sim) -> None:
+        self._room_for_pairs()
+        spring_damper(self.work.kin, self._buffer, self.anchors, self.dt)
+
+    def _solve(self, sim) -> None:
+        sim.status = accelerate(
+            self.world, self.work, self._buffer, sim.inputs, self.damped_armature, sim.state.q, sim.state.v
+        )
+
+    def _room_for_pairs(self) -> None:
+        """A Python collision function may use pair ids of its own."""
+        highest = int(self._buffer.pair[: len(self.contacts)].max(initial=-1))
+        if highest >= len(self.anchors.active):
+            bigger = make_anchors(2 * highest + 2)
+            for old, new in zip(self.anchors, bigger, strict=True):
+                new[: len(old)] = old
+            self.anchors = bigger
+
+    def contact_energy(self) -> float:
+        return contact_energy(self.work.kin, self._buffer, self.anchors)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        return {"active": self.anchors.active, "anchor": self.anchors.anchor, "point": self.anchors.point}
+
+    def stable_dt(self, state: State) -> float:
+        """From the stiffest single contact: K·w·dt² + 2·B·w·dt < 4 with w the largest eigenvalue of its block of W."""
+        pairs = self.world.pairs
+        if not len(pairs.link1):
+            return float("inf")
+        update_kinematics(self.world, self.work, state.q, state.v)
+        kin = self.work.kin
+        point = kin.pos[pairs.link2] + np.einsum("nij,nj->ni", kin.rot[pairs.link2], pairs.center)
+        W = Dynamics(self.model).delassus_diagonal(state.q, pairs.link1, pairs.link2, point)
+        w = np.linalg.eigvalsh(W)[:, -1]
+        K, B = pairs.material[:, STIFFNESS], pairs.material[:, DAMPING]
+        return float(np.min((-B * w + np.sqrt((B * w) ** 2 + 4 * K * w)) / (K * w)))

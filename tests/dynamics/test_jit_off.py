@@ -1,0 +1,51 @@
+"""NUMBA_DISABLE_JIT=1 gives the same answers: it is how kernels are debugged and how coverage is measured."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from stickslip.dynamics import Dynamics
+from stickslip.model.model import compile_model
+
+SOLO12 = Path(__file__).resolve().parents[2] / "src" / "stickslip" / "model" / "robots" / "solo12.xml"
+
+
+def results():
+    """One random state of Solo12 with a contact at each end of the machine and one between two legs."""
+    model = compile_model(mujoco.MjModel.from_xml_path(str(SOLO12)))
+    dyn, rng = Dynamics(model), np.random.default_rng(0)
+    q, v, a = rng.normal(size=model.nq), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    q[3:7] /= np.linalg.norm(q[3:7])
+    external = rng.normal(size=(model.nlink, 6))
+    contacts = ([0, 0, 3], [3, 12, 6], rng.normal(size=(3, 3)), np.linalg.qr(rng.normal(size=(3, 3, 3)))[0])
+    return {
+        "rnea": dyn.rnea(q, v, a, external),
+        "crba": dyn.crba(q),
+        "aba": dyn.aba(q, v, a, external),
+        "delassus": dyn.delassus(q, *contacts),
+        "delassus by blocks": dyn.delassus_sparse(q, *contacts).toarray(),
+    }
+
+
+def test_plain_python_gives_the_compiled_results():
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    run = subprocess.run(
+        [sys.executable, __file__], env=environment, capture_output=True, text=True, timeout=120, check=True
+    )
+    plain = json.loads(run.stdout)
+    assert plain.pop("compiled") is False
+    for name, compiled in results().items():
+        difference = np.abs(np.array(plain[name]) - compiled).max()
+        assert difference <= 1e-12 * np.abs(compiled).max(), name
+
+
+if __name__ == "__main__":
+    from stickslip.dynamics.rnea import rnea
+
+    answers: dict = {name: value.tolist() for name, value in results().items()}
+    print(json.dumps({**answers, "compiled": hasattr(rnea, "py_func")}))
