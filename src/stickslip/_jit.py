@@ -80,6 +80,7 @@ def kernel(func: F) -> F:
     previous = numba_config.CACHE_DIR
     numba_config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy")(func)
+        # _nrt=False: a kernel never allocates, so Numba's reference counting has nothing to count
+        return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(func)
     finally:
         numba_config.CACHE_DIR = previous

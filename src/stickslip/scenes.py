@@ -90,7 +90,7 @@ def tumble() -> Setup:
 
 
 SCENES: dict[str, Entry] = {
-    "solo12-drop": Entry(lambda: drop("solo12", 0.1, 10.0, 0.2), 2.0, "Solo12 falls 10 cm on its feet, holding its posture"),
+    "solo12-drop": Entry(lambda: drop("solo12", 0.1, 10.0, 0.2), 2.0, "Solo12 falls 10 cm, holding its posture"),
     "a1-drop": Entry(lambda: drop("a1", 0.1, 100.0, 2.0), 2.0, "Unitree A1 falls 10 cm on its feet"),
     "romeo-drop": Entry(lambda: drop("romeo", 0.02, 1000.0, 20.0), 2.0, "Romeo is put down from 2 cm"),
     "hopper": Entry(hopper, 2.0, "a sphere on an actuated pole lands on one point"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 import time as clock
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor, log10
 from pathlib import Path
@@ -61,7 +61,7 @@ class Snapshot:
     start_time: float
     inputs: Inputs
     memory: dict[str, np.ndarray]
-    random: dict[str, Any]
+    random: Mapping[str, Any]
     controller: Any = field(default=None)
 
 
@@ -115,9 +115,7 @@ class Simulation:
         self.dt = float(dt)
         self._builtin = self.stepper.stages()
 
-        self.inputs = Inputs(
-            np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6))
-        )
+        self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
         self.controller: Controller | None = None
         self.steps = 0
         self.status = OK

@@ -6,6 +6,7 @@ mechanisms have quantities of order 1 to 100) count as if it were 0.01, so that 
 """
 
 import copy
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -16,8 +17,9 @@ from hypothesis import given, settings
 from random_trees import build, mechanisms, random_contacts, random_state
 
 from stickslip.dynamics import Dynamics
+from stickslip.errors import ModelError
 from stickslip.model import pinocchio as bridge
-from stickslip.model.arrays import FREE
+from stickslip.model.arrays import BALL, FREE
 from stickslip.model.compile import rotation
 from stickslip.model.model import compile_model
 
@@ -229,8 +231,9 @@ def check_frames(case):
         mujoco.mj_jacDot(case.mj, case.data, rate[:3], rate[3:], point, body)
         agree(J, theirs, f"J of {name}: MuJoCo")
         agree(velocity, theirs @ v, f"velocity of {name}: MuJoCo")
-        agree(drift, rate @ v, f"J̇·v of {name}: MuJoCo")
-        agree(acceleration, theirs @ case.a + rate @ v, f"acceleration of {name}: MuJoCo")
+        if not slide_after_ball(m):  # there mj_jacDot of MuJoCo 4.0 is not the derivative of mj_jac
+            agree(drift, rate @ v, f"J̇·v of {name}: MuJoCo")
+            agree(acceleration, theirs @ case.a + rate @ v, f"acceleration of {name}: MuJoCo")
 
         i, world = case.pin.getFrameId(name), pin.LOCAL_WORLD_ALIGNED
         theirs = pin.getFrameJacobian(case.pin, case.pin_data, i, world).reshape(6, -1)
@@ -240,6 +243,12 @@ def check_frames(case):
         agree(drift, theirs, f"J̇·v of {name}: Pinocchio")
         theirs = pin.getFrameClassicalAcceleration(case.pin, moving, i, world).vector
         agree(acceleration, theirs, f"acceleration of {name}: Pinocchio")
+
+
+def slide_after_ball(model):
+    """Whether some body has a ball joint and then another joint."""
+    last = model.tree.joint_start[1:] - 1
+    return any(j not in last for j in np.flatnonzero(model.tree.joint_type == BALL))
 
 
 def check_delassus(case):
@@ -339,3 +348,9 @@ def test_bundled_robots(check, name):
 @given(mechanism=mechanisms())
 def test_random_mechanisms(check, mechanism):
     check(Case(build(mechanism), mechanism[1]))
+
+
+def test_missing_pinocchio_is_one_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pinocchio", None)
+    with pytest.raises(ModelError, match=r"^Pinocchio is not installed; run: pip install stickslip\[bench\]$"):
+        bridge.to_pinocchio(robot("solo12"))

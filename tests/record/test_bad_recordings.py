@@ -41,7 +41,7 @@ def test_writing_to_places_that_cannot_be(model, tmp_path):
     assert "create the folder" in refused_to_write(tmp_path / "no" / "run.h5", model)
     assert "create the folder" in refused_to_write(tmp_path / "file" / "run.h5", model)
     assert "device" in refused_to_write("/dev/null", model)
-    assert "cannot create" in refused_to_write("/proc/run.h5", model) or os.getuid()
+    refused_to_write("/proc/run.h5", model)
     with pytest.raises(InputError, match="path of a file"):
         Recorder(True, model)
 
@@ -126,9 +126,19 @@ def test_loading_a_damaged_file(model, tmp_path):
     with h5py.File(path, "r+") as file:
         del file["contact/force"]
     assert "damaged" in refused_to_load(path)
-    whole = recorded(model, path).read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    assert "damaged" in refused_to_load(path)
+    for part in (0.1, 0.5, 0.99):
+        whole = recorded(model, path).read_bytes()
+        path.write_bytes(whole[: int(part * len(whole))])
+        assert "damaged" in refused_to_load(path)
+
+
+def test_reading_a_closed_log(model, tmp_path):
+    log = load(recorded(model, tmp_path / "run.h5"))
+    time = log.time
+    log.close()
+    assert log.time is time, "what was read stays"
+    with pytest.raises(RecordingError, match="closed"):
+        log.q  # noqa: B018
 
 
 def test_frames_of_the_wrong_shape_or_name(model):

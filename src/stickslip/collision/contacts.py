@@ -17,9 +17,9 @@ FRICTION, STIFFNESS, DAMPING, RESTITUTION = 0, 1, 2, 3
 
 
 class Contacts(NamedTuple):
-    """The contacts of one instant; the first ``count[0]`` entries are valid."""
+    """The contacts of one instant; the first ``found[0]`` entries are valid."""
 
-    count: np.ndarray
+    found: np.ndarray
     """(1,) number of contacts found; more than the capacity means that the buffer must grow."""
     pair: np.ndarray
     """(capacity,) an id that persists from step to step: anchors and warm starts hang on it."""
@@ -43,16 +43,15 @@ class Contacts(NamedTuple):
 
 def make_contacts(capacity: int) -> Contacts:
     n = max(1, capacity)
-    integer = dict(dtype=np.int64)
     return Contacts(
-        count=np.zeros(1, **integer),
-        pair=np.zeros(n, **integer),
-        link1=np.zeros(n, **integer),
-        link2=np.zeros(n, **integer),
+        found=np.zeros(1, dtype=np.int64),
+        pair=np.zeros(n, dtype=np.int64),
+        link1=np.zeros(n, dtype=np.int64),
+        link2=np.zeros(n, dtype=np.int64),
         point=np.zeros((n, 3)),
         axes=np.zeros((n, 3, 3)),
         gap=np.zeros(n),
-        rolling=np.zeros(n, **integer),
+        rolling=np.zeros(n, dtype=np.int64),
         material=np.zeros((n, 4)),
         velocity=np.zeros((n, 3)),
         force=np.zeros((n, 3)),
@@ -82,15 +81,15 @@ class ContactList:
         self.arrays = make_contacts(capacity)
 
     def __len__(self) -> int:
-        return int(self.arrays.count[0])
+        return int(self.arrays.found[0])
 
     def clear(self) -> None:
-        self.arrays.count[0] = 0
+        self.arrays.found[0] = 0
 
     def grow(self) -> None:
         """Make room for at least as many contacts as were found."""
         capacity = len(self.arrays.pair)
-        self.arrays = grown(self.arrays, max(2 * capacity, int(self.arrays.count[0])))
+        self.arrays = grown(self.arrays, max(2 * capacity, int(self.arrays.found[0])))
 
     def add(
         self,
@@ -121,4 +120,4 @@ class ContactList:
         c.material[i] = friction, stiffness, damping, restitution
         c.rolling[i] = rolling
         c.velocity[i], c.force[i] = 0.0, 0.0
-        c.count[0] = i + 1
+        c.found[0] = i + 1

@@ -87,7 +87,7 @@ def find_plane_pairs(model: Model) -> tuple[PlanePairs, Counter[str]]:
         for center, radius in spheres:
             material = (m.friction, m.stiffness, m.damping, m.restitution)
             rows.append((plane.link, other.link, plane.pos, frame, center, radius, material))
-    columns = list(zip(*rows, strict=True)) if rows else [[] for _ in range(7)]
+    columns: list = list(zip(*rows, strict=True)) if rows else [()] * 7
     shapes = ((), (), (3,), (3, 3), (3,), (), (4,))
     types = (np.int64, np.int64, float, float, float, float, float)
     arrays = [

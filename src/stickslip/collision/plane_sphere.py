@@ -24,8 +24,8 @@ def plane_sphere(pairs: PlanePairs, kin, margin, contacts: Contacts):
         gap = (x - ox) * nx + (y - oy) * ny + (z - oz) * nz - radius
         if gap >= margin:
             continue
-        c = contacts.count[0]
-        contacts.count[0] = c + 1
+        c = contacts.found[0]
+        contacts.found[0] = c + 1
         if c >= contacts.pair.shape[0]:
             continue
         contacts.pair[c] = k

@@ -57,23 +57,25 @@ def to_link(kin, b, x, y, z):
 @kernel
 def contact_velocities(kin, contacts):
     """Relative velocity of every contact, in its frame."""
-    for c in range(contacts.count[0]):
+    for c in range(contacts.found[0]):
         x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
         ax, ay, az = point_velocity(kin, contacts.link1[c], x, y, z)
         bx, by, bz = point_velocity(kin, contacts.link2[c], x, y, z)
         for i in range(3):
-            contacts.velocity[c, i] = (
-                contacts.axes[c, i, 0] * (bx - ax) + contacts.axes[c, i, 1] * (by - ay) + contacts.axes[c, i, 2] * (bz - az)
-            )
+            A = contacts.axes
+            contacts.velocity[c, i] = A[c, i, 0] * (bx - ax) + A[c, i, 1] * (by - ay) + A[c, i, 2] * (bz - az)
 
 
 @kernel
 def spring_damper(kin, contacts, anchors, dt):
-    """Contact forces from positions and velocities; anchors are made, moved and dropped. dt: time since the last call."""
+    """Contact forces from positions and velocities; anchors are made, moved and dropped.
+
+    ``dt`` [s] is the time since the last call.
+    """
     contact_velocities(kin, contacts)
     for k in range(anchors.seen.shape[0]):
         anchors.seen[k] = 0
-    for c in range(contacts.count[0]):
+    for c in range(contacts.found[0]):
         k, a = contacts.pair[c], contacts.link1[c]
         if contacts.gap[c] >= 0.0:
             contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = 0.0, 0.0, 0.0
@@ -129,7 +131,7 @@ def roll_anchor(kin, contacts, anchors, c, k, a, px, py, pz, dt):
 @kernel
 def apply_contact_forces(kin, contacts, f_ext):
     """f_ext += the contact forces, on body 2 and, reversed, on body 1."""
-    for c in range(contacts.count[0]):
+    for c in range(contacts.found[0]):
         fn, f1, f2 = contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2]
         A = contacts.axes
         fx = fn * A[c, 0, 0] + f1 * A[c, 1, 0] + f2 * A[c, 2, 0]
@@ -145,7 +147,7 @@ def apply_contact_forces(kin, contacts, f_ext):
 def contact_energy(kin, contacts, anchors):
     """Energy stored in the contact springs [J]."""
     energy = 0.0
-    for c in range(contacts.count[0]):
+    for c in range(contacts.found[0]):
         if contacts.gap[c] >= 0.0:
             continue
         k, a, A = contacts.pair[c], contacts.link1[c], contacts.axes

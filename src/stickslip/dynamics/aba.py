@@ -64,8 +64,7 @@ def articulated_acceleration(tree, support, inertia, armature, tau, f_ext, kin, 
         a0, a1, a2, a3, a4, a5 = acc[p, 0], acc[p, 1], acc[p, 2], acc[p, 3], acc[p, 4], acc[p, 5]
         for d in range(support.link_dof[b], support.link_dof[b + 1]):
             r = art.D[d] * (
-                art.u[d]
-                - (U[d, 0] * a0 + U[d, 1] * a1 + U[d, 2] * a2 + U[d, 3] * a3 + U[d, 4] * a4 + U[d, 5] * a5)
+                art.u[d] - (U[d, 0] * a0 + U[d, 1] * a1 + U[d, 2] * a2 + U[d, 3] * a3 + U[d, 4] * a4 + U[d, 5] * a5)
             )
             a[d] = r
             a0 += S[d, 0] * r

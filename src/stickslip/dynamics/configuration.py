@@ -44,9 +44,7 @@ def difference(tree, q0, q1, out):
             i += 3
             d += 3
         if kind == FREE or kind == BALL:
-            w, x, y, z = multiply(
-                q0[i], -q0[i + 1], -q0[i + 2], -q0[i + 3], q1[i], q1[i + 1], q1[i + 2], q1[i + 3]
-            )
+            w, x, y, z = multiply(q0[i], -q0[i + 1], -q0[i + 2], -q0[i + 3], q1[i], q1[i + 1], q1[i + 2], q1[i + 3])
             out[d], out[d + 1], out[d + 2] = logarithm(w, x, y, z)
         else:
             out[d] = q1[i] - q0[i]

@@ -22,9 +22,9 @@ from stickslip.dynamics.jacobian import last_dof
 class ContactRows(NamedTuple):
     """Sparse Jacobian rows of contacts, three per contact; scratch and result."""
 
-    count: np.ndarray
+    length: np.ndarray
     """(nc,) number of velocities that move the contact."""
-    index: np.ndarray
+    dofs: np.ndarray
     """(nc, width) those velocities, in descending order."""
     J: np.ndarray
     """(nc, width, 3) columns of the contact Jacobian in the contact frame."""
@@ -39,8 +39,8 @@ def make_contact_rows(support, capacity: int) -> ContactRows:
     nv = len(support.dof_link)
     width = max(1, min(nv, 2 * int(np.max(np.diff(support.start), initial=0))))
     return ContactRows(
-        count=np.zeros(capacity, dtype=np.int64),
-        index=np.zeros((capacity, width), dtype=np.int64),
+        length=np.zeros(capacity, dtype=np.int64),
+        dofs=np.zeros((capacity, width), dtype=np.int64),
         J=np.zeros((capacity, width, 3)),
         Y=np.zeros((capacity, width, 3)),
         x=np.zeros((nv, 3)),
@@ -65,27 +65,27 @@ def contact_jacobian(support, kin, link1, link2, point, axes, c, rows):
         else:
             d, sign, link = d2, 1.0, link2[c]
             d2 = support.dof_parent[d2]
-        x, y, z = point[c, 0] - kin.origin[link, 0], point[c, 1] - kin.origin[link, 1], point[c, 2] - kin.origin[link, 2]
-        S = kin.S
+        S, O = kin.S, kin.origin
+        x, y, z = point[c, 0] - O[link, 0], point[c, 1] - O[link, 1], point[c, 2] - O[link, 2]
         vx = sign * (S[d, 0] + S[d, 4] * z - S[d, 5] * y)
         vy = sign * (S[d, 1] + S[d, 5] * x - S[d, 3] * z)
         vz = sign * (S[d, 2] + S[d, 3] * y - S[d, 4] * x)
-        rows.index[c, n] = d
+        rows.dofs[c, n] = d
         for i in range(3):
             rows.J[c, n, i] = axes[c, i, 0] * vx + axes[c, i, 1] * vy + axes[c, i, 2] * vz
         n += 1
-    rows.count[c] = n
+    rows.length[c] = n
 
 
 @kernel
 def eliminate(support, L, c, rows):
     """Row c of Y from row c of J."""
-    x, n = rows.x, rows.count[c]
+    x, n = rows.x, rows.length[c]
     for k in range(n):
-        d = rows.index[c, k]
+        d = rows.dofs[c, k]
         x[d, 0], x[d, 1], x[d, 2] = rows.J[c, k, 0], rows.J[c, k, 1], rows.J[c, k, 2]
     for k in range(n):
-        d = rows.index[c, k]
+        d = rows.dofs[c, k]
         y0, y1, y2 = x[d, 0], x[d, 1], x[d, 2]
         rows.Y[c, k, 0], rows.Y[c, k, 1], rows.Y[c, k, 2] = y0, y1, y2
         for m in range(support.start[d] + 1, support.start[d + 1]):
@@ -102,10 +102,10 @@ def block(support, L, rows, a, b, W, i, j):
         for s in range(3):
             W[i + r, j + s] = 0.0
     ka, kb = 0, 0
-    na, nb = rows.count[a], rows.count[b]
+    na, nb = rows.length[a], rows.length[b]
     Y = rows.Y
     while ka < na and kb < nb:
-        da, db = rows.index[a, ka], rows.index[b, kb]
+        da, db = rows.dofs[a, ka], rows.dofs[b, kb]
         if da > db:
             ka += 1
         elif db > da:

@@ -12,9 +12,7 @@ def kinetic_energy(inertia, kin, v):
     V = kin.vel
     energy = 0.0
     for b in range(1, V.shape[0]):
-        px, py, pz, lx, ly, lz = inertia_times(
-            kin.inertia, b, V[b, 0], V[b, 1], V[b, 2], V[b, 3], V[b, 4], V[b, 5]
-        )
+        px, py, pz, lx, ly, lz = inertia_times(kin.inertia, b, V[b, 0], V[b, 1], V[b, 2], V[b, 3], V[b, 4], V[b, 5])
         energy += V[b, 0] * px + V[b, 1] * py + V[b, 2] * pz + V[b, 3] * lx + V[b, 4] * ly + V[b, 5] * lz
     for d in range(v.shape[0]):
         energy += inertia.armature[d] * v[d] * v[d]
@@ -60,9 +58,7 @@ def momentum(kin, about, out):
     for i in range(6):
         out[i] = 0.0
     for b in range(1, V.shape[0]):
-        px, py, pz, lx, ly, lz = inertia_times(
-            kin.inertia, b, V[b, 0], V[b, 1], V[b, 2], V[b, 3], V[b, 4], V[b, 5]
-        )
+        px, py, pz, lx, ly, lz = inertia_times(kin.inertia, b, V[b, 0], V[b, 1], V[b, 2], V[b, 3], V[b, 4], V[b, 5])
         x, y, z = kin.origin[b, 0] - about[0], kin.origin[b, 1] - about[1], kin.origin[b, 2] - about[2]
         out[0] += px
         out[1] += py

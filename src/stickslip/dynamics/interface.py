@@ -172,9 +172,7 @@ class Dynamics:
         n = len(link1)
         W = np.zeros((3 * n, 3 * n))
         rows = make_contact_rows(self.model.support, n)
-        delassus_dense(
-            self.model.support, self.data.mass.L, self.data.kin, link1, link2, point, axes, n, rows, W
-        )
+        delassus_dense(self.model.support, self.data.mass.L, self.data.kin, link1, link2, point, axes, n, rows, W)
         return W
 
     def delassus_sparse(self, q, link1, link2, point, axes) -> sparse.bsr_array:

@@ -77,7 +77,10 @@ def point_velocity(kin, link, x, y, z):
 
 @kernel
 def point_acceleration(kin, acc, link, x, y, z):
-    """Acceleration of a point of a link from spatial accelerations: J̇·v for ``kin.acc``, J·a + J̇·v for ``kin.total``."""
+    """Acceleration of a point of a link from spatial accelerations ``acc``.
+
+    J̇·v for ``kin.acc``, J·a + J̇·v for ``kin.total``.
+    """
     A, V = acc, kin.vel
     vx, vy, vz = point_velocity(kin, link, x, y, z)
     x, y, z = x - kin.origin[link, 0], y - kin.origin[link, 1], z - kin.origin[link, 2]

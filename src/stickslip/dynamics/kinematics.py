@@ -30,7 +30,9 @@ def forward_kinematics(tree, q, kin):
             R = tree.link_rot
             r00, r01, r02, r10, r11, r12, r20, r21, r22 = matmul3(
                 r00, r01, r02, r10, r11, r12, r20, r21, r22,
-                R[b, 0, 0], R[b, 0, 1], R[b, 0, 2], R[b, 1, 0], R[b, 1, 1], R[b, 1, 2], R[b, 2, 0], R[b, 2, 1], R[b, 2, 2],
+                R[b, 0, 0], R[b, 0, 1], R[b, 0, 2],
+                R[b, 1, 0], R[b, 1, 1], R[b, 1, 2],
+                R[b, 2, 0], R[b, 2, 1], R[b, 2, 2],
             )  # fmt: skip
         root = tree.root[b]
         if root == b:

@@ -58,7 +58,8 @@ def build_tree(mj: mujoco.MjModel, bodies: list[Attachment], link_body: list[int
     aligned = np.ones(nl, dtype=np.int64)
     for link in range(1, nl):
         b = link_body[link]
-        parent[link], link_pos[link], link_rot[link] = bodies[mj.body_parentid[b]].place(mj.body_pos[b], mj.body_quat[b])
+        carrier = bodies[mj.body_parentid[b]]
+        parent[link], link_pos[link], link_rot[link] = carrier.place(mj.body_pos[b], mj.body_quat[b])
         root[link] = link if parent[link] == 0 else root[parent[link]]
         joint_start[link + 1] = joint_start[link] + mj.body_jntnum[b]
         aligned[link] = np.array_equal(link_rot[link], np.eye(3))
@@ -189,7 +190,7 @@ def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Shape, .
                 rot=rot,
                 size=mj.geom_size[g].astype(float),
                 vertices=vertices,
-                material=Material.from_user(user, friction=float(mj.geom_friction[g, 0]), condim=int(mj.geom_condim[g])),
+                material=Material.from_user(user, float(mj.geom_friction[g, 0]), int(mj.geom_condim[g])),
                 group=int(mj.geom_contype[g]),
                 mask=int(mj.geom_conaffinity[g]),
                 rgba=mj.geom_rgba[g].astype(float),

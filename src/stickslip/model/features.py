@@ -89,7 +89,7 @@ def drives_one_joint(mj: mujoco.MjModel) -> np.ndarray:
     """(nactuator,) whether the actuator acts on a single hinge or slide joint."""
     on_joint = np.isin(mj.actuator_trntype, (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT))
     joint = np.where(on_joint, mj.actuator_trnid[:, 0], 0)
-    scalar = mj.jnt_type >= mujoco.mjtJoint.mjJNT_SLIDE
+    scalar = np.isin(mj.jnt_type, (mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE))
     return on_joint & (scalar[joint] if mj.njnt else False)
 
 
@@ -165,7 +165,9 @@ def _disabled_groups(mj: mujoco.MjModel) -> np.ndarray:
 
 FEATURES = (
     Feature("tendon", "cables and couplings", OBJ.mjOBJ_TENDON, lambda mj: range(mj.ntendon)),
-    Feature("equality", "closed loops, welds, coupled joints", OBJ.mjOBJ_EQUALITY, lambda mj: np.flatnonzero(mj.eq_active0)),
+    Feature(
+        "equality", "closed loops, welds, coupled joints", OBJ.mjOBJ_EQUALITY, lambda mj: np.flatnonzero(mj.eq_active0)
+    ),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
     Feature(
@@ -180,14 +182,21 @@ FEATURES = (
         OBJ.mjOBJ_ACTUATOR,
         lambda mj: np.flatnonzero(~drives_one_joint(mj)),
     ),
-    Feature("actuator gain", "a force that is not affine in control, position and velocity", OBJ.mjOBJ_ACTUATOR, _odd_gain),
+    Feature(
+        "actuator gain", "a force that is not affine in control, position and velocity", OBJ.mjOBJ_ACTUATOR, _odd_gain
+    ),
     Feature(
         "actuator damping",
         "damping that is not linear in velocity",
         OBJ.mjOBJ_ACTUATOR,
         lambda mj: np.flatnonzero(mj.actuator_dampingpoly.any(axis=1)),
     ),
-    Feature("actuator group", "actuators switched off by the option actuatorgroupdisable", OBJ.mjOBJ_ACTUATOR, _disabled_groups),
+    Feature(
+        "actuator group",
+        "actuators switched off by the option actuatorgroupdisable",
+        OBJ.mjOBJ_ACTUATOR,
+        _disabled_groups,
+    ),
     Feature("joint force limit", "one limit on the sum of several actuators", OBJ.mjOBJ_JOINT, _shared_force_limit),
     Feature(
         "frictionloss",
@@ -214,7 +223,9 @@ FEATURES = (
         lambda mj: np.flatnonzero((mj.jnt_limited != 0) & (mj.jnt_margin != 0.0)),
     ),
     Feature("gravcomp", "gravity compensation", OBJ.mjOBJ_BODY, lambda mj: np.flatnonzero(mj.body_gravcomp != 0.0)),
-    Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY, lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
+    Feature(
+        "mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY, lambda mj: np.flatnonzero(mj.body_mocapid >= 0)
+    ),
     Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
     Feature("shape: ellipsoid", "no contact with ellipsoids", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_ELLIPSOID)),
     Feature("shape: height field", "no contact with height fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_HFIELD)),
@@ -287,7 +298,9 @@ def refuse(origin: str, used: list[tuple[str, str, str]]) -> UnsupportedFeatureE
     """The error for features given as (name, what it is, elements)."""
     each = "; ".join(f"{name} ({what}): {elements}" for name, what, elements in used)
     names = ", ".join(f'"{name}"' for name, _, _ in used) + ("," if len(used) == 1 else "")
-    return UnsupportedFeatureError(f"{origin}: not simulated by stickslip: {each}; to leave it out, load with ignore=({names})")
+    return UnsupportedFeatureError(
+        f"{origin}: not simulated by stickslip: {each}; to leave it out, load with ignore=({names})"
+    )
 
 
 def check_features(mj: mujoco.MjModel, ignore: Iterable[str] | str, origin: str) -> None:

@@ -7,6 +7,7 @@ Everything here edits an ``MjSpec`` that has just been compiled: the ``id`` of i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 import mujoco
 import numpy as np
@@ -23,19 +24,19 @@ from stickslip.model.features import (
 )
 
 UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_ELLIPSOID, mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
+Removal: TypeAlias = Callable[[mujoco.MjSpec, Iterable[int]], None]
 FALSE, TRUE = mujoco.mjtLimited.mjLIMITED_FALSE, mujoco.mjtLimited.mjLIMITED_TRUE
-Spec, Ids = mujoco.MjSpec, Iterable
 
 
-def _pick(elements: Iterable, ids: Ids) -> list:
+def _pick(elements: Iterable, ids: Iterable[int]) -> list:
     wanted = set(ids)
     return [element for element in elements if element.id in wanted]
 
 
-def _set(collection: str, **values) -> Callable[[Spec, Ids], None]:
+def _set(collection: str, **values) -> Removal:
     """A removal that resets attributes to a neutral value."""
 
-    def reset(spec: Spec, ids: Ids) -> None:
+    def reset(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         for element in _pick(getattr(spec, collection), ids):
             for name, value in values.items():
                 setattr(element, name, value)
@@ -43,14 +44,14 @@ def _set(collection: str, **values) -> Callable[[Spec, Ids], None]:
     return reset
 
 
-def _delete_sensors(spec: Spec, gone: set[tuple[mujoco.mjtObj, str]]) -> None:
+def _delete_sensors(spec: mujoco.MjSpec, gone: set[tuple[mujoco.mjtObj, str]]) -> None:
     """MuJoCo does not compile a sensor whose object is gone."""
     for sensor in list(spec.sensors):
         if gone & {(sensor.objtype, sensor.objname), (sensor.reftype, sensor.refname)}:
             spec.delete(sensor)
 
 
-def delete_actuators(spec: Spec, ids: Ids) -> None:
+def delete_actuators(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
     """Actuators with their sensors and their columns in the keyframes."""
     doomed = _pick(spec.actuators, ids)
     kept = [i for i, actuator in enumerate(spec.actuators) if actuator not in doomed]
@@ -63,7 +64,7 @@ def delete_actuators(spec: Spec, ids: Ids) -> None:
         spec.delete(actuator)
 
 
-def _delete_tendons(spec: Spec, ids: Ids) -> None:
+def _delete_tendons(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
     doomed = _pick(spec.tendons, ids)
     names = {tendon.name for tendon in doomed}
     pulled = [a.id for a in spec.actuators if a.trntype == mujoco.mjtTrn.mjTRN_TENDON and a.target in names]
@@ -76,15 +77,15 @@ def _delete_tendons(spec: Spec, ids: Ids) -> None:
         spec.delete(tendon)
 
 
-def _delete(collection: str) -> Callable[[Spec, Ids], None]:
-    def delete(spec: Spec, ids: Ids) -> None:
+def _delete(collection: str) -> Removal:
+    def delete(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         for element in _pick(getattr(spec, collection), ids):
             spec.delete(element)
 
     return delete
 
 
-def _forget_dynamics(spec: Spec, ids: Ids) -> None:
+def _forget_dynamics(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
     """A filter or delay becomes an immediate response; anything else (muscle, integrator, …) goes altogether."""
     filters = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
     actuators = _pick(spec.actuators, ids)
@@ -97,13 +98,13 @@ def _forget_dynamics(spec: Spec, ids: Ids) -> None:
     delete_actuators(spec, [a.id for a in actuators if a.dyntype not in filters])
 
 
-def _drop_plugins(spec: Spec, _: Ids) -> None:
+def _drop_plugins(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     for element in (*spec.bodies, *spec.geoms):
         element.plugin.active = False
     delete_actuators(spec, [a.id for a in spec.actuators if a.plugin.active])
 
 
-def _delete_geoms(spec: Spec, ids: Ids) -> None:
+def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
     doomed = _pick(spec.geoms, ids)
     names = {geom.name for geom in doomed if geom.name}
     for pair in list(spec.pairs):
@@ -114,8 +115,8 @@ def _delete_geoms(spec: Spec, ids: Ids) -> None:
         spec.delete(geom)
 
 
-def _linear(collection: str, attribute: str, **values) -> Callable[[Spec, Ids], None]:
-    def keep_linear_term(spec: Spec, ids: Ids) -> None:
+def _linear(collection: str, attribute: str, **values) -> Removal:
+    def keep_linear_term(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         _set(collection, **values)(spec, ids)
         for element in _pick(getattr(spec, collection), ids):
             setattr(element, attribute, [getattr(element, attribute)[0], 0.0, 0.0])
@@ -123,24 +124,24 @@ def _linear(collection: str, attribute: str, **values) -> Callable[[Spec, Ids], 
     return keep_linear_term
 
 
-def _no_fluid(spec: Spec, _: Ids) -> None:
+def _no_fluid(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     spec.option.density, spec.option.viscosity, spec.option.wind = 0.0, 0.0, [0.0, 0.0, 0.0]
 
 
-def _no_override(spec: Spec, _: Ids) -> None:
+def _no_override(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     spec.option.enableflags &= ~int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
 
 
-def _no_disable(spec: Spec, _: Ids) -> None:
+def _no_disable(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     for bit in DISABLE.values():
         spec.option.disableflags &= ~int(bit)
 
 
-def _all_groups(spec: Spec, _: Ids) -> None:
+def _all_groups(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     spec.option.disableactuator = 0
 
 
-REMOVE: dict[str, Callable[[Spec, Ids], None]] = {
+REMOVE: dict[str, Removal] = {
     "tendon": _delete_tendons,
     "equality": _delete("equalities"),
     "flex": _delete("flexes"),
@@ -172,7 +173,7 @@ REMOVE: dict[str, Callable[[Spec, Ids], None]] = {
 }
 
 
-def freeze_inertia(spec: Spec, mj: mujoco.MjModel) -> None:
+def freeze_inertia(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
     """Write the compiled inertias into the bodies: a geom that is deleted must not take its mass along."""
     for body in spec.bodies:
         if body.id > 0:
@@ -184,7 +185,7 @@ def freeze_inertia(spec: Spec, mj: mujoco.MjModel) -> None:
     spec.compiler.settotalmass = -1.0
 
 
-def remove_features(spec: Spec, ignore: Iterable[str] | str) -> list[str]:
+def remove_features(spec: mujoco.MjSpec, ignore: Iterable[str] | str) -> list[str]:
     """Take the ignored features out of the specification; a note for each."""
     ignored = feature_names(ignore)
     mj = spec.compile()
@@ -200,7 +201,7 @@ def remove_features(spec: Spec, ignore: Iterable[str] | str) -> list[str]:
     return notes
 
 
-def drop_drawings(spec: Spec, mj: mujoco.MjModel) -> list[str]:
+def drop_drawings(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
     """Shapes of kinds that stickslip does not have and that nothing touches: delete them, keep their mass."""
     drawn = np.flatnonzero(~colliding(mj) & np.isin(mj.geom_type, UNSUPPORTED_SHAPES))
     if not len(drawn):
@@ -212,7 +213,7 @@ def drop_drawings(spec: Spec, mj: mujoco.MjModel) -> list[str]:
     return [f"dropped: shapes for drawing only, of kinds that stickslip does not draw (mass kept): {names}{more}"]
 
 
-def translate(spec: Spec, mj: mujoco.MjModel) -> list[str]:
+def translate(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
     """Rewrite what has an exact equivalent: limits, armature and damping of an actuator that drives one joint.
 
     A limit on the actuator force in a joint with one actuator is that actuator's own limit, divided by the gear.

@@ -54,7 +54,8 @@ def find_mesh(uri: str, urdf: Path, package_dirs: Sequence[str | Path], meshdir:
                 return folder / relative
         if folders:
             raise ModelError(
-                f"{where}: mesh file {str(folders[0] / relative)!r} does not exist (from {uri!r}); check the path in the URDF"
+                f"{where}: mesh file {str(folders[0] / relative)!r} does not exist (from {uri!r}); "
+                "check the path in the URDF"
             )
         raise ModelError(
             f"{where}: no folder of the package {package!r} found for {uri!r}; "
@@ -102,7 +103,13 @@ def read_with_trimesh(path: Path, where: str) -> tuple[np.ndarray, np.ndarray]:
             mesh = scene.to_mesh()
     except Exception as error:
         # trimesh's readers are optional packages, and a broken file can raise anything in them.
-        needs = {".dae": "pycollada", ".zae": "pycollada", ".3mf": "lxml networkx", ".stp": "cascadio", ".step": "cascadio"}
+        needs = {
+            ".dae": "pycollada",
+            ".zae": "pycollada",
+            ".3mf": "lxml networkx",
+            ".stp": "cascadio",
+            ".step": "cascadio",
+        }
         extra = needs.get(path.suffix.lower(), '"trimesh[easy]"')
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(

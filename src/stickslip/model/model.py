@@ -100,9 +100,8 @@ class Model:
         for j, first in self.quaternions():
             norm = float(np.linalg.norm(state.q[first : first + 4]))
             if abs(norm - 1.0) > 1e-6:
-                raise expected(
-                    f"quaternion of joint {self.joint_names[j]!r}", "unit length", round(norm, 9), "divide it by its norm"
-                )
+                what = f"quaternion of joint {self.joint_names[j]!r}"
+                raise expected(what, "unit length", round(norm, 9), "divide it by its norm")
 
     def quaternions(self) -> list[tuple[int, int]]:
         """(joint, first entry in q) of every quaternion."""

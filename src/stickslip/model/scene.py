@@ -17,6 +17,7 @@ import numpy as np
 
 from stickslip.errors import InputError, ModelError, expected, unknown
 from stickslip.model.load import LoadedSpec, one_line, read_spec
+from stickslip.model.mjspec import collected_warnings, exact_xml
 from stickslip.model.model import Model, compile_model
 from stickslip.model.shape import DEFAULT_FRICTION, Material
 
@@ -100,7 +101,8 @@ class Body:
             points = np.asarray(vertices, dtype=float)
             if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
                 raise expected("vertices", "an array of at least 4 points, shape (n, 3)", points.shape)
-            self.scene.spec.add_mesh(name=name, uservert=points.ravel(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
+            convex = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+            self.scene.spec.add_mesh(name=name, uservert=points.ravel(), inertia=convex)
         return self._shape(GEOM.mjGEOM_MESH, [0, 0, 0], meshname=name, **options)
 
     def _shape(
@@ -408,9 +410,12 @@ class Scene:
                     home[3:] = np.asarray(quat, dtype=float) / np.linalg.norm(quat)
         joints = tuple(prefix + joint.name for joint in child.joints)
         actuators = tuple(prefix + actuator.name for actuator in child.actuators)
-        child.nuser_geom, child.nuser_site = 4, 1
+        child.nuser_geom, child.nuser_site, child.nkey = self.spec.nuser_geom, self.spec.nuser_site, self.spec.nkey
         child.option.gravity = self.spec.option.gravity
-        self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
+        with collected_warnings() as messages:
+            self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
+        # to_xml() with an empty prefix is tested to give the scene back, whatever MuJoCo fears
+        loaded.notes += [" ".join(m.split()) for m in messages if "empty prefix" not in m]
         self._home.update({prefix + joint: value for joint, value in loaded.home.items()})
         self._notes += loaded.notes
         return Robot(self, name, prefix, joints, actuators, tuple(loaded.notes))
@@ -429,7 +434,7 @@ class Scene:
 
     def to_xml(self) -> str:
         """MJCF text of the scene, with its initial configuration as the keyframe ``home``."""
-        return self._compile_spec()[0].to_xml()
+        return exact_xml(self._compile_spec()[0])
 
     def save(self, path: str | Path) -> None:
         """Write the scene as MJCF; MuJoCo opens it, and ``Scene.from_file`` gives it back."""

@@ -20,6 +20,7 @@ from stickslip.model.meshes import find_mesh, read_with_trimesh, unreadable
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOTORISED = ("revolute", "continuous", "prismatic")
+FALSE = mujoco.mjtLimited.mjLIMITED_FALSE
 
 
 def parse_xml(text: str, origin: str) -> ET.Element:
@@ -44,9 +45,11 @@ def urdf_spec(
     ignored: frozenset[str],
 ) -> tuple[mujoco.MjSpec, list[str]]:
     """The specification of a URDF and notes on what was changed."""
-    if "<xacro:" in text:
-        raise ModelError(f"{origin}: is a xacro file; expand it first with `xacro {path.name} > robot.urdf` and load that")
     robot = parse_xml(text, origin)
+    if any("xacro" in element.tag or "${" in "".join(element.attrib.values()) for element in robot.iter()):
+        raise ModelError(
+            f"{origin}: is a xacro file; expand it first with `xacro {path.name} > robot.urdf` and load that"
+        )
     joints = robot.findall("joint")
     root = find_root(robot, joints, origin)
     notes = _refuse_or_drop(joints, origin, ignored)
@@ -54,11 +57,22 @@ def urdf_spec(
     compiler = None if extension is None else extension.find("compiler")
     meshdir = "" if compiler is None else compiler.get("meshdir", "")
     meshes, mesh_notes = _tidy_links(robot, origin, path, package_dirs, meshdir, unreadable_meshes)
-    notes += mesh_notes + _missing_ranges(joints)
+    notes += mesh_notes
+    efforts = {j.get("name", ""): _limit(j, "effort", origin) for j in joints if j.get("type") in MOTORISED}
+    ranges = _take_ranges(joints, origin)
+    notes += [
+        f"joint {name!r} has no range in the URDF: it moves without limits" for name, r in ranges.items() if not any(r)
+    ]
 
     tidy = ET.Element("robot", name=robot.get("name") or path.stem)
     settings = dict(compiler.attrib) if compiler is not None else {}
-    settings |= {"fusestatic": "false", "strippath": "false", "discardvisual": "false", "inertiafromgeom": "false", "meshdir": ""}
+    settings |= {
+        "fusestatic": "false",
+        "strippath": "false",
+        "discardvisual": "false",
+        "inertiafromgeom": "false",
+        "meshdir": "",
+    }
     ET.SubElement(ET.SubElement(tidy, "mujoco"), "compiler", settings)
     if root == "world":
         if floating_base:
@@ -80,9 +94,9 @@ def urdf_spec(
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{origin}: MuJoCo cannot read this URDF: {reason}; correct that element") from None
-    _give_meshes(spec, meshes, origin)
-    _add_motors(spec, joints)
-    return spec, notes
+    _give_meshes(spec, meshes)
+    _set_joints(spec, ranges, efforts)
+    return spec, notes + _exclude_base(spec)
 
 
 def find_root(robot: ET.Element, joints: list[ET.Element], origin: str) -> str:
@@ -109,7 +123,8 @@ def find_root(robot: ET.Element, joints: list[ET.Element], origin: str) -> str:
                 )
         if joint.get("type") not in JOINT_TYPES:
             raise ModelError(
-                f"{origin}: joint {name!r}: expected a type of {', '.join(JOINT_TYPES)}, got {joint.get('type')!r}; correct it"
+                f"{origin}: joint {name!r}: expected a type of {', '.join(JOINT_TYPES)}, "
+                f"got {joint.get('type')!r}; correct it"
             )
         if ends["child"] in parent:
             raise ModelError(
@@ -155,15 +170,28 @@ def _refuse_or_drop(joints: list[ET.Element], origin: str, ignored: frozenset[st
     return notes
 
 
-def _missing_ranges(joints: list[ET.Element]) -> list[str]:
-    """URDF asks for a range on revolute and prismatic joints; MuJoCo takes 0 … 0 for "no limit"."""
-    missing = []
+def _limit(joint: ET.Element, attribute: str, origin: str) -> float:
+    """A number of the joint's ``<limit>``; 0 where there is none."""
+    limit = joint.find("limit")
+    text = "0" if limit is None else limit.get(attribute, "0")
+    try:
+        return float(text)
+    except ValueError:
+        raise ModelError(
+            f"{origin}: joint {joint.get('name')!r}: expected a number for {attribute} in <limit>, "
+            f"got {text!r}; correct it"
+        ) from None
+
+
+def _take_ranges(joints: list[ET.Element], origin: str) -> dict[str, tuple[float, float]]:
+    """The ranges, out of the XML: MuJoCo's import drops one that is empty or upside down without refusing it."""
+    ranges = {}
     for joint in joints:
         if joint.get("type") in ("revolute", "prismatic"):
-            limit = joint.find("limit")
-            if limit is None or float(limit.get("lower", 0)) == float(limit.get("upper", 0)) == 0.0:
-                missing.append(joint.get("name"))
-    return [f"joint {name!r} has no range in the URDF: it moves without limits" for name in missing]
+            ranges[joint.get("name", "")] = (_limit(joint, "lower", origin), _limit(joint, "upper", origin))
+        for limit in joint.findall("limit"):
+            joint.remove(limit)
+    return ranges
 
 
 Meshes = dict[str, tuple[Path, str, bool]]
@@ -207,14 +235,17 @@ def _tidy_links(
                 names[key] = stem
                 meshes[stem] = (file, where, why is not None)
             if why:
-                notes.append(f"replaced: collision mesh {file.name} of link {link.get('name')!r}, read by trimesh ({why})")
+                notes.append(
+                    f"replaced: collision mesh {file.name} of link {link.get('name')!r}, read by trimesh ({why})"
+                )
             mesh.set("filename", f"{names[key]}.stl")
     return meshes, notes
 
 
-def _give_meshes(spec: mujoco.MjSpec, meshes: Meshes, origin: str) -> None:
+def _give_meshes(spec: mujoco.MjSpec, meshes: Meshes) -> None:
     for mesh in spec.meshes:
         file, where, convert = meshes[mesh.name]
+        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX  # only its hull touches; open meshes have no volume
         if convert:
             vertices, faces = read_with_trimesh(file, where)
             mesh.file, mesh.uservert, mesh.userface = "", vertices.ravel(), faces.ravel()
@@ -222,16 +253,37 @@ def _give_meshes(spec: mujoco.MjSpec, meshes: Meshes, origin: str) -> None:
             mesh.file = str(file)
 
 
-def _add_motors(spec: mujoco.MjSpec, joints: list[ET.Element]) -> None:
-    """One motor per movable joint; MuJoCo puts the effort on the joint, where two sources would share it."""
-    for element in joints:
-        if element.get("type") not in MOTORISED:
-            continue
-        name, limit = element.get("name"), element.find("limit")
-        effort = 0.0 if limit is None else float(limit.get("effort", 0.0))
+def _set_joints(spec: mujoco.MjSpec, ranges: dict[str, tuple[float, float]], efforts: dict[str, float]) -> None:
+    """Ranges, and one motor per movable joint; MuJoCo's import would put the effort on the joint."""
+    for name, bounds in ranges.items():
         joint = spec.joint(name)
-        joint.actfrclimited, joint.actfrcrange = mujoco.mjtLimited.mjLIMITED_FALSE, [0.0, 0.0]
+        joint.range, joint.limited = bounds, mujoco.mjtLimited.mjLIMITED_TRUE if any(bounds) else FALSE
+    for name, effort in efforts.items():
         motor = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         motor.set_to_motor()
         if effort > 0.0:
             motor.forcerange, motor.forcelimited = [-effort, effort], mujoco.mjtLimited.mjLIMITED_TRUE
+
+
+def _exclude_base(spec: mujoco.MjSpec) -> list[str]:
+    """No contact between a fixed base and the links that hang on it.
+
+    MuJoCo lets a link pass through its parent, but not when the parent is fixed to the world.
+    """
+    base, hanging = [], []
+    todo = [body for body in spec.worldbody.bodies if not body.joints]
+    while todo:
+        body = todo.pop()
+        base.append(body)
+        hanging += [child for child in body.bodies if child.joints]
+        todo += [child for child in body.bodies if not child.joints]
+    pairs = [(a, b) for a in base for b in hanging if a.geoms and _touches(b)]
+    for a, b in pairs:
+        spec.add_exclude(bodyname1=a.name, bodyname2=b.name)
+    bases = ", ".join(dict.fromkeys(repr(a.name) for a, _ in pairs))
+    return [f"excluded: contact between the fixed base ({bases}) and the links on it"] if pairs else []
+
+
+def _touches(body: mujoco.MjsBody) -> bool:
+    """Whether a link, or what is fixed to it, has shapes."""
+    return bool(body.geoms) or any(_touches(child) for child in body.bodies if not child.joints)

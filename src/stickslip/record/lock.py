@@ -1,45 +1,51 @@
-"""Who is writing: a shared lock that a recorder holds for as long as its process lives.
+"""Who is writing: a lock that a recorder holds for as long as its process lives.
 
 HDF5 gives up its own lock when it starts single-writer/multiple-reader mode, so a file of a killed process and a file
 that is still being written look the same. The operating system drops our lock when the process dies, however it dies.
-The lock is a shared one because HDF5 readers take shared locks too.
+
+It is an *open file description* lock on one byte far behind the data: unlike ``flock`` it does not meet the locks that
+HDF5 takes, unlike POSIX locks it survives that the same process reads the file and closes it, and one can ask for it
+without taking it. It is a shared lock, so it never keeps anybody from anything. Linux has such locks; elsewhere nothing
+counts as held, and a running recording reads as killed.
 """
 
 from __future__ import annotations
 
 import os
-import time
+import struct
 from contextlib import suppress
 
 try:
     import fcntl
-except ImportError:  # Windows: nothing to ask, so nothing counts as locked
-    fcntl = None  # type: ignore[assignment]
+
+    _SET, _GET = fcntl.F_OFD_SETLK, fcntl.F_OFD_GETLK
+except (ImportError, AttributeError):
+    _SET = _GET = -1
+
+_FLOCK = "hhqqi4x"  # struct flock: type, whence, start, length, pid
+_BYTE = 1 << 62
 
 
 def hold(path: str) -> int | None:
     """Mark a file as being written by this process; ``os.close`` the result to end it."""
-    if fcntl is None:
+    if _SET < 0:
         return None
     descriptor = os.open(path, os.O_RDONLY)
     with suppress(OSError):  # some network file systems have no locks
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.fcntl(descriptor, _SET, struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, _BYTE, 1, 0))
     return descriptor
 
 
 def is_held(path: str) -> bool:
-    """Whether somebody holds a lock: a live recorder, or an HDF5 reader of a finished file."""
-    if fcntl is None:
+    """Whether a living recorder writes this file."""
+    if _GET < 0:
         return False
-    for _ in range(3):  # two processes that ask at the same moment see each other's question
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return False
-        except BlockingIOError:
-            time.sleep(0.001)
-        except OSError:
-            return False
-        finally:
-            os.close(descriptor)
-    return True
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        # "Could I have it for myself?": the answer is a lock in the way, or F_UNLCK.
+        answer = fcntl.fcntl(descriptor, _GET, struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, _BYTE, 1, 0))
+        return struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)

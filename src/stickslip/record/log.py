@@ -65,6 +65,7 @@ class Source(Protocol):
     def outcome(self) -> str: ...
     @property
     def last_good(self) -> tuple[float, np.ndarray, np.ndarray] | None: ...
+    def read(self, name: str, rows: int) -> np.ndarray: ...
     def refresh(self) -> None: ...
     def close(self) -> None: ...
 
@@ -161,7 +162,7 @@ class Log:
                 rows = int(self.contact_start[-1])
             else:
                 rows = self._frames
-            values = np.asarray(self._source.arrays[name][:rows]).view()
+            values = self._source.read(name, rows).view()
             values.flags.writeable = False
             self._cache[name] = values
         return self._cache[name]

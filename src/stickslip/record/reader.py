@@ -45,6 +45,15 @@ class FileSource:
         time = float(group["time"][()])
         return None if np.isnan(time) else (time, group["q"][()], group["v"][()])
 
+    def read(self, name: str, rows: int) -> np.ndarray:
+        """The first rows of a field."""
+        if not self._file:
+            raise RecordingError(f"cannot read {name!r}: expected an open log, got a closed one; load({self.path!r})")
+        try:
+            return self.arrays[name][:rows]
+        except (OSError, RuntimeError) as error:
+            raise _damaged(self.path, error) from error
+
     def refresh(self) -> None:
         """See what a live writer has added."""
         if self._file.swmr_mode:
@@ -54,15 +63,6 @@ class FileSource:
 
     def close(self) -> None:
         self._file.close()
-
-
-def read_outcome(path: str) -> str | None:
-    """The stored outcome of a recording; None if the file cannot be read as one."""
-    try:
-        with _open(path) as file:
-            return _text(file["outcome"])
-    except (OSError, KeyError):
-        return None
 
 
 def _text(dataset: Any) -> str:
@@ -88,21 +88,27 @@ def _open(path: str) -> Any:
     import h5py
 
     try:
-        return h5py.File(path, "r")
-    except PermissionError as error:
-        raise RecordingError(f"cannot load {path!r}: expected a readable file, got {error.strerror!r}") from error
-    except OSError:
-        pass
-    try:
-        # A killed process leaves the file flagged as being written; only this mode opens it then.
-        return h5py.File(path, "r", swmr=True)
-    except OSError as error:
         if not h5py.is_hdf5(path):
             raise RecordingError(
                 f"cannot load {path!r}: expected a stickslip recording, got a file that is not HDF5; "
                 "use a file written by record=…"
-            ) from error
+            )
+        # A killed process leaves the file flagged as being written; only SWMR mode opens it then. It is not for other
+        # files: where one is damaged, that mode waits for a writer to repair it, for ever.
+        return h5py.File(path, "r", swmr=_flagged(path))
+    except PermissionError as error:
+        raise RecordingError(f"cannot load {path!r}: expected a readable file, got {error.strerror!r}") from error
+    except OSError as error:
+        if isinstance(error, RecordingError):
+            raise
         raise _damaged(path, error) from error
+
+
+def _flagged(path: str) -> bool:
+    """Whether the superblock (version 3, byte 11) says that a writer has the file open in SWMR mode."""
+    with open(path, "rb") as file:
+        superblock = file.read(12)
+    return len(superblock) == 12 and superblock[8] >= 3 and bool(superblock[11] & 0b100)
 
 
 def _check_kind(file: Any, path: str) -> None:

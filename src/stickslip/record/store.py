@@ -6,6 +6,7 @@ A block is a dict path → array of all fields of the layout, with ``contact/sta
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -15,7 +16,6 @@ from stickslip.errors import RecordingError, expected
 from stickslip.record import lock
 from stickslip.record.header import Header
 from stickslip.record.layout import FRAME_NAMES, START, complete_frames, table
-from stickslip.record.reader import read_outcome
 
 Block = dict[str, np.ndarray]
 
@@ -56,6 +56,9 @@ class MemoryStore:
     def frames(self) -> int:
         return complete_frames(self.arrays)
 
+    def read(self, name: str, rows: int) -> np.ndarray:
+        return self.arrays[name][:rows]
+
     def refresh(self) -> None:
         """Nothing to do: ``arrays`` always holds what was written."""
 
@@ -71,22 +74,26 @@ class FileStore:
 
         self.path = check_target(path)
         self._length = dict.fromkeys(table(), 0) | {START.name: 1}
+        self._lock: int | None = None
+        self._failure: RecordingError | None = None
         # Built beside the target and moved onto it: an earlier recording stays whole until the new one stands, and
         # whoever has the earlier one open keeps reading it.
         beside = f"{self.path}.{os.getpid()}.new"
-        with _explained(self.path, "create"):
-            try:
-                self._file = h5py.File(beside, "w", libver="latest")
+        try:
+            self._file = h5py.File(beside, "w", libver="latest")
+        except OSError as error:
+            raise _disk_error(self.path, error) from error
+        try:
+            with self._disk():
                 self._create(header)
                 self._file.swmr_mode = True  # from here on nothing new may be created
                 self._lock = lock.hold(beside)
                 os.replace(beside, self.path)
-            except BaseException:
-                with suppress(Exception):
-                    self._file.close()
-                with suppress(OSError):
-                    os.unlink(beside)
-                raise
+        except BaseException:
+            self._let_go()
+            with suppress(OSError):
+                os.unlink(beside)
+            raise
 
     def _create(self, header: Header) -> None:
         file = self._file
@@ -119,7 +126,7 @@ class FileStore:
         The lengths move on only when all is written, so that a block that was cut short, by Ctrl-C or a full disk, can
         be written again.
         """
-        with _explained(self.path, "write to"):
+        with self._disk():
             for path in self._length:
                 rows, first = block[path], self._length[path]
                 if len(rows):
@@ -132,7 +139,7 @@ class FileStore:
                 self._length[path] += len(block[path])
 
     def save_last_good(self, time: float, q: np.ndarray, v: np.ndarray) -> None:
-        with _explained(self.path, "write to"):
+        with self._disk():
             for name, value in (("q", q), ("v", v), ("time", time)):
                 dataset = self._file[f"last_good/{name}"]
                 if dataset.size:
@@ -140,17 +147,36 @@ class FileStore:
                 dataset.flush()
 
     def finish(self, outcome: str) -> None:
+        """Say how the run ended and close the file; after a disk error there is nothing left to do."""
+        if self._failure is None:
+            with self._disk():
+                self._file["outcome"][()] = np.bytes_(outcome)
+                self._file["outcome"].flush()
+                self._file.flush()
+            self._let_go()
+
+    @contextmanager
+    def _disk(self) -> Iterator[None]:
+        """Turn what HDF5 says of a disk into one line, and keep HDF5 from crashing over it."""
+        if self._failure is not None:
+            raise self._failure
         try:
-            with _explained(self.path, "finish"):
-                try:
-                    self._file["outcome"][()] = np.bytes_(outcome)
-                    self._file["outcome"].flush()
-                finally:
-                    self._file.close()
-        finally:
-            if self._lock is not None:
-                os.close(self._lock)
-                self._lock = None
+            yield
+        except (OSError, RuntimeError, ValueError, KeyError) as error:  # h5py raises all of these for a disk error
+            self._failure = _disk_error(self.path, error)
+            # Closing would try the same writes again, fail half-way and take the process down with it (seen with HDF5
+            # 2.0). So what HDF5 still holds goes nowhere, and the file stays as it is after a kill: readable.
+            with open(os.devnull, "r+b") as nowhere:
+                os.dup2(nowhere.fileno(), self._file.id.get_vfd_handle())
+            self._let_go()
+            raise self._failure from error
+
+    def _let_go(self) -> None:
+        with suppress(OSError, RuntimeError, ValueError):
+            self._file.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
 def _empty(header: Header) -> Block:
@@ -186,21 +212,15 @@ def check_target(path: str | os.PathLike) -> str:
         signature = file.read(8)
     if signature not in (b"", b"\x89HDF\r\n\x1a\n"):  # --record robot.xml must not cost anybody a robot
         raise refuse("a new name or an earlier recording", "another kind of file", "choose another name or delete it")
-    if lock.is_held(target) and read_outcome(target) in (None, "running"):
+    if lock.is_held(target):
         raise refuse("a file that nobody writes", "one that is being written", "choose another name, or end that run")
     return target
 
 
-@contextmanager
-def _explained(path: str, doing: str) -> Iterator[None]:
-    """Turn what HDF5 and the operating system say into one line."""
-    try:
-        yield
-    except RecordingError:
-        raise
-    except (OSError, RuntimeError, ValueError, KeyError) as error:  # h5py raises all of these for a disk error
-        reason = " ".join(str(error).split())
-        raise RecordingError(
-            f"cannot {doing} the recording {path!r}: expected a working disk with space left, got {reason!r}; "
-            "free space or record to another place"
-        ) from error
+def _disk_error(path: str, error: Exception) -> RecordingError:
+    said = re.search(r"error message = '([^']*)'", str(error))  # HDF5 wraps the system's words in its own
+    reason = said[1] if said else " ".join(str(error).split())
+    return RecordingError(
+        f"cannot write the recording {path!r}: expected a working disk with space left, got {reason!r}; "
+        "free space or record to another place"
+    )

@@ -56,9 +56,9 @@ def update_kinematics(world, work, q, v):
 
 @kernel
 def detect(world, work, contacts):
-    contacts.count[0] = 0
+    contacts.found[0] = 0
     plane_sphere(world.pairs, work.kin, MARGIN, contacts)
-    if contacts.count[0] > contacts.pair.shape[0]:
+    if contacts.found[0] > contacts.pair.shape[0]:
         return CONTACTS_FULL
     return OK
 
@@ -138,9 +138,8 @@ class SemiImplicitEuler(Stepper):
         return self.contacts.arrays
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        return advance(
-            self.world, self.work, self._buffer, self.anchors, inputs, self.damped_armature, self.dt, state.q, state.v, n
-        )
+        memory = (self._buffer, self.anchors)
+        return advance(self.world, self.work, *memory, inputs, self.damped_armature, self.dt, state.q, state.v, n)
 
     def stages(self) -> dict[str, Stage]:
         return {

@@ -1,0 +1,441 @@
+"""``stickslip bench dynamics``: the rigid-body algorithms beside Pinocchio's C++, and how their cost grows.
+
+Speed. Both programs are timed in turn, round by round, in one process; the figures are medians over rounds. Ours is a
+compiled loop over random states. Pinocchio is called from Python; what such a call costs by itself is measured with the
+same function on a model of one joint and subtracted (a little too much, since one joint is work, too: in Pinocchio's
+favour). Where Pinocchio has two conventions, local and world axes, the faster one counts.
+
+Growth. The slope of log(time) over log(size): 1 is linear. A star on a floating hub couples every foot with every
+other, so that W has quadratic size and only its time per block can stay level.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from stickslip._jit import kernel
+from stickslip.dynamics.aba import aba
+from stickslip.dynamics.crba import crba
+from stickslip.dynamics.data import make_data
+from stickslip.dynamics.delassus import delassus_pattern, delassus_sparse, make_contact_rows
+from stickslip.dynamics.factor import ltdl_factor
+from stickslip.dynamics.jacobian import frame_jacobian
+from stickslip.dynamics.kinematics import forward_kinematics
+from stickslip.dynamics.rnea import rnea
+from stickslip.model import pinocchio as bridge
+from stickslip.model.model import Model, compile_model
+from stickslip.progress import Progress
+
+RATIO_TARGET = 1.0
+SLOPE_TARGET = 1.1
+FEET = {"solo12": "FL_FOOT", "romeo": "l_sole"}
+STATES = 16
+"""Random states that the loops cycle through, so that nothing can be hoisted out of them."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured."""
+
+    rounds: int = 200
+    calls: int = 200
+    """Calls per round."""
+    growth_rounds: int = 15
+    growth_seconds: float = 0.01
+    """Least duration of one timed loop [s]."""
+    chains: tuple[int, ...] = (10, 30, 100, 300, 1000)
+    """Links."""
+    stars: tuple[int, ...] = (5, 10, 20, 50, 100)
+    """Legs."""
+
+
+QUICK = Sizes(rounds=30, calls=50, growth_rounds=5, growth_seconds=0.002)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One algorithm on one robot; medians [µs]."""
+
+    robot: str
+    algorithm: str
+    ours: float
+    pinocchio: float
+    """The cost of calling it from Python subtracted."""
+    pinocchio_called: float
+    """As called from Python."""
+    ratio: float
+    """ours / pinocchio."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """One algorithm over the size of a mechanism; medians [µs]."""
+
+    name: str
+    sizes: list[int]
+    times: list[float]
+    slope: float
+    target: float | None
+    """None: for information."""
+
+
+# -- compiled loops ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def repeat_rnea(n, tree, support, inertia, Q, V, A, f_ext, kin, tau):
+    for i in range(n):
+        k = i % Q.shape[0]
+        rnea(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, tau)
+
+
+@kernel
+def repeat_crba(n, tree, support, inertia, Q, kin, mass):
+    for i in range(n):
+        crba(tree, support, inertia, Q[i % Q.shape[0]], kin, mass)
+
+
+@kernel
+def repeat_aba(n, tree, support, inertia, Q, V, A, f_ext, kin, art, a):
+    for i in range(n):
+        k = i % Q.shape[0]
+        aba(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, art, a)
+
+
+@kernel
+def repeat_frame_jacobian(n, tree, support, frames, frame, Q, kin, J):
+    for i in range(n):
+        forward_kinematics(tree, Q[i % Q.shape[0]], kin)
+        frame_jacobian(support, frames, kin, frame, J)
+
+
+@kernel
+def repeat_factor(n, support, M, L):
+    for i in range(n):
+        ltdl_factor(support, M[i % M.shape[0]], L)
+
+
+@kernel
+def repeat_delassus(n, support, L, kin, link1, link2, point, axes, rows, head, chain, mark, start, other, blocks):
+    for i in range(n):
+        nc = link1.shape[0]
+        delassus_pattern(support, link1, link2, nc, head, chain, mark, start, other)
+        delassus_sparse(
+            support, L[i % L.shape[0]], kin, link1, link2, point, axes, nc, start, other, rows, blocks
+        )  # fmt: skip
+
+
+class Loops:
+    """The compiled loops of one model over a few random states; each takes the number of calls."""
+
+    def __init__(self, model: Model, frame: str | None = None, seed: int = 0) -> None:
+        self.model, self.data = model, make_data(model)
+        rng = np.random.default_rng(seed)
+        self.Q = model.tree.q0 + rng.uniform(-1.0, 1.0, (STATES, model.nq))
+        for _, i in model.quaternions():
+            self.Q[:, i : i + 4] /= np.linalg.norm(self.Q[:, i : i + 4], axis=1, keepdims=True)
+        self.V, self.A = rng.normal(size=(2, STATES, model.nv))
+        self.frame = model.frame(frame) if frame else 0
+        self.f_ext, self.out, self.J = np.zeros((model.nlink, 6)), np.zeros(model.nv), np.zeros((6, model.nv))
+
+    def rnea(self, n: int) -> None:
+        m = self.model
+        repeat_rnea(n, m.tree, m.support, m.inertia, self.Q, self.V, self.A, self.f_ext, self.data.kin, self.out)
+
+    def crba(self, n: int) -> None:
+        m = self.model
+        repeat_crba(n, m.tree, m.support, m.inertia, self.Q, self.data.kin, self.data.mass)
+
+    def aba(self, n: int) -> None:
+        m, d = self.model, self.data
+        repeat_aba(n, m.tree, m.support, m.inertia, self.Q, self.V, self.A, self.f_ext, d.kin, d.art, self.out)
+
+    def frame_jacobian(self, n: int) -> None:
+        m = self.model
+        repeat_frame_jacobian(n, m.tree, m.support, m.frames, self.frame, self.Q, self.data.kin, self.J)
+
+
+def factor_loops(loops: Loops, feet: list[int]) -> tuple[Callable, Callable, int]:
+    """Loops over the factorisation and the Delassus matrix of one contact with the ground per foot; blocks of W."""
+    model, mass, kin = loops.model, loops.data.mass, loops.data.kin
+    M, L = np.empty((2, STATES, len(mass.M)))
+    for k in range(STATES):
+        crba(model.tree, model.support, model.inertia, loops.Q[k], kin, mass)
+        M[k] = mass.M
+        ltdl_factor(model.support, mass.M, L[k])
+    nc = len(feet)
+    link1, link2 = np.zeros(nc, dtype=np.int64), np.array(feet, dtype=np.int64)
+    point, axes = kin.pos[link2], np.tile(np.eye(3), (nc, 1, 1))
+    scratch = (np.zeros(model.nv, np.int64), np.zeros((nc, 2), np.int64), np.zeros(nc, np.int64))
+    start, other = np.zeros(nc + 1, dtype=np.int64), np.zeros(nc * nc, dtype=np.int64)
+    count = delassus_pattern(model.support, link1, link2, nc, *scratch, start, other)
+    rows, blocks = make_contact_rows(model.support, nc), np.zeros((count, 3, 3))
+    arguments = (kin, link1, link2, point, axes, rows, *scratch, start, other, blocks)
+    return (
+        lambda n: repeat_factor(n, model.support, M, mass.L),
+        lambda n: repeat_delassus(n, model.support, L, *arguments),
+        count,
+    )
+
+
+# -- mechanisms --------------------------------------------------------------------------------------------------------
+
+
+def _add_link(parent: Any, pos: tuple[float, float, float], axis: tuple[float, float, float]) -> Any:
+    """A rod of 0.1 m on a hinge."""
+    body = parent.add_body(pos=pos, ipos=(0.0, 0.0, -0.05), mass=0.1, inertia=(1e-4, 1e-4, 1e-5), explicitinertial=True)
+    body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
+    return body
+
+
+def chain(links: int) -> Model:
+    """Hinges in a row with alternating axes; by MjSpec, since nested XML stops at 500 levels."""
+    spec = mujoco.MjSpec()
+    body = spec.worldbody
+    for i in range(links):
+        body = _add_link(body, (0.0, 0.0, -0.1 if i else 0.0), (1.0, 0.0, 0.0) if i % 2 else (0.0, 1.0, 0.0))
+    return compile_model(spec.compile())
+
+
+def star(legs: int, floating: bool) -> tuple[Model, list[int]]:
+    """Legs of three hinges on a ring, on the world or on a floating hub; and the link of each foot."""
+    spec = mujoco.MjSpec()
+    hub = spec.worldbody
+    if floating:
+        hub = hub.add_body(name="hub", mass=float(legs), inertia=(legs, legs, legs), explicitinertial=True)
+        hub.add_freejoint()
+    feet = []
+    for i in range(legs):
+        x, y = np.cos(2.0 * np.pi * i / legs), np.sin(2.0 * np.pi * i / legs)
+        hip = _add_link(hub, (x, y, 0.0), (1.0, 0.0, 0.0))
+        _add_link(_add_link(hip, (0.0, 0.0, -0.1), (0.0, 1.0, 0.0)), (0.0, 0.0, -0.1), (0.0, 1.0, 0.0))
+        feet.append(int(floating) + 3 * (i + 1))
+    return compile_model(spec.compile()), feet
+
+
+# -- measurements ------------------------------------------------------------------------------------------------------
+
+
+def _seconds(work: Callable[[int], Any], calls: int) -> float:
+    """Per call."""
+    begin = time.perf_counter()
+    work(calls)
+    return (time.perf_counter() - begin) / calls
+
+
+def _pinocchio_loops(model: Model, frame: str, states: Loops) -> dict[str, list[Callable[[int], None]]]:
+    """For each algorithm the ways to call it in Pinocchio."""
+    pin = bridge.import_pinocchio()
+    peer = bridge.to_pinocchio(model)
+    data, foot, world = peer.createData(), peer.getFrameId(frame), pin.LOCAL_WORLD_ALIGNED
+    q = [bridge.q_to_pinocchio(model, q) for q in states.Q]
+    v = [bridge.v_to_pinocchio(model, q, v) for q, v in zip(states.Q, states.V, strict=True)]
+    a = [bridge.v_to_pinocchio(model, q, a) for q, a in zip(states.Q, states.A, strict=True)]
+
+    def loop(function: Callable, columns: list, *last: Any) -> Callable[[int], None]:
+        arguments = [(*row, *last) for row in zip(*columns, strict=True)]
+
+        def work(n: int) -> None:
+            for i in range(n):
+                function(peer, data, *arguments[i % STATES])
+
+        return work
+
+    conventions = (pin.Convention.LOCAL, pin.Convention.WORLD)
+    return {
+        "rnea": [loop(pin.rnea, [q, v, a])],
+        "crba": [loop(pin.crba, [q], convention) for convention in conventions],
+        "aba": [loop(pin.aba, [q, v, a], convention) for convention in conventions],
+        "frame_jacobian": [loop(pin.computeFrameJacobian, [q], foot, world)],
+    }
+
+
+def compare_with_pinocchio(sizes: Sizes) -> list[Comparison]:
+    one = _one_joint()
+    overheads = _pinocchio_loops(one, "foot", Loops(one, "foot"))
+    timed: dict[tuple, Callable[[int], None]] = {}
+    for robot, frame in FEET.items():
+        path = Path(__file__).parents[1] / "model" / "robots" / f"{robot}.xml"
+        ours = Loops(compile_model(mujoco.MjModel.from_xml_path(str(path))), frame)
+        for algorithm, ways in _pinocchio_loops(ours.model, frame, ours).items():
+            timed[robot, algorithm, "ours"] = getattr(ours, algorithm)
+            for k, (theirs, call) in enumerate(zip(ways, overheads[algorithm], strict=True)):
+                timed[robot, algorithm, "theirs", k] = theirs
+                timed[robot, algorithm, "call", k] = call
+    for work in timed.values():
+        work(STATES)  # compiles
+    samples: dict[tuple, list[float]] = {key: [] for key in timed}
+    with Progress("beside Pinocchio", sizes.rounds, "rounds") as bar:
+        for done in range(sizes.rounds):
+            for key, work in timed.items():
+                samples[key].append(1e6 * _seconds(work, sizes.calls))
+            bar.update(done + 1)
+    median = {key: statistics.median(values) for key, values in samples.items()}
+
+    result = []
+    for robot in FEET:
+        for algorithm, ways in overheads.items():
+            called = {k: median[robot, algorithm, "theirs", k] for k in range(len(ways))}
+            net = {k: called[k] - median[robot, algorithm, "call", k] for k in called}
+            best = min(net, key=lambda k: net[k])
+            ours_us = median[robot, algorithm, "ours"]
+            theirs_us = max(net[best], 1e-3)  # a nanosecond: the difference of two noisy numbers must stay positive
+            result.append(Comparison(robot, algorithm, ours_us, theirs_us, called[best], ours_us / theirs_us))
+    return result
+
+
+def _one_joint() -> Model:
+    spec = mujoco.MjSpec()
+    _add_link(spec.worldbody, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)).add_site(name="foot", pos=(0.0, 0.0, -0.1))
+    return compile_model(spec.compile())
+
+
+def measure_growth(sizes: Sizes) -> list[Growth]:
+    per_size: dict[str, dict[int, Callable[[int], None]]] = {}
+    block_counts: dict[int, int] = {}
+
+    def add(name: str, size: int, work: Callable[[int], None]) -> None:
+        per_size.setdefault(name, {})[size] = work
+
+    total = len(sizes.chains) + 2 * len(sizes.stars)
+    with Progress("building mechanisms", total, "models") as bar:
+        for n in sizes.chains:
+            loops = Loops(chain(n))
+            add("RNEA on a chain", n, loops.rnea)
+            add("ABA on a chain", n, loops.aba)
+            bar.update(len(per_size["RNEA on a chain"]))
+        for floating in (False, True):
+            hub = "floating" if floating else "fixed"
+            for n in sizes.stars:
+                model, feet = star(n, floating)
+                factorise, delassus, count = factor_loops(Loops(model), feet)
+                add(f"factor, star on a {hub} hub", n, factorise)
+                add(f"Delassus, star on a {hub} hub", n, delassus)
+                if floating:
+                    block_counts[n] = count
+    timed = [(name, n, work) for name, works in per_size.items() for n, work in works.items()]
+    calls = {}
+    for name, n, work in timed:
+        work(1)  # compiles
+        calls[name, n] = max(1, int(sizes.growth_seconds / max(_seconds(work, 3), 1e-9)))
+    samples: dict[tuple[str, int], list[float]] = {(name, n): [] for name, n, _ in timed}
+    with Progress("growth", sizes.growth_rounds, "rounds") as bar:
+        for done in range(sizes.growth_rounds):
+            for name, n, work in timed:
+                samples[name, n].append(1e6 * _seconds(work, calls[name, n]))
+            bar.update(done + 1)
+
+    result = []
+    for name, works in per_size.items():
+        times = {n: statistics.median(samples[name, n]) for n in works}
+        target: float | None = SLOPE_TARGET
+        if name == "Delassus, star on a floating hub":
+            name, target = f"{name}, per block of W", None
+            times = {n: value / block_counts[n] for n, value in times.items()}
+        slope = float(np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0])
+        result.append(Growth(name, list(times), list(times.values()), slope, target))
+    return result
+
+
+# -- the report --------------------------------------------------------------------------------------------------------
+
+
+def machine() -> dict[str, str]:
+    """Versions and the processor's name."""
+    versions = {"python": platform.python_version()}
+    for package in ("stickslip", "numba", "numpy", "mujoco", "pin"):
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = "not installed as a package"
+    cpu = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        models = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
+        cpu = models[0] if models else cpu
+    return {"cpu": cpu, **versions}
+
+
+def worst_figure(comparisons: list[Comparison], growths: list[Growth]) -> tuple[str, float, float]:
+    """(name, figure, target) of the figure that is largest compared with its target."""
+    figures = [(f"{c.algorithm} on {c.robot}, time over Pinocchio's", c.ratio, RATIO_TARGET) for c in comparisons]
+    figures += [(f"slope of {g.name}", g.slope, g.target) for g in growths if g.target is not None]
+    return max(figures, key=lambda figure: figure[1] / figure[2])
+
+
+def _tables(comparisons: list[Comparison], growths: list[Growth]) -> list[Table]:
+    speed = Table(title="Rigid-body algorithms, median µs per call")
+    for heading in ("robot", "algorithm", "ours", "Pinocchio", "called from Python", "ours / Pinocchio", "target"):
+        speed.add_column(heading, justify="left" if heading in ("robot", "algorithm") else "right")
+    for c in comparisons:
+        style = "" if c.ratio <= RATIO_TARGET else "red"
+        numbers = (f"{c.ours:.2f}", f"{c.pinocchio:.2f}", f"{c.pinocchio_called:.2f}", f"{c.ratio:.2f}")
+        speed.add_row(c.robot, c.algorithm, *numbers, f"≤ {RATIO_TARGET:g}", style=style)
+    growth = Table(title="Growth: slope of log(time) over log(size)")
+    for heading in ("algorithm", "sizes", "median µs", "slope", "target"):
+        growth.add_column(heading, justify="left" if heading == "algorithm" else "right")
+    for g in growths:
+        missed = g.target is not None and g.slope > g.target
+        target = "for information" if g.target is None else f"≤ {g.target:g}"
+        ends = (f"{g.sizes[0]} … {g.sizes[-1]}", f"{g.times[0]:.3g} … {g.times[-1]:.3g}")
+        growth.add_row(g.name, *ends, f"{g.slope:.2f}", target, style="red" if missed else "")
+    return [speed, growth]
+
+
+def _plot(growths: list[Growth], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 5), layout="constrained")
+    axes = figure.subplots()
+    for g in growths:
+        axes.loglog(g.sizes, g.times, "o-", label=f"{g.name} ({g.slope:.2f})")
+    axes.set_xlabel("links of the chain, legs of the star")
+    axes.set_ylabel("median time per call [µs]")
+    axes.legend(fontsize="small")
+    figure.savefig(path, dpi=150)
+
+
+def run_dynamics(
+    quick: bool = False, json_path: Path | None = None, out: Path | None = None, *, sizes: Sizes | None = None
+) -> bool:
+    """Measure, print two tables and the worst figure; True if every target is met.
+
+    ``json_path`` takes all numbers; ``out`` is a directory for ``dynamics.json`` and the plot ``dynamics.png``.
+    """
+    bridge.import_pinocchio()  # before minutes of work
+    sizes = sizes or (QUICK if quick else Sizes())
+    comparisons, growths = compare_with_pinocchio(sizes), measure_growth(sizes)
+    name, figure, target = worst_figure(comparisons, growths)
+    met = figure <= target
+    report = {
+        "machine": machine(),
+        "sizes": asdict(sizes),
+        "comparisons": [asdict(c) for c in comparisons],
+        "growth": [asdict(g) for g in growths],
+        "worst": {"name": name, "figure": figure, "target": target},
+        "met": met,
+    }
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        _plot(growths, out / "dynamics.png")
+    for path in (json_path, out / "dynamics.json" if out is not None else None):
+        if path is not None:
+            path.write_text(json.dumps(report, indent=2) + "\n")
+    console = Console()
+    for table in _tables(comparisons, growths):
+        console.print(table)
+    console.print(f"worst: {name}: {figure:.2f}, target ≤ {target:g}: {'met' if met else 'MISSED'}", highlight=False)
+    return met

@@ -1,0 +1,166 @@
+"""The model doctor: what is wrong with a model file, before it is simulated.
+
+``examine`` looks at the file as far as it can be read: what the specification says, then, if it compiles (with faulty
+inertias replaced, so that one fault does not hide the others), what MuJoCo makes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import mujoco
+
+from stickslip.errors import ModelError, UnsupportedFeatureError, expected
+from stickslip.model.doctor_model import check_model
+from stickslip.model.doctor_spec import check_spec
+from stickslip.model.features import NAMES, feature_names, find_features
+from stickslip.model.finding import Finding
+from stickslip.model.leave_out import translate
+from stickslip.model.load import Parsed, one_line, parse
+from stickslip.model.shape import COMBINATION_RULE
+
+COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}
+
+
+@dataclass
+class Report:
+    """What the doctor found."""
+
+    origin: str
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What loading dropped, replaced, ignored, merged."""
+    summary: dict[str, Any] = field(default_factory=dict)
+    """Counts and mass; empty when the model cannot be compiled at all."""
+
+    def of(self, severity: Literal["error", "warning", "note"]) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == severity]
+
+    @property
+    def exit_code(self) -> int:
+        """1 with errors, else 0."""
+        return 1 if self.of("error") else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """For ``--json``."""
+        return {
+            "origin": self.origin,
+            "findings": [vars(finding) for finding in self.findings],
+            "notes": self.notes,
+            "summary": self.summary,
+            "combination_rule": COMBINATION_RULE,
+        }
+
+    def print(self, console: Any = None) -> None:
+        """A table of findings, the notes, the friction rule and one line that sums up."""
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.table import Table
+
+        console = console or Console()
+        if self.findings:
+            table = Table(title=escape(self.origin), title_justify="left", show_lines=False)
+            for heading in ("", "where", "what", "what to do"):
+                table.add_column(heading, overflow="fold")
+            for f in sorted(self.findings, key=lambda f: list(COLOURS).index(f.severity)):
+                mark = f"[{COLOURS[f.severity]}]{f.severity}[/]\n[dim]{f.code}[/]"
+                table.add_row(mark, escape(f.where), escape(f.message), escape(f.remedy))
+            console.print(table)
+        for note in self.notes:
+            console.print(f"[dim]note[/] {escape(note)}", highlight=False)
+        if self.summary:
+            console.print(
+                "summary: " + ", ".join(f"{key} {value}" for key, value in self.summary.items()), highlight=False
+            )
+        console.print(f"contact of two materials: {COMBINATION_RULE}", highlight=False)
+        counts = ", ".join(
+            f"{len(self.of(s))} {s}{'' if len(self.of(s)) == 1 else 's'}" for s in ("error", "warning", "note")
+        )
+        console.print(f"{escape(self.origin)}: {counts}", highlight=False)
+
+
+def examine(
+    subject: Any,
+    *,
+    floating_base: bool = False,
+    package_dirs: Iterable[str | Path] = (),
+    unreadable_meshes: str = "error",
+    ignore: Iterable[str] | str = (),
+) -> Report:
+    """Look for faults in a file, an ``MjSpec``, an ``MjModel``, a ``Model`` or a ``Scene``.
+
+    The options are those of ``Scene.load`` and concern files.
+    """
+    ignored = feature_names(ignore)
+    if isinstance(subject, str | Path):
+        report = Report(str(subject))
+        options = {"floating_base": floating_base, "package_dirs": package_dirs}
+        parsed = _parse(report, Path(subject), unreadable_meshes, ignored, options)
+        if parsed is not None:
+            _examine_spec(report, parsed, ignored)
+    elif isinstance(subject, mujoco.MjSpec):
+        report = Report(subject.modelname or "spec")
+        _examine_spec(report, Parsed(subject.copy(), [], report.origin, urdf=False), ignored)
+    else:
+        mj = getattr(subject, "mj", None) or (subject.compile().mj if hasattr(subject, "compile") else subject)
+        if not isinstance(mj, mujoco.MjModel):
+            raise expected("examine", "a path, an MjSpec, an MjModel, a Model or a Scene", type(subject).__name__)
+        report = Report(getattr(subject, "name", None) or mj.names.split(b"\0")[0].decode() or "model")
+        _examine_model(report, mj, ignored)
+    return report
+
+
+def _parse(report: Report, path: Path, policy: str, ignored: frozenset[str], options: dict) -> Parsed | None:
+    """Read the file; what stops it is an error, and then it is read with less demanded, to look at the rest."""
+    for names, meshes in ((ignored, policy), (frozenset(NAMES), policy), (frozenset(NAMES), "drop")):
+        try:
+            parsed = parse(path, unreadable_meshes=meshes, ignored=names, **options)
+            forced = () if names == ignored else ("ignored:", "dropped:")  # those are errors already
+            report.notes += [note for note in parsed.notes if not note.startswith(forced)]
+            return parsed
+        except ModelError as error:
+            code = "feature" if isinstance(error, UnsupportedFeatureError) else "file"
+            message, _, remedy = str(error).removeprefix(f"{path}: ").rpartition("; ")
+            finding = Finding("error", code, str(path), message or str(error), remedy)
+            if finding not in report.findings:
+                report.findings.append(finding)
+    return None
+
+
+def _examine_spec(report: Report, parsed: Parsed, ignored: frozenset[str]) -> None:
+    spec = parsed.spec
+    findings, notes = check_spec(spec, parsed.urdf)
+    report.findings += findings
+    report.notes += notes
+    try:
+        report.notes += translate(spec, spec.compile())
+        mj = spec.compile()
+    except ValueError as error:
+        remedy = "correct it; the rest was not examined"
+        report.findings.append(Finding("error", "compile", report.origin, one_line(error), remedy))
+        return
+    _examine_model(report, mj, ignored)
+
+
+def _examine_model(report: Report, mj: mujoco.MjModel, ignored: frozenset[str]) -> None:
+    for found in find_features(mj):
+        name, what, where = found.feature.name, found.feature.what, found.elements(mj)
+        if name in ignored:
+            report.notes.append(f"ignored: {name} ({what}): {where}")
+        else:
+            remedy = f'load with ignore=("{name}",) to leave it out'
+            report.findings.append(
+                Finding("error", "feature", where, f"stickslip does not simulate {name} ({what})", remedy)
+            )
+    report.findings += check_model(mj)
+    report.summary = {
+        "bodies": mj.nbody - 1,
+        "joints": mj.njnt,
+        "nv": mj.nv,
+        "actuators": mj.nactuator,
+        "shapes": mj.ngeom,
+        "mass": f"{float(mj.body_mass[1:].sum()):.4g} kg",
+    }

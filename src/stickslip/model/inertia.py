@@ -1,0 +1,96 @@
+"""Is this inertia possible? And what to do with a fixed link whose own is not, while the whole it belongs to is.
+
+URDFs are full of placeholders on small fixed links (cameras, mounts): MuJoCo refuses them one by one, although only
+the sum over a rigid group of links moves. Such a group is merged into its moving link: the same motion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import mujoco
+import numpy as np
+
+from stickslip.model.compile import rotation
+
+TINY = 1e-15
+"""[kg m²] MuJoCo's mjMINVAL: what is smaller counts as zero."""
+
+
+def body_tensor(body: mujoco.MjsBody) -> np.ndarray:
+    """(3, 3) inertia about the centre of mass along the body axes, as the file gives it [kg m²]."""
+    if not np.isnan(body.fullinertia[0]):
+        xx, yy, zz, xy, xz, yz = body.fullinertia
+        full = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    else:
+        full = np.diag(body.inertia)
+    axes = rotation(body.iquat)
+    return axes @ full @ axes.T
+
+
+def centre_of_mass(body: mujoco.MjsBody) -> np.ndarray:
+    """(3,) in the body frame [m]; MuJoCo has NaN where the file does not say."""
+    return np.nan_to_num(body.ipos)
+
+
+def fault(tensor: np.ndarray) -> str | None:
+    """What makes this inertia impossible, with the numbers; None for one that a body can have."""
+    a, b, c = np.linalg.eigvalsh(tensor)
+    moments = f"principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m²"
+    if a < -TINY - 1e-9 * c:
+        return f"not positive: {moments}"
+    if a + b < c * (1 - 1e-9) - TINY:
+        return f"violates the triangle inequality A + B ≥ C: {moments} ({a:.4g} + {b:.4g} < {c:.4g})"
+    return None
+
+
+def set_inertia(body: mujoco.MjsBody, mass: float, com: np.ndarray, tensor: np.ndarray) -> None:
+    """Write mass, centre of mass and inertia; by principal moments, because MuJoCo wants a full one to be positive."""
+    moments, axes = np.linalg.eigh(tensor)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] *= -1.0
+    quat = np.zeros(4)
+    mujoco.mju_mat2Quat(quat, axes.ravel())
+    body.explicitinertial, body.mass, body.ipos, body.iquat = True, mass, com, quat
+    body.inertia, body.fullinertia = np.where(moments > TINY, moments, 0.0), [np.nan] * 6
+
+
+def _group(
+    body: mujoco.MjsBody, pos: np.ndarray, rot: np.ndarray
+) -> Iterator[tuple[mujoco.MjsBody, np.ndarray, np.ndarray]]:
+    """A body and all that is fixed to it, with their poses in its frame."""
+    yield body, pos, rot
+    for child in body.bodies:
+        if not child.joints:
+            yield from _group(child, pos + rot @ child.pos, rot @ rotation(child.quat))
+
+
+def merge_impossible(spec: mujoco.MjSpec) -> list[str]:
+    """Make the inertias of an imported URDF acceptable to MuJoCo without changing the motion; a note for each merge."""
+    notes = []
+    for body in spec.bodies[1:]:
+        full = body.fullinertia
+        if not np.isnan(full[0]) and np.linalg.eigvalsh(body_tensor(body))[0] <= TINY and not fault(body_tensor(body)):
+            set_inertia(body, body.mass, centre_of_mass(body), body_tensor(body))  # a point or a thin rod
+    for leader in (spec.worldbody, *(body for body in spec.bodies if body.joints)):
+        members = list(_group(leader, np.zeros(3), np.eye(3)))
+        bad = [body.name for body, _, _ in members if body.name != "world" and fault(body_tensor(body))]
+        if not bad:
+            continue
+        mass = sum(body.mass for body, _, _ in members)
+        com = sum(body.mass * (pos + rot @ centre_of_mass(body)) for body, pos, rot in members) / max(mass, TINY)
+        total = np.zeros((3, 3))
+        for body, pos, rot in members:
+            r = pos + rot @ centre_of_mass(body) - com
+            total += rot @ body_tensor(body) @ rot.T + body.mass * (r @ r * np.eye(3) - np.outer(r, r))
+        fixed = leader.name == "world"
+        if not fixed and (fault(total) or len(members) == 1):
+            continue  # left to MuJoCo, which refuses the culprit by name
+        for body, _, _ in members[1:]:
+            set_inertia(body, body.mass if fixed else 0.0, centre_of_mass(body), np.zeros((3, 3)))
+        if not fixed:
+            set_inertia(leader, mass, com, total)
+        names = ", ".join(map(repr, bad))
+        into = "the world" if fixed else f"link {leader.name!r}"
+        notes.append(f"merged: impossible inertia of {names} into that of {into}, to which it is fixed (same motion)")
+    return notes

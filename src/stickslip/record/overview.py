@@ -1,0 +1,26 @@
+"""One picture of a run: height, contact forces, penetration and energy, for ``stickslip run --plot``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stickslip.errors import RecordingError
+from stickslip.record.log import Log
+from stickslip.record.plot import plot
+
+PANELS = ("height", "contact_force", "penetration", "energy")
+
+
+def save_overview(log: Log, path: str | Path, title: str) -> None:
+    """Write the picture; the file's ending chooses the format."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13.0, 7.0), layout="constrained")
+    axes = figure.subplots(2, 2)
+    for what, ax in zip(PANELS, axes.ravel(), strict=True):
+        plot(log, what, ax=ax)
+    figure.suptitle(title)
+    try:
+        figure.savefig(path, dpi=120)
+    except (OSError, ValueError) as error:
+        raise RecordingError(f"plot {str(path)!r} cannot be written: {error}; give a .png, .pdf or .svg path") from None
