@@ -36,7 +36,7 @@ def dynamics_of_all_worlds(tree, support, inertia, q, v, tau, f_ext, kin, art, m
     if w < q.shape[1]:
         k = Kinematics(
             kin.pos[:, :, w], kin.rot[:, :, :, w], kin.origin[:, :, w], kin.S[:, :, w], kin.vel[:, :, w],
-            kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w],
+            kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w], kin.path[:, w],
         )  # fmt: skip
         r = Articulated(art.inertia[:, :, :, w], art.U[:, :, w], art.D[:, w], art.u[:, w], art.acc[:, :, w])
         m = MassMatrix(mass.composite[:, :, w], mass.M[:, w], mass.L[:, w])

@@ -93,6 +93,28 @@ except RecordingError as error:
         made_up_run.check_log(log, made_up_run.made_up_model(), len(log))
 
 
+def test_a_disk_that_is_full_from_the_start(tmp_path):
+    code = f"""
+import resource, sys
+sys.path.insert(0, {str(Path(made_up_run.__file__).parent)!r})
+import made_up_run as run
+from stickslip.errors import RecordingError
+model = run.made_up_model()
+with run.Recorder({str(tmp_path / "run.h5")!r}, model) as recorder:
+    run.record(recorder, model, range(5))
+resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000))
+try:
+    run.Recorder({str(tmp_path / "run.h5")!r}, model)
+except RecordingError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "File too large" in done.stdout
+    assert [p.name for p in tmp_path.iterdir()] == ["run.h5"]
+    made_up_run.check_log(load(tmp_path / "run.h5"), made_up_run.made_up_model(), 5)
+
+
 def test_loading_what_is_no_recording(model, tmp_path):
     assert "no such file" in refused_to_load(tmp_path / "run.h5")
     assert "folder" in refused_to_load(tmp_path)
@@ -169,6 +191,8 @@ def test_misuse(model):
     recorder = Recorder(None, model)
     with pytest.raises(InputError, match="unknown outcome 'completed': did you mean 'complete'"):
         recorder.close("completed")
+    with pytest.raises(InputError, match="last good q"):
+        recorder.save_last_good(0.0, np.zeros(1), np.zeros(model.nv))
     recorder.close("complete")
     recorder.close("complete")
     with pytest.raises(RecordingError, match="closed"):

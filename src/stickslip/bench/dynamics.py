@@ -33,7 +33,7 @@ from stickslip.dynamics.data import make_data
 from stickslip.dynamics.delassus import delassus_pattern, delassus_sparse, make_contact_rows
 from stickslip.dynamics.factor import ltdl_factor
 from stickslip.dynamics.jacobian import frame_jacobian
-from stickslip.dynamics.kinematics import forward_kinematics
+from stickslip.dynamics.kinematics import path_kinematics
 from stickslip.dynamics.rnea import rnea
 from stickslip.model import pinocchio as bridge
 from stickslip.model.model import Model, compile_model
@@ -118,7 +118,7 @@ def repeat_aba(n, tree, support, inertia, Q, V, A, f_ext, kin, art, a):
 @kernel
 def repeat_frame_jacobian(n, tree, support, frames, frame, Q, kin, J):
     for i in range(n):
-        forward_kinematics(tree, Q[i % Q.shape[0]], kin)
+        path_kinematics(tree, frames.link[frame], Q[i % Q.shape[0]], kin)
         frame_jacobian(support, frames, kin, frame, J)
 
 

@@ -28,6 +28,8 @@ class Kinematics(NamedTuple):
     """(nl, 10) rigid-body inertia at O (see math.spatial)."""
     force: np.ndarray
     """(nl, 6) spatial force passed on to the parent."""
+    path: np.ndarray
+    """(nl,) scratch: the links on a path from the world."""
 
 
 class Articulated(NamedTuple):
@@ -80,6 +82,7 @@ def make_data(model) -> Data:
             total=np.zeros((nl, 6)),
             inertia=np.zeros((nl, 10)),
             force=np.zeros((nl, 6)),
+            path=np.zeros(nl, dtype=np.int64),
         ),
         Articulated(
             inertia=np.zeros((nl, 6, 6)),

@@ -17,6 +17,7 @@ from stickslip.dynamics.kinematics import (
     forward_accelerations,
     forward_kinematics,
     forward_velocities,
+    path_kinematics,
     spatial_inertias,
 )
 from stickslip.dynamics.rnea import rnea
@@ -155,9 +156,9 @@ class Dynamics:
 
     def frame_jacobian(self, q, frame: str) -> np.ndarray:
         """(6, nv) linear rows first, world axes, at the frame's origin."""
-        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
-        J = np.zeros((6, self.model.nv))
-        jacobian.frame_jacobian(self.model.support, self.model.frames, self.data.kin, self.model.frame(frame), J)
+        m, kin, f, J = self.model, self.data.kin, self.model.frame(frame), np.zeros((6, self.model.nv))
+        path_kinematics(m.tree, m.frames.link[f], self._q(q), kin)
+        jacobian.frame_jacobian(m.support, m.frames, kin, f, J)
         return J
 
     # -- contacts ------------------------------------------------------------------------------------------------

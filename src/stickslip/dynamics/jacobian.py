@@ -41,12 +41,16 @@ def point_jacobian(support, kin, link, x, y, z, J):
 @kernel
 def frame_jacobian(support, frames, kin, frame, J):
     """J (6, nv): linear velocity of the frame's origin, then angular velocity, both in world axes."""
-    link = frames.link[frame]
+    S, link = kin.S, frames.link[frame]
     x, y, z = frame_position(frames, kin, frame)
-    point_jacobian(support, kin, link, x, y, z, J)
+    x, y, z = x - kin.origin[link, 0], y - kin.origin[link, 1], z - kin.origin[link, 2]
     d = last_dof(support, link)
     while d >= 0:
-        J[3, d], J[4, d], J[5, d] = kin.S[d, 3], kin.S[d, 4], kin.S[d, 5]
+        a, b, c = S[d, 3], S[d, 4], S[d, 5]
+        J[0, d] = S[d, 0] + b * z - c * y
+        J[1, d] = S[d, 1] + c * x - a * z
+        J[2, d] = S[d, 2] + a * y - b * x
+        J[3, d], J[4, d], J[5, d] = a, b, c
         d = support.dof_parent[d]
 
 

@@ -16,9 +16,27 @@ from stickslip.model.arrays import BALL, FREE, HINGE
 
 @kernel
 def forward_kinematics(tree, q, kin):
-    """Poses and motion subspaces from the configuration q; O(links)."""
+    """Poses and motion subspaces of all links from the configuration q; O(links)."""
+    place_links(tree, tree.order, 1, q, kin)
+
+
+@kernel
+def path_kinematics(tree, link, q, kin):
+    """The same for the links between the world and ``link`` only; O(depth)."""
+    first = kin.path.shape[0]
+    while link != 0:
+        first -= 1
+        kin.path[first] = link
+        link = tree.parent[link]
+    place_links(tree, kin.path, first, q, kin)
+
+
+@kernel
+def place_links(tree, links, first, q, kin):
+    """Poses and motion subspaces of ``links[first:]``, parents before children."""
     pos, rot, origin, S = kin.pos, kin.rot, kin.origin, kin.S
-    for b in range(1, tree.parent.shape[0]):
+    for k in range(first, links.shape[0]):
+        b = links[k]
         p = tree.parent[b]
         # the link frame at the reference configuration
         x, y, z = rotate(rot, p, tree.link_pos[b, 0], tree.link_pos[b, 1], tree.link_pos[b, 2])
@@ -46,9 +64,9 @@ def forward_kinematics(tree, q, kin):
                 x, y, z = q[i], q[i + 1], q[i + 2]
                 ox, oy, oz = x, y, z
                 r00, r01, r02, r10, r11, r12, r20, r21, r22 = to_matrix(q[i + 3], q[i + 4], q[i + 5], q[i + 6])
-                for k in range(6):
+                for row in range(6):
                     for m in range(6):
-                        S[d + k, m] = 0.0
+                        S[d + row, m] = 0.0
                 S[d, 0] = 1.0
                 S[d + 1, 1] = 1.0
                 S[d + 2, 2] = 1.0

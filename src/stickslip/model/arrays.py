@@ -46,6 +46,8 @@ class Tree(NamedTuple):
     """(nl,) 1 where link_rot is the identity, which saves a matrix product."""
     q0: np.ndarray
     """(nq,) reference configuration, subtracted from hinge and slide coordinates."""
+    order: np.ndarray
+    """(nl,) 0, 1, 2, …: all links, parents first."""
 
 
 class Support(NamedTuple):

@@ -76,6 +76,7 @@ def build_tree(mj: mujoco.MjModel, bodies: list[Attachment], link_body: list[int
         link_rot=link_rot,
         aligned=aligned,
         q0=mj.qpos0.astype(float),
+        order=np.arange(nl),
     )
 
 

@@ -19,7 +19,8 @@ from stickslip.model.doctor_spec import check_spec
 from stickslip.model.features import NAMES, feature_names, find_features
 from stickslip.model.finding import Finding
 from stickslip.model.leave_out import translate
-from stickslip.model.load import Parsed, one_line, parse
+from stickslip.model.load import Parsed, parse
+from stickslip.model.messages import mujoco_notes, one_line
 from stickslip.model.shape import COMBINATION_RULE
 
 COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -94,10 +95,16 @@ def examine(
 
     The options are those of ``Scene.load`` and concern files.
     """
-    ignored = feature_names(ignore)
+    options = {"floating_base": floating_base, "package_dirs": package_dirs}
+    with mujoco_notes() as messages:
+        report = _examine(subject, unreadable_meshes, feature_names(ignore), options)
+    report.notes += messages
+    return report
+
+
+def _examine(subject: Any, unreadable_meshes: str, ignored: frozenset[str], options: dict) -> Report:
     if isinstance(subject, str | Path):
         report = Report(str(subject))
-        options = {"floating_base": floating_base, "package_dirs": package_dirs}
         parsed = _parse(report, Path(subject), unreadable_meshes, ignored, options)
         if parsed is not None:
             _examine_spec(report, parsed, ignored)
@@ -124,6 +131,7 @@ def _parse(report: Report, path: Path, policy: str, ignored: frozenset[str], opt
         except ModelError as error:
             code = "feature" if isinstance(error, UnsupportedFeatureError) else "file"
             message, _, remedy = str(error).removeprefix(f"{path}: ").rpartition("; ")
+            remedy = remedy.replace(", or run `stickslip doctor` on the file", "")
             finding = Finding("error", code, str(path), message or str(error), remedy)
             if finding not in report.findings:
                 report.findings.append(finding)

@@ -15,6 +15,8 @@ MOST_MASS_RATIO = 1e4
 MOST_GYRATION, MOST_GYRATION_UNSEEN, LEAST_GYRATION = 2.0, 10.0, 0.02
 """Radius of gyration over the size of the body: none can exceed 1, few are below 1/20; of a body without shapes only
 the offsets of its joints and of its centre of mass are known."""
+UNSEEN_SIZE = 0.05
+"""[m] the least that a body without shapes is taken to measure."""
 MOST_PAIRS = 8
 """Overlapping pairs that are listed one by one."""
 DEEP = 1e-6
@@ -71,6 +73,7 @@ def gyration(mj: mujoco.MjModel) -> list[Finding]:
         p = tree.parent[b]
         size[p] = max(size[p], np.linalg.norm(tree.link_pos[b] - inertia.com[p]))
         size[b] = max(size[b], np.linalg.norm(inertia.com[b]))
+    size = np.where(most == MOST_GYRATION_UNSEEN, np.maximum(size, UNSEEN_SIZE), size)
     for b in range(1, len(names)):
         xx, yy, zz, xy, xz, yz = inertia.inertia[b]
         largest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[-1]

@@ -35,7 +35,7 @@ def centre_of_mass(body: mujoco.MjsBody) -> np.ndarray:
 
 def fault(tensor: np.ndarray) -> str | None:
     """What makes this inertia impossible, with the numbers; None for one that a body can have."""
-    a, b, c = np.linalg.eigvalsh(tensor)
+    a, b, c = (0.0 if abs(x) < TINY else float(x) for x in np.linalg.eigvalsh(tensor))
     moments = f"principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m²"
     if a < -TINY - 1e-9 * c:
         return f"not positive: {moments}"
@@ -91,6 +91,9 @@ def merge_impossible(spec: mujoco.MjSpec) -> list[str]:
         if not fixed:
             set_inertia(leader, mass, com, total)
         names = ", ".join(map(repr, bad))
-        into = "the world" if fixed else f"link {leader.name!r}"
-        notes.append(f"merged: impossible inertia of {names} into that of {into}, to which it is fixed (same motion)")
+        if fixed:
+            notes.append(f"merged: impossible inertia of {names} into the world, to which it is fixed (same motion)")
+        else:
+            whole = f"link {leader.name!r} and all that is fixed to it"
+            notes.append(f"merged: impossible inertia of {names} into the sum over {whole} (same motion)")
     return notes

@@ -1,7 +1,8 @@
 """Take unsupported features out of a MuJoCo specification, and rewrite those that have an exact equivalent.
 
 Everything here edits an ``MjSpec`` that has just been compiled: the ``id`` of its elements are those of the
-``MjModel``, and attributes hold the values after defaults.
+``MjModel``, and attributes hold the values after defaults. It has no keyframes: with one of the wrong size, MuJoCo's
+``delete`` does nothing and says nothing.
 """
 
 from __future__ import annotations
@@ -52,13 +53,8 @@ def _delete_sensors(spec: mujoco.MjSpec, gone: set[tuple[mujoco.mjtObj, str]]) -
 
 
 def delete_actuators(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-    """Actuators with their sensors and their columns in the keyframes."""
+    """Actuators with their sensors."""
     doomed = _pick(spec.actuators, ids)
-    kept = [i for i, actuator in enumerate(spec.actuators) if actuator not in doomed]
-    for key in spec.keys:
-        control = list(key.ctrl)
-        key.ctrl = [control[i] for i in kept] if len(control) == len(spec.actuators) else []
-        key.act = []
     _delete_sensors(spec, {(OBJ.mjOBJ_ACTUATOR, actuator.name) for actuator in doomed})
     for actuator in doomed:
         spec.delete(actuator)
@@ -93,8 +89,6 @@ def _forget_dynamics(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         if actuator.dyntype in filters:
             actuator.dyntype, actuator.actlimited, actuator.actearly = filters[0], FALSE, False
             actuator.actdim, actuator.delay, actuator.nsample = -1, 0.0, 0
-    for key in spec.keys:
-        key.act = []
     delete_actuators(spec, [a.id for a in actuators if a.dyntype not in filters])
 
 

@@ -18,13 +18,11 @@ from stickslip.model.arrays import JOINT_NQ
 from stickslip.model.features import check_features, feature_names
 from stickslip.model.inertia import merge_impossible
 from stickslip.model.leave_out import drop_drawings, remove_features, translate
-from stickslip.model.mjspec import collected_warnings
+from stickslip.model.messages import compile_spec, mujoco_notes, one_line
+from stickslip.model.mjcf import free_base, mjcf_spec
 from stickslip.model.urdf import parse_xml, urdf_spec
 
-MARKER = "stickslip"
-"""``<custom><text name="stickslip" …/></custom>`` says that geom and site user data are ours (Material.to_user)."""
 POLICIES = ("error", "replace", "drop")
-FREE = mujoco.mjtJoint.mjJNT_FREE
 
 
 @dataclass
@@ -54,7 +52,7 @@ def read_spec(
 ) -> LoadedSpec:
     """Read a file (or MJCF or URDF text given as ``xml``); the options are those of ``Scene.load``."""
     ignored = feature_names(ignore)
-    with collected_warnings() as messages:
+    with mujoco_notes() as messages:
         parsed = parse(
             path,
             xml=xml,
@@ -64,7 +62,7 @@ def read_spec(
             ignored=ignored,
         )
         loaded = _prepare(parsed, ignored)
-    loaded.notes += dict.fromkeys(f"MuJoCo warns: {' '.join(message.split())}" for message in messages)
+    loaded.notes += messages
     return loaded
 
 
@@ -76,6 +74,9 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
         check_masses(spec, origin)
         notes += merge_impossible(spec)
     mj = compile_spec(spec, origin)
+    keyframes = read_keyframes(mj)
+    for key in list(spec.keys):
+        spec.delete(key)
     notes += translate(spec, mj)
     mj = compile_spec(spec, origin)
     check_features(mj, ignored, origin)
@@ -86,7 +87,6 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
         raise ModelError(f"{origin}: does not compile without the ignored features: {one_line(error)}") from None
     mj = compile_spec(spec, origin)
     notes += _solver_note(mj)
-    keyframes = read_keyframes(mj)
     _settle(spec, mj)
     home = keyframes.get("home", next(iter(keyframes.values()), {}))
     off = mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
@@ -138,14 +138,14 @@ def parse(
             ignored=ignored,
         )
     elif tag == "mujoco":
-        spec, notes = _mjcf_spec(None if path is None else file, text, origin), []
+        spec, notes = mjcf_spec(None if path is None else file, text, origin), []
     else:
         raise ModelError(
             f"{origin}: expected <mujoco> (MJCF) or <robot> (URDF) as the root tag, got <{tag}>{_known_tag(tag)}"
         )
     _name_everything(spec)
     if tag == "mujoco" and floating_base:
-        _free_base(spec, origin)
+        free_base(spec, origin)
     return Parsed(spec, notes, origin, urdf=tag == "robot")
 
 
@@ -180,71 +180,6 @@ def root_tag(text: str, origin: str) -> str:
     return match.group(1)
 
 
-def one_line(error: Exception | str) -> str:
-    """MuJoCo's message on one line, the element first: ``element 'knee' (line 12): …``."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    message = re.sub(r"^((XML )?Error: )+", "", lines[0]) if lines else repr(error)
-    element = next((line for line in lines[1:] if line.startswith("Element")), "")
-    name = re.search(r"'([^']+)'", element)
-    line = re.search(r"line (\d+)", element)
-    where = f"element {name.group(1)!r}" if name else ""
-    where += f" (line {line.group(1)})" if line else ""
-    return f"{where.strip()}: {message}" if where else message
-
-
-REMEDIES = (
-    ("A + B >= C", "no body can have this inertia: correct it (`stickslip doctor` shows the numbers)"),
-    ("positive eigenvalues", "no body can have this inertia: correct it (`stickslip doctor` shows the numbers)"),
-    ("moving bodies must be larger", "give it mass and inertia > 0, by <inertial> or by a shape"),
-    ("pening file", "check the path; mesh paths are relative to the file and its meshdir"),
-    ("no decoder", "convert the mesh to .stl or .obj"),
-    ("Schema violation", "correct the element (a typo, or newer than the installed MuJoCo?)"),
-)
-
-
-def compile_spec(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
-    try:
-        return spec.compile()
-    except ValueError as error:
-        raise _mujoco_error(error, origin) from None
-
-
-def _mujoco_error(error: Exception, origin: str) -> ModelError:
-    message = one_line(error)
-    remedy = next((r for key, r in REMEDIES if key in message), "correct it, or run `stickslip doctor` on the file")
-    return ModelError(f"{origin}: {message}; {remedy}")
-
-
-def _mjcf_spec(file: Path | None, text: str, origin: str) -> mujoco.MjSpec:
-    try:
-        spec = mujoco.MjSpec.from_string(text) if file is None else mujoco.MjSpec.from_file(str(file))
-    except ValueError as error:
-        if "XML parse error" in str(error):
-            parse_xml(text, origin)
-        raise _mujoco_error(error, origin) from None
-    _absolute_assets(spec)
-    marker = spec.text(MARKER)
-    if marker is not None:
-        spec.delete(marker)
-    else:  # somebody else's user data must not be read as stiffness
-        for element in (*spec.geoms, *spec.sites):
-            element.userdata = []
-        spec.nuser_geom = spec.nuser_site = -1
-    return spec
-
-
-def _absolute_assets(spec: mujoco.MjSpec) -> None:
-    """Asset files by absolute path: they are found from any folder, and in a scene that is saved elsewhere."""
-    texture = spec.texturedir
-    for folder, elements in ((spec.meshdir, (*spec.meshes, *spec.hfields, *spec.skins)), (texture, spec.textures)):
-        for element in elements:
-            if element.file:
-                name = Path(element.file).name if spec.strippath else element.file
-                file = Path(spec.modelfiledir) / folder / name
-                if file.is_file():
-                    element.file = str(file.absolute())
-
-
 def _name_everything(spec: mujoco.MjSpec) -> None:
     """Joints, bodies and actuators are addressed by name: invent those that are missing."""
     for kind, elements in (("body", spec.bodies[1:]), ("joint", spec.joints), ("actuator", spec.actuators)):
@@ -259,24 +194,6 @@ def _name_everything(spec: mujoco.MjSpec) -> None:
                     name = f"{stem}_{n}"
                 element.name = name
                 taken.add(name)
-
-
-def _free_base(spec: mujoco.MjSpec, origin: str) -> None:
-    """``floating_base`` for MJCF: the one body that hangs on the world gets a free joint, if it has none."""
-    bases = spec.worldbody.bodies
-    if len(bases) != 1 or any(joint.type != FREE for joint in bases[0].joints):
-        names = ", ".join(repr(body.name) for body in bases) or "none"
-        raise ModelError(
-            f"{origin}: floating_base=True expects one body in the world, free or without joints, got {names}; "
-            "load with floating_base=False"
-        )
-    if not bases[0].joints:
-        mj = compile_spec(spec, origin)
-        pose = [*mj.body_pos[bases[0].id], *mj.body_quat[bases[0].id]]
-        bases[0].add_freejoint(name="root")
-        for key in spec.keys:
-            key.qpos = [*pose, *key.qpos] if len(key.qpos) else []
-            key.qvel = [*np.zeros(6), *key.qvel] if len(key.qvel) else []
 
 
 def range_is_empty(joint: mujoco.MjsJoint) -> bool:
@@ -334,9 +251,7 @@ def read_keyframes(mj: mujoco.MjModel) -> dict[str, dict[str, np.ndarray]]:
 
 
 def _settle(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
-    """Take out keyframes, and write the pose of the bases as position and quaternion, whatever the file used."""
-    for key in list(spec.keys):
-        spec.delete(key)
+    """Write the pose of the bases as position and quaternion, whatever the file used."""
     for body in spec.worldbody.bodies:
         if body.frame is None:
             body.pos, body.quat = mj.body_pos[body.id], mj.body_quat[body.id]

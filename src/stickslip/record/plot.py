@@ -123,6 +123,8 @@ def _friction(log: Log, ax: Axes) -> None:
         ax.plot(time[mask], ratio[mask], ".", markersize=3.0, color=f"C{k % 10}" if few else "0.7", label=label)
     for value in np.unique(mu[pressed]):
         ax.axhline(value, color="k", linestyle="--", linewidth=1.0, label=f"μ = {value:g}")
+    if len(log) > 1:
+        ax.set_xlim(log.time[0], log.time[-1])  # also where nothing touches
     if not pressed.any():
         _note(ax, "no contacts")
     ax.set_ylabel("tangential / normal force [1]")
@@ -137,6 +139,7 @@ def _contacts(log: Log, ax: Axes) -> None:
     ax.step(log.time, log.contact_count(), where="post", label="contacts")
     if not len(log.contact("gap")):
         _note(ax, "no contacts")
+    ax.locator_params(axis="y", integer=True)
     ax.set_ylabel("number of contacts [1]")
 
 

@@ -80,8 +80,11 @@ class FileStore:
         # whoever has the earlier one open keeps reading it.
         beside = f"{self.path}.{os.getpid()}.new"
         try:
+            _try_space(beside, header)
             self._file = h5py.File(beside, "w", libver="latest")
         except OSError as error:
+            with suppress(OSError):
+                os.unlink(beside)
             raise _disk_error(self.path, error) from error
         try:
             with self._disk():
@@ -123,8 +126,7 @@ class FileStore:
     def write(self, block: Block) -> None:
         """Add rows and push them to the operating system, ``time`` last.
 
-        The lengths move on only when all is written, so that a block that was cut short, by Ctrl-C or a full disk, can
-        be written again.
+        The lengths move on only when all is written, so that a block that Ctrl-C cut short can be written again.
         """
         with self._disk():
             for path in self._length:
@@ -217,9 +219,18 @@ def check_target(path: str | os.PathLike) -> str:
     return target
 
 
+def _try_space(path: str, header: Header) -> None:
+    """Write as much as a new file needs, so that a full disk is met here: HDF5 would crash over it."""
+    size = (
+        2**18 + 2 * len(header.scene_xml) + 512 * len(header.shapes) + sum(v.nbytes for v in header.vertices.values())
+    )
+    with open(path, "wb") as file:
+        file.write(bytes(size))
+
+
 def _disk_error(path: str, error: Exception) -> RecordingError:
     said = re.search(r"error message = '([^']*)'", str(error))  # HDF5 wraps the system's words in its own
-    reason = said[1] if said else " ".join(str(error).split())
+    reason = said[1] if said else getattr(error, "strerror", None) or " ".join(str(error).split())
     return RecordingError(
         f"cannot write the recording {path!r}: expected a working disk with space left, got {reason!r}; "
         "free space or record to another place"

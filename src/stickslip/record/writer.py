@@ -55,7 +55,7 @@ class Recorder:
         """Frames that are safe from a kill."""
         self.closed = False
 
-        sizes = header.sizes
+        self._sizes = sizes = header.sizes
         self._capacity = capacity
         self._frame = [_slot(f.name, capacity, f.shape(sizes), f.dtype) for f in FRAME]
         self._end = np.zeros(capacity, dtype=START.dtype)
@@ -121,6 +121,9 @@ class Recorder:
 
     def save_last_good(self, time: float, q: np.ndarray, v: np.ndarray) -> None:
         """Keep the last finite state of a run that diverged."""
+        for name, value, size in (("q", q, self._sizes.nq), ("v", v, self._sizes.nv)):
+            if np.shape(value) != (size,):
+                raise expected(f"last good {name}", f"shape ({size},)", np.shape(value))
         self._store.save_last_good(time, q, v)
 
     def close(self, outcome: str = "complete") -> None:

@@ -1,0 +1,59 @@
+"""What MuJoCo has to say, in our form: errors on one line that name the culprit and the remedy, warnings as notes."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import mujoco
+
+from stickslip.errors import ModelError
+from stickslip.model.mjspec import collected_warnings
+
+
+def one_line(error: Exception | str) -> str:
+    """MuJoCo's message on one line, the element first: ``element 'knee' (line 12): …``."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    message = re.sub(r"^((XML )?Error: )+", "", lines[0]) if lines else repr(error)
+    element = next((line for line in lines[1:] if line.startswith("Element")), "")
+    name = re.search(r"'([^']+)'", element)
+    line = re.search(r"line (\d+)", element)
+    where = f"element {name.group(1)!r}" if name else ""
+    where += f" (line {line.group(1)})" if line else ""
+    return f"{where.strip()}: {message}" if where else message
+
+
+REMEDIES = (
+    ("A + B >= C", "no body can have this inertia: correct it (`stickslip doctor` shows the numbers)"),
+    ("positive eigenvalues", "no body can have this inertia: correct it (`stickslip doctor` shows the numbers)"),
+    ("moving bodies must be larger", "give it mass and inertia > 0, by <inertial> or by a shape"),
+    ("pening file", "check the path; mesh paths are relative to the file and its meshdir"),
+    ("no decoder", "convert the mesh to .stl or .obj"),
+    ("Schema violation", "correct the element (a typo, or newer than the installed MuJoCo?)"),
+)
+
+
+def compile_spec(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
+    try:
+        return spec.compile()
+    except ValueError as error:
+        raise mujoco_error(error, origin) from None
+
+
+def mujoco_error(error: Exception, origin: str) -> ModelError:
+    message = one_line(error)
+    remedy = next((r for key, r in REMEDIES if key in message), "correct it, or run `stickslip doctor` on the file")
+    return ModelError(f"{origin}: {message}; {remedy}")
+
+
+@contextmanager
+def mujoco_notes() -> Iterator[list[str]]:
+    """What MuJoCo warns of, as notes: it prints, and it raises Python warnings, depending on the occasion."""
+    notes: list[str] = []
+    with collected_warnings() as printed, warnings.catch_warnings(record=True) as raised:
+        warnings.simplefilter("always")
+        yield notes
+    messages = [*printed, *(str(warning.message) for warning in raised)]
+    notes += dict.fromkeys(f"MuJoCo warns: {one_line(message)}" for message in messages)

@@ -1,0 +1,64 @@
+"""MJCF to a MuJoCo specification: MuJoCo reads it; here its files get absolute paths and its user data an owner."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from stickslip.errors import ModelError
+from stickslip.model.messages import compile_spec, mujoco_error
+from stickslip.model.urdf import parse_xml
+
+MARKER = "stickslip"
+"""``<custom><text name="stickslip" …/></custom>`` says that geom and site user data are ours (Material.to_user)."""
+FREE = mujoco.mjtJoint.mjJNT_FREE
+
+
+def mjcf_spec(file: Path | None, text: str, origin: str) -> mujoco.MjSpec:
+    try:
+        spec = mujoco.MjSpec.from_string(text) if file is None else mujoco.MjSpec.from_file(str(file))
+    except ValueError as error:
+        if "XML parse error" in str(error):
+            parse_xml(text, origin)
+        raise mujoco_error(error, origin) from None
+    _absolute_assets(spec)
+    marker = spec.text(MARKER)
+    if marker is not None:
+        spec.delete(marker)
+    else:  # somebody else's user data must not be read as stiffness
+        for element in (*spec.geoms, *spec.sites):
+            element.userdata = []
+        spec.nuser_geom = spec.nuser_site = -1
+    return spec
+
+
+def _absolute_assets(spec: mujoco.MjSpec) -> None:
+    """Asset files by absolute path: they are found from any folder, and in a scene that is saved elsewhere."""
+    shapes = (*spec.meshes, *spec.hfields, *spec.skins)
+    for folder, elements in ((spec.meshdir, shapes), (spec.texturedir, spec.textures)):
+        for element in elements:
+            if element.file:
+                name = Path(element.file).name if spec.strippath else element.file
+                file = Path(spec.modelfiledir) / folder / name
+                if file.is_file():
+                    element.file = str(file.absolute())
+
+
+def free_base(spec: mujoco.MjSpec, origin: str) -> None:
+    """``floating_base`` for MJCF: the one body that hangs on the world gets a free joint, if it has none."""
+    bases = spec.worldbody.bodies
+    if len(bases) != 1 or any(joint.type != FREE for joint in bases[0].joints):
+        names = ", ".join(repr(body.name) for body in bases) or "none"
+        raise ModelError(
+            f"{origin}: floating_base=True expects one body in the world, free or without joints, got {names}; "
+            "load with floating_base=False"
+        )
+    if not bases[0].joints:
+        mj = compile_spec(spec, origin)
+        pose = [*mj.body_pos[bases[0].id], *mj.body_quat[bases[0].id]]
+        bases[0].add_freejoint(name="root")
+        for key in spec.keys:
+            key.qpos = [*pose, *key.qpos] if len(key.qpos) else []
+            key.qvel = [*np.zeros(6), *key.qvel] if len(key.qvel) else []

@@ -1,0 +1,263 @@
+"""The model doctor: each fault is found, named, and comes with a remedy; healthy models give no errors."""
+
+import io
+import json
+
+import mujoco
+import numpy as np
+import pytest
+from rich.console import Console
+
+from stickslip.errors import InputError
+from stickslip.model.doctor import Report, examine
+from stickslip.model.model import compile_model
+from stickslip.model.scene import BUNDLED
+from stickslip.model.shape import COMBINATION_RULE
+
+FLOOR = '<geom name="floor" type="plane" size="1 1 1"/>'
+BALL = '<body name="ball" pos="0 0 1"><freejoint name="root"/><geom name="skin" size="0.1" {}/></body>'
+
+
+def mjcf(world, *more):
+    return f"<mujoco><compiler angle='radian'/><worldbody>{world}</worldbody>{''.join(more)}</mujoco>"
+
+
+HINGE = '<joint name="j" axis="0 1 0"/>'
+
+
+def body(name="b", *, mass=1.0, inertia="1 1 1", joint=HINGE, more='<geom size="1"/>', pos="0 0 0"):
+    inertial = f'<inertial pos="0 0 0" mass="{mass}" diaginertia="{inertia}"/>'
+    return f'<body name="{name}" pos="{pos}">{inertial}{joint}{more}</body>'
+
+
+@pytest.fixture
+def look(tmp_path):
+    """Write the text to a file and examine it."""
+
+    def look(text, name="model.xml", **options) -> Report:
+        path = tmp_path / name
+        path.write_text(text)
+        return examine(path, **options)
+
+    return look
+
+
+def only(report, code):
+    found = [finding for finding in report.findings if finding.code == code]
+    assert len(found) == 1, report.findings
+    assert found[0].remedy
+    return found[0]
+
+
+@pytest.mark.parametrize("name", sorted(BUNDLED))
+def test_bundled_robots_are_healthy(name):
+    report = examine(BUNDLED[name])
+    assert report.of("error") == []
+    assert report.of("warning") == []
+    assert report.exit_code == 0
+    assert report.summary["nv"] in (18, 37)
+
+
+@pytest.mark.parametrize(
+    ("inertia", "says"),
+    [("1 1 5", "triangle inequality"), ("-1 1 1", "not positive"), ("0 0 0", "not positive")],
+)
+def test_an_impossible_inertia_is_an_error_with_the_numbers(look, inertia, says):
+    report = look(mjcf(body(inertia=inertia) + body("c", pos="5 0 0", joint='<joint name="k" range="1 -1"/>')))
+    finding = only(report, "inertia")
+    assert finding.severity == "error"
+    assert finding.where == "body 'b'"
+    assert says in finding.message
+    assert all(f"{float(x):.4g}" in finding.message for x in inertia.split())
+    assert only(report, "limits").where == "joint 'k'"  # one fault does not hide the next
+    assert report.summary["bodies"] == 2
+    assert report.exit_code == 1
+
+
+def test_a_full_inertia_is_judged_by_its_principal_moments(look):
+    report = look(mjcf(body()).replace('diaginertia="1 1 1"', 'fullinertia="1 1 1 3 0 0"'))
+    assert "principal moments -2, 1, 4" in only(report, "inertia").message
+
+
+@pytest.mark.parametrize(("mass", "says"), [(-2.0, "negative mass, -2 kg"), (0.0, "has no mass")])
+def test_a_moving_body_needs_mass(look, mass, says):
+    finding = only(look(mjcf(body(mass=mass))), "mass")
+    assert finding.severity == "error"
+    assert says in finding.message
+
+
+def test_a_body_without_shapes_and_mass_is_found_before_compiling(look):
+    assert only(look(mjcf('<body name="empty"><joint name="j"/></body>')), "mass").where == "body 'empty'"
+
+
+URDF = """<robot name="r"><link name="base">{base}</link><link name="arm">{arm}</link>
+  <joint name="j" type="{type}"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/>
+  <limit lower="{low}" upper="{high}" effort="{effort}" velocity="1"/>{more}</joint></robot>"""
+INERTIAL = """<inertial><mass value="{m}"/>
+  <inertia ixx="{i[0]}" iyy="{i[1]}" izz="{i[2]}" ixy="0" ixz="0" iyz="0"/></inertial>
+  <collision><geometry><sphere radius="0.1"/></geometry></collision>"""
+
+
+def urdf(arm=(1, (0.01, 0.01, 0.01)), base=(1, (0.01, 0.01, 0.01)), low=-1, high=1, effort=1, kind="revolute", more=""):
+    parts = [INERTIAL.format(m=m, i=i) for m, i in (base, arm)]
+    return URDF.format(base=parts[0], arm=parts[1], low=low, high=high, effort=effort, type=kind, more=more)
+
+
+def test_a_urdf_is_examined_alike(look):
+    report = look(urdf(arm=(1, (0.01, 0.01, 0.05)), low=2, high=1), "robot.urdf")
+    assert only(report, "inertia").where == "body 'arm'"
+    assert only(report, "limits").where == "joint 'j'"
+    assert look(urdf(), "robot.urdf").of("error") == []
+
+
+def test_an_impossible_inertia_on_a_fixed_link_is_a_warning(look):
+    report = look(urdf(arm=(0.1, (1e-5, 1e-5, 1e-4)), kind="fixed"), "robot.urdf", floating_base=True)
+    assert only(report, "inertia").severity == "warning"
+    assert any("merged" in note for note in report.notes)
+    assert report.exit_code == 0
+
+
+def test_unlimited_motors_are_noted(look):
+    assert only(look(urdf(effort=0), "robot.urdf"), "actuator-limits").where == "actuator 'j'"
+
+
+def test_a_mimic_joint_is_an_error_and_the_rest_is_examined(look):
+    report = look(urdf(more='<mimic joint="k"/>', effort=0), "robot.urdf")
+    finding = only(report, "feature")
+    assert "'j'" in finding.message
+    assert 'ignore=("mimic",)' in finding.remedy
+    assert only(report, "actuator-limits")
+    assert not any("ignored" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(("inertia", "much"), [("5 5 5", "large"), ("1e-7 1e-7 1e-7", "small")])
+def test_an_inertia_out_of_proportion_to_the_size_is_found(look, inertia, much):
+    finding = only(look(mjcf(body(inertia=inertia, more='<geom size="0.1"/>'))), "gyration")
+    assert f"too {much}" in finding.message
+
+
+def test_absurd_mass_ratios_are_found(look):
+    options = {"mass": 1e-3, "inertia": "1e-5 1e-5 1e-5", "joint": '<joint name="k"/>'}
+    light = body("light", more='<geom size="0.1"/>', pos="0 0 2", **options)
+    heavy = {"mass": 1000, "inertia": "100 100 100"}
+    assert (
+        only(look(mjcf(body("heavy", more='<geom size="0.5"/>' + light, **heavy))), "mass-ratio").where
+        == "body 'light'"
+    )
+    apart = look(mjcf(body("heavy", more='<geom size="0.5"/>', **heavy) + light))
+    assert "'heavy'" in only(apart, "mass-ratio").message
+
+
+def test_the_start_must_lie_within_the_limits(look):
+    text = mjcf(body(joint='<joint name="j" axis="0 1 0" range="0.5 1"/>'))
+    assert only(look(text), "start-outside-limits").where == "joint 'j'"
+    home = '<keyframe><key name="other" qpos="3"/><key name="home" qpos="0.7"/></keyframe>'
+    assert not look(text.replace("</worldbody>", f"</worldbody>{home}")).of("warning")
+
+
+@pytest.mark.parametrize("surface", ['friction="0"', 'condim="1"'])
+def test_frictionless_shapes_are_found(look, surface):
+    assert only(look(mjcf(FLOOR + BALL.format(surface))), "friction").where == "geom 'skin'"
+
+
+def test_lonely_shapes_and_robots_without_shapes_are_found(look):
+    assert only(look(mjcf(FLOOR + BALL.format('contype="4" conaffinity="8"'))), "lonely-shape").where == "geom 'skin'"
+    assert only(look(mjcf(FLOOR + BALL.format('contype="0" conaffinity="0"'))), "no-collision-shape")
+
+
+def test_overlaps_in_the_start_pose_are_found(look):
+    two = BALL.format("") + BALL.replace("ball", "twin").replace("root", "root2").replace("skin", "skin2").format("")
+    finding = only(look(mjcf(FLOOR + two.replace("0 0 1", "0.15 0 1", 1))), "self-collision")
+    assert finding.where == "bodies 'ball' and 'twin'"
+    assert "50 mm" in finding.message
+    sunk = look(mjcf(FLOOR + BALL.format("").replace("0 0 1", "0 0 0.09")))
+    assert "10 mm" in only(sunk, "floor-penetration").message
+    home = '<keyframe><key name="home" qpos="0 0 0.5 1 0 0 0"/></keyframe>'
+    assert not look(mjcf(FLOOR + BALL.format("").replace("0 0 1", "0 0 0.09"), home)).of("warning")
+
+
+def mesh_scene(vertices, faces):
+    def numbers(array):
+        return " ".join(f"{x:g}" for x in np.ravel(array))
+
+    asset = f'<asset><mesh name="m" inertia="shell" vertex="{numbers(vertices)}" face="{numbers(faces)}"/></asset>'
+    return mjcf('<body name="b"><freejoint/><geom type="mesh" mesh="m"/></body>', asset)
+
+
+BOX = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
+BOX_FACES = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)]
+BOX_FACES += [(2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+
+
+def test_a_convexified_mesh_says_by_how_much(look):
+    """A unit cube with one face drawn in to a point at its middle: volume 5/6, hull 1."""
+    dented = [face for face in BOX_FACES if face not in [(4, 6, 7), (4, 7, 5)]]
+    dented += [(4, 6, 8), (6, 7, 8), (7, 5, 8), (5, 4, 8)]
+    finding = only(look(mesh_scene(np.vstack([BOX, [0.5, 0.5, 0.5]]), dented)), "mesh-convexified")
+    assert finding.where == "mesh 'm'"
+    assert "20 % larger" in finding.message
+    assert not [f for f in look(mesh_scene(BOX, BOX_FACES)).findings if f.code.startswith("mesh")]
+
+
+def test_open_and_flat_meshes_are_found(look):
+    assert "not watertight" in only(look(mesh_scene(BOX, BOX_FACES[:-1])), "mesh-open").message
+    thin = BOX * [1, 1, 1e-7]
+    assert "flat" in only(look(mesh_scene(thin, BOX_FACES)), "mesh-volume").message
+
+
+def test_unsupported_features_are_errors_unless_ignored(look):
+    text = mjcf(FLOOR + BALL.format('condim="6"'))
+    finding = only(look(text), "feature")
+    assert finding.severity == "error"
+    assert 'ignore=("torsional friction",)' in finding.remedy
+    report = look(text, ignore=("torsional friction",))
+    assert report.exit_code == 0
+    assert any("torsional friction" in note for note in report.notes)
+
+
+LOST = '<collision><geometry><mesh filename="gone.stl"/></geometry></collision>'
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "file"),
+        ("<mujoco><worldbody>", "file"),
+        ("<sdf/>", "file"),
+        ('<robot name="r"><link name="a"/><link name="b"/></robot>', "file"),
+        (f'<robot name="r"><link name="a">{LOST}</link></robot>', "file"),
+        ('<mujoco><asset><mesh file="gone.stl"/></asset></mujoco>', "compile"),
+    ],
+)
+def test_what_cannot_be_read_is_one_error(look, text, code):
+    report = look(text)
+    finding = only(report, code)
+    assert finding.severity == "error"
+    assert finding.remedy
+    assert report.exit_code == 1
+
+
+def test_restitution_is_a_hint_for_the_choice_of_method(look):
+    marker = '<custom><text name="stickslip" data="1"/></custom>'
+    report = look(mjcf(FLOOR + BALL.format('user="0 0 0.5 0"'), marker))
+    assert any("restitution" in finding.message for finding in report.findings)
+    assert report.exit_code == 0
+
+
+def test_models_specs_and_compiled_models_are_examined_too():
+    text = mjcf(FLOOR + BALL.format('friction="0"'))
+    mj = mujoco.MjModel.from_xml_string(text)
+    for subject in (mj, compile_model(mj), mujoco.MjSpec.from_string(text)):
+        assert only(examine(subject), "friction").where == "geom 'skin'"
+    with pytest.raises(InputError, match="examine"):
+        examine(3)
+
+
+def test_the_report_prints_and_serialises(look):
+    report = look(mjcf(FLOOR + BALL.format('friction="0" condim="6"')))
+    out = io.StringIO()
+    report.print(Console(file=out, width=400))
+    printed = out.getvalue()
+    for part in ("error", "torsional friction", "geom 'skin'", COMBINATION_RULE, "nv 6", "1 error, 1 warning"):
+        assert part in printed
+    assert json.loads(json.dumps(report.to_dict()))["summary"]["nv"] == 6

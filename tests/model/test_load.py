@@ -1,0 +1,491 @@
+"""Reading MJCF and URDF: what survives, what is refused and how it is said."""
+
+import re
+import struct
+
+import mujoco
+import numpy as np
+import pytest
+
+from stickslip.errors import InputError, ModelError
+from stickslip.model.load import read_spec
+from stickslip.model.model import compile_model
+
+INERTIAL = """<inertial><mass value="{m}"/><origin xyz="0 0 -0.1"/>
+  <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>"""
+JOINT = '<joint name="{name}" type="{type}"><parent link="{parent}"/><child link="{child}"/>{more}</joint>'
+
+
+def link(name, *, mass=1.0, more=""):
+    return f'<link name="{name}">{INERTIAL.format(m=mass) if mass else ""}{more}</link>'
+
+
+def joint(
+    name,
+    parent,
+    child,
+    kind="revolute",
+    more='<axis xyz="0 1 0"/><limit lower="-1" upper="2" effort="5" velocity="9"/>',
+):
+    return JOINT.format(name=name, type=kind, parent=parent, child=child, more=more)
+
+
+def leg(*more):
+    """Base, thigh, and a massless foot frame fixed to the thigh."""
+    fixed = '<origin xyz="0 0 -0.3"/>'
+    parts = (link("base"), link("thigh"), link("foot", mass=0), joint("hip", "base", "thigh"))
+    return "".join((*parts, joint("ankle", "thigh", "foot", "fixed", fixed), *more))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="robot.urdf"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def urdf(write):
+    return lambda body, name="robot.urdf": write(f'<?xml version="1.0"?>\n<robot name="r">\n{body}\n</robot>', name)
+
+
+def write_stl(path, size=1.0):
+    """A binary STL tetrahedron."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    v = size * np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1.0]])
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    data = b"\0" * 80 + struct.pack("<I", len(faces))
+    for face in faces:
+        data += struct.pack("<12fH", 0, 0, 0, *v[list(face)].ravel(), 0)
+    path.write_bytes(data)
+
+
+COLLADA = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+  <asset><created>2024-01-01T00:00:00</created><modified>2024-01-01T00:00:00</modified>
+    <unit name="centimeter" meter="0.01"/><up_axis>Z_UP</up_axis></asset>
+  <library_geometries><geometry id="g"><mesh>
+    <source id="p"><float_array id="pa" count="24">
+      -1 -1 -1 1 -1 -1 1 1 -1 -1 1 -1 -1 -1 1 1 -1 1 1 1 1 -1 1 1</float_array>
+      <technique_common><accessor source="#pa" count="8" stride="3">
+        <param name="X" type="float"/><param name="Y" type="float"/><param name="Z" type="float"/>
+      </accessor></technique_common></source>
+    <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+    <triangles count="12"><input semantic="VERTEX" source="#v" offset="0"/>
+      <p>0 2 1 0 3 2 4 5 6 4 6 7 0 1 5 0 5 4 1 2 6 1 6 5 2 3 7 2 7 6 3 0 4 3 4 7</p></triangles>
+  </mesh></geometry></library_geometries>
+  <library_visual_scenes><visual_scene id="s"><node id="n"><instance_geometry url="#g"/></node></visual_scene>
+  </library_visual_scenes>
+  <scene><instance_visual_scene url="#s"/></scene>
+</COLLADA>"""
+
+
+def collision(filename, scale=""):
+    return f'<collision><geometry><mesh filename="{filename}"{scale}/></geometry></collision>'
+
+
+def the_error(call, kind=ModelError):
+    with pytest.raises(kind) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# -- files that are no models ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "the file is empty"),
+        ("  \n ", "the file is empty"),
+        ("hello", "broken XML at line 1"),
+        ("<mujoco>\n<worldbody>\n<body>\n</worldbody></mujoco>", "broken XML at line 4"),
+        ('<robot name="r">\n<link name="a">\n</robot>', "broken XML at line 3"),
+        ("<sdf/>", "root tag, got <sdf>"),
+        ('<mujoco><worldbody><body nam="x"/></worldbody></mujoco>', "unrecognized attribute: 'nam'"),
+        ('<mujoco><include file="gone.xml"/></mujoco>', "gone.xml"),
+        ('<mujoco><asset><mesh file="gone.stl"/></asset></mujoco>', "gone.stl"),
+        ('<mujoco><worldbody><body name="b"><joint/></body></worldbody></mujoco>', "element 'b'"),
+        (
+            '<mujoco><worldbody><body><joint name="j" range="1 -1"/><geom size="1"/></body></worldbody></mujoco>',
+            "joint 'j': expected a range with lower < upper",
+        ),
+        (
+            '<mujoco><worldbody><body name="b"><inertial mass="1" pos="0 0 0" diaginertia="1 1 5"/><joint/></body>'
+            "</worldbody></mujoco>",
+            "element 'b'",
+        ),
+    ],
+)
+def test_a_broken_file_is_refused_in_one_line_that_names_it(write, text, says):
+    path = write(text, "broken.xml")
+    message = the_error(lambda: read_spec(path))
+    assert says in message
+    assert message.startswith(str(path))
+    assert re.search(r"[;(] ?.+", message)  # a remedy follows
+
+
+def test_a_missing_file_and_a_directory_are_named(tmp_path, write):
+    assert "no such file" in the_error(lambda: read_spec(tmp_path / "gone.urdf"))
+    write("<mujoco/>", "here.xml")
+    message = the_error(lambda: read_spec(tmp_path))
+    assert "is a directory" in message
+    assert "here.xml" in message
+
+
+def test_wrong_options_are_refused(write):
+    path = write("<mujoco/>", "a.xml")
+    assert "unreadable_meshes" in the_error(lambda: read_spec(path, unreadable_meshes="skip"), InputError)
+    assert "tendon" in the_error(lambda: read_spec(path, ignore=("tendons",)), InputError)
+    the_error(lambda: read_spec(), InputError)
+
+
+# -- MJCF ---------------------------------------------------------------------------------------------------------
+
+ARM = """<mujoco><!-- comments with -- in them are common -->
+  <compiler angle="radian"/>
+  <option gravity="0 0 -1.62"/>
+  {custom}
+  <worldbody>
+    <body name="base" pos="0 0 1" euler="0 0 1.5707963267948966"><freejoint/><geom size="0.1" user="5 6 0.5 0"/>
+      <body name="arm">
+        <joint name="elbow" axis="0 1 0"/><geom size="0.1" pos="0 0 0.3"/><site name="tip" user="1"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="elbow"/></actuator>
+  <keyframe><key name="up" qpos="0 0 3 1 0 0 0 0.1"/><key name="home" qpos="0 0 2 1 0 0 0 0.5"/></keyframe>
+</mujoco>"""
+
+
+def test_the_root_tag_decides_and_not_the_ending(write):
+    assert read_spec(write(ARM.format(custom=""), "arm.urdf")).spec.compile().nv == 7
+    assert read_spec(xml=ARM.format(custom="")).spec.compile().nv == 7
+
+
+def test_keyframes_are_given_by_joint_and_unnamed_joints_get_names(write):
+    loaded = read_spec(write(ARM.format(custom=""), "arm.xml"))
+    assert set(loaded.keyframes) == {"up", "home"}
+    np.testing.assert_allclose(loaded.home["elbow"], [0.5])
+    np.testing.assert_allclose(loaded.home["base_joint"], [0, 0, 2, 1, 0, 0, 0])
+    np.testing.assert_allclose(loaded.gravity, [0, 0, -1.62])
+    assert loaded.spec.compile().nkey == 0
+    assert compile_model(loaded.spec.compile()).actuator_names == ("elbow",)
+
+
+def test_the_base_pose_is_a_quaternion_whatever_the_file_used(write):
+    base = read_spec(write(ARM.format(custom=""), "arm.xml")).spec.body("base")
+    np.testing.assert_allclose(base.quat, [np.sqrt(0.5), 0, 0, np.sqrt(0.5)], atol=1e-12)
+
+
+def test_gravity_switched_off_is_zero_gravity(write):
+    loaded = read_spec(write('<mujoco><option><flag gravity="disable"/></option></mujoco>', "a.xml"))
+    assert not loaded.gravity.any()
+
+
+def test_user_data_is_read_only_where_the_file_is_marked_as_ours(write):
+    marker = '<custom><text name="stickslip" data="1"/></custom>'
+    ours = read_spec(write(ARM.format(custom=marker), "ours.xml")).spec
+    theirs = read_spec(write(ARM.format(custom=""), "theirs.xml")).spec
+    assert not list(ours.texts)
+    shapes = compile_model(ours.compile()).shapes
+    assert shapes[0].material.stiffness == 5.0
+    assert [s.name for s in shapes if s.kind == "point"] == ["tip"]
+    shapes = compile_model(theirs.compile()).shapes
+    assert all(shape.material.stiffness is None and shape.kind != "point" for shape in shapes)
+
+
+def test_included_files_and_meshes_are_found_from_any_folder(tmp_path, write, monkeypatch):
+    write('<mujoco><worldbody><body name="extra"><geom size="1"/></body></worldbody></mujoco>', "robot/part.xml")
+    path = write(
+        '<mujoco><compiler meshdir="shapes"/><asset><mesh file="t.stl"/></asset><include file="part.xml"/>'
+        '<worldbody><geom type="mesh" mesh="t"/></worldbody></mujoco>',
+        "robot/main.xml",
+    )
+    write_stl(tmp_path / "robot/shapes/t.stl")
+    monkeypatch.chdir(path.parent)
+    loaded = read_spec("main.xml")
+    monkeypatch.chdir(tmp_path)
+    parent = mujoco.MjSpec()
+    parent.attach(loaded.spec, prefix="a/", frame=parent.worldbody.add_frame())
+    mj = parent.compile()
+    assert mj.nmesh == 1
+    assert mj.body("a/extra").id == 1
+
+
+def test_a_floating_base_can_be_asked_of_mjcf(write):
+    fixed = '<mujoco><worldbody><body name="b" pos="0 0 1">{}<geom size="1"/></body></worldbody>{}</mujoco>'
+    key = '<keyframe><key name="home" qpos="0.5"/></keyframe>'
+    child = '<body name="c"><joint name="j"/><geom size="1"/></body>'
+    loaded = read_spec(write(fixed.format(child, key), "a.xml"), floating_base=True)
+    np.testing.assert_allclose(loaded.home["root"], [0, 0, 1, 1, 0, 0, 0])
+    np.testing.assert_allclose(loaded.home["j"], [0.5])
+    hinged = write(fixed.format("<joint/>", ""), "b.xml")
+    assert "floating_base" in the_error(lambda: read_spec(hinged, floating_base=True))
+
+
+# -- URDF ---------------------------------------------------------------------------------------------------------
+
+
+def test_fixed_links_survive_as_frames(urdf):
+    model = compile_model(read_spec(urdf(leg())).spec.compile())
+    assert {"base", "thigh", "foot"} <= set(model.frame_index)
+    foot = model.frame("foot")
+    assert model.frames.link[foot] == model.link("thigh")
+    np.testing.assert_allclose(model.frames.pos[foot], [0, 0, -0.3])
+    assert model.link("base") == 0
+
+
+def test_a_floating_base_is_a_free_joint_named_root(urdf):
+    model = compile_model(read_spec(urdf(leg()), floating_base=True).spec.compile())
+    assert model.joint_names == ("root", "hip")
+    assert model.nv == 7
+
+
+def test_mass_comes_from_inertial_only(urdf):
+    box = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
+    body = link("base", mass=0, more=box) + link("arm", mass=2, more=box) + joint("j", "base", "arm")
+    mj = read_spec(urdf(body)).spec.compile()
+    assert mj.body_mass[1] == 0.0
+    assert mj.body_mass[2] == 2.0
+
+
+def test_effort_limits_become_motors(urdf):
+    free = '<axis xyz="1 0 0"/>'
+    damped = '<axis xyz="1 0 0"/><limit lower="0" upper="1" effort="0" velocity="1"/><dynamics damping="0.3"/>'
+    body = leg(link("wheel"), joint("spin", "thigh", "wheel", "continuous", free), link("rod"))
+    loaded = read_spec(urdf(body + joint("slider", "wheel", "rod", "prismatic", damped)))
+    model = compile_model(loaded.spec.compile())
+    assert model.actuator_names == ("hip", "spin", "slider")
+    np.testing.assert_array_equal(model.actuators.force_range, [[-5, 5], [-np.inf, np.inf], [-np.inf, np.inf]])
+    np.testing.assert_allclose(model.joint_forces.damping, [0, 0, 0.3])
+    np.testing.assert_array_equal(model.joint_forces.limited, [1, 0, 1])
+    np.testing.assert_allclose(model.joint_forces.range[0], [-1, 2])
+
+
+def test_harmless_elements_and_missing_visuals_are_passed_over(urdf):
+    visual = '<visual><geometry><mesh filename="package://nowhere/gone.dae"/></geometry></visual>'
+    extras = '<transmission name="t"/><gazebo reference="base"/><material name="grey"/>'
+    safety = (
+        '<axis xyz="0 1 0"/><limit lower="0" upper="1" effort="1" velocity="1"/><safety_controller k_velocity="1"/>'
+    )
+    body = link("base", more=visual) + link("arm") + joint("j", "base", "arm", more=safety) + extras
+    assert read_spec(urdf(body)).notes == []
+
+
+def test_a_missing_range_is_noted(urdf):
+    body = link("base") + link("arm") + joint("j", "base", "arm", more='<limit effort="1" velocity="1"/>')
+    loaded = read_spec(urdf(body))
+    assert loaded.notes == ["joint 'j' has no range in the URDF: it moves without limits"]
+    assert not loaded.spec.compile().jnt_limited.any()
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("", "no <link>"),
+        (link("a") + link("b"), "expected one root link, got 'a', 'b'"),
+        (link("a") + link("a"), "two links are named 'a'"),
+        (link("a") + joint("j", "a", "b"), "joint 'j': its child 'b' is not a link"),
+        (link("a") + link("b") + joint("j", "a", "b", "screw"), "joint 'j': expected a type of"),
+        (
+            link("a") + link("b") + link("c") + joint("j", "a", "c") + joint("k", "b", "c"),
+            "'c' is the child of two joints",
+        ),
+        (link("a") + link("b") + joint("j", "a", "b") + joint("k", "b", "a"), "loop"),
+        (link("a") + link("b") + link("c") + joint("j", "b", "c") + joint("k", "c", "b"), "link 'b' hangs in a loop"),
+        (link("a") + link("b", mass=0) + joint("j", "a", "b"), "link 'b' moves (joint 'j') but has no mass"),
+        (
+            link("a") + link("b") + joint("j", "a", "b", more='<limit lower="1" upper="-1" effort="1"/>'),
+            "lower < upper",
+        ),
+        (
+            link("a") + link("b") + joint("j", "a", "b", more='<limit lower="x" upper="1"/>'),
+            "a number for lower in <limit>",
+        ),
+        (link("a", more=collision("gone.stl")), "link 'a': mesh file"),
+        (link("a", more=collision("package://lost/gone.stl")), "package 'lost'"),
+        (link("a", more="<collision><geometry><mesh/></geometry></collision>"), "link 'a': a <mesh> has no filename"),
+        (link("${name}"), "xacro"),
+        (link("a") + link("b") + joint("j", "a", "b", more='<mimic joint="k"/>'), 'ignore=("mimic",)'),
+        (link("a") + link("b") + joint("j", "a", "b", "planar"), 'ignore=("planar joint",)'),
+    ],
+)
+def test_a_faulty_urdf_is_refused_in_one_line_that_names_the_culprit(urdf, body, says):
+    path = urdf(body)
+    message = the_error(lambda: read_spec(path))
+    assert says in message
+    assert message.startswith(str(path))
+    assert ";" in message
+
+
+def test_an_impossible_inertia_is_refused_by_name(urdf):
+    bad = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial>'
+    path = urdf(link("a") + link("b", mass=0, more=bad) + joint("j", "a", "b"))
+    message = the_error(lambda: read_spec(path))
+    assert "'b'" in message
+    assert "correct it" in message
+
+
+def test_an_impossible_inertia_on_a_fixed_link_is_merged_without_changing_the_motion(urdf):
+    camera = (
+        '<link name="camera"><inertial><mass value="0.1"/><origin xyz="0.1 0 0"/>'
+        '<inertia ixx="1e-5" iyy="1e-5" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+    )
+    mount = joint("mount", "thigh", "camera", "fixed", '<origin xyz="0 0.2 0" rpy="0.3 0 0"/>')
+    loaded = read_spec(urdf(leg(camera, mount)), floating_base=True)
+    assert any(note.startswith("merged: impossible inertia of 'camera'") for note in loaded.notes)
+    inertia = compile_model(loaded.spec.compile()).inertia
+    # By hand: the thigh's own about the common centre of mass, plus the camera's, turned by 0.3 about x.
+    c, s = np.cos(0.3), np.sin(0.3)
+    R = np.array([[1, 0, 0], [0, c, -s], [0, s, c]])
+    masses, points = (1.0, 0.1), (np.array([0, 0, -0.1]), np.array([0, 0.2, 0]) + R @ [0.1, 0, 0])
+    com = (masses[0] * points[0] + masses[1] * points[1]) / 1.1
+    total = 0.01 * np.eye(3) + R @ np.diag([1e-5, 1e-5, 1e-4]) @ R.T
+    for m, p in zip(masses, points - com, strict=True):
+        total += m * (p @ p * np.eye(3) - np.outer(p, p))
+    np.testing.assert_allclose(inertia.mass[2], 1.1)
+    np.testing.assert_allclose(inertia.com[2], com, atol=1e-14)
+    xx, yy, zz, xy, xz, yz = inertia.inertia[2]
+    np.testing.assert_allclose([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], total, atol=1e-14)
+
+
+def test_point_masses_may_be_fixed_to_links(urdf):
+    point = '<inertial><mass value="0.5"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/></inertial>'
+    body = leg(link("load", mass=0, more=point), joint("grip", "thigh", "load", "fixed", ""))
+    assert compile_model(read_spec(urdf(body)).spec.compile()).inertia.mass[1] == 1.5
+
+
+def test_ignored_mimic_and_planar_joints_are_noted(urdf):
+    body = (
+        link("a")
+        + link("b")
+        + link("c")
+        + joint("j", "a", "b", more='<mimic joint="k"/>')
+        + joint("k", "a", "c", "planar")
+    )
+    loaded = read_spec(urdf(body), ignore=("mimic", "planar joint"))
+    assert [n.split(" (")[0] for n in loaded.notes if "ignored" in n] == ["ignored: mimic", "ignored: planar joint"]
+    assert loaded.spec.compile().nv == 1
+
+
+def test_a_robot_fixed_to_a_link_named_world_cannot_float(urdf):
+    path = urdf(link("world", mass=0) + link("base") + joint("mount", "world", "base", "fixed", ""))
+    assert compile_model(read_spec(path).spec.compile()).nv == 0
+    assert "floating_base=False" in the_error(lambda: read_spec(path, floating_base=True))
+
+
+def test_a_fixed_base_does_not_touch_the_links_on_it(urdf):
+    ball = '<collision><geometry><sphere radius="0.2"/></geometry></collision>'
+    path = urdf(link("base", more=ball) + link("arm", more=ball) + joint("j", "base", "arm"))
+    for floating in (True, False):
+        mj = read_spec(path, floating_base=floating).spec.compile()
+        data = mujoco.MjData(mj)
+        mujoco.mj_forward(mj, data)
+        assert data.ncon == 0
+
+
+# -- meshes of URDFs ----------------------------------------------------------------------------------------------
+
+
+def test_meshes_of_the_same_name_in_two_folders_stay_apart(tmp_path, urdf):
+    write_stl(tmp_path / "left/part.stl", 1.0)
+    write_stl(tmp_path / "right/part.stl", 3.0)
+    body = link("a", more=collision("left/part.stl") + collision("right/part.stl"))
+    body += link("b", more=collision("left/part.stl", ' scale="2 2 2"')) + joint("j", "a", "b")
+    model = compile_model(read_spec(urdf(body)).spec.compile())
+    edges = [max(np.linalg.norm(a - b) for a in s.vertices for b in s.vertices) for s in model.shapes]
+    np.testing.assert_allclose(edges, np.sqrt(2) * np.array([1, 3, 2]), rtol=1e-5)
+    assert len({shape.name for shape in model.shapes}) == 3
+
+
+def test_relative_and_file_paths_are_relative_to_the_urdf(tmp_path, urdf):
+    write_stl(tmp_path / "meshes/part.stl")
+    body = link("a", more=collision("../meshes/part.stl") + collision(f"file://{tmp_path}/meshes/part.stl"))
+    assert read_spec(urdf(body, "urdf/robot.urdf")).spec.compile().ngeom == 2
+
+
+@pytest.mark.parametrize("how", ["package_dirs", "package itself", "ROS_PACKAGE_PATH", "ancestor", "manifest", "ament"])
+def test_packages_are_found(tmp_path, urdf, monkeypatch, how):
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    options, where, folder = {}, "elsewhere/robot.urdf", tmp_path / "ws/my_robot"
+    if how == "package_dirs":
+        options = {"package_dirs": [tmp_path / "ws"]}
+    elif how == "package itself":
+        options = {"package_dirs": str(tmp_path / "ws/my_robot")}
+    elif how == "ROS_PACKAGE_PATH":
+        monkeypatch.setenv("ROS_PACKAGE_PATH", f"/nowhere:{tmp_path / 'ws'}")
+    elif how == "ament":
+        monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path / "install"))
+        folder = tmp_path / "install/share/my_robot"
+    elif how == "ancestor":
+        where = "ws/my_robot/urdf/robot.urdf"
+    else:
+        folder = tmp_path / "ws/some-checkout"
+        where = "ws/some-checkout/urdf/robot.urdf"
+    write_stl(folder / "meshes/part.stl")
+    if how == "manifest":
+        (folder / "package.xml").write_text("<package><name>my_robot</name></package>")
+    path = urdf(link("a", more=collision("package://my_robot/meshes/part.stl")), where)
+    assert read_spec(path, **options).spec.compile().nmesh == 1
+
+
+def test_a_mesh_missing_from_its_package_is_named(tmp_path, urdf):
+    (tmp_path / "my_robot").mkdir()
+    path = urdf(link("a", more=collision("package://my_robot/gone.stl")))
+    message = the_error(lambda: read_spec(path, package_dirs=[tmp_path]))
+    assert "link 'a'" in message
+    assert str(tmp_path / "my_robot/gone.stl") in message
+
+
+@pytest.fixture
+def with_dae(tmp_path, urdf):
+    (tmp_path / "cube.dae").write_text(COLLADA)
+    return urdf(link("a", more=collision("cube.dae", ' scale="1 2 3"')))
+
+
+def test_a_mesh_that_mujoco_cannot_read_is_refused_with_the_ways_out(with_dae):
+    message = the_error(lambda: read_spec(with_dae))
+    for part in ("link 'a'", "cube.dae", 'unreadable_meshes="replace"', '"drop"'):
+        assert part in message
+
+
+def test_a_collada_mesh_is_converted_in_its_own_unit(with_dae):
+    loaded = read_spec(with_dae, unreadable_meshes="replace")
+    assert len(loaded.notes) == 1
+    assert "cube.dae" in loaded.notes[0]
+    parent = mujoco.MjSpec()
+    parent.attach(loaded.spec, prefix="a/", frame=parent.worldbody.add_frame())
+    size = np.sort(np.ptp(parent.compile().mesh_vert, axis=0))
+    np.testing.assert_allclose(size, [0.02, 0.04, 0.06], rtol=1e-5)
+
+
+def test_an_unreadable_mesh_can_be_dropped(with_dae):
+    loaded = read_spec(with_dae, unreadable_meshes="drop")
+    assert loaded.spec.compile().ngeom == 0
+    assert "dropped" in loaded.notes[0]
+
+
+def test_what_trimesh_cannot_read_either_names_what_is_missing(tmp_path, with_dae):
+    (tmp_path / "cube.dae").write_text("no collada")
+    message = the_error(lambda: read_spec(with_dae, unreadable_meshes="replace"))
+    for part in ("link 'a'", "cube.dae", "pip install pycollada", '"drop"'):
+        assert part in message
+
+
+def test_a_text_stl_is_unreadable_for_mujoco_and_converted(tmp_path, urdf):
+    triangles = ("0 0 0 0 1 0 1 0 0", "0 0 0 1 0 0 0 0 1", "0 0 0 0 0 1 0 1 0", "1 0 0 0 1 0 0 0 1")
+    facets = ""
+    for triangle in triangles:
+        v = triangle.split()
+        corners = "".join(f"vertex {' '.join(v[i : i + 3])}\n" for i in (0, 3, 6))
+        facets += f"facet normal 0 0 1\nouter loop\n{corners}endloop\nendfacet\n"
+    (tmp_path / "text.stl").write_text(f"solid t\n{facets}endsolid t\n")
+    path = urdf(link("a", more=collision("text.stl")))
+    assert "text STL" in the_error(lambda: read_spec(path))
+    assert read_spec(path, unreadable_meshes="replace").spec.compile().nmeshvert == 4
