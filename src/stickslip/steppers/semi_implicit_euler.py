@@ -187,7 +187,9 @@ class SemiImplicitEuler(Stepper):
             return float("inf")
         update_kinematics(self.world, self.work, state.q, state.v)
         kin = self.work.kin
+        normal = np.einsum("nij,nj->ni", kin.rot[pairs.link1], pairs.axes[:, 0])
         point = kin.pos[pairs.link2] + np.einsum("nij,nj->ni", kin.rot[pairs.link2], pairs.center)
+        point -= pairs.radius[:, None] * normal
         W = Dynamics(self.model).delassus_diagonal(state.q, pairs.link1, pairs.link2, point)
         w = np.linalg.eigvalsh(W)[:, -1]
         K, B = pairs.material[:, STIFFNESS], pairs.material[:, DAMPING]
