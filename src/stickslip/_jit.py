@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -70,7 +70,7 @@ def _forget_old(root: Path) -> None:
 CACHE_DIR = _make_cache_dir()
 
 
-OPTIONS = {
+OPTIONS: dict[str, Any] = {
     "forceinline": True,  # handing two dozen arrays to a callee costs 50 ns; RNEA on Solo12 gains 15 %
     "fastmath": {"contract"},  # a·b + c in one rounding, nothing else: gains 10 %
     "_nrt": False,  # a kernel never allocates, so Numba's reference counting has nothing to count
@@ -84,9 +84,10 @@ def kernel(func: F) -> F:
     arrays and numbers in, status codes out; scratch comes from the caller; no allocation, no Python objects,
     no strings, no exceptions.
     """
-    previous = numba_config.CACHE_DIR
-    numba_config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
+    config: Any = numba_config
+    previous = config.CACHE_DIR
+    config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
     try:
         return numba.njit(cache=True, nogil=True, error_model="numpy", **OPTIONS)(func)
     finally:
-        numba_config.CACHE_DIR = previous
+        config.CACHE_DIR = previous

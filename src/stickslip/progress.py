@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 PATIENCE = 2.0
 """[s] before the bar appears."""
@@ -13,7 +14,7 @@ class Progress:
 
     def __init__(self, description: str, total: float, unit: str = "", *, show: bool | None = None) -> None:
         self.description, self.total, self.unit, self.show = description, total, unit, show
-        self._bar = None
+        self._bar: Any = None
         self._next = 0.0
 
     def __enter__(self) -> Progress:

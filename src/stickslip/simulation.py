@@ -26,7 +26,7 @@ from stickslip.model.model import Model, State
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
-from stickslip.steppers.base import CONTACTS_FULL, NOT_FINITE, OK, STATUS, Inputs, Stage, Stepper
+from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, FASTEST, OK, STATUS, Inputs, Stage, Stepper
 from stickslip.steppers.registry import resolve
 
 Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
@@ -230,8 +230,8 @@ class Simulation:
             self.stages.user(self)
         for name in ("kinematics", "collision", "formulate", "solve"):
             self._run_stage(name)
-        if not np.all(np.isfinite(self.acceleration)):
-            self.status = NOT_FINITE
+        if not np.all(np.abs(self.state.v + self.dt * self.acceleration) <= FASTEST):
+            self.status = DIVERGED
         if self.status == OK:
             self._run_stage("integrate")
 
@@ -377,7 +377,7 @@ class Simulation:
     # -- trouble -----------------------------------------------------------------------------------------------
 
     def _diverged(self) -> None:
-        bad = np.flatnonzero(~np.isfinite(self.acceleration))
+        bad = np.flatnonzero(~(np.abs(self.state.v + self.dt * self.acceleration) <= FASTEST))
         link = self.model.link_names[self.model.support.dof_link[bad[0]]] if len(bad) else "?"
         c, n = self.contacts.arrays, len(self.contacts)
         where = "no contact was active"
@@ -385,7 +385,7 @@ class Simulation:
             k = int(np.argmin(np.where(np.isfinite(c.gap[:n]), c.gap[:n], -np.inf)))
             names = [self.model.link_names[i] for i in (c.link1[k], c.link2[k])]
             where = f"deepest contact {names[0]}–{names[1]}, gap {c.gap[k]:.3g} m, force {c.force[k, 0]:.3g} N"
-        limit = self.stepper.stable_dt(self.state)
+        limit = self.stepper.stable_dt(self.model.state())  # the failing state may be beyond reckoning
         remedy = f"dt = {self.dt:g} s; try a smaller one" + (
             f" (below about {limit:.1g} s here)" if limit < self.dt else " or softer contacts"
         )

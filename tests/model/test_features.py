@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from stickslip.errors import InputError, UnsupportedFeatureError
-from stickslip.model.features import FEATURES, NAMES, check_features, feature_names, find_features
-from stickslip.model.leave_out import REMOVE
-from stickslip.model.load import read_spec
+from stickslip.model.importers.features import FEATURES, NAMES, check_features, feature_names, find_features
+from stickslip.model.importers.leave_out import REMOVE
+from stickslip.model.importers.read import read_spec
 from stickslip.model.model import compile_model
 
 SCENE = """<mujoco>

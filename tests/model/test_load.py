@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stickslip.errors import InputError, ModelError
-from stickslip.model.load import read_spec
+from stickslip.model.importers.read import read_spec
 from stickslip.model.model import compile_model
 
 INERTIAL = """<inertial><mass value="{m}"/><origin xyz="0 0 -0.1"/>

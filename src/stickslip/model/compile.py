@@ -146,7 +146,7 @@ def build_actuators(mj: mujoco.MjModel) -> Actuators:
 def build_frames(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Frames, dict[str, int]]:
     """Every named body and site; a site wins over a body of the same name being stored under ``site:name``."""
     names: dict[str, int] = {}
-    placed = []
+    placed: list[tuple[int, np.ndarray, np.ndarray]] = []
     for b in range(mj.nbody):
         names[mj.body(b).name] = len(placed)
         placed.append((bodies[b].link, bodies[b].pos, bodies[b].rot))

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import InputError, ModelError, expected, unknown
-from stickslip.model.load import LoadedSpec, one_line, read_spec
+from stickslip.model.importers.read import LoadedSpec, one_line, read_spec
 from stickslip.model.mjspec import collected_warnings, exact_xml
 from stickslip.model.model import Model, compile_model
 from stickslip.model.shape import DEFAULT_FRICTION, Material

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,18 +14,18 @@ from stickslip.dynamics.data import Articulated, Data, Kinematics
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
 
-if TYPE_CHECKING:
-    from stickslip.simulation import Simulation
-
-OK, NOT_FINITE, CONTACTS_FULL = 0, 1, 2
+OK, DIVERGED, CONTACTS_FULL = 0, 1, 2
+FASTEST = 1e9
+"""[m/s or rad/s] a velocity beyond this (light makes 3e8 m/s) means that the simulation has diverged."""
 STATUS = {
     OK: "the step succeeded",
-    NOT_FINITE: "an acceleration is not finite",
+    DIVERGED: f"a velocity is not a number or beyond {FASTEST:g} m/s or rad/s",
     CONTACTS_FULL: "more contacts than the buffer holds; it is grown and the step repeated",
 }
 """What a step kernel returns, as sentences."""
 
-Stage = Callable[["Simulation"], None]
+Stage = Callable[[Any], None]
+"""A stage of a step: a function of the Simulation, which lives a layer above."""
 
 
 @dataclass(frozen=True)

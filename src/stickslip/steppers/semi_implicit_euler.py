@@ -14,8 +14,6 @@ roots of λ² − (2 − Kw·dt² − Bw·dt)λ + 1 − Bw·dt lie inside the un
 
 from __future__ import annotations
 
-from math import isfinite
-
 import numpy as np
 
 from stickslip._jit import kernel
@@ -36,7 +34,8 @@ from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 from stickslip.model.model import State
 from stickslip.steppers.base import (
     CONTACTS_FULL,
-    NOT_FINITE,
+    DIVERGED,
+    FASTEST,
     OK,
     Capabilities,
     Inputs,
@@ -79,10 +78,15 @@ def accelerate(world, work, contacts, inputs, damped_armature, q, v):
     articulated_acceleration(
         world.tree, world.support, world.inertia, damped_armature, tau, f_ext, work.kin, work.art, work.acceleration
     )
-    total = 0.0
-    for d in range(tau.shape[0]):
-        total += work.acceleration[d]
-    return OK if isfinite(total) else NOT_FINITE
+
+
+@kernel
+def bounded(acceleration, v, dt):
+    """DIVERGED if the next velocity would not be a number, or absurd."""
+    for d in range(v.shape[0]):
+        if not abs(v[d] + dt * acceleration[d]) <= FASTEST:  # "not ≤" is also true of NaN
+            return DIVERGED
+    return OK
 
 
 @kernel
@@ -100,7 +104,8 @@ def step(world, work, contacts, anchors, inputs, damped_armature, dt, q, v):
     if status != OK:
         return status
     spring_damper(work.kin, contacts, anchors, dt)
-    status = accelerate(world, work, contacts, inputs, damped_armature, q, v)
+    accelerate(world, work, contacts, inputs, damped_armature, q, v)
+    status = bounded(work.acceleration, v, dt)
     if status != OK:
         return status
     integrate_state(world, work.acceleration, dt, q, v)
@@ -161,9 +166,7 @@ class SemiImplicitEuler(Stepper):
         spring_damper(self.work.kin, self._buffer, self.anchors, self.dt)
 
     def _solve(self, sim) -> None:
-        sim.status = accelerate(
-            self.world, self.work, self._buffer, sim.inputs, self.damped_armature, sim.state.q, sim.state.v
-        )
+        accelerate(self.world, self.work, self._buffer, sim.inputs, self.damped_armature, sim.state.q, sim.state.v)
 
     def _room_for_pairs(self) -> None:
         """A Python collision function may use pair ids of its own."""

@@ -14,13 +14,13 @@ from typing import Any, Literal
 import mujoco
 
 from stickslip.errors import ModelError, UnsupportedFeatureError, expected
-from stickslip.model.doctor_model import check_model
-from stickslip.model.doctor_spec import check_spec
-from stickslip.model.features import NAMES, feature_names, find_features
-from stickslip.model.finding import Finding
-from stickslip.model.leave_out import translate
-from stickslip.model.load import Parsed, parse
-from stickslip.model.messages import mujoco_notes, one_line
+from stickslip.model.doctor.finding import Finding
+from stickslip.model.doctor.model_checks import check_model
+from stickslip.model.doctor.spec_checks import check_spec
+from stickslip.model.importers.features import NAMES, feature_names, find_features
+from stickslip.model.importers.leave_out import translate
+from stickslip.model.importers.messages import mujoco_notes, one_line
+from stickslip.model.importers.read import Parsed, parse
 from stickslip.model.shape import COMBINATION_RULE
 
 COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}

@@ -15,8 +15,8 @@ from pathlib import Path
 import mujoco
 
 from stickslip.errors import ModelError
-from stickslip.model.features import URDF_FEATURES, refuse
-from stickslip.model.meshes import find_mesh, read_with_trimesh, unreadable
+from stickslip.model.importers.features import URDF_FEATURES, refuse
+from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, unreadable
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOTORISED = ("revolute", "continuous", "prismatic")

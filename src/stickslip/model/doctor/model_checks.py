@@ -7,8 +7,8 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from stickslip.model import compile as build
-from stickslip.model.features import OBJ, colliding, element_name
-from stickslip.model.finding import Finding
+from stickslip.model.doctor.finding import Finding
+from stickslip.model.importers.features import OBJ, colliding, element_name
 from stickslip.model.shape import DEFAULT_STIFFNESS, Material
 
 MOST_MASS_RATIO = 1e4
@@ -250,8 +250,9 @@ def hints(mj: mujoco.MjModel) -> list[Finding]:
     touching = [(int(g), _material(mj, int(g))) for g in np.flatnonzero(colliding(mj))]
     bouncy = [element_name(mj, OBJ.mjOBJ_GEOM, g) for g, material in touching if material.restitution]
     if bouncy:
-        message = "has restitution, which compliant methods (expo, rk4) cannot honour"
-        findings.append(Finding("note", "method", ", ".join(bouncy[:4]), message, "choose a method with impacts"))
+        message = "has restitution, which spring-damper contacts cannot honour"
+        remedy = "bounce follows from stiffness and damping there"
+        findings.append(Finding("note", "method", ", ".join(bouncy[:4]), message, remedy))
     bodies, _, inertia, names = _links(mj)
     stiff = []
     for g, material in touching:
@@ -265,6 +266,6 @@ def hints(mj: mujoco.MjModel) -> list[Finding]:
             f"{inertia.mass[link]:.3g} kg on a contact of {stiffness:.3g} N/m swings with a period of "
             f"{2 * np.pi * shortest:.2g} s"
         )
-        remedy = f"explicit integrators (rk4) need dt below {shortest:.2g} s; expo and the rigid methods do not"
+        remedy = f"explicit integrators need dt well below {shortest:.2g} s; Simulation's default dt takes care of it"
         findings.append(Finding("note", "method", f"body {names[link]!r}", message, remedy))
     return findings

@@ -13,7 +13,7 @@ from typing import TypeAlias
 import mujoco
 import numpy as np
 
-from stickslip.model.features import (
+from stickslip.model.importers.features import (
     DISABLE,
     OBJ,
     actuators_per_joint,

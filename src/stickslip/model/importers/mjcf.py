@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import ModelError
-from stickslip.model.messages import compile_spec, mujoco_error
-from stickslip.model.urdf import parse_xml
+from stickslip.model.importers.messages import compile_spec, mujoco_error
+from stickslip.model.importers.urdf import parse_xml
 
 MARKER = "stickslip"
 """``<custom><text name="stickslip" …/></custom>`` says that geom and site user data are ours (Material.to_user)."""

@@ -1,0 +1,405 @@
+"""The loop: stages, controllers, snapshots, divergence, buffers, options that cannot be."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import stickslip as ss
+from stickslip.collision.contacts import grown
+from stickslip.errors import NotHonouredWarning
+from stickslip.model.builders import add_cylinder_on_points
+from stickslip.steppers.registry import LAWS
+
+
+@pytest.fixture
+def solo():
+    """Solo12 dropped from 3 cm with its controller."""
+    scene = ss.Scene()
+    scene.add_plane(friction=0.8)
+    robot = scene.add_robot("solo12")
+    scene.set_home("root", [0, 0, 0.25, 1, 0, 0, 0])
+    return scene, ss.control.PD(robot, kp=10, kd=0.2)
+
+
+def box_scene(**material):
+    scene = ss.Scene()
+    scene.add_plane(friction=0.4, **material)
+    scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.15), mass=1.0)
+    return scene
+
+
+# -- running ------------------------------------------------------------------------------------------------------
+
+
+def test_solo12_lands_and_stands(solo):
+    scene, controller = solo
+    log = ss.Simulation(scene).run(1.0, controller=controller)
+    assert log.outcome == "complete"
+    assert log.time[-1] == pytest.approx(1.0)
+    assert log.contact_force()[-1] == pytest.approx(2.5000028 * 9.81, rel=0.01)
+    assert 0.15 < log.pose[-1, 1, 2] < 0.25
+    assert np.abs(log.q[-1, 3:7]).max() == pytest.approx(1.0, abs=1e-3)  # upright
+
+
+def test_controller_is_called_at_its_rate_and_held_between(solo):
+    scene, _ = solo
+    sim = ss.Simulation(scene, dt=1e-4)
+    times = []
+
+    def controller(t, q, v):
+        times.append(t)
+        return np.zeros(12)
+
+    sim.run(0.05, controller=controller, control_dt=0.002)
+    np.testing.assert_allclose(times, np.arange(25) * 0.002, atol=1e-12)
+
+
+def test_controller_cannot_change_the_state_behind_our_back(solo):
+    scene, _ = solo
+    sim = ss.Simulation(scene, dt=1e-4)
+
+    def careless(t, q, v):
+        q[:] = np.nan
+        return np.zeros(12)
+
+    assert np.all(np.isfinite(sim.run(0.01, controller=careless).q))
+
+
+def test_runs_are_identical_to_the_bit(solo):
+    scene, controller = solo
+    runs = [ss.Simulation(scene).run(0.2, controller=controller) for _ in range(2)]
+    np.testing.assert_array_equal(runs[0].q, runs[1].q)
+    np.testing.assert_array_equal(runs[0].contact("force"), runs[1].contact("force"))
+
+
+def test_recording_does_not_change_the_motion():
+    a, b = (ss.Simulation(box_scene(), dt=2e-4) for _ in range(2))
+    a.run(0.3, record_dt=2e-4)
+    b.step(1500)
+    np.testing.assert_array_equal(a.state.q, b.state.q)
+
+
+def test_recorded_forces_explain_the_recorded_motion():
+    """Σ f·dt = m·(Δv + g·dt) over consecutive frames, one frame per step."""
+    sim = ss.Simulation(box_scene(), dt=2e-4)
+    log = sim.run(0.3, record_dt=2e-4)
+    impulse = log.contact_force()[:-1] * sim.dt
+    np.testing.assert_allclose(impulse, np.diff(log.v[:, 2]) + 9.81 * sim.dt, atol=1e-12)
+
+
+def test_file_and_memory_logs_agree(tmp_path):
+    log = ss.Simulation(box_scene(), dt=2e-4).run(0.3)
+    ss.Simulation(box_scene(), dt=2e-4).run(0.3, record=tmp_path / "run.h5")
+    loaded = ss.load(tmp_path / "run.h5")
+    np.testing.assert_array_equal(loaded.q, log.q)
+    np.testing.assert_array_equal(loaded.contact("force"), log.contact("force"))
+    assert loaded.options["method"] == "semi-implicit-euler"
+    again = ss.Scene.from_xml(loaded.scene_xml).compile()
+    np.testing.assert_array_equal(again.inertia.mass, ss.Simulation(box_scene()).model.inertia.mass)
+
+
+def test_default_dt_is_stable():
+    for name in ("solo12-drop", "chain", "cylinder", "hopper"):
+        setup = ss.SCENES[name].build()
+        sim = ss.Simulation(setup.scene)
+        assert sim.dt <= 0.5 * sim.stepper.stable_dt(sim.state) * (1 + 1e-9)
+        sim.run(0.3, controller=setup.controller)
+
+
+def test_wrench_and_joint_forces_act():
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_box((0.1, 0.1, 0.1), mass=2.0)
+    sim = ss.Simulation(scene, dt=1e-3)
+    sim.inputs.wrench[1] = 4.0, 0, 0, 0, 0, 0
+    sim.step(1000)
+    assert sim.state.v[0] == pytest.approx(2.0, rel=1e-12)
+    sim.inputs.wrench[:] = 0
+    sim.inputs.applied[1] = 6.0
+    sim.step(1000)
+    np.testing.assert_allclose(sim.state.v[:2], [2.0, 3.0], rtol=1e-12)
+
+
+def test_joint_damping_is_implicit():
+    """D·dt/I = 100: explicit damping would explode; the exact decay is v₀/(1 + dt·D/I)ⁿ."""
+    scene = ss.Scene(gravity=(0, 0, 0))
+    body = scene.add_body("wheel", joint="hinge", damping=10.0)
+    body.set_inertia(1.0, inertia=(1e-3, 1e-3, 1e-3))
+    sim = ss.Simulation(scene, dt=1e-2)
+    sim.set_state(v=[1.0])
+    sim.step(2)
+    assert sim.state.v[0] == pytest.approx(1 / 101.0**2, rel=1e-9)
+
+
+# -- stages -------------------------------------------------------------------------------------------------------
+
+
+def python_collision(sim):
+    """The box's corners against the floor, found by NumPy."""
+    sim.contacts.clear()
+    for k, corner in enumerate(np.array(np.meshgrid(*[(-0.1, 0.1)] * 3)).T.reshape(-1, 3)):
+        point = sim.kinematics.pos[1] + sim.kinematics.rot[1] @ corner
+        if point[2] < 0:
+            sim.contacts.add(0, 1, point, (0, 0, 1), point[2], pair=k, friction=0.4)
+
+
+def python_formulate(sim):
+    """Frictionless springs."""
+    c = sim.contacts.arrays
+    n = len(sim.contacts)
+    c.force[:n] = 0
+    c.force[:n, 0] = np.maximum(0, -c.material[:n, 1] * c.gap[:n])
+
+
+def python_solve(sim):
+    """Newton's law for the one box, from the contact forces."""
+    c, n = sim.contacts.arrays, len(sim.contacts)
+    force = np.einsum("ni,nij->j", c.force[:n], c.axes[:n])
+    arm = c.point[:n] - sim.kinematics.pos[1]
+    torque = np.cross(arm, np.einsum("ni,nij->nj", c.force[:n], c.axes[:n])).sum(axis=0)
+    inertia = sim.model.inertia.inertia[1, :3]
+    omega = sim.state.v[3:]
+    sim.acceleration[:3] = force + [0, 0, -9.81]
+    sim.acceleration[3:] = (sim.kinematics.rot[1].T @ torque - np.cross(omega, inertia * omega)) / inertia
+
+
+def python_integrate(sim):
+    sim.state.v += sim.dt * sim.acceleration
+    sim.state.q[:] = sim.dynamics.integrate(sim.state.q, sim.state.v, sim.dt)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        {"user": lambda sim: None},
+        {"collision": python_collision},
+        {"solve": python_solve},
+        {"integrate": python_integrate},
+        {"collision": python_collision, "solve": python_solve, "integrate": python_integrate},
+    ],
+    ids=lambda stages: "+".join(stages),
+)
+def test_python_stages_give_the_compiled_result(stages):
+    compiled, staged = ss.Simulation(box_scene(), dt=2e-4), ss.Simulation(box_scene(), dt=2e-4, **stages)
+    for sim in (compiled, staged):
+        sim.set_state(v=[0.3, 0.1, 0, 0.5, 0.2, 0.1])
+        sim.step(1200)
+    assert len(staged.contacts) >= 1
+    np.testing.assert_allclose(staged.state.q, compiled.state.q, atol=1e-9)
+
+
+def test_a_formulation_and_a_recorder_can_be_python():
+    heights = []
+    sim = ss.Simulation(
+        box_scene(), dt=2e-4, formulate=python_formulate, record=lambda sim: heights.append(sim.state.q[2])
+    )
+    log = sim.run(0.2)
+    assert len(heights) == 21
+    assert len(log) == 0
+    assert min(heights) < 0.11
+    assert heights[-1] > min(heights)  # it bounced
+
+
+def test_a_stage_can_be_assigned_later():
+    sim = ss.Simulation(box_scene(), dt=2e-4)
+    calls = []
+    sim.stages.user = lambda sim: calls.append(sim.time)
+    sim.step(3)
+    np.testing.assert_allclose(calls, [0, 2e-4, 4e-4])
+
+
+def test_a_stepper_class_from_outside_is_a_method():
+    class Backwards(ss.STEPPERS["semi-implicit-euler"]):
+        """Everything falls up."""
+
+        def advance(self, state, inputs, n):
+            result = super().advance(state, inputs, n)
+            state.v[2] = abs(state.v[2])
+            return result
+
+    sim = ss.Simulation(box_scene(), method=Backwards, dt=1e-3)
+    sim.step(10)
+    assert sim.state.v[2] > 0
+
+
+# -- snapshots ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ss.methods())
+def test_restored_snapshot_continues_to_the_bit(method, solo):
+    scene, controller = solo
+    sim = ss.Simulation(scene, method=method)
+    sim.run(0.15, controller=controller)
+    snapshot = sim.snapshot()
+    first = sim.run(0.1)
+    sim.restore(snapshot)
+    assert sim.time == pytest.approx(0.15)
+    second = sim.run(0.1)
+    for name in ("time", "q", "v", "control", "energy", "pose"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+    np.testing.assert_array_equal(first.contact("force"), second.contact("force"))
+
+
+def test_snapshot_carries_controller_and_random_state():
+    class Counter:
+        def __init__(self):
+            self.count = 0
+
+        def __call__(self, t, q, v):
+            self.count += 1
+            return np.full(1, 0.01 * self.count)
+
+        def get_state(self):
+            return self.count
+
+        def set_state(self, value):
+            self.count = value
+
+    scene = ss.Scene()
+    scene.add_body("arm", joint="hinge", axis=(0, 1, 0), motor=True).add_capsule(0.02, 0.3, mass=0.2)
+    sim = ss.Simulation(scene, dt=1e-3)
+    counter = Counter()
+    sim.run(0.01, controller=counter)
+    snapshot = sim.snapshot()
+    q, draws = sim.run(0.01).q, sim.rng.normal(size=3)
+    sim.restore(snapshot)
+    assert counter.count == 10
+    np.testing.assert_array_equal(sim.run(0.01).q, q)
+    np.testing.assert_array_equal(sim.rng.normal(size=3), draws)
+
+
+def test_snapshot_of_another_scene_is_refused():
+    other = ss.Simulation(box_scene())
+    sim = ss.Simulation(ss.SCENES["chain"].build().scene)
+    with pytest.raises(ss.InputError, match="same scene and method"):
+        sim.restore(other.snapshot())
+
+
+# -- trouble ------------------------------------------------------------------------------------------------------
+
+
+def exploding():
+    """A box between two plates that are far too stiff for the time step: each bounce is faster than the last."""
+    scene = box_scene(stiffness=1e12, damping=0.0)
+    scene.add_plane(normal=(0, 0, -1), pos=(0, 0, 0.5), stiffness=1e12, damping=0.0)
+    return ss.Simulation(scene, dt=5e-2)
+
+
+def test_divergence_names_step_time_body_contact_and_keeps_the_last_good_state(tmp_path):
+    sim = exploding()
+    with pytest.raises(ss.DivergedError) as error:
+        sim.run(500.0, record=tmp_path / "boom.h5", record_dt=0.05)
+    message = str(error.value)
+    for part in ("step ", "t = ", "body 'body", "contact", "smaller", "boom.h5"):
+        assert part in message
+    assert "\n" not in message
+    log = ss.load(tmp_path / "boom.h5")
+    assert log.outcome == "diverged"
+    good = log.last_good
+    assert np.all(np.isfinite(good.q))
+    np.testing.assert_array_equal(good.q, error.value.snapshot.state.q)
+    assert len(log.contacts(len(log) - 1).gap) >= 1  # the contact problem of the failing step
+
+
+def test_divergence_without_a_recording_is_saved_too():
+    with pytest.raises(ss.DivergedError) as error:
+        exploding().run(500.0)
+    log = ss.load(error.value.saved_to)
+    assert log.outcome == "diverged"
+    assert np.all(np.isfinite(log.q))
+
+
+def test_nan_from_a_python_stage_is_caught():
+    def broken(sim):
+        sim.acceleration[:] = np.nan
+
+    with pytest.raises(ss.DivergedError, match="step 0"):
+        ss.Simulation(box_scene(), dt=1e-3, solve=broken).step(5)
+
+
+def test_contact_buffer_grows():
+    scene = ss.Scene()
+    scene.add_plane()
+    add_cylinder_on_points(scene, 100, pos=(0, 0, 0.04))
+    sim = ss.Simulation(scene, dt=1e-4)
+    assert len(sim.contacts.arrays.pair) < 100
+    sim.step(1)
+    assert len(sim.contacts) == 100
+    roomy = ss.Simulation(scene, dt=1e-4)
+    roomy.contacts.arrays = grown(roomy.contacts.arrays, 200)
+    roomy.step(1)
+    np.testing.assert_array_equal(sim.state.v, roomy.state.v)
+
+
+# -- what cannot be -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dt", [0.0, -1e-3, np.nan, np.inf])
+def test_bad_dt(dt):
+    with pytest.raises(ss.InputError, match=r"dt: expected a positive number of seconds, got"):
+        ss.Simulation(box_scene(), dt=dt)
+
+
+def test_unknown_method_suggests_the_nearest():
+    with pytest.raises(ss.InputError, match="did you mean 'semi-implicit-euler'"):
+        ss.Simulation(box_scene(), method="semi-implicit-eule")
+
+
+def test_impossible_pairing_names_the_possible_ones():
+    with pytest.raises(ss.InputError, match="possible: semi-implicit-euler/spring-damper, semi-implicit-euler/none"):
+        ss.Simulation(box_scene(), method="semi-implicit-euler/lemke")
+
+
+def test_every_law_that_a_stepper_claims_exists():
+    for stepper in ss.STEPPERS.values():
+        assert set(stepper.capabilities.laws) <= set(LAWS)
+
+
+@pytest.mark.parametrize(
+    ("control", "message"),
+    [(np.zeros(3), r"control: expected an array of shape \(12,\)"), (np.full(12, np.nan), "control of 'FL_HAA'")],
+)
+def test_bad_control(solo, control, message):
+    with pytest.raises(ss.InputError, match=message):
+        ss.Simulation(solo[0]).run(0.1, controller=lambda t, q, v: control)
+
+
+def test_periods_must_be_multiples_of_dt():
+    with pytest.raises(ss.InputError, match="whole multiple of dt"):
+        ss.Simulation(box_scene(), dt=3e-4).run(1.0, record_dt=1e-3)
+    with pytest.raises(ss.InputError, match="control_dt"):
+        ss.Simulation(box_scene(), dt=1e-2).run(1.0, control_dt=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({"q": np.full(7, np.nan)}, r"state.q: expected finite numbers, got nan; look at entry 0|finite"),
+        ({"v": np.zeros(5)}, r"state.v: expected an array of shape \(6,\), got \(5,\)"),
+        ({"q": [0, 0, 0, 2, 0, 0, 0]}, "quaternion of joint .* expected unit length"),
+    ],
+)
+def test_bad_state(state, message):
+    with pytest.raises(ss.InputError, match=message):
+        ss.Simulation(box_scene()).set_state(**state)
+
+
+def test_not_a_scene():
+    with pytest.raises(ss.InputError, match="expected a Scene or a Model, got 'str'"):
+        ss.Simulation("solo12")
+
+
+def test_shapes_that_would_pass_through_each_other_are_named():
+    scene = box_scene()
+    scene.add_sphere(0.1, pos=(1, 0, 1))
+    with pytest.warns(NotHonouredWarning, match=r"box–sphere \(1\)"):
+        ss.Simulation(scene)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ss.Simulation(scene, collision=python_collision)
+        ss.Simulation(scene, method="semi-implicit-euler/none")
+
+
+def test_restitution_is_a_warning_by_name():
+    with pytest.warns(NotHonouredWarning, match="does not honour restitution"):
+        ss.Simulation(box_scene(restitution=0.5))
