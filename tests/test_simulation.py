@@ -159,7 +159,7 @@ def python_solve(sim):
     torque = np.cross(arm, np.einsum("ni,nij->nj", c.force[:n], c.axes[:n])).sum(axis=0)
     inertia = sim.model.inertia.inertia[1, :3]
     omega = sim.state.v[3:]
-    sim.acceleration[:3] = force + [0, 0, -9.81]
+    sim.acceleration[:3] = force + np.array([0, 0, -9.81])
     sim.acceleration[3:] = (sim.kinematics.rot[1].T @ torque - np.cross(omega, inertia * omega)) / inertia
 
 

@@ -1,0 +1,39 @@
+# make run: set everything up and simulate; make test: set everything up and test.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test lint check-robots clean
+
+run: .venv/runtime
+	mkdir -p out
+	$(BIN)/stickslip run solo12-drop --record out/solo12-drop.h5 --plot out/solo12-drop.png
+
+test: .venv/development lint
+	$(BIN)/python -m pytest
+
+lint: .venv/development
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# The bundled robots against the URDFs themselves (downloads 130 MB of robot data).
+check-robots: .venv/development
+	$(BIN)/python -m pip install --quiet --no-deps example-robot-data
+	$(BIN)/python -m pytest tests/model/test_bundled_robots.py
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "stickslip needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/runtime: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+.venv/development: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv out

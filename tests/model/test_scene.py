@@ -1,0 +1,247 @@
+"""Building scenes: what is built by hand and what is loaded become the same model."""
+
+import numpy as np
+import pytest
+
+import stickslip as ss
+from stickslip.collision.pairs import find_plane_pairs
+from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
+from stickslip.model.shape import Material, combine
+
+
+def assert_same_model(a: ss.Model, b: ss.Model):
+    for part in ("tree", "support", "inertia", "joint_forces", "actuators", "frames"):
+        for name, x, y in zip(getattr(a, part)._fields, getattr(a, part), getattr(b, part), strict=True):
+            # round-off only: MuJoCo computes the inertia of a mesh anew
+            np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-14, err_msg=f"{part}.{name}")
+    assert a.link_names == b.link_names
+    assert a.joint_names == b.joint_names
+    assert a.actuator_names == b.actuator_names
+    assert a.frame_index == b.frame_index
+    np.testing.assert_array_equal(a.state().q, b.state().q)
+    assert [(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in a.shapes] == [
+        (s.name, s.kind, s.link, s.material, s.group, s.mask) for s in b.shapes
+    ]
+    for x, y in zip(a.shapes, b.shapes, strict=True):
+        np.testing.assert_array_equal(x.size, y.size)
+        np.testing.assert_allclose(x.pos, y.pos, atol=1e-14)
+
+
+def everything() -> ss.Scene:
+    """Every shape, joint type, material property, contact point and frame."""
+    scene = ss.Scene(gravity=(0.1, 0, -9.8))
+    scene.add_plane(normal=(0.1, 0, 1), pos=(0, 0, -0.1), friction=0.7, stiffness=2e4, damping=0.0, restitution=0.2)
+    scene.add_box((0.1, 0.2, 0.3), name="wall", pos=(2, 0, 0), joint="fixed")
+    base = scene.add_box((0.4, 0.2, 0.1), name="base", pos=(0, 0, 1), mass=3.0, friction=0.0)
+    joint = {"axis": (0, 1, 0), "range": (-1, 2), "armature": 0.01, "damping": 0.1, "stiffness": 5.0}
+    arm = base.add_body("arm", joint="hinge", pos=(0.2, 0, 0), motor=True, max_force=7.0, **joint)
+    arm.add_capsule(0.03, 0.2, density=500, pos=(0, 0, -0.1))
+    tool = arm.add_body("tool", pos=(0, 0, -0.2), quat=(np.cos(0.3), np.sin(0.3), 0, 0))
+    tool.add_cylinder(0.02, 0.1, mass=0.2).add_contact_point("tip", pos=(0, 0, 0.05)).add_frame("grip", pos=(0, 0.1, 0))
+    arm.add_body("slider", joint="slide", axis=(1, 0, 0), pos=(0, 0.1, 0)).add_sphere(0.05, mass=0.3)
+    ball = scene.add_body("wrist", joint="ball", pos=(0, 3, 1))
+    ball.add_mesh(np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]), mass=0.5)
+    wagon = scene.add_body("wagon", joint="slide", axis=(1, 0, 0), pos=(5, 0, 1))
+    wagon.add_joint("hinge", axis=(0, 0, 1), pos=(0.1, 0, 0)).set_inertia(
+        2.0, com=(0.1, 0, 0), inertia=(1, 2, 2.5, 0.1)
+    )
+    return scene
+
+
+def test_saved_scene_is_the_same_scene(tmp_path):
+    scene = everything()
+    scene.save(tmp_path / "scene.xml")
+    assert_same_model(scene.compile(), ss.Scene.from_file(tmp_path / "scene.xml").compile())
+
+
+@pytest.mark.parametrize("name", sorted(ss.SCENES))
+def test_bundled_scenes_survive_xml(name):
+    scene = ss.SCENES[name].build().scene
+    assert_same_model(scene.compile(), ss.Scene.from_xml(scene.to_xml()).compile())
+
+
+def test_defaults_of_a_loaded_file_survive_saving(tmp_path):
+    """The file's top-level defaults apply to its elements only, and are not lost in to_xml()."""
+    path = tmp_path / "defaults.xml"
+    path.write_text(
+        "<mujoco><default><joint damping='3' armature='0.2'/><geom friction='0.123' density='50'/></default>"
+        "<worldbody><body name='a' pos='0 0 1'><joint name='a'/><geom size='0.1'/></body></worldbody></mujoco>"
+    )
+    scene = ss.Scene()
+    scene.add_box((1, 1, 1), joint="hinge", name="mine")
+    scene.load(path)
+    model = scene.compile()
+    np.testing.assert_array_equal(model.joint_forces.damping, [0.0, 3.0])
+    assert [s.material.friction for s in model.shapes] == [None, 0.123]
+    assert_same_model(model, ss.Scene.from_xml(scene.to_xml()).compile())
+
+
+def test_hand_built_equals_mjcf(tmp_path):
+    path = tmp_path / "pendulum.xml"
+    path.write_text(
+        "<mujoco model='pendulum'><compiler angle='radian'/><worldbody><body name='rod' pos='0 0 1'>"
+        "<joint name='rod' type='hinge' axis='0 1 0' range='-1 1' damping='0.2' armature='0.1'/>"
+        "<geom name='shape0' type='capsule' size='0.05 0.25' mass='1.5' pos='0 0 -0.25'/>"
+        "<site name='end' pos='0 0 -0.5'/></body></worldbody></mujoco>"
+    )
+    scene = ss.Scene()
+    rod = scene.add_body("rod", joint="hinge", axis=(0, 1, 0), pos=(0, 0, 1), range=(-1, 1), damping=0.2, armature=0.1)
+    rod.add_capsule(0.05, 0.5, mass=1.5, pos=(0, 0, -0.25), friction=1.0, name="shape0").add_frame(
+        "end", pos=(0, 0, -0.5)
+    )
+    assert_same_model(scene.compile(), ss.Scene.from_file(path).compile())
+
+
+def test_fixed_bodies_are_merged_and_stay_frames():
+    """Moving mass to a fixed child changes nothing but the names."""
+    model = everything().compile()
+    assert "tool" not in model.link_names
+    assert model.link("tool") == model.link("arm")
+    dyn = ss.Dynamics(model)
+    q = model.state().q
+    hand = dyn.frame_pose(q, "arm")[0] + [0, 0, -0.2]
+    np.testing.assert_allclose(dyn.frame_pose(q, "tool")[0], hand, atol=1e-15)
+    assert model.link("wall") == 0
+    assert model.inertia.mass[model.link("arm")] == pytest.approx(500 * np.pi * (0.03**2 * 0.2 + 4 / 3 * 0.03**3) + 0.2)
+
+
+def test_two_robots_need_names():
+    scene = ss.Scene()
+    scene.add_robot("solo12")
+    with pytest.raises(ss.InputError, match="give this one a name"):
+        scene.add_robot("solo12")
+    second = scene.add_robot("solo12", name="second", pos=(1, 0, 0.5))
+    model = scene.compile()
+    assert second.joints[0] == "second/root"
+    assert second.actuators[0] == "second/FL_HAA"
+    assert model.nv == 36
+    np.testing.assert_allclose(model.state().q[19:26], [1, 0, 0.5, 1, 0, 0, 0])
+    np.testing.assert_allclose(model.state().q[26:], model.state().q[7:19])  # both stand in the same posture
+    assert_same_model(model, ss.Scene.from_xml(scene.to_xml()).compile())
+
+
+def test_home_of_a_robot_and_of_a_joint():
+    scene = ss.Scene()
+    scene.add_robot("solo12", pos=(1, 2, 3), quat=(0, 0, 0, 2))
+    scene.set_home("FL_KFE", -1.0)
+    model = scene.compile()
+    np.testing.assert_allclose(model.state().q[:7], [1, 2, 3, 0, 0, 0, 1])
+    assert model.state().q[model.tree.joint_q[model.joint("FL_KFE")]] == -1.0
+    with pytest.raises(ss.InputError, match="unknown joint 'FL_KNEE'"):
+        scene.set_home("FL_KNEE", 0.0)
+
+
+def test_excluded_bodies_and_masks_do_not_touch():
+    scene = ss.Scene()
+    plate = scene.add_body("plate", joint="fixed")
+    plate._shape(0, [0, 0, 0.1])  # a plane on a static body
+    scene.add_sphere(0.1, name="a", pos=(0, 0, 1))
+    scene.add_sphere(0.1, name="b", pos=(1, 0, 1))
+    scene.add_sphere(0.1, name="ghost", pos=(2, 0, 1), collide=False)
+    assert len(find_plane_pairs(scene.compile())[0].link1) == 2
+    scene.exclude("plate", "a")
+    pairs, left_out = find_plane_pairs(scene.compile())
+    model = scene.compile()
+    assert [model.link_names[i] for i in pairs.link2] == ["b"]
+    assert left_out == {"sphere–sphere": 1}
+    with pytest.raises(ss.InputError, match="unknown body 'c'"):
+        scene.exclude("a", "c")
+
+
+def test_material_combination():
+    assert combine(Material(), Material()).friction == 1.0
+    assert combine(Material(friction=0.2), Material()).friction == 0.2
+    assert combine(Material(friction=0.2), Material(friction=0.5)).friction == 0.5
+    assert combine(Material(stiffness=1e4), Material(stiffness=1e4)).stiffness == pytest.approx(5e3)
+    assert combine(Material(stiffness=1e4), Material()).stiffness == 1e4
+    assert combine(Material(damping=0.0), Material(damping=5.0)).damping == 0.0
+
+
+def test_material_survives_mjcf_user_data():
+    for material in (Material(), Material(0.0, 1e3, 0.0, 0.0), Material(0.4, None, 7.0, 1.0)):
+        friction = 1.0 if material.friction is None else material.friction
+        assert Material.from_user(np.array(material.to_user()), friction, 3) == material
+
+
+# -- builders -----------------------------------------------------------------------------------------------------
+
+
+def test_chain():
+    scene = ss.Scene()
+    add_chain(scene, 5)
+    model = scene.compile()
+    assert (model.nlink, model.nv) == (6, 6 + 4 * 3)
+    assert sum(s.kind == "point" for s in model.shapes) == 6
+    np.testing.assert_allclose(model.inertia.mass[1:], 1.0)
+    assert ss.Dynamics(model).center_of_mass(model.state().q)[0] == pytest.approx(2.5)
+    assert ss.Dynamics(model).frame_pose(model.state().q, "link4_end")[0] == pytest.approx([5, 0, 1])
+
+
+def test_cylinder_on_points():
+    scene = ss.Scene()
+    add_cylinder_on_points(scene, 12)
+    model = scene.compile()
+    points = [s.pos for s in model.shapes if s.kind == "point"]
+    np.testing.assert_allclose(np.linalg.norm(np.array(points)[:, :2], axis=1), 0.5)
+    np.testing.assert_allclose(model.inertia.inertia[1, :3], [(3 * 0.25 + 0.01) / 12, (3 * 0.25 + 0.01) / 12, 0.125])
+
+
+def test_hopper():
+    scene = ss.Scene()
+    add_hopper(scene)
+    model = scene.compile()
+    assert (model.nv, model.nu) == (7, 1)
+    np.testing.assert_allclose(model.inertia.mass[1:], [1.0, 0.2])
+    assert ss.Dynamics(model).frame_pose(model.state().q, "hopper_foot")[0][2] == pytest.approx(0.0, abs=1e-12)
+
+
+# -- bad input ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda s: s.add_box((1, -1, 1)), "size: expected positive lengths"),
+        (lambda s: s.add_box((1, 1)), "size: expected 3 finite numbers"),
+        (lambda s: s.add_sphere(0.1, mass=-1), "mass: expected a number ≥ 0, got -1"),
+        (lambda s: s.add_sphere(0.1, mass=1, density=1), "expected one of the two"),
+        (lambda s: s.add_sphere(0.1, friction=-0.1), "friction: expected a finite number ≥ 0"),
+        (lambda s: s.add_sphere(0.1, stiffness=0.0), "stiffness: expected a number > 0"),
+        (lambda s: s.add_sphere(0.1, restitution=1.5), "restitution: expected a number from 0 to 1"),
+        (lambda s: s.add_body(joint="screw"), "unknown joint type 'screw'"),
+        (lambda s: s.add_body(joint="hinge", axis=(0, 0, 0)), "axis: expected a direction"),
+        (lambda s: s.add_body(joint="hinge", range=(1, -1)), "expected lower < upper"),
+        (lambda s: s.add_body(joint="ball", motor=True), "motor: expected a hinge or slide joint"),
+        (lambda s: s.add_plane(normal=(0, 0, 0)), "normal: expected a direction"),
+        (lambda s: s.add_robot("solo13"), "unknown robot 'solo13': did you mean 'solo12'"),
+        (lambda s: s.add_mesh([[0, 0, 0]]), "vertices: expected an array of at least 4 points"),
+        (lambda s: s.add_body("x").set_inertia(0.0), "mass of body 'x': expected a number > 0"),
+        (lambda s: (s.add_body("x"), s.add_body("x")), "body name 'x' is taken"),
+        (lambda s: add_chain(s, 0), "links: expected a whole number ≥ 1"),
+        (lambda s: ss.Scene(gravity=(0, np.nan, 0)), "gravity: expected 3 finite numbers"),
+    ],
+)
+def test_bad_input_names_the_culprit(build, message):
+    with pytest.raises(ss.InputError, match=message) as error:
+        build(ss.Scene())
+    assert "\n" not in str(error.value)
+
+
+def test_mesh_file_that_is_missing():
+    with pytest.raises(ss.ModelError, match="does not exist"):
+        ss.Scene().add_mesh("nowhere.stl")
+
+
+def test_body_without_mass_does_not_compile():
+    scene = ss.Scene()
+    scene.add_body("empty")
+    with pytest.raises(ss.ModelError, match="empty"):
+        scene.compile()
+
+
+def test_unknown_names_suggest_the_nearest():
+    model = everything().compile()
+    with pytest.raises(ss.InputError, match="did you mean 'tip'"):
+        model.frame("tipp")
+    with pytest.raises(ss.InputError, match="unknown joint"):
+        model.joint("elbow")

@@ -1,0 +1,168 @@
+"""The command line: what it prints, its exit status, and one-line errors without a traceback."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import stickslip as ss
+from stickslip.cli import main
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """``call("run", "incline")`` → (exit status, stdout, stderr)."""
+
+    def _call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["stickslip", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "150")
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        out, err = capsys.readouterr()
+        return exit_.value.code or 0, out, err
+
+    return _call
+
+
+@pytest.mark.parametrize(
+    "command", [(), ("run",), ("list",), ("doctor",), ("bench",), ("bench", "dynamics")], ids=" ".join
+)
+def test_help_shows_an_example(call, command):
+    status, out, _ = call(*command, "--help")
+    assert status == 0
+    if command not in ((), ("bench",)):
+        assert "Example:" in out
+        assert "stickslip " + " ".join(command) in out
+
+
+def test_list_names_everything(call):
+    status, out, _ = call("list")
+    assert status == 0
+    for name in (*ss.SCENES, "solo12", "romeo", "a1", *ss.STEPPERS, "spring-damper"):
+        assert name in out
+
+
+def test_run_records_and_plots(call, tmp_path):
+    record, plot = tmp_path / "run.h5", tmp_path / "run.png"
+    status, out, _ = call("run", "incline", "--time", 0.2, "--record", record, "--plot", plot)
+    assert status == 0
+    assert "real-time factor" in out
+    log = ss.load(record)
+    assert log.outcome == "complete"
+    assert log.time[-1] == pytest.approx(0.2)
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("scene", sorted(ss.SCENES))
+def test_every_bundled_scene_runs(call, scene):
+    status, out, err = call("run", scene, "--time", 0.1)
+    assert (status, err) == (0, "")
+    assert scene in out
+
+
+def test_run_a_file(call, tmp_path):
+    path = tmp_path / "ball.xml"
+    path.write_text(
+        "<mujoco><worldbody><geom type='plane' size='0 0 1'/>"
+        "<body pos='0 0 1'><freejoint/><geom size='0.1'/></body></worldbody></mujoco>"
+    )
+    status, out, _ = call("run", path, "--time", 0.1)
+    assert status == 0
+    assert "ball" in out
+
+
+def test_doctor_exit_status(call, tmp_path):
+    assert call("doctor", "solo12")[0] == 0
+    bad = tmp_path / "bad.urdf"
+    bad.write_text(
+        "<robot name='r'><link name='base'/><link name='arm'><inertial><mass value='1'/>"
+        "<inertia ixx='1' iyy='1' izz='5' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+        "<joint name='j' type='continuous'><parent link='base'/><child link='arm'/></joint></robot>"
+    )
+    status, out, _ = call("doctor", bad)
+    assert status == 1
+    assert "arm" in out
+
+
+MISSING = "/nowhere/robot.xml"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("run", "solo12-dorp"), ("unknown scene 'solo12-dorp'", "did you mean 'solo12-drop'")),
+        (("run", MISSING), (MISSING, "no such file")),
+        (("run", "incline", "--method", "expoo"), ("unknown method 'expoo'", "semi-implicit-euler")),
+        (("run", "incline", "--method", "semi-implicit-euler/pgs"), ("cannot be paired", "possible:")),
+        (("run", "incline", "--dt", -1), ("dt: expected a positive number", "-1")),
+        (("run", "incline", "--time", -1), ("duration: expected", "-1")),
+        (("run", "incline", "--record", "/nowhere/run.h5"), ("/nowhere", "run.h5")),
+        (("run", "incline", "--time", 0.01, "--plot", "/nowhere/x.png"), ("/nowhere/x.png", "cannot be written")),
+        (("run", "incline", "--record-dt", 1e-7), ("record_dt", "multiple of dt")),
+        (("doctor", MISSING), (MISSING,)),
+    ],
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,
+)
+def test_bad_input_is_one_line_that_names_the_culprit(call, arguments, parts):
+    status, out, err = call(*arguments)
+    text = err if err else out
+    assert status in (1, 2)
+    assert "Traceback" not in out + err
+    for part in parts:
+        assert part in text
+    if status == 2:
+        assert err.startswith("error: ")
+        assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        ("<mujoco><worldbody>", "line"),
+        ("", "empty"),
+        ("<html/>", "html"),
+        ("<mujoco><worldbody><body><joint type='screw'/><geom size='1'/></body></worldbody></mujoco>", "screw"),
+        ("<mujoco><worldbody/><actuator><motor joint='knee'/></actuator></mujoco>", "knee"),
+    ],
+    ids=["broken XML", "empty", "not a model", "unknown joint type", "unknown joint"],
+)
+def test_bad_files_are_one_line(call, tmp_path, content, part):
+    path = tmp_path / "model.xml"
+    path.write_text(content)
+    status, _, err = call("run", path)
+    assert status == 2
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert "model.xml" in err
+    assert part in err
+
+
+def test_divergence_is_one_line(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, _, err = call("run", "solo12-drop", "--dt", 0.01)
+    assert status == 2
+    assert "try a smaller one" in err
+    assert err.count("\n") == 1
+
+
+def test_the_installed_command_works():
+    """The entry point itself, in a process of its own."""
+    result = subprocess.run(
+        [sys.executable, "-m", "stickslip", "run", "tumble", "--time", "0.1"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "tumble" in result.stdout
+
+
+def test_readme_example_in_words():
+    """The ten lines that users copy first."""
+    scene = ss.Scene()
+    scene.add_plane(friction=0.8)
+    robot = scene.add_robot("solo12", pos=(0, 0, 0.35))
+    sim = ss.Simulation(scene)
+    log = sim.run(0.5, controller=ss.control.PD(robot, kp=10, kd=0.2))
+    assert np.all(np.isfinite(log.q))
+    assert log.q[0, 2] == pytest.approx(0.35)
