@@ -11,9 +11,7 @@ other, so that W has quadratic size and only its time per block can stay level.
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
-import platform
 import statistics
 import time
 from collections.abc import Callable
@@ -21,29 +19,21 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import mujoco
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from stickslip._jit import kernel
-from stickslip.dynamics.aba import aba
-from stickslip.dynamics.crba import crba
-from stickslip.dynamics.data import make_data
-from stickslip.dynamics.delassus import delassus_pattern, delassus_sparse, make_contact_rows
-from stickslip.dynamics.factor import ltdl_factor
-from stickslip.dynamics.jacobian import frame_jacobian
-from stickslip.dynamics.kinematics import path_kinematics
-from stickslip.dynamics.rnea import rnea
+from stickslip.bench.loops import STATES, Loops, factor_loops
+from stickslip.bench.machine import machine
+from stickslip.bench.mechanisms import chain, one_joint, star
 from stickslip.model import pinocchio as bridge
-from stickslip.model.model import Model, compile_model
+from stickslip.model.model import Model
+from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 
 RATIO_TARGET = 1.0
 SLOPE_TARGET = 1.1
 FEET = {"solo12": "FL_FOOT", "romeo": "l_sole"}
-STATES = 16
-"""Random states that the loops cycle through, so that nothing can be hoisted out of them."""
 
 
 @dataclass(frozen=True)
@@ -92,140 +82,6 @@ class Growth:
     """None: for information."""
 
 
-# -- compiled loops ----------------------------------------------------------------------------------------------------
-
-
-@kernel
-def repeat_rnea(n, tree, support, inertia, Q, V, A, f_ext, kin, tau):
-    for i in range(n):
-        k = i % Q.shape[0]
-        rnea(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, tau)
-
-
-@kernel
-def repeat_crba(n, tree, support, inertia, Q, kin, mass):
-    for i in range(n):
-        crba(tree, support, inertia, Q[i % Q.shape[0]], kin, mass)
-
-
-@kernel
-def repeat_aba(n, tree, support, inertia, Q, V, A, f_ext, kin, art, a):
-    for i in range(n):
-        k = i % Q.shape[0]
-        aba(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, art, a)
-
-
-@kernel
-def repeat_frame_jacobian(n, tree, support, frames, frame, Q, kin, J):
-    for i in range(n):
-        path_kinematics(tree, frames.link[frame], Q[i % Q.shape[0]], kin)
-        frame_jacobian(support, frames, kin, frame, J)
-
-
-@kernel
-def repeat_factor(n, support, M, L):
-    for i in range(n):
-        ltdl_factor(support, M[i % M.shape[0]], L)
-
-
-@kernel
-def repeat_delassus(n, support, L, kin, link1, link2, point, axes, rows, head, chain, mark, start, other, blocks):
-    for i in range(n):
-        nc = link1.shape[0]
-        delassus_pattern(support, link1, link2, nc, head, chain, mark, start, other)
-        delassus_sparse(
-            support, L[i % L.shape[0]], kin, link1, link2, point, axes, nc, start, other, rows, blocks
-        )  # fmt: skip
-
-
-class Loops:
-    """The compiled loops of one model over a few random states; each takes the number of calls."""
-
-    def __init__(self, model: Model, frame: str | None = None, seed: int = 0) -> None:
-        self.model, self.data = model, make_data(model)
-        rng = np.random.default_rng(seed)
-        self.Q = model.tree.q0 + rng.uniform(-1.0, 1.0, (STATES, model.nq))
-        for _, i in model.quaternions():
-            self.Q[:, i : i + 4] /= np.linalg.norm(self.Q[:, i : i + 4], axis=1, keepdims=True)
-        self.V, self.A = rng.normal(size=(2, STATES, model.nv))
-        self.frame = model.frame(frame) if frame else 0
-        self.f_ext, self.out, self.J = np.zeros((model.nlink, 6)), np.zeros(model.nv), np.zeros((6, model.nv))
-
-    def rnea(self, n: int) -> None:
-        m = self.model
-        repeat_rnea(n, m.tree, m.support, m.inertia, self.Q, self.V, self.A, self.f_ext, self.data.kin, self.out)
-
-    def crba(self, n: int) -> None:
-        m = self.model
-        repeat_crba(n, m.tree, m.support, m.inertia, self.Q, self.data.kin, self.data.mass)
-
-    def aba(self, n: int) -> None:
-        m, d = self.model, self.data
-        repeat_aba(n, m.tree, m.support, m.inertia, self.Q, self.V, self.A, self.f_ext, d.kin, d.art, self.out)
-
-    def frame_jacobian(self, n: int) -> None:
-        m = self.model
-        repeat_frame_jacobian(n, m.tree, m.support, m.frames, self.frame, self.Q, self.data.kin, self.J)
-
-
-def factor_loops(loops: Loops, feet: list[int]) -> tuple[Callable, Callable, int]:
-    """Loops over the factorisation and the Delassus matrix of one contact with the ground per foot; blocks of W."""
-    model, mass, kin = loops.model, loops.data.mass, loops.data.kin
-    M, L = np.empty((2, STATES, len(mass.M)))
-    for k in range(STATES):
-        crba(model.tree, model.support, model.inertia, loops.Q[k], kin, mass)
-        M[k] = mass.M
-        ltdl_factor(model.support, mass.M, L[k])
-    nc = len(feet)
-    link1, link2 = np.zeros(nc, dtype=np.int64), np.array(feet, dtype=np.int64)
-    point, axes = kin.pos[link2], np.tile(np.eye(3), (nc, 1, 1))
-    scratch = (np.zeros(model.nv, np.int64), np.zeros((nc, 2), np.int64), np.zeros(nc, np.int64))
-    start, other = np.zeros(nc + 1, dtype=np.int64), np.zeros(nc * nc, dtype=np.int64)
-    count = delassus_pattern(model.support, link1, link2, nc, *scratch, start, other)
-    rows, blocks = make_contact_rows(model.support, nc), np.zeros((count, 3, 3))
-    arguments = (kin, link1, link2, point, axes, rows, *scratch, start, other, blocks)
-    return (
-        lambda n: repeat_factor(n, model.support, M, mass.L),
-        lambda n: repeat_delassus(n, model.support, L, *arguments),
-        count,
-    )
-
-
-# -- mechanisms --------------------------------------------------------------------------------------------------------
-
-
-def _add_link(parent: Any, pos: tuple[float, float, float], axis: tuple[float, float, float]) -> Any:
-    """A rod of 0.1 m on a hinge."""
-    body = parent.add_body(pos=pos, ipos=(0.0, 0.0, -0.05), mass=0.1, inertia=(1e-4, 1e-4, 1e-5), explicitinertial=True)
-    body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
-    return body
-
-
-def chain(links: int) -> Model:
-    """Hinges in a row with alternating axes; by MjSpec, since nested XML stops at 500 levels."""
-    spec = mujoco.MjSpec()
-    body = spec.worldbody
-    for i in range(links):
-        body = _add_link(body, (0.0, 0.0, -0.1 if i else 0.0), (1.0, 0.0, 0.0) if i % 2 else (0.0, 1.0, 0.0))
-    return compile_model(spec.compile())
-
-
-def star(legs: int, floating: bool) -> tuple[Model, list[int]]:
-    """Legs of three hinges on a ring, on the world or on a floating hub; and the link of each foot."""
-    spec = mujoco.MjSpec()
-    hub = spec.worldbody
-    if floating:
-        hub = hub.add_body(name="hub", mass=float(legs), inertia=(legs, legs, legs), explicitinertial=True)
-        hub.add_freejoint()
-    feet = []
-    for i in range(legs):
-        x, y = np.cos(2.0 * np.pi * i / legs), np.sin(2.0 * np.pi * i / legs)
-        hip = _add_link(hub, (x, y, 0.0), (1.0, 0.0, 0.0))
-        _add_link(_add_link(hip, (0.0, 0.0, -0.1), (0.0, 1.0, 0.0)), (0.0, 0.0, -0.1), (0.0, 1.0, 0.0))
-        feet.append(int(floating) + 3 * (i + 1))
-    return compile_model(spec.compile()), feet
-
-
 # -- measurements ------------------------------------------------------------------------------------------------------
 
 
@@ -264,12 +120,13 @@ def _pinocchio_loops(model: Model, frame: str, states: Loops) -> dict[str, list[
 
 
 def compare_with_pinocchio(sizes: Sizes) -> list[Comparison]:
-    one = _one_joint()
+    one = one_joint()
     overheads = _pinocchio_loops(one, "foot", Loops(one, "foot"))
     timed: dict[tuple, Callable[[int], None]] = {}
     for robot, frame in FEET.items():
-        path = Path(__file__).parents[1] / "model" / "robots" / f"{robot}.xml"
-        ours = Loops(compile_model(mujoco.MjModel.from_xml_path(str(path))), frame)
+        scene = Scene()
+        scene.add_robot(robot)
+        ours = Loops(scene.compile(), frame)
         for algorithm, ways in _pinocchio_loops(ours.model, frame, ours).items():
             timed[robot, algorithm, "ours"] = getattr(ours, algorithm)
             for k, (theirs, call) in enumerate(zip(ways, overheads[algorithm], strict=True)):
@@ -295,12 +152,6 @@ def compare_with_pinocchio(sizes: Sizes) -> list[Comparison]:
             theirs_us = max(net[best], 1e-3)  # a nanosecond: the difference of two noisy numbers must stay positive
             result.append(Comparison(robot, algorithm, ours_us, theirs_us, called[best], ours_us / theirs_us))
     return result
-
-
-def _one_joint() -> Model:
-    spec = mujoco.MjSpec()
-    _add_link(spec.worldbody, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)).add_site(name="foot", pos=(0.0, 0.0, -0.1))
-    return compile_model(spec.compile())
 
 
 def measure_growth(sizes: Sizes) -> list[Growth]:
@@ -351,22 +202,6 @@ def measure_growth(sizes: Sizes) -> list[Growth]:
 
 
 # -- the report --------------------------------------------------------------------------------------------------------
-
-
-def machine() -> dict[str, str]:
-    """Versions and the processor's name."""
-    versions = {"python": platform.python_version()}
-    for package in ("stickslip", "numba", "numpy", "mujoco", "pin"):
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            versions[package] = "not installed as a package"
-    cpu = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        models = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
-        cpu = models[0] if models else cpu
-    return {"cpu": cpu, **versions}
 
 
 def worst_figure(comparisons: list[Comparison], growths: list[Growth]) -> tuple[str, float, float]:

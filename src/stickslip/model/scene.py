@@ -260,6 +260,7 @@ class Scene:
         self.spec.compiler.degree = False
         self.spec.nuser_geom, self.spec.nuser_site = 4, 1
         self._counter = itertools.count()
+        self._bodies = {"world"}  # names in use
         self._home: dict[str, np.ndarray] = {}  # joint name -> coordinates in the initial configuration
         self._notes: list[str] = []
         self.world = Body(self, self.spec.worldbody, "world")
@@ -304,8 +305,9 @@ class Scene:
         ``joint_options`` go to ``add_joint``; the joint takes the body's name.
         """
         name = name or self._name("body")
-        if any(body.name == name for body in self.spec.bodies):
+        if name in self._bodies:
             raise InputError(f"body name {name!r} is taken; choose another")
+        self._bodies.add(name)
         owner = self.world if parent is None else parent
         spec = owner.spec.add_body(name=name, pos=_vector("pos", pos, 3), quat=_vector("quat", quat, 4))
         body = Body(self, spec, name)
@@ -348,8 +350,8 @@ class Scene:
         """Let two bodies pass through each other."""
         names = [body if isinstance(body, str) else body.name for body in (body1, body2)]
         for name in names:
-            if not any(body.name == name for body in self.spec.bodies):
-                raise unknown("body", name, [body.name for body in self.spec.bodies])
+            if name not in self._bodies:
+                raise unknown("body", name, self._bodies)
         self.spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
 
     # -- loading -----------------------------------------------------------------------------------------------
@@ -392,10 +394,11 @@ class Scene:
 
     def _attach(self, loaded: LoadedSpec, prefix: str, pos=None, quat=None, name: str = "") -> Robot:
         child = loaded.spec
-        taken = {b.name for b in self.spec.bodies if b.name != "world"}
-        clash = sorted(taken & {prefix + b.name for b in child.bodies if b.name != "world"})
+        names = {prefix + body.name for body in child.bodies if body.name != "world"}
+        clash = sorted(self._bodies & names)
         if clash:
             raise InputError(f"body name {clash[0]!r} is taken already; give this one a name, e.g. name='second'")
+        self._bodies |= names
         for body in child.worldbody.bodies:
             if pos is not None:
                 body.pos = _vector("pos", pos, 3)

@@ -1,0 +1,49 @@
+"""Mechanisms of any size: a chain, a star of legs, a single joint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from stickslip.model.builders import add_chain
+from stickslip.model.model import Model, compile_model
+from stickslip.model.scene import Scene
+
+
+def _add_link(parent: Any, pos: tuple[float, float, float], axis: tuple[float, float, float]) -> Any:
+    """A rod of 0.1 m on a hinge."""
+    body = parent.add_body(pos=pos, ipos=(0.0, 0.0, -0.05), mass=0.1, inertia=(1e-4, 1e-4, 1e-5), explicitinertial=True)
+    body.add_joint(type=mujoco.mjtJoint.mjJNT_HINGE, axis=axis)
+    return body
+
+
+def chain(links: int) -> Model:
+    """Links in a row, hanging on the world by hinges."""
+    scene = Scene()
+    add_chain(scene, links, joint="hinge", fixed=True)
+    return scene.compile()
+
+
+def star(legs: int, floating: bool) -> tuple[Model, list[int]]:
+    """Legs of three hinges on a ring, on the world or on a floating hub; and the link of each foot."""
+    spec = mujoco.MjSpec()
+    hub = spec.worldbody
+    if floating:
+        hub = hub.add_body(name="hub", mass=float(legs), inertia=(legs, legs, legs), explicitinertial=True)
+        hub.add_freejoint()
+    feet = []
+    for i in range(legs):
+        x, y = np.cos(2.0 * np.pi * i / legs), np.sin(2.0 * np.pi * i / legs)
+        hip = _add_link(hub, (x, y, 0.0), (1.0, 0.0, 0.0))
+        _add_link(_add_link(hip, (0.0, 0.0, -0.1), (0.0, 1.0, 0.0)), (0.0, 0.0, -0.1), (0.0, 1.0, 0.0))
+        feet.append(int(floating) + 3 * (i + 1))
+    return compile_model(spec.compile()), feet
+
+
+def one_joint() -> Model:
+    """The least model: what a call costs by itself."""
+    spec = mujoco.MjSpec()
+    _add_link(spec.worldbody, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)).add_site(name="foot", pos=(0.0, 0.0, -0.1))
+    return compile_model(spec.compile())
