@@ -245,3 +245,18 @@ def test_unknown_names_suggest_the_nearest():
         model.frame("tipp")
     with pytest.raises(ss.InputError, match="unknown joint"):
         model.joint("elbow")
+
+
+def test_keyframes_of_a_file_are_kept(tmp_path):
+    path = tmp_path / "arm.xml"
+    path.write_text(
+        "<mujoco><worldbody><body name='a'><joint name='j'/><geom size='0.1'/></body></worldbody>"
+        "<keyframe><key name='home' qpos='0.5'/><key name='up' qpos='1.5'/></keyframe></mujoco>"
+    )
+    scene = ss.Scene()
+    scene.add_sphere(0.1, name="ball", pos=(0, 0, 1))
+    scene.load(path)
+    model = scene.compile()
+    np.testing.assert_allclose(model.keyframes["up"], [0, 0, 1, 1, 0, 0, 0, 1.5])
+    np.testing.assert_allclose(model.state().q[-1], 0.5)
+    np.testing.assert_allclose(ss.Scene.from_xml(scene.to_xml()).compile().keyframes["up"], model.keyframes["up"])

@@ -10,8 +10,6 @@ from __future__ import annotations
 import tempfile
 import time as clock
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
@@ -21,48 +19,16 @@ import numpy as np
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.pairs import find_plane_pairs
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, InputError, NotHonouredWarning, expected
-from stickslip.model.model import Model, State
+from stickslip.errors import DivergedError, NotHonouredWarning, expected
+from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
-from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, FASTEST, OK, STATUS, Inputs, Stage, Stepper
+from stickslip.simulation.divergence import describe_divergence
+from stickslip.simulation.snapshot import Snapshot, put_memory, restore_snapshot, take_snapshot
+from stickslip.simulation.stages import STAGES, Controller, Stages
+from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, FASTEST, OK, Inputs, Stage, Stepper
 from stickslip.steppers.registry import resolve
-
-Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
-"""``controller(t, q, v)`` returns the controls (nu,). One with a method ``bind(model)`` is told the model first."""
-
-STAGES = ("user", "collision", "formulate", "solve", "integrate", "record")
-
-
-@dataclass
-class Stages:
-    """User functions in place of the built-in stages; ``None`` keeps the built-in one."""
-
-    user: Stage | None = None
-    collision: Stage | None = None
-    formulate: Stage | None = None
-    solve: Stage | None = None
-    integrate: Stage | None = None
-    record: Stage | None = None
-
-    @property
-    def compiled(self) -> bool:
-        """Whether a whole step can run without Python."""
-        return all(getattr(self, name) is None for name in STAGES if name != "record")
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Everything that the future depends on: restoring it continues exactly as if never interrupted."""
-
-    state: State
-    steps: int
-    start_time: float
-    inputs: Inputs
-    memory: dict[str, np.ndarray]
-    random: Mapping[str, Any]
-    controller: Any = field(default=None)
 
 
 class Simulation:
@@ -119,7 +85,7 @@ class Simulation:
         self.controller: Controller | None = None
         self.steps = 0
         self.status = OK
-        self._start_time = 0.0
+        self.start_time = 0.0
 
     def _warn_left_out(self, left_out) -> None:
         if left_out:
@@ -204,7 +170,7 @@ class Simulation:
                 self._staged_step()
                 done = int(self.status == OK)
             self.steps += done
-            self.state.time = self._start_time + self.steps * self.dt
+            self.state.time = self.start_time + self.steps * self.dt
             if self.status == CONTACTS_FULL:
                 self.contacts.grow()
             elif self.status != OK:
@@ -320,9 +286,7 @@ class Simulation:
         for name in self.stepper.observing:
             self._run_stage(name)
         energy = self.stepper.contact_energy()
-        for name, array in self.stepper.memory().items():
-            array[:] = 0
-            array[: len(saved[name])] = saved[name]
+        put_memory(self.stepper.memory(), saved)
         return energy
 
     def _record(self, recorder: Recorder) -> None:
@@ -377,22 +341,7 @@ class Simulation:
     # -- trouble -----------------------------------------------------------------------------------------------
 
     def _diverged(self) -> None:
-        bad = np.flatnonzero(~(np.abs(self.state.v + self.dt * self.acceleration) <= FASTEST))
-        link = self.model.link_names[self.model.support.dof_link[bad[0]]] if len(bad) else "?"
-        c, n = self.contacts.arrays, len(self.contacts)
-        where = "no contact was active"
-        if n:
-            k = int(np.argmin(np.where(np.isfinite(c.gap[:n]), c.gap[:n], -np.inf)))
-            names = [self.model.link_names[i] for i in (c.link1[k], c.link2[k])]
-            where = f"deepest contact {names[0]}–{names[1]}, gap {c.gap[k]:.3g} m, force {c.force[k, 0]:.3g} N"
-        limit = self.stepper.stable_dt(self.model.state())  # the failing state may be beyond reckoning
-        remedy = f"dt = {self.dt:g} s; try a smaller one" + (
-            f" (below about {limit:.1g} s here)" if limit < self.dt else " or softer contacts"
-        )
-        raise DivergedError(
-            f"{STATUS[self.status]}: step {self.steps}, t = {self.time:.6g} s, body {link!r}; {where}; {remedy}.",
-            snapshot=self.snapshot(),
-        )
+        raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
 
     def _save_elsewhere(self) -> str:
         path = Path(tempfile.mkdtemp(prefix="stickslip-")) / "diverged.h5"
@@ -409,34 +358,11 @@ class Simulation:
 
         A controller takes part by having ``get_state()`` and ``set_state(value)``.
         """
-        get = getattr(self.controller, "get_state", None)
-        return Snapshot(
-            state=self.state.copy(),
-            steps=self.steps,
-            start_time=self._start_time,
-            inputs=Inputs(*(array.copy() for array in self.inputs)),
-            memory={name: array.copy() for name, array in self.stepper.memory().items()},
-            random=self.rng.bit_generator.state,
-            controller=get() if get is not None else None,
-        )
+        return take_snapshot(self)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulation (or of one of the same scene and method)."""
-        memory = self.stepper.memory()
-        if snapshot.state.q.shape != self.state.q.shape or memory.keys() != snapshot.memory.keys():
-            raise InputError("snapshot: expected one of the same scene and method; take it with sim.snapshot()")
-        self.state.q[:], self.state.v[:], self.state.time = snapshot.state.q, snapshot.state.v, snapshot.state.time
-        self.steps, self._start_time = snapshot.steps, snapshot.start_time
-        for mine, saved in zip(self.inputs, snapshot.inputs, strict=True):
-            mine[:] = saved
-        for name, array in memory.items():
-            array[:] = 0
-            array[: len(snapshot.memory[name])] = snapshot.memory[name]
-        self.rng.bit_generator.state = snapshot.random
-        put = getattr(self.controller, "set_state", None)
-        if put is not None and snapshot.controller is not None:
-            put(snapshot.controller)
-        self.status = OK
+        restore_snapshot(self, snapshot)
 
 
 def _round_step(limit: float) -> float:

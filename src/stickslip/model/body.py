@@ -1,0 +1,220 @@
+"""Body: what hangs on a scene, and the shapes, joints, points and frames that hang on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import mujoco
+import numpy as np
+
+from stickslip.errors import InputError, ModelError, expected, unknown
+from stickslip.model.shape import DEFAULT_FRICTION, Material
+
+if TYPE_CHECKING:
+    from stickslip.model.scene import Scene
+
+GEOM = mujoco.mjtGeom
+JOINTS = {
+    "free": mujoco.mjtJoint.mjJNT_FREE,
+    "ball": mujoco.mjtJoint.mjJNT_BALL,
+    "slide": mujoco.mjtJoint.mjJNT_SLIDE,
+    "hinge": mujoco.mjtJoint.mjJNT_HINGE,
+}
+Vector = Sequence[float] | np.ndarray
+
+
+def quat_from_normal(normal: Vector) -> np.ndarray:
+    """A rotation that takes z to the given direction."""
+    n = vector("normal", normal, 3)
+    length = float(np.linalg.norm(n))
+    if length == 0.0:
+        raise expected("normal", "a direction", tuple(n))
+    quat = np.zeros(4)
+    mujoco.mju_quatZ2Vec(quat, n / length)
+    return quat
+
+
+def vector(name: str, value: Vector, size: int) -> np.ndarray:
+    array = np.asarray(value, dtype=float)
+    if array.shape != (size,) or not np.all(np.isfinite(array)):
+        raise expected(name, f"{size} finite numbers", value)
+    return array
+
+
+def positive(name: str, *values: float) -> None:
+    for value in values:
+        if not (np.isfinite(value) and value > 0.0):
+            raise expected(name, "positive lengths [m]", value)
+
+
+@dataclass
+class Body:
+    """A body of a scene: hang shapes, joints, contact points, frames and child bodies on it."""
+
+    scene: Scene = field(repr=False)
+    spec: mujoco.MjsBody = field(repr=False)
+    name: str
+
+    # -- shapes: each takes pos, quat, mass (or density), a material and a name -----------------------------------
+
+    def add_box(self, size: Vector, **options) -> Body:
+        """A box with the edge lengths ``size`` (3,) [m]."""
+        edges = vector("size", size, 3)
+        positive("size", *edges)
+        return self._shape(GEOM.mjGEOM_BOX, edges / 2, **options)
+
+    def add_sphere(self, radius: float, **options) -> Body:
+        positive("radius", radius)
+        return self._shape(GEOM.mjGEOM_SPHERE, [radius, 0, 0], **options)
+
+    def add_capsule(self, radius: float, length: float, **options) -> Body:
+        """A capsule along z; ``length`` is that of its cylindrical part [m]."""
+        positive("radius and length", radius, length)
+        return self._shape(GEOM.mjGEOM_CAPSULE, [radius, length / 2, 0], **options)
+
+    def add_cylinder(self, radius: float, length: float, **options) -> Body:
+        """A cylinder along z [m]."""
+        positive("radius and length", radius, length)
+        return self._shape(GEOM.mjGEOM_CYLINDER, [radius, length / 2, 0], **options)
+
+    def add_mesh(self, vertices: Vector | str | Path, **options) -> Body:
+        """A convex mesh: the hull of ``vertices`` (n, 3) [m], or of an STL or OBJ file."""
+        name = self.scene._name("mesh")
+        if isinstance(vertices, str | Path):
+            path = Path(vertices)
+            if not path.is_file():
+                raise ModelError(f"mesh file {str(path)!r} does not exist; give a path to an .stl or .obj file")
+            self.scene.spec.add_mesh(name=name, file=str(path.resolve()))
+        else:
+            points = np.asarray(vertices, dtype=float)
+            if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
+                raise expected("vertices", "an array of at least 4 points, shape (n, 3)", points.shape)
+            convex = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+            self.scene.spec.add_mesh(name=name, uservert=points.ravel(), inertia=convex)
+        return self._shape(GEOM.mjGEOM_MESH, [0, 0, 0], meshname=name, **options)
+
+    def _shape(
+        self,
+        kind,
+        size,
+        *,
+        pos: Vector = (0, 0, 0),
+        quat: Vector = (1, 0, 0, 0),
+        mass: float | None = None,
+        density: float | None = None,
+        friction: float | None = None,
+        stiffness: float | None = None,
+        damping: float | None = None,
+        restitution: float | None = None,
+        collide: bool = True,
+        rgba: Vector | None = None,
+        name: str | None = None,
+        meshname: str | None = None,
+    ) -> Body:
+        if mass is not None and density is not None:
+            raise InputError("mass and density: expected one of the two, got both")
+        for what, value in (("mass", mass), ("density", density)):
+            if value is not None and not (np.isfinite(value) and value >= 0.0):
+                raise expected(what, "a number ≥ 0", value)
+        material = Material(friction, stiffness, damping, restitution)
+        geom = self.spec.add_geom(
+            name=name or self.scene._name("shape"),
+            type=kind,
+            size=size,
+            pos=vector("pos", pos, 3),
+            quat=vector("quat", quat, 4),
+            friction=[DEFAULT_FRICTION if friction is None else friction, 0.005, 0.0001],
+            userdata=material.to_user(),
+            contype=int(collide),
+            conaffinity=int(collide),
+        )
+        if mass is not None:
+            geom.mass = mass
+        if density is not None:
+            geom.density = density
+        if rgba is not None:
+            geom.rgba = vector("rgba", rgba, 4)
+        if meshname is not None:
+            geom.meshname = meshname
+        return self
+
+    # -- everything else ---------------------------------------------------------------------------------------
+
+    def add_joint(
+        self,
+        kind: str = "hinge",
+        *,
+        axis: Vector = (0, 0, 1),
+        pos: Vector = (0, 0, 0),
+        range: tuple[float, float] | None = None,
+        armature: float = 0.0,
+        damping: float = 0.0,
+        stiffness: float = 0.0,
+        motor: bool = False,
+        max_force: float | None = None,
+        name: str | None = None,
+    ) -> Body:
+        """A joint to the parent; several joints on one body act one after the other. Limits in rad or m.
+
+        ``motor=True`` adds an actuator of the same name, limited to ``max_force`` [N m or N].
+        """
+        if kind == "fixed":
+            return self
+        if kind not in JOINTS:
+            raise unknown("joint type", kind, [*JOINTS, "fixed"])
+        for what, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
+            if not (np.isfinite(value) and value >= 0.0):
+                raise expected(what, "a number ≥ 0", value)
+        direction = vector("axis", axis, 3)
+        if not np.any(direction):
+            raise expected("axis", "a direction", tuple(direction))
+        name = name or self.scene._name("joint")
+        joint = self.spec.add_joint(
+            name=name,
+            type=JOINTS[kind],
+            axis=direction,
+            pos=vector("pos", pos, 3),
+            armature=armature,
+            damping=damping,
+            stiffness=stiffness,
+        )
+        if range is not None:
+            low, high = range
+            if not low < high:
+                raise expected(f"range of joint {name!r}", "lower < upper", range)
+            joint.range, joint.limited = [low, high], mujoco.mjtLimited.mjLIMITED_TRUE
+        if motor:
+            if kind not in ("hinge", "slide"):
+                raise expected("motor", "a hinge or slide joint", kind)
+            self.scene._motor(name, max_force)
+        return self
+
+    def add_body(self, name: str | None = None, *, joint: str = "fixed", pos: Vector = (0, 0, 0), **options) -> Body:
+        """A child body; ``options`` as in ``Scene.add_body``."""
+        return self.scene.add_body(name, joint=joint, pos=pos, parent=self, **options)
+
+    def add_frame(self, name: str, *, pos: Vector = (0, 0, 0), quat: Vector = (1, 0, 0, 0)) -> Body:
+        """A named frame, for Jacobians, sensors and controllers."""
+        self.spec.add_site(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4))
+        return self
+
+    def add_contact_point(self, name: str, *, pos: Vector = (0, 0, 0)) -> Body:
+        """A named point that touches planes (and is a frame)."""
+        self.spec.add_site(name=name, pos=vector("pos", pos, 3), userdata=[1.0], size=[0.004, 0, 0])
+        return self
+
+    def set_inertia(self, mass: float, *, com: Vector = (0, 0, 0), inertia: Vector = (0, 0, 0)) -> Body:
+        """Mass [kg], centre of mass [m] and inertia about it [kg m²]: (xx, yy, zz) or (xx, yy, zz, xy, xz, yz).
+
+        Takes the place of what the shapes would give.
+        """
+        if not (np.isfinite(mass) and mass > 0.0):
+            raise expected(f"mass of body {self.name!r}", "a number > 0 [kg]", mass)
+        entries = np.zeros(6)
+        entries[: len(inertia)] = inertia
+        self.spec.mass, self.spec.explicitinertial = mass, True
+        self.spec.ipos, self.spec.fullinertia = vector("com", com, 3), entries
+        return self

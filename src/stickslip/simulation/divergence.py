@@ -1,0 +1,31 @@
+"""What to say when a simulation diverges: the step, the time, the body, the contact, and what to try."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stickslip.steppers.base import FASTEST, STATUS
+
+if TYPE_CHECKING:
+    from stickslip.simulation.simulation import Simulation
+
+
+def describe_divergence(sim: Simulation) -> str:
+    bad = np.flatnonzero(~(np.abs(sim.state.v + sim.dt * sim.acceleration) <= FASTEST))
+    link = sim.model.link_names[sim.model.support.dof_link[bad[0]]] if len(bad) else "?"
+    limit = sim.stepper.stable_dt(sim.model.state())  # at the start: the failing state may be beyond reckoning
+    remedy = f"dt = {sim.dt:g} s; try a smaller one"
+    remedy += f" (below about {limit:.1g} s here)" if limit < sim.dt else " or softer contacts"
+    where = f"step {sim.steps}, t = {sim.time:.6g} s, body {link!r}"
+    return f"{STATUS[sim.status]}: {where}; {_deepest_contact(sim)}; {remedy}."
+
+
+def _deepest_contact(sim: Simulation) -> str:
+    c, n = sim.contacts.arrays, len(sim.contacts)
+    if n == 0:
+        return "no contact was active"
+    k = int(np.argmin(np.where(np.isfinite(c.gap[:n]), c.gap[:n], -np.inf)))
+    first, second = (sim.model.link_names[i] for i in (c.link1[k], c.link2[k]))
+    return f"deepest contact {first}–{second}, gap {c.gap[k]:.3g} m, force {c.force[k, 0]:.3g} N"
