@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -155,6 +156,30 @@ def test_the_installed_command_works():
         check=True,
     )
     assert "tumble" in result.stdout
+
+
+def test_a_killed_run_leaves_a_readable_recording(tmp_path):
+    """A real SIGKILL of a real run."""
+    path = tmp_path / "killed.h5"
+    command = [sys.executable, "-m", "stickslip", "run", "chain", "--time", "10000", "--record", str(path)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60.0
+        while time.monotonic() < deadline and not (path.exists() and len(ss.load(path)) > 200):
+            time.sleep(0.1)
+        seen = len(ss.load(path))
+        assert ss.load(path).outcome == "running"
+    finally:
+        process.kill()
+        process.wait()
+    log = ss.load(path)
+    assert log.outcome == "killed"
+    assert len(log) >= seen > 200
+    for name in ("time", "q", "v", "pose", "energy", "steps"):
+        assert len(getattr(log, name)) == len(log)
+        assert np.all(np.isfinite(getattr(log, name)))
+    np.testing.assert_allclose(np.diff(log.time), 0.01)
+    assert log.contact_start[-1] == len(log.contact("force"))
 
 
 def test_readme_example_in_words():

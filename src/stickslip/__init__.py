@@ -9,8 +9,6 @@
 >>> log.plot("energy")
 """
 
-from importlib.metadata import version
-
 from stickslip import control
 from stickslip._jit import kernel
 from stickslip.dynamics import Dynamics
@@ -25,7 +23,7 @@ from stickslip.simulation import Simulation, Snapshot
 from stickslip.steppers.base import Capabilities, Stepper
 from stickslip.steppers.registry import STEPPERS, methods
 
-__version__ = version("stickslip")
+__version__ = "0.1.0"
 
 __all__ = [
     "SCENES",

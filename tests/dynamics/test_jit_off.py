@@ -9,6 +9,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
+import stickslip as ss
 from stickslip.dynamics import Dynamics
 from stickslip.model.model import compile_model
 
@@ -29,7 +30,19 @@ def results():
         "aba": dyn.aba(q, v, a, external),
         "delassus": dyn.delassus(q, *contacts),
         "delassus by blocks": dyn.delassus_sparse(q, *contacts).toarray(),
+        **simulated(),
     }
+
+
+def simulated():
+    """A few steps of Solo12 as it slides into the floor, and what was recorded of them."""
+    scene = ss.Scene()
+    scene.add_plane(friction=0.1)
+    robot = scene.add_robot("solo12", pos=(0, 0, 0.222))
+    sim = ss.Simulation(scene, dt=1e-4)
+    sim.set_state(v=np.r_[1.0, 0.5, -0.5, np.zeros(15)])
+    log = sim.run(4e-4, controller=ss.control.PD(robot, kp=10, kd=0.2), control_dt=2e-4, record_dt=1e-4)
+    return {"simulated q": log.q, "simulated v": log.v, "contact force": log.contact("force"), "energy": log.energy}
 
 
 def test_plain_python_gives_the_compiled_results():
