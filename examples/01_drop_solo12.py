@@ -9,9 +9,10 @@ import stickslip as ss
 
 scene = ss.Scene()
 scene.add_plane(friction=0.8)
-robot = scene.add_robot("solo12", pos=(0, 0, 0.35))  # stands at a base height of about 0.24 m
+robot = scene.add_robot("solo12", pos=(0, 0, 0.35))  # stands at a base height of 0.22 m
 
 sim = ss.Simulation(scene)  # semi-implicit Euler with spring-damper contacts, at a stable time step
+sim.warm_up()  # compile, or load from the cache, before the clock runs
 log = sim.run(1.5, controller=ss.control.PD(robot, kp=10.0, kd=0.2))
 
 weight = sim.model.inertia.mass.sum() * 9.81

@@ -4,7 +4,7 @@ Skipped without numba-cuda and a CUDA device. ``python tests/gpu/test_cuda.py`` 
 """
 
 import time
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,18 +13,24 @@ cuda = pytest.importorskip("numba.cuda", reason="needs numba-cuda: pip install s
 if not cuda.is_available():
     pytest.skip("needs a CUDA device", allow_module_level=True)
 
-import mujoco
-
-import stickslip.model
+import stickslip as ss
+from stickslip._jit import kernel
+from stickslip.collision.contacts import Contacts, grown
+from stickslip.contact.spring_damper import Anchors
 from stickslip.dynamics.aba import aba
+from stickslip.dynamics.configuration import difference, integrate
 from stickslip.dynamics.crba import crba
 from stickslip.dynamics.data import Articulated, Kinematics, MassMatrix, make_data
+from stickslip.dynamics.delassus import ContactRows, delassus_dense, make_contact_rows
+from stickslip.dynamics.energy import center_of_mass, gravity_energy, kinetic_energy, momentum
 from stickslip.dynamics.factor import ltdl_factor
+from stickslip.dynamics.jacobian import frame_jacobian, point_acceleration
+from stickslip.dynamics.kinematics import forward_velocities
 from stickslip.dynamics.rnea import rnea
-from stickslip.model.model import compile_model
+from stickslip.steppers.base import Work
+from stickslip.steppers.semi_implicit_euler import advance
 
 pytestmark = pytest.mark.gpu
-ROBOTS = Path(stickslip.model.__file__).parent / "robots"
 TOLERANCE = 1e-12
 WORLDS = 10_240
 
@@ -70,7 +76,9 @@ class Batch:
     """A model and its worlds on the device."""
 
     def __init__(self, name, worlds):
-        self.model = compile_model(mujoco.MjModel.from_xml_path(str(ROBOTS / f"{name}.xml")))
+        scene = ss.Scene()
+        scene.add_robot(name)
+        self.model = scene.compile()
         self.worlds = worlds
         self.inputs = random_worlds(self.model, worlds)
         data = make_data(self.model)
@@ -104,6 +112,126 @@ def test_gpu_equals_cpu(name):
         for gpu, cpu in ((a[:, w], cpu_a), (force[:, w], cpu_force), (L[:, w], data.mass.L)):
             scale = max(1.0, np.abs(cpu).max())
             np.testing.assert_allclose(gpu, cpu, rtol=0, atol=TOLERANCE * scale)
+
+
+@cuda.jit
+def quantities_of_all_worlds(tree, support, inertia, frames, q, v, kin, mass, rows, link, point, axes, J, W, out, dq):
+    """Jacobian, J̇v, Delassus, energies, momentum, centre of mass, integrate and difference, in every world."""
+    w = cuda.grid(1)
+    if w < q.shape[1]:
+        k = Kinematics(
+            kin.pos[:, :, w], kin.rot[:, :, :, w], kin.origin[:, :, w], kin.S[:, :, w], kin.vel[:, :, w],
+            kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w], kin.path[:, w],
+        )  # fmt: skip
+        m = MassMatrix(mass.composite[:, :, w], mass.M[:, w], mass.L[:, w])
+        r = ContactRows(rows.length[:, w], rows.dofs[:, :, w], rows.J[:, :, :, w], rows.Y[:, :, :, w], rows.x[:, :, w])
+        all_quantities(
+            tree, support, inertia, frames, q[:, w], v[:, w], k, m, r, link, point, axes, J[:, :, w], W[:, :, w],
+            out[:, w], dq[:, w],
+        )  # fmt: skip
+
+
+@kernel
+def all_quantities(tree, support, inertia, frames, q, v, kin, mass, rows, link, point, axes, J, W, out, dq):
+    crba(tree, support, inertia, q, kin, mass)
+    ltdl_factor(support, mass.M, mass.L)
+    forward_velocities(tree, v, kin)
+    frame_jacobian(support, frames, kin, frames.link.shape[0] - 1, J)
+    delassus_dense(support, mass.L, kin, link[0], link[1], point, axes, 2, rows, W)
+    out[0] = kinetic_energy(inertia, kin, v)
+    out[1] = gravity_energy(inertia, kin)
+    out[2], out[3], out[4] = point_acceleration(kin, kin.acc, link[1, 0], point[0, 0], point[0, 1], point[0, 2])
+    center_of_mass(inertia, kin, out[5:8])
+    momentum(kin, out[5:8], out[8:14])
+    integrate(tree, q, v, 0.1, out[14:])
+    difference(tree, q, out[14:], dq)
+
+
+@pytest.mark.parametrize("name", ["solo12", "romeo"])
+def test_quantities_equal_cpu(name):
+    batch = Batch(name, WORLDS)
+    model, (q, v, _, _) = batch.model, batch.inputs
+    link = np.array([[0, 3], [4, model.nlink - 1]])
+    point, axes = np.array([[0.1, 0.2, 0.3], [-0.1, 0.1, 0.0]]), np.tile(np.eye(3), (2, 1, 1))
+    rows = make_contact_rows(model.support, 2)
+    shapes = {"J": (6, model.nv), "W": (6, 6), "out": (14 + model.nq,), "dq": (model.nv,)}
+    results = {key: cuda.to_device(np.zeros((*shape, WORLDS))) for key, shape in shapes.items()}
+    quantities_of_all_worlds[(WORLDS + 63) // 64, 64](
+        *batch.constants, to_device(model.frames), *batch.device_inputs[:2], batch.scratch[0], batch.scratch[2],
+        per_world(rows, WORLDS), cuda.to_device(link), cuda.to_device(point), cuda.to_device(axes), *results.values(),
+    )  # fmt: skip
+    gpu = {key: value.copy_to_host() for key, value in results.items()}
+    data = make_data(model)
+    cpu = {key: np.zeros(shape) for key, shape in shapes.items()}
+    for w in range(0, WORLDS, 7):
+        all_quantities(
+            model.tree, model.support, model.inertia, model.frames, q[:, w].copy(), v[:, w].copy(), data.kin, data.mass,
+            rows, link, point, axes, *cpu.values(),
+        )  # fmt: skip
+        for key, value in cpu.items():
+            scale = max(1.0, np.abs(value).max())
+            np.testing.assert_allclose(gpu[key][..., w], value, rtol=0, atol=TOLERANCE * scale, err_msg=key)
+
+
+@cuda.jit
+def steps_in_all_worlds(world, kin, art, force, contacts, anchors, inputs, armature, dt, q, v, status, n):
+    """n steps of the simulation, contacts included, in every world."""
+    w = cuda.grid(1)
+    if w < q.shape[1]:
+        k = Kinematics(
+            kin.pos[:, :, w], kin.rot[:, :, :, w], kin.origin[:, :, w], kin.S[:, :, w], kin.vel[:, :, w],
+            kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w], kin.path[:, w],
+        )  # fmt: skip
+        r = Articulated(art.inertia[:, :, :, w], art.U[:, :, w], art.D[:, w], art.u[:, w], art.acc[:, :, w])
+        work = Work(k, r, force.f_ext[:, :, w], force.tau[:, w], force.acceleration[:, w])
+        c = Contacts(
+            contacts.found[:, w], contacts.pair[:, w], contacts.link1[:, w], contacts.link2[:, w],
+            contacts.point[:, :, w], contacts.axes[:, :, :, w], contacts.gap[:, w], contacts.rolling[:, w],
+            contacts.material[:, :, w], contacts.velocity[:, :, w], contacts.force[:, :, w],
+        )  # fmt: skip
+        a = Anchors(anchors.active[:, w], anchors.anchor[:, :, w], anchors.point[:, :, w], anchors.seen[:, w])
+        status[w], _ = advance(world, work, c, a, inputs, armature, dt, q[:, w], v[:, w], n)
+
+
+class Forces(NamedTuple):
+    f_ext: np.ndarray
+    tau: np.ndarray
+    acceleration: np.ndarray
+
+
+def test_steps_equal_cpu():
+    """Solo12 hitting the floor at random: detection, friction, actuators and integration on the GPU."""
+    scene = ss.Scene()
+    scene.add_plane(friction=0.4)
+    scene.add_robot("solo12")
+    sim = ss.Simulation(scene, dt=1e-4)
+    model, stepper, steps = sim.model, sim.stepper, 20
+    stepper.contacts.arrays = grown(stepper.contacts.arrays, len(stepper.world.pairs.link1))
+    rng = np.random.default_rng(0)
+    q = np.repeat(model.state().q[:, None], WORLDS, axis=1)
+    q[2] -= rng.uniform(-2e-3, 2e-3, WORLDS)
+    v = 0.3 * rng.normal(size=(model.nv, WORLDS))
+    device_q, device_v, status = cuda.to_device(q), cuda.to_device(v), cuda.to_device(np.zeros(WORLDS, np.int64))
+    work = stepper.work
+    steps_in_all_worlds[(WORLDS + 63) // 64, 64](
+        type(stepper.world)(*(to_device(part) for part in stepper.world)),
+        per_world(work.kin, WORLDS), per_world(work.art, WORLDS),
+        per_world(Forces(work.f_ext, work.tau, work.acceleration), WORLDS),
+        per_world(stepper.contacts.arrays, WORLDS), per_world(stepper.anchors, WORLDS), to_device(sim.inputs),
+        cuda.to_device(stepper.damped_armature), sim.dt, device_q, device_v, status, steps,
+    )  # fmt: skip
+    gpu_q, gpu_v = device_q.copy_to_host(), device_v.copy_to_host()
+    assert not status.copy_to_host().any()
+    touched = 0
+    for w in range(0, WORLDS, 7):
+        sim.set_state(q[:, w], v[:, w])
+        sim.step(steps)
+        touched += len(sim.contacts) > 0
+        np.testing.assert_allclose(gpu_q[:, w], sim.state.q, rtol=0, atol=TOLERANCE)
+        np.testing.assert_allclose(
+            gpu_v[:, w], sim.state.v, rtol=0, atol=TOLERANCE * max(1.0, np.abs(sim.state.v).max())
+        )
+    assert touched > 0.2 * WORLDS / 7
 
 
 if __name__ == "__main__":

@@ -1,0 +1,114 @@
+"""The pages are true: their code runs, their links lead somewhere, what they name exists, and nothing is left out."""
+
+import re
+from pathlib import Path
+
+import matplotlib
+import pytest
+import typer
+
+import stickslip
+from stickslip.cli import app
+from stickslip.model.importers.features import NAMES
+from stickslip.model.scene import BUNDLED
+from stickslip.record.layout import table
+from stickslip.record.plot import PLOTS
+from stickslip.steppers.registry import LAWS, STEPPERS
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+DESCRIBED_ELSEWHERE = {"none"}  # in semi-implicit-euler.md
+
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+
+
+def fences(text):
+    """(language, first line, content) of every fenced block."""
+    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
+        yield match[1], text[: match.start()].count("\n") + 2, match[2]
+
+
+@pages
+def test_python_blocks_run(page, monkeypatch, tmp_path):
+    """The blocks of a page run one after another, like the cells of a notebook, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("Agg")
+    namespace = {}
+    for language, first, content in fences(page.read_text()):
+        if language == "python":
+            padded = "\n" * (first - 1) + content  # so that a traceback names the line of the page
+            exec(compile(padded, str(page), "exec"), namespace)
+
+
+@pages
+def test_blocks_name_their_language(page):
+    for language, first, _ in fences(page.read_text()):
+        assert language in ("python", "text", "console", "xml", "bibtex"), f"{page.name}:{first}"
+
+
+def slug(heading):
+    """The anchor that a heading gets, as on GitHub."""
+    plain = re.sub(r"[^\w\- ]", "", re.sub(r"`|\*", "", heading).lower())
+    return plain.replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(page):
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{page.name}: {target}"
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", file.read_text(), flags=re.MULTILINE)
+            assert anchor in map(slug, headings), f"{page.name}: {target}"
+
+
+def commands(text):
+    """The words after ``stickslip`` in code spans and on the lines of blocks."""
+    spans = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text)
+    lines = [line for language, _, content in fences(text) if language != "python" for line in content.splitlines()]
+    for code in (*spans, *lines):
+        match = re.match(r"(?:\$ )?(?:\.venv/bin/|python -m )?stickslip +([a-z]\w*)(?: +([a-z]\w*))?", code)
+        if match:
+            yield match.groups()
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_subcommands_exist(page):
+    known = typer.main.get_command(app).commands
+    for command, following in commands(page.read_text()):
+        assert command in known, f"{page.name}: stickslip {command}"
+        if following and hasattr(known[command], "commands"):
+            assert following in known[command].commands, f"{page.name}: stickslip {command} {following}"
+
+
+def test_every_method_has_a_page():
+    for name in (*STEPPERS, *(set(LAWS) - DESCRIBED_ELSEWHERE)):
+        assert (DOCS / "methods" / f"{name}.md").is_file(), name
+    for name in DESCRIBED_ELSEWHERE:
+        assert f"`{name}`" in (DOCS / "methods" / "semi-implicit-euler.md").read_text()
+
+
+def test_every_module_has_a_line_in_the_layout():
+    layout = next(content for _, _, content in fences((DOCS / "architecture.md").read_text()))
+    for path in Path(stickslip.__file__).parent.rglob("*.py"):
+        if path.name != "__init__.py":
+            assert re.search(rf"^ +(\w+/)*{re.escape(path.name)}\b", layout, flags=re.MULTILINE), path
+    for name in re.findall(r"^ +(\w+\.py)", layout, flags=re.MULTILINE):
+        assert list(Path(stickslip.__file__).parent.rglob(name)), f"{name} is gone"
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [("models.md", (*NAMES, *BUNDLED)), ("recordings.md", (*table(), *PLOTS))],
+    ids=["features and robots", "fields and plots"],
+)
+def test_tables_are_complete(page, names):
+    text = (DOCS / page).read_text()
+    for name in names:
+        assert f"| `{name}`" in text, name

@@ -1,0 +1,93 @@
+"""Every example runs, without a window and without a warning, and prints what it should."""
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
+NUMBER = r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?"
+
+
+def numbers(text):
+    return [float(x) for x in re.findall(NUMBER, text)]
+
+
+def line(out, start):
+    """The numbers of the first line that begins like this, without those in its beginning."""
+    found = next(row for row in out.splitlines() if row.startswith(start))
+    return numbers(found.removeprefix(start))
+
+
+def check_drop(out):
+    carried, weight = line(out, "at the end")
+    assert carried == pytest.approx(weight, rel=0.01)
+    assert out.count("_LOWER_LEG") == 4
+
+
+def check_incline(out):
+    rows = [numbers(row) for row in out.splitlines() if row.endswith(("sticks", "slides"))]
+    assert len(rows) == 8
+    for degrees, acceleration, theory, distance in rows:
+        assert acceleration == pytest.approx(theory, abs=2e-3)
+        assert (distance > 1e-3) == (degrees > np.rad2deg(np.arctan(0.3)))
+
+
+def check_urdf(out):
+    assert "doctor: 0 errors, 0 warnings" in out
+    assert "motors ('shoulder',)" in out
+    carried, weight = line(out, "floor carries")
+    assert carried == pytest.approx(weight, rel=0.01)
+
+
+def check_collision(out):
+    least, most, valley = line(out, "the ball swings between x =")
+    assert least < valley < most
+    speed, _, rolling = line(out, "fastest:")
+    assert speed == pytest.approx(rolling, rel=1e-3)
+    start, end = line(out, "energy")
+    assert end == pytest.approx(start, rel=2e-3)
+
+
+def check_inverse_dynamics(out):
+    for start in ("|M a + b - rnea|", "|aba(rnea(a)) - a|", "|J v - dp/dt|", "|W - J M^-1 J'|"):
+        assert line(out, start)[0] < 1e-8
+
+
+def check_snapshot(out):
+    assert "identical bits" in out
+    assert line(out, "with a push of 5 N: base")[0] > 0.0
+
+
+CHECKS = {
+    "01_drop_solo12": check_drop,
+    "02_box_on_incline": check_incline,
+    "03_load_urdf": check_urdf,
+    "04_custom_collision": check_collision,
+    "05_inverse_dynamics": check_inverse_dynamics,
+    "06_snapshot": check_snapshot,
+}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_prints_what_it_should(path, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(path)])
+    runpy.run_path(str(path), run_name="__main__")
+    CHECKS[path.stem](capsys.readouterr().out)
+    assert not list(tmp_path.iterdir()), "an example writes files only when it is asked to"
+
+
+def test_figure_on_request(monkeypatch, tmp_path):
+    figure = tmp_path / "drop.png"
+    monkeypatch.setattr(sys, "argv", ["01_drop_solo12.py", str(figure)])
+    runpy.run_path(str(EXAMPLES[0]), run_name="__main__")
+    assert figure.read_bytes().startswith(b"\x89PNG")
+
+
+def test_examples_are_short():
+    for path in EXAMPLES:
+        assert len(path.read_text().splitlines()) <= 60, path.name
