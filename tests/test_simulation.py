@@ -7,7 +7,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.collision.contacts import grown
-from stickslip.errors import NotHonouredWarning
+from stickslip.errors import NotHonouredWarning, UnstableStepWarning
 from stickslip.model.builders import add_cylinder_on_points
 from stickslip.steppers.registry import LAWS
 
@@ -208,6 +208,7 @@ def test_a_stage_can_be_assigned_later():
     np.testing.assert_allclose(calls, [0, 2e-4, 4e-4])
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
 def test_a_stepper_class_from_outside_is_a_method():
     class Backwards(ss.STEPPERS["semi-implicit-euler"]):
         """Everything falls up."""
@@ -285,6 +286,7 @@ def exploding():
     return ss.Simulation(scene, dt=5e-2)
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
 def test_divergence_names_step_time_body_contact_and_keeps_the_last_good_state(tmp_path):
     sim = exploding()
     with pytest.raises(ss.DivergedError) as error:
@@ -301,6 +303,7 @@ def test_divergence_names_step_time_body_contact_and_keeps_the_last_good_state(t
     assert len(log.contacts(len(log) - 1).gap) >= 1  # the contact problem of the failing step
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
 def test_divergence_without_a_recording_is_saved_too():
     with pytest.raises(ss.DivergedError) as error:
         exploding().run(500.0)
@@ -309,6 +312,7 @@ def test_divergence_without_a_recording_is_saved_too():
     assert np.all(np.isfinite(log.q))
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
 def test_nan_from_a_python_stage_is_caught():
     def broken(sim):
         sim.acceleration[:] = np.nan
@@ -317,6 +321,7 @@ def test_nan_from_a_python_stage_is_caught():
         ss.Simulation(box_scene(), dt=1e-3, solve=broken).step(5)
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
 def test_contact_buffer_grows():
     scene = ss.Scene()
     scene.add_plane()
@@ -364,6 +369,7 @@ def test_bad_control(solo, control, message):
         ss.Simulation(solo[0]).run(0.1, controller=lambda t, q, v: control)
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
 def test_periods_must_be_multiples_of_dt():
     with pytest.raises(ss.InputError, match="whole multiple of dt"):
         ss.Simulation(box_scene(), dt=3e-4).run(1.0, record_dt=1e-3)
@@ -398,6 +404,29 @@ def test_shapes_that_would_pass_through_each_other_are_named():
         warnings.simplefilter("error")
         ss.Simulation(scene, collision=python_collision)
         ss.Simulation(scene, method="semi-implicit-euler/none")
+
+
+def test_a_step_that_is_too_long_is_a_warning():
+    with pytest.warns(UnstableStepWarning, match=r"dt = 0.01 s is above .* leave dt out for"):
+        ss.Simulation(box_scene(), dt=1e-2)
+    with pytest.warns(UnstableStepWarning) as caught:
+        ss.Simulation(box_scene(), dt=1e-2)
+    assert caught[0].filename == __file__
+
+
+def test_a_record_stage_and_a_file_exclude_each_other(tmp_path):
+    sim = ss.Simulation(box_scene(), record=lambda sim: None)
+    with pytest.raises(ss.InputError, match="got both"):
+        sim.run(0.1, record=tmp_path / "run.h5")
+
+
+def test_pd_can_be_used_in_another_scene():
+    pd = ss.control.PD(kp=1.0, kd=0.1)
+    for angle in (0.3, -0.2):
+        scene = ss.Scene(gravity=(0, 0, 0))
+        scene.add_capsule(0.02, 0.3, name="arm", joint="hinge", axis=(0, 1, 0), motor=True, mass=0.2)
+        scene.set_home("arm", angle)
+        assert ss.Simulation(scene).run(0.5, controller=pd).q[-1, 0] == pytest.approx(angle)
 
 
 def test_restitution_is_a_warning_by_name():

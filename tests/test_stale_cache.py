@@ -85,11 +85,14 @@ def test_unchanged_source_reuses_compiled_code(package, tmp_path):
 def test_only_the_last_versions_are_kept(package, tmp_path):
     cache = tmp_path / "cache"
     for version in range(KEPT_CACHES + 2):
-        old = cache / f"old-{version}"
+        old = cache / f"{version:016x}"
         old.mkdir(parents=True)
         os.utime(old, (1e9 + version, 1e9 + version))
+    (cache / "somebody's thesis").mkdir()
+    os.utime(cache / "somebody's thesis", (1e9 - 1, 1e9 - 1))
     call(package, cache)
     kept = {path.name for path in cache.iterdir()}
-    newest = {f"old-{version}" for version in range(3, KEPT_CACHES + 2)}
+    newest = {f"{version:016x}" for version in range(3, KEPT_CACHES + 2)}
     assert newest < kept
-    assert len(kept) == KEPT_CACHES
+    assert "somebody's thesis" in kept
+    assert len(kept) == KEPT_CACHES + 1

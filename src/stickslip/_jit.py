@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -25,6 +26,8 @@ from numba.core import config as numba_config
 
 F = TypeVar("F", bound=Callable)
 
+VERSION = r"[0-9a-f]{16}"
+"""What the name of a version's folder looks like."""
 KEPT_CACHES = 4
 """How many source versions keep their compiled code; older ones are deleted when a new one is created."""
 
@@ -62,8 +65,8 @@ def _make_cache_dir() -> str:
 
 
 def _forget_old(root: Path) -> None:
-    versions = sorted((d for d in root.iterdir() if d.is_dir()), key=lambda d: d.stat().st_mtime, reverse=True)
-    for old in versions[KEPT_CACHES:]:
+    ours = [d for d in root.iterdir() if d.is_dir() and re.fullmatch(VERSION, d.name)]  # nobody else's folders
+    for old in sorted(ours, key=lambda d: d.stat().st_mtime, reverse=True)[KEPT_CACHES:]:
         shutil.rmtree(old, ignore_errors=True)
 
 

@@ -44,6 +44,10 @@ class NotHonouredWarning(StickslipWarning):
     """The chosen method cannot honour something that the scene asks for; it is named."""
 
 
+class UnstableStepWarning(StickslipWarning):
+    """The time step is longer than the method can bear in this scene."""
+
+
 def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
     """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` as an exception to raise."""
     return InputError(f"{what}: expected {wanted}, got {got!r}" + (f"; {remedy}" if remedy else ""))

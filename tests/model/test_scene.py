@@ -227,6 +227,40 @@ def test_bad_input_names_the_culprit(build, message):
     assert "\n" not in str(error.value)
 
 
+def test_a_refused_shape_leaves_nothing_behind():
+    scene = ss.Scene()
+    with pytest.raises(TypeError):
+        scene.add_box((1, 1, 1), name="box", colour="red")
+    with pytest.raises(ss.InputError):
+        scene.add_box((1, 1, 1), name="box", mass=-1.0)
+    scene.add_box((1, 1, 1), name="box")
+    assert scene.compile().nlink == 2
+
+
+def test_home_of_the_wrong_size():
+    scene = ss.Scene()
+    scene.add_box((1, 1, 1), name="box")
+    for value in ([0, 0], np.zeros(9), [0, 0, np.nan, 1, 0, 0, 0]):
+        with pytest.raises(ss.InputError, match="home of joint 'box': expected 7 finite numbers"):
+            scene.set_home("box", value)
+
+
+def test_a_shape_without_friction_takes_the_other_surfaces(tmp_path):
+    """URDF says nothing of friction, and the bundled robots leave it to the floor."""
+    urdf = tmp_path / "ball.urdf"
+    urdf.write_text(
+        "<robot name='ball'><link name='ball'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' "
+        "ixz='0' iyz='0'/></inertial><collision><geometry><sphere radius='0.1'/></geometry></collision></link></robot>"
+    )
+    scene = ss.Scene()
+    scene.add_plane(friction=0.6)
+    scene.load(urdf, floating_base=True)
+    with pytest.raises(ss.InputError, match=r"the name 'root' is taken \(joints\)"):
+        scene.add_robot("a1")
+    scene.add_robot("a1", pos=(1, 0, 0.5), name="a1")
+    np.testing.assert_array_equal(find_plane_pairs(scene.compile())[0].material[:, 0], 0.6)
+
+
 def test_mesh_file_that_is_missing():
     with pytest.raises(ss.ModelError, match="does not exist"):
         ss.Scene().add_mesh("nowhere.stl")

@@ -11,7 +11,6 @@ other, so that W has quadratic size and only its time per block can stay level.
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from rich.table import Table
 from stickslip.bench.loops import STATES, Loops, factor_loops
 from stickslip.bench.machine import machine
 from stickslip.bench.mechanisms import chain, one_joint, star
+from stickslip.files import check_writable, write_json
 from stickslip.model import pinocchio as bridge
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
@@ -250,7 +250,8 @@ def run_dynamics(
 
     ``json_path`` takes all numbers; ``out`` is a directory for ``dynamics.json`` and the plot ``dynamics.png``.
     """
-    bridge.import_pinocchio()  # before minutes of work
+    bridge.import_pinocchio()  # trouble comes before minutes of work
+    check_writable(json_path)
     sizes = sizes or (QUICK if quick else Sizes())
     comparisons, growths = compare_with_pinocchio(sizes), measure_growth(sizes)
     name, figure, target = worst_figure(comparisons, growths)
@@ -268,7 +269,7 @@ def run_dynamics(
         _plot(growths, out / "dynamics.png")
     for path in (json_path, out / "dynamics.json" if out is not None else None):
         if path is not None:
-            path.write_text(json.dumps(report, indent=2) + "\n")
+            write_json(path, report)
     console = Console()
     for table in _tables(comparisons, growths):
         console.print(table)

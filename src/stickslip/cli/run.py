@@ -23,10 +23,12 @@ def run(
     """
     from rich.console import Console
 
+    from stickslip.files import check_writable
     from stickslip.scenes import find
     from stickslip.simulation import Simulation
 
     console = Console()
+    check_writable(plot)
     name, setup, seconds = find(scene)
     sim = Simulation(setup.scene, method=method, dt=dt)
     if setup.velocity is not None:

@@ -75,7 +75,7 @@ def tangents(normal: np.ndarray) -> np.ndarray:
 
 
 class ContactList:
-    """What a Python collision function writes to: ``sim.contacts.add(body1, body2, point, normal, gap)``."""
+    """What a Python collision function writes to: ``sim.contacts.add(link1, link2, point, normal, gap)``."""
 
     def __init__(self, capacity: int = 16) -> None:
         self.arrays = make_contacts(capacity)

@@ -8,8 +8,9 @@ viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per cont
   the cone, normal force kept, and the anchor follows so that the spring alone gives that force (28).
 
 Differs from the paper in: the normal rest point lies on the surface, not where penetration was first detected, so
-that the depth at rest is weight/K; the anchor of a sphere rolls along with it (a point of the ground that the sphere
-rolls over has not been dragged there), so that only slip stretches the spring.
+that the depth at rest is weight/K; a slipping anchor is moved by (28) but has no velocity of its own (ṗ₀ = 0); the
+anchor of a sphere rolls along with it (a point of the ground that the sphere rolls over has not been dragged there), so
+that only slip stretches the spring.
 """
 
 from __future__ import annotations

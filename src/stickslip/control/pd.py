@@ -34,14 +34,14 @@ class PD:
         self._q, self._v = model.tree.joint_q[joints], model.tree.joint_v[joints]
         self._scale = 1.0 / (model.actuators.gear * model.actuators.gain)[self._index]
         self._control = np.zeros(model.nu)
-        if self.target is None:
-            self.target = model.state().q[self._q]
+        self._home = model.state().q[self._q]
         for name in ("kp", "kd", "target", "feedforward"):
-            value = np.asarray(getattr(self, name), dtype=float)
+            value = np.asarray(0.0 if getattr(self, name) is None else getattr(self, name), dtype=float)
             if value.shape not in ((), (len(names),)):
                 raise expected(f"PD {name}", f"a number or {len(names)} numbers", value.shape)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        force = self.kp * (self.target - q[self._q]) - self.kd * v[self._v] + self.feedforward
+        target = self._home if self.target is None else self.target
+        force = self.kp * (target - q[self._q]) - self.kd * v[self._v] + self.feedforward
         self._control[self._index] = force * self._scale
         return self._control

@@ -144,7 +144,7 @@ def build_actuators(mj: mujoco.MjModel) -> Actuators:
 
 
 def build_frames(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Frames, dict[str, int]]:
-    """Every named body and site; a site wins over a body of the same name being stored under ``site:name``."""
+    """Every body and site by name; a site that shares its name with a body is called ``site:name``."""
     names: dict[str, int] = {}
     placed: list[tuple[int, np.ndarray, np.ndarray]] = []
     for b in range(mj.nbody):

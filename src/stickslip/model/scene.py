@@ -15,7 +15,8 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, unknown
+from stickslip.errors import InputError, ModelError, unknown
+from stickslip.model.arrays import JOINT_NQ
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, vector
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
@@ -26,6 +27,10 @@ from stickslip.model.model import Model, compile_model
 ROBOTS = Path(__file__).parent / "robots"
 BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 """The robots that come with the package."""
+
+
+PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force")
+"""What ``add_box(…)`` and the like hand on to ``add_body``; stiffness and damping are the surface's."""
 
 
 @dataclass
@@ -113,8 +118,8 @@ class Scene:
         body = Body(self, spec, name)
         return body.add_joint(joint, name=name, **joint_options)
 
-    # Each of these makes a body with one shape. Options: those of ``add_body`` (name, pos, quat, joint, parent) and
-    # those of a shape (mass or density, friction, stiffness, damping, restitution, collide, rgba).
+    # Each of these makes a body with one shape. Options: those of ``add_body`` in PLACEMENT, and those of a shape
+    # (mass or density, friction, stiffness, damping, restitution, collide, rgba).
 
     def add_box(self, size: Vector, **options) -> Body:
         """A body that is a box with the edge lengths ``size`` (3,) [m]; ``joint="fixed"`` makes it static."""
@@ -137,8 +142,13 @@ class Scene:
         return self._shaped(Body.add_mesh, (vertices,), options)
 
     def _shaped(self, add, size: tuple, options: dict) -> Body:
-        placement = {key: options.pop(key) for key in ("name", "pos", "quat", "joint", "parent") if key in options}
-        return add(self.add_body(**placement), *size, **options)
+        body = self.add_body(**{key: options.pop(key) for key in PLACEMENT if key in options})
+        try:
+            return add(body, *size, **options)
+        except (InputError, ModelError, TypeError):
+            self.spec.delete(body.spec)  # a refused shape leaves no empty body behind
+            self._bodies.discard(body.name)
+            raise
 
     def _motor(self, joint: str, max_force: float | None) -> None:
         motor = self.spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
@@ -194,11 +204,12 @@ class Scene:
 
     def _attach(self, loaded: LoadedSpec, prefix: str, pos=None, quat=None, name: str = "") -> Robot:
         child = loaded.spec
-        names = {prefix + body.name for body in child.bodies if body.name != "world"}
-        clash = sorted(self._bodies & names)
-        if clash:
-            raise InputError(f"body name {clash[0]!r} is taken already; give this one a name, e.g. name='second'")
-        self._bodies |= names
+        for kind in ("bodies", "joints", "actuators", "sites", "geoms"):
+            taken = {element.name for element in getattr(self.spec, kind)} - {"", "world"}
+            for full in (prefix + element.name for element in getattr(child, kind)):
+                if full in taken:
+                    raise InputError(f"the name {full!r} is taken ({kind}); give this one a name: name='second'")
+        self._bodies |= {prefix + body.name for body in child.bodies}
         for body in child.worldbody.bodies:
             if pos is not None:
                 body.pos = vector("pos", pos, 3)
@@ -227,9 +238,11 @@ class Scene:
 
     def set_home(self, joint: str, value: Vector | float) -> None:
         """Start the named joint at this value (rad, m; quaternion; position and quaternion)."""
-        if not any(j.name == joint for j in self.spec.joints):
+        spec = self.spec.joint(joint)
+        if spec is None:
             raise unknown("joint", joint, [j.name for j in self.spec.joints])
-        self._keyframes["home"][joint] = np.atleast_1d(np.asarray(value, dtype=float))
+        size = JOINT_NQ[int(spec.type)]
+        self._keyframes["home"][joint] = vector(f"home of joint {joint!r}", np.atleast_1d(value), size)
 
     # -- the result --------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ all steps between two calls of the controller run as one compiled loop.
 
 from __future__ import annotations
 
+import sys
 import tempfile
 import time as clock
 import warnings
@@ -19,7 +20,7 @@ import numpy as np
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.pairs import find_plane_pairs
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, NotHonouredWarning, expected
+from stickslip.errors import DivergedError, InputError, NotHonouredWarning, UnstableStepWarning, expected
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
@@ -75,9 +76,16 @@ class Simulation:
             self._warn_not_honoured(stepper, pairs.material)
         self.state = self.model.state()
         self.stepper = stepper(self.model, dt or 1e-3, self.law, pairs, self.dynamics.data)
+        limit = self.stepper.stable_dt(self.state)
         if dt is None:
-            dt = _round_step(self.stepper.stable_dt(self.state))
+            dt = _round_step(limit)
             self.stepper = stepper(self.model, dt, self.law, pairs, self.dynamics.data)
+        elif dt > limit and collision is None:
+            _warn(
+                f"dt = {dt:g} s is above {limit:.2g} s, where {self.method} becomes unstable if all contacts of this "
+                f"scene touch; leave dt out for {_round_step(limit):g} s, or choose softer contacts.",
+                UnstableStepWarning,
+            )
         self.dt = float(dt)
         self._builtin = self.stepper.stages()
 
@@ -90,19 +98,18 @@ class Simulation:
     def _warn_left_out(self, left_out) -> None:
         if left_out:
             kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(left_out.items()))
-            warnings.warn(
-                f"{self.method} finds contacts with planes only; these pairs will pass through each other: {kinds}. "
-                "Give collide=False to shapes that are for show, or pass your own collision function.",
+            _warn(
+                f"{self.method} finds contacts of points, spheres, capsules, boxes and meshes with planes; these pairs "
+                f"will pass through each other: {kinds}. Give collide=False to shapes that are for show, or pass your "
+                "own collision function.",
                 NotHonouredWarning,
-                stacklevel=4,
             )
 
     def _warn_not_honoured(self, stepper: type[Stepper], material: np.ndarray) -> None:
         if np.any(material[:, 3] > 0.0) and "restitution" not in stepper.capabilities.honours:
-            warnings.warn(
+            _warn(
                 f"{self.method} does not honour restitution: bounce follows from stiffness and damping.",
                 NotHonouredWarning,
-                stacklevel=4,
             )
 
     # -- what user functions see -------------------------------------------------------------------------------
@@ -219,6 +226,8 @@ class Simulation:
         """
         if not (np.isfinite(duration) and duration >= 0.0):
             raise expected("duration", "a number of seconds ≥ 0", duration)
+        if record is not None and self.stages.record is not None:
+            raise InputError("record: expected a file or a record stage, got both; your stage does the recording")
         every_control = self._every("control_dt", control_dt, 1e-3)
         every_frame = self._every("record_dt", record_dt, 1e-2)
         if controller is not None:
@@ -363,6 +372,14 @@ class Simulation:
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulation (or of one of the same scene and method)."""
         restore_snapshot(self, snapshot)
+
+
+def _warn(message: str, category: type[Warning]) -> None:
+    """A warning that points at the caller of ``Simulation(…)``."""
+    depth = 2
+    while sys._getframe(depth).f_code.co_filename == __file__:
+        depth += 1
+    warnings.warn(message, category, stacklevel=depth + 1)
 
 
 def _round_step(limit: float) -> float:

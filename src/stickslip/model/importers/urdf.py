@@ -17,6 +17,7 @@ import mujoco
 from stickslip.errors import ModelError
 from stickslip.model.importers.features import URDF_FEATURES, refuse
 from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, unreadable
+from stickslip.model.shape import Material
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOTORISED = ("revolute", "continuous", "prismatic")
@@ -94,6 +95,8 @@ def urdf_spec(
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{origin}: MuJoCo cannot read this URDF: {reason}; correct that element") from None
+    for geom in spec.geoms:  # URDF says nothing of friction: the other surface of a pair decides
+        geom.userdata = Material().to_user()
     _give_meshes(spec, meshes)
     _set_joints(spec, ranges, efforts)
     return spec, notes + _exclude_base(spec)
