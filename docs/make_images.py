@@ -1,0 +1,56 @@
+"""Draw the pictures of the documentation: ``MUJOCO_GL=egl python docs/make_images.py`` (needs a headless OpenGL)."""
+
+from pathlib import Path
+
+import mujoco
+import numpy as np
+from PIL import Image
+
+import stickslip as ss
+from stickslip.record.overview import save_overview
+
+IMAGES = Path(__file__).parent / "images"
+VIEWS = {"solo12": (1.0, 0.12), "romeo": (3.0, 0.7), "a1": (1.3, 0.15)}  # distance of the camera, height it looks at [m]
+
+
+def scene_with(robot: str) -> ss.Scene:
+    scene = ss.Scene()
+    scene.add_plane(rgba=(0.78, 0.82, 0.86, 1))
+    scene.add_robot(robot)
+    scene.spec.worldbody.add_light(pos=(1, -1, 3), dir=(-0.3, 0.3, -1))
+    scene.spec.visual.headlight.ambient = (0.45, 0.45, 0.45)
+    scene.spec.add_texture(
+        name="sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
+        rgb1=(1, 1, 1), rgb2=(1, 1, 1), width=64, height=384,
+    )  # fmt: skip
+    return scene
+
+
+def photograph(model: ss.Model, q: np.ndarray, distance: float, height: float, size: int = 420) -> np.ndarray:
+    data = mujoco.MjData(model.mj)
+    data.qpos[:] = q
+    mujoco.mj_forward(model.mj, data)
+    camera = mujoco.MjvCamera()
+    camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = (0, 0, height), distance, 130, -15
+    option = mujoco.MjvOption()
+    option.geomgroup[3] = 0
+    with mujoco.Renderer(model.mj, size, size) as renderer:
+        renderer.update_scene(data, camera, option)
+        return renderer.render()
+
+
+def main() -> None:
+    pictures = []
+    for robot, view in VIEWS.items():
+        model = scene_with(robot).compile()
+        pictures.append(photograph(model, model.state().q, *view))
+    Image.fromarray(np.concatenate(pictures, axis=1)).save(IMAGES / "robots.png", optimize=True)
+
+    setup = ss.SCENES["solo12-drop"].build()
+    sim = ss.Simulation(setup.scene)
+    log = sim.run(1.0, controller=setup.controller, record_dt=2e-3)
+    save_overview(log, IMAGES / "solo12-drop.png", title=f"solo12-drop, {sim.method}, dt = {sim.dt:g} s")
+
+
+if __name__ == "__main__":
+    main()
