@@ -10,7 +10,7 @@ import stickslip as ss
 from stickslip.record.overview import save_overview
 
 IMAGES = Path(__file__).parent / "images"
-VIEWS = {"solo12": (1.0, 0.12), "romeo": (3.0, 0.7), "a1": (1.3, 0.15)}  # distance of the camera, height it looks at [m]
+VIEWS = {"solo12": (1.0, 0.12), "romeo": (3.0, 0.7), "a1": (1.3, 0.15)}  # camera distance, height looked at [m]
 
 
 def scene_with(robot: str) -> ss.Scene:
