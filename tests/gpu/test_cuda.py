@@ -35,16 +35,27 @@ TOLERANCE = 1e-12
 WORLDS = 10_240
 
 
+@cuda.jit(device=True)
+def kinematics_of(kin, w):
+    """The scratch of one world: views, no copies."""
+    return Kinematics(
+        kin.pos[:, :, w], kin.rot[:, :, :, w], kin.origin[:, :, w], kin.S[:, :, w], kin.vel[:, :, w],
+        kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w], kin.path[:, w],
+    )  # fmt: skip
+
+
+@cuda.jit(device=True)
+def articulated_of(art, w):
+    return Articulated(art.inertia[:, :, :, w], art.U[:, :, w], art.D[:, w], art.u[:, w], art.acc[:, :, w])
+
+
 @cuda.jit
 def dynamics_of_all_worlds(tree, support, inertia, q, v, tau, f_ext, kin, art, mass, a, force):
     """ABA, RNEA (with the velocities as accelerations), CRBA and its factor, in every world."""
     w = cuda.grid(1)
     if w < q.shape[1]:
-        k = Kinematics(
-            kin.pos[:, :, w], kin.rot[:, :, :, w], kin.origin[:, :, w], kin.S[:, :, w], kin.vel[:, :, w],
-            kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w], kin.path[:, w],
-        )  # fmt: skip
-        r = Articulated(art.inertia[:, :, :, w], art.U[:, :, w], art.D[:, w], art.u[:, w], art.acc[:, :, w])
+        k = kinematics_of(kin, w)
+        r = articulated_of(art, w)
         m = MassMatrix(mass.composite[:, :, w], mass.M[:, w], mass.L[:, w])
         aba(tree, support, inertia, q[:, w], v[:, w], tau[:, w], f_ext[:, :, w], k, r, a[:, w])
         rnea(tree, support, inertia, q[:, w], v[:, w], v[:, w], f_ext[:, :, w], k, force[:, w])
@@ -119,10 +130,7 @@ def quantities_of_all_worlds(tree, support, inertia, frames, q, v, kin, mass, ro
     """Jacobian, J̇v, Delassus, energies, momentum, centre of mass, integrate and difference, in every world."""
     w = cuda.grid(1)
     if w < q.shape[1]:
-        k = Kinematics(
-            kin.pos[:, :, w], kin.rot[:, :, :, w], kin.origin[:, :, w], kin.S[:, :, w], kin.vel[:, :, w],
-            kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w], kin.path[:, w],
-        )  # fmt: skip
+        k = kinematics_of(kin, w)
         m = MassMatrix(mass.composite[:, :, w], mass.M[:, w], mass.L[:, w])
         r = ContactRows(rows.length[:, w], rows.dofs[:, :, w], rows.J[:, :, :, w], rows.Y[:, :, :, w], rows.x[:, :, w])
         all_quantities(
@@ -178,11 +186,8 @@ def steps_in_all_worlds(world, kin, art, force, contacts, anchors, inputs, armat
     """n steps of the simulation, contacts included, in every world."""
     w = cuda.grid(1)
     if w < q.shape[1]:
-        k = Kinematics(
-            kin.pos[:, :, w], kin.rot[:, :, :, w], kin.origin[:, :, w], kin.S[:, :, w], kin.vel[:, :, w],
-            kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w], kin.path[:, w],
-        )  # fmt: skip
-        r = Articulated(art.inertia[:, :, :, w], art.U[:, :, w], art.D[:, w], art.u[:, w], art.acc[:, :, w])
+        k = kinematics_of(kin, w)
+        r = articulated_of(art, w)
         work = Work(k, r, force.f_ext[:, :, w], force.tau[:, w], force.acceleration[:, w])
         c = Contacts(
             contacts.found[:, w], contacts.pair[:, w], contacts.link1[:, w], contacts.link2[:, w],

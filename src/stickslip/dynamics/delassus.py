@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.dynamics.jacobian import last_dof
+from stickslip.dynamics.jacobian import last_dof, velocity_at
 
 
 class ContactRows(NamedTuple):
@@ -65,14 +65,11 @@ def contact_jacobian(support, kin, link1, link2, point, axes, c, rows):
         else:
             d, sign, link = d2, 1.0, link2[c]
             d2 = support.dof_parent[d2]
-        S, O = kin.S, kin.origin
-        x, y, z = point[c, 0] - O[link, 0], point[c, 1] - O[link, 1], point[c, 2] - O[link, 2]
-        vx = sign * (S[d, 0] + S[d, 4] * z - S[d, 5] * y)
-        vy = sign * (S[d, 1] + S[d, 5] * x - S[d, 3] * z)
-        vz = sign * (S[d, 2] + S[d, 3] * y - S[d, 4] * x)
+        O = kin.origin
+        vx, vy, vz = velocity_at(kin.S, d, point[c, 0] - O[link, 0], point[c, 1] - O[link, 1], point[c, 2] - O[link, 2])
         rows.dofs[c, n] = d
         for i in range(3):
-            rows.J[c, n, i] = axes[c, i, 0] * vx + axes[c, i, 1] * vy + axes[c, i, 2] * vz
+            rows.J[c, n, i] = sign * (axes[c, i, 0] * vx + axes[c, i, 1] * vy + axes[c, i, 2] * vz)
         n += 1
     rows.length[c] = n
 

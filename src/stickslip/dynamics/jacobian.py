@@ -25,16 +25,19 @@ def last_dof(support, link):
 
 
 @kernel
+def velocity_at(S, d, x, y, z):
+    """The velocity that S[d] gives to the point (x, y, z) seen from O."""
+    a, b, c = S[d, 3], S[d, 4], S[d, 5]
+    return S[d, 0] + b * z - c * y, S[d, 1] + c * x - a * z, S[d, 2] + a * y - b * x
+
+
+@kernel
 def point_jacobian(support, kin, link, x, y, z, J):
     """J (3, nv): velocity of the point (x, y, z) [world] of a link. Cost: depth of the link."""
-    S = kin.S
     x, y, z = x - kin.origin[link, 0], y - kin.origin[link, 1], z - kin.origin[link, 2]
     d = last_dof(support, link)
     while d >= 0:
-        a, b, c = S[d, 3], S[d, 4], S[d, 5]
-        J[0, d] = S[d, 0] + b * z - c * y
-        J[1, d] = S[d, 1] + c * x - a * z
-        J[2, d] = S[d, 2] + a * y - b * x
+        J[0, d], J[1, d], J[2, d] = velocity_at(kin.S, d, x, y, z)
         d = support.dof_parent[d]
 
 
@@ -46,11 +49,8 @@ def frame_jacobian(support, frames, kin, frame, J):
     x, y, z = x - kin.origin[link, 0], y - kin.origin[link, 1], z - kin.origin[link, 2]
     d = last_dof(support, link)
     while d >= 0:
-        a, b, c = S[d, 3], S[d, 4], S[d, 5]
-        J[0, d] = S[d, 0] + b * z - c * y
-        J[1, d] = S[d, 1] + c * x - a * z
-        J[2, d] = S[d, 2] + a * y - b * x
-        J[3, d], J[4, d], J[5, d] = a, b, c
+        J[0, d], J[1, d], J[2, d] = velocity_at(S, d, x, y, z)
+        J[3, d], J[4, d], J[5, d] = S[d, 3], S[d, 4], S[d, 5]
         d = support.dof_parent[d]
 
 
@@ -73,10 +73,8 @@ def frame_position(frames, kin, frame):
 @kernel
 def point_velocity(kin, link, x, y, z):
     """Velocity of the point (x, y, z) [world] of a link."""
-    V = kin.vel
-    x, y, z = x - kin.origin[link, 0], y - kin.origin[link, 1], z - kin.origin[link, 2]
-    a, b, c = V[link, 3], V[link, 4], V[link, 5]
-    return V[link, 0] + b * z - c * y, V[link, 1] + c * x - a * z, V[link, 2] + a * y - b * x
+    O = kin.origin
+    return velocity_at(kin.vel, link, x - O[link, 0], y - O[link, 1], z - O[link, 2])
 
 
 @kernel
