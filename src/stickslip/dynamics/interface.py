@@ -58,6 +58,7 @@ class Dynamics:
         self.model = model
         self.data = make_data(model)
         self._f_ext = np.zeros((model.nlink, 6))
+        self._quaternions = model.quaternions()
 
     # -- the boundary: shapes and finiteness are checked here, kernels assume them -------------------------------
 
@@ -68,7 +69,12 @@ class Dynamics:
         return array
 
     def _q(self, q) -> np.ndarray:
-        return self._vector("q", q, self.model.nq)
+        array = self._vector("q", q, self.model.nq)
+        for j, first in self._quaternions:
+            w, x, y, z = array[first : first + 4]
+            if not abs(w * w + x * x + y * y + z * z - 1.0) < 1e-6:
+                raise expected(f"quaternion of joint {self.model.joint_names[j]!r} in q", "unit length", (w, x, y, z))
+        return array
 
     def _v(self, v, name: str = "v") -> np.ndarray:
         return self._vector(name, v, self.model.nv)

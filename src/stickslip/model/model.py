@@ -87,6 +87,8 @@ class Model:
             q = self.keyframes.get("home", self.tree.q0)
         state = State(np.array(q, dtype=float), np.zeros(self.nv) if v is None else np.array(v, dtype=float))
         self.check(state)
+        for _, first in self.quaternions():  # unit to 1e-6 when they come, unit to round-off from here on
+            state.q[first : first + 4] /= np.linalg.norm(state.q[first : first + 4])
         return state
 
     def check(self, state: State) -> None:

@@ -31,6 +31,9 @@ from stickslip.simulation.stages import STAGES, Controller, Stages
 from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, FASTEST, OK, Inputs, Stage, Stepper
 from stickslip.steppers.registry import resolve
 
+LONGEST_STRETCH = 2000
+"""Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""
+
 
 class Simulation:
     """One scene, one method, one time step.
@@ -247,14 +250,14 @@ class Simulation:
                     k = self.steps - begin
                     if self.controller is not None and k % every_control == 0:
                         self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
-                    stop = min(k - k % every_frame + every_frame, end - begin)
+                    stop = min(k - k % every_frame + every_frame, end - begin, k + LONGEST_STRETCH)
                     if self.controller is not None:
                         stop = min(stop, k - k % every_control + every_control)
                     self.step(stop - k)
                     k = self.steps - begin
                     if k % every_frame == 0 or self.steps == end:
                         self._record(recorder)
-                        bar.update(k * self.dt)
+                    bar.update(k * self.dt)
             outcome = "complete"
         except DivergedError as error:
             outcome = "diverged"
