@@ -2,7 +2,7 @@
 
 Numba's own cache notices an edit of the file that holds a function, but not an edit of a helper that the function
 calls in another file: it then returns the old answer. So compiled code lives in a directory whose name is a hash of
-the whole package's source (and of the Numba and NumPy versions): any edit anywhere starts a fresh directory.
+the whole package's source (and of the Numba and NumPy versions): any edit in the package starts a fresh directory.
 
 * ``STICKSLIP_CACHE_DIR`` moves the cache (default: the user's cache directory).
 * ``NUMBA_DISABLE_JIT=1`` runs every kernel as plain Python: slow, but you can set a breakpoint in it.
@@ -16,7 +16,9 @@ import re
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,24 +52,28 @@ def _cache_root() -> Path:
 
 
 def _make_cache_dir() -> str:
-    name = source_hash(Path(__file__).parent)
-    for root in (_cache_root(), Path(tempfile.gettempdir()) / f"stickslip-kernels-{Path.home().name}"):
-        try:
-            directory = root / name
-            if not directory.is_dir():
-                directory.mkdir(parents=True, exist_ok=True)
-                _forget_old(root)
-            directory.touch()  # the most recently used versions are the ones that are kept
-            return str(directory)
-        except OSError:
-            continue  # a read-only home: compiled code goes to the temporary directory
-    return tempfile.mkdtemp(prefix="stickslip-kernels-")
+    try:
+        root = _cache_root()
+        directory = root / source_hash(Path(__file__).parent)
+        if not directory.is_dir():
+            directory.mkdir(parents=True, exist_ok=True)
+            _forget_old(root)
+        directory.touch()  # the most recently used versions are the ones that are kept
+        return str(directory)
+    except (OSError, RuntimeError) as error:  # a home that cannot be written, or no home at all
+        warnings.warn(
+            f"compiled kernels cannot be kept ({error}); every process will compile anew: set STICKSLIP_CACHE_DIR",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return tempfile.mkdtemp(prefix="stickslip-kernels-")
 
 
 def _forget_old(root: Path) -> None:
-    ours = [d for d in root.iterdir() if d.is_dir() and re.fullmatch(VERSION, d.name)]  # nobody else's folders
-    for old in sorted(ours, key=lambda d: d.stat().st_mtime, reverse=True)[KEPT_CACHES:]:
-        shutil.rmtree(old, ignore_errors=True)
+    with suppress(OSError):  # another process may be tidying up at the same time
+        ours = [d for d in root.iterdir() if d.is_dir() and re.fullmatch(VERSION, d.name)]  # nobody else's folders
+        for old in sorted(ours, key=lambda d: d.stat().st_mtime, reverse=True)[KEPT_CACHES:]:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 CACHE_DIR = _make_cache_dir()
@@ -86,11 +92,15 @@ def kernel(func: F) -> F:
     The rules of a kernel (they are what lets the same function run inside a CUDA kernel):
     arrays and numbers in, status codes out; scratch comes from the caller; no allocation, no Python objects,
     no strings, no exceptions.
+
+    Kernels of your own, outside this package, are compiled anew in every process: only the package's own source is
+    part of the cache's name, and a stale answer is worse than a slow start.
     """
     config: Any = numba_config
     previous = config.CACHE_DIR
     config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
     try:
-        return numba.njit(cache=True, nogil=True, error_model="numpy", **OPTIONS)(func)
+        ours = func.__module__.partition(".")[0] == __package__
+        return numba.njit(cache=ours, nogil=True, error_model="numpy", **OPTIONS)(func)
     finally:
         config.CACHE_DIR = previous

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from math import inf, isfinite
 from typing import Any
 
 
@@ -51,6 +52,19 @@ class UnstableStepWarning(StickslipWarning):
 def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
     """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` as an exception to raise."""
     return InputError(f"{what}: expected {wanted}, got {got!r}" + (f"; {remedy}" if remedy else ""))
+
+
+def number(
+    what: str, value: Any, wanted: str = "a finite number", *, least: float = -inf, above: float = -inf
+) -> float:
+    """A finite float with ``value >= least`` and ``value > above``; anything else is refused by name."""
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        raise expected(what, wanted, value) from None
+    if isinstance(value, str) or not isfinite(result) or result < least or result <= above:
+        raise expected(what, wanted, value)
+    return result
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> InputError:

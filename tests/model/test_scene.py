@@ -43,7 +43,7 @@ def everything() -> ss.Scene:
     ball.add_mesh(np.array([[0, 0, 0], [0.1, 0, 0], [0, 0.1, 0], [0, 0, 0.1]]), mass=0.5)
     wagon = scene.add_body("wagon", joint="slide", axis=(1, 0, 0), pos=(5, 0, 1))
     wagon.add_joint("hinge", axis=(0, 0, 1), pos=(0.1, 0, 0)).set_inertia(
-        2.0, com=(0.1, 0, 0), inertia=(1, 2, 2.5, 0.1)
+        2.0, com=(0.1, 0, 0), inertia=(1, 2, 2.5, 0.1, 0, 0)
     )
     return scene
 
@@ -271,6 +271,23 @@ def test_body_without_mass_does_not_compile():
     scene.add_body("empty")
     with pytest.raises(ss.ModelError, match="empty"):
         scene.compile()
+
+
+def test_pos_places_one_base_only(tmp_path):
+    path = tmp_path / "two.xml"
+    body = "<body name='{0}'><freejoint name='{0}'/><geom size='0.1'/></body>"
+    path.write_text(f"<mujoco><worldbody>{body.format('a')}{body.format('b')}</worldbody></mujoco>")
+    with pytest.raises(ss.InputError, match="one base to place, found 'a', 'b'"):
+        ss.Scene().load(path, pos=(0, 0, 1))
+
+
+def test_a_material_can_be_shared():
+    rubber = ss.Material(friction=1.2, stiffness=1e4, damping=50.0)
+    scene = ss.Scene()
+    scene.add_sphere(0.1, material=rubber)
+    scene.add_sphere(0.1, material=rubber, friction=0.5, pos=(1, 0, 0))
+    materials = [shape.material for shape in scene.compile().shapes]
+    assert materials == [rubber, ss.Material(0.5, 1e4, 50.0)]
 
 
 def test_unknown_names_suggest_the_nearest():

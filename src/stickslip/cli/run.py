@@ -54,7 +54,7 @@ def summary(name: str, sim, log):
 
     wall, span = float(log.wall[-1]), float(log.time[-1] - log.time[0])
     steps = int(log.steps[-1] - log.steps[0])
-    energy = log.energy.sum(axis=1) + log.contact_energy
+    energy = log.energy.sum(axis=1) + np.nan_to_num(log.contact_energy)
     weight = float(sim.model.inertia.mass.sum() * np.linalg.norm(sim.model.inertia.gravity))
     table = Table(title=f"{name}: {sim.method}/{sim.law}", show_header=False, title_justify="left")
     table.add_column()

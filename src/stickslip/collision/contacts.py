@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip.errors import expected
-from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS
+from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
 
 FRICTION, STIFFNESS, DAMPING, RESTITUTION = 0, 1, 2, 3
+MOST_PAIRS = 1_000_000
+"""Ids that a Python collision function may use; memory follows the largest one."""
 
 
 class Contacts(NamedTuple):
@@ -77,8 +79,10 @@ def tangents(normal: np.ndarray) -> np.ndarray:
 class ContactList:
     """What a Python collision function writes to: ``sim.contacts.add(link1, link2, point, normal, gap)``."""
 
-    def __init__(self, capacity: int = 16) -> None:
+    def __init__(self, capacity: int = 16, links: int = 1) -> None:
         self.arrays = make_contacts(capacity)
+        self.links = links
+        """Number of links of the model, the world included."""
 
     def __len__(self) -> int:
         return int(self.arrays.found[0])
@@ -99,25 +103,36 @@ class ContactList:
         normal,
         gap: float,
         *,
-        pair: int | None = None,
+        pair: int,
         friction: float = DEFAULT_FRICTION,
         stiffness: float = DEFAULT_STIFFNESS,
         damping: float = DEFAULT_DAMPING,
         restitution: float = 0.0,
         rolling: bool = False,
     ) -> None:
-        """Append a contact; ``pair`` is its persistent id (default: its place in the list)."""
-        n = np.asarray(normal, dtype=float)
-        if n.shape != (3,) or abs(np.linalg.norm(n) - 1.0) > 1e-6:
+        """Append a contact between two links at a point [m, world]; gap [m] < 0 in penetration.
+
+        ``pair`` names the contact from step to step (friction anchors hang on it): a small whole number of your own.
+        """
+        n, p = np.asarray(normal, dtype=float), np.asarray(point, dtype=float)
+        if n.shape != (3,) or not abs(np.linalg.norm(n) - 1.0) < 1e-6:
             raise expected("contact normal", "a unit vector (3,)", normal, "divide it by its norm")
+        if p.shape != (3,) or not np.all(np.isfinite(p)) or not np.isfinite(gap):
+            raise expected("contact point and gap", "finite numbers (3,) and one more", (point, gap))
+        for link in (link1, link2):
+            if not 0 <= link < self.links:
+                raise expected("contact link", f"an index from 0 (world) to {self.links - 1}", link, "see model.link")
+        if not 0 <= pair < MOST_PAIRS:
+            raise expected("contact pair", f"a whole number from 0 to {MOST_PAIRS - 1}", pair)
+        material = Material(friction, stiffness, damping, restitution)
         i = len(self)
         if i == len(self.arrays.pair):
             self.grow()
         c = self.arrays
-        c.pair[i] = i if pair is None else pair
+        c.pair[i] = pair
         c.link1[i], c.link2[i] = link1, link2
-        c.point[i], c.axes[i], c.gap[i] = point, tangents(n), gap
-        c.material[i] = friction, stiffness, damping, restitution
+        c.point[i], c.axes[i], c.gap[i] = p, tangents(n), gap
+        c.material[i] = material.friction, material.stiffness, material.damping, material.restitution
         c.rolling[i] = rolling
         c.velocity[i], c.force[i] = 0.0, 0.0
         c.found[0] = i + 1

@@ -149,9 +149,9 @@ def contact_energy(kin, contacts, anchors):
     """Energy stored in the contact springs [J]."""
     energy = 0.0
     for c in range(contacts.found[0]):
-        if contacts.gap[c] >= 0.0:
-            continue
         k, a, A = contacts.pair[c], contacts.link1[c], contacts.axes
+        if contacts.gap[c] >= 0.0 or anchors.active[k] == 0:
+            continue
         x0, y0, z0 = link_point(kin, a, anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
         x, y, z = contacts.point[c, 0] - x0, contacts.point[c, 1] - y0, contacts.point[c, 2] - z0
         s1 = A[c, 1, 0] * x + A[c, 1, 1] * y + A[c, 1, 2] * z

@@ -23,6 +23,8 @@ class PD:
 
     def bind(self, model: Model) -> None:
         """Find the actuators in the model, and check the sizes of the gains."""
+        if self.robot is not None and not isinstance(self.robot, Robot):
+            raise expected("PD robot", "what scene.add_robot returned, or nothing", self.robot)
         names = model.actuator_names if self.robot is None else self.robot.actuators
         missing = [name for name in names if name not in model.actuator_names]
         if missing:
@@ -32,7 +34,11 @@ class PD:
         self._index = np.array([model.actuator_names.index(name) for name in names])
         joints = model.actuators.joint[self._index]
         self._q, self._v = model.tree.joint_q[joints], model.tree.joint_v[joints]
-        self._scale = 1.0 / (model.actuators.gear * model.actuators.gain)[self._index]
+        a = model.actuators
+        self._gear, self._gain, self._bias = a.gear[self._index], a.gain[self._index], a.bias[self._index]
+        dead = np.flatnonzero(self._gear * self._gain == 0.0)
+        if len(dead):
+            raise InputError(f"PD: the control of actuator {names[dead[0]]!r} has no effect (gear or gain is zero)")
         self._control = np.zeros(model.nu)
         self._home = model.state().q[self._q]
         for name in ("kp", "kd", "target", "feedforward"):
@@ -43,5 +49,7 @@ class PD:
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         target = self._home if self.target is None else self.target
         force = self.kp * (target - q[self._q]) - self.kd * v[self._v] + self.feedforward
-        self._control[self._index] = force * self._scale
+        # what the actuator adds by itself (a servo's spring and damper) is taken out again
+        bias = self._bias[:, 0] + self._gear * (self._bias[:, 1] * q[self._q] + self._bias[:, 2] * v[self._v])
+        self._control[self._index] = (force / self._gear - bias) / self._gain
         return self._control

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ class Dynamics:
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
 
-    # -- the boundary: shapes and finiteness are checked here, kernels assume them -------------------------------
+    # -- the boundary: shapes and quaternions are checked here, kernels assume them -------------------------------
 
     def _vector(self, name: str, value, size: int) -> np.ndarray:
         array = np.ascontiguousarray(value, dtype=np.float64)
@@ -235,9 +236,30 @@ class Dynamics:
             factor.solve(m.support, self.data.mass.L, y)
             return J @ y
 
-        operator = LinearOperator((3 * n, 3 * n), matvec=apply, dtype=float)
-        start = np.random.default_rng(0).normal(size=3 * n)
-        return float(eigsh(operator, k=1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0])
+        return largest_eigenvalue(apply, 3 * n)
+
+    def mobility_norm(self, q, weight) -> float:
+        """The largest eigenvalue of √w·M⁻¹·√w for weights (nv,): with joint stiffnesses as weights, the square of the
+        highest frequency [1/s²]."""
+        root = np.sqrt(self._v(weight, "weight"))
+        if not np.any(root):
+            return 0.0
+        self._factor(q)
+
+        def apply(x: np.ndarray) -> np.ndarray:
+            y = np.ascontiguousarray(root * x.ravel())
+            factor.solve(self.model.support, self.data.mass.L, y)
+            return root * y
+
+        return largest_eigenvalue(apply, self.model.nv)
+
+    def point_jacobian(self, q, frame: str, point) -> np.ndarray:
+        """(3, nv) of a point [m, world] that moves with the named frame's link."""
+        m, kin, link, J = self.model, self.data.kin, self.model.link(frame), np.zeros((3, self.model.nv))
+        path_kinematics(m.tree, link, self._q(q), kin)
+        x, y, z = self._vector("point", point, 3)
+        jacobian.point_jacobian(m.support, kin, link, x, y, z, J)
+        return J
 
     def _contacts(self, link1, link2, point, axes):
         link1 = np.ascontiguousarray(link1, dtype=np.int64)
@@ -293,3 +315,12 @@ class Dynamics:
         out = np.empty(self.model.nv)
         configuration.difference(self.model.tree, self._q(q0), self._q(q1), out)
         return out
+
+
+def largest_eigenvalue(apply: Callable[[np.ndarray], np.ndarray], n: int) -> float:
+    """Of a symmetric positive semidefinite n×n matrix, given as a product with a vector; to 0.1 %."""
+    if n <= 3:
+        return float(np.linalg.eigvalsh(np.stack([apply(column) for column in np.eye(n)])).max())
+    start = np.random.default_rng(0).normal(size=n)
+    operator = LinearOperator((n, n), matvec=apply, dtype=float)
+    return float(eigsh(operator, k=1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0])

@@ -1,19 +1,11 @@
 """Jacobians of points and frames, their velocities, and J̇·v; all in world axes, linear rows first.
 
-Only the columns of the joints between the world and the link are written: the caller's array must be zero elsewhere,
-or be cleared with ``clear``.
+Only the columns of the joints between the world and the link are written: the caller's array must be zero elsewhere.
 """
 
 from __future__ import annotations
 
 from stickslip._jit import kernel
-
-
-@kernel
-def clear(J):
-    for i in range(J.shape[0]):
-        for j in range(J.shape[1]):
-            J[i, j] = 0.0
 
 
 @kernel

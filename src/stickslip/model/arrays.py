@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # MuJoCo's numbers
-JOINT_NAMES = ("free", "ball", "slide", "hinge")
 JOINT_NQ = (7, 4, 1, 1)
 JOINT_NV = (6, 3, 1, 1)
 

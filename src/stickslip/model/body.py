@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,6 +109,7 @@ class Body:
         stiffness: float | None = None,
         damping: float | None = None,
         restitution: float | None = None,
+        material: Material | None = None,
         collide: bool = True,
         rgba: Vector | None = None,
         name: str | None = None,
@@ -119,14 +120,16 @@ class Body:
         for what, value in (("mass", mass), ("density", density)):
             if value is not None and not (np.isfinite(value) and value >= 0.0):
                 raise expected(what, "a number ≥ 0", value)
-        material = Material(friction, stiffness, damping, restitution)
+        given = {"friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution}
+        given = {key: value for key, value in given.items() if value is not None}
+        material = replace(material, **given) if material is not None else Material(**given)
         geom = self.spec.add_geom(
             name=name or self.scene._name("shape"),
             type=kind,
             size=size,
             pos=vector("pos", pos, 3),
             quat=vector("quat", quat, 4),
-            friction=[DEFAULT_FRICTION if friction is None else friction, 0.005, 0.0001],
+            friction=[DEFAULT_FRICTION if material.friction is None else material.friction, 0.005, 0.0001],
             userdata=material.to_user(),
             contype=int(collide),
             conaffinity=int(collide),
@@ -214,7 +217,9 @@ class Body:
         if not (np.isfinite(mass) and mass > 0.0):
             raise expected(f"mass of body {self.name!r}", "a number > 0 [kg]", mass)
         entries = np.zeros(6)
-        entries[: len(inertia)] = inertia
+        if len(inertia) not in (3, 6):
+            raise expected(f"inertia of body {self.name!r}", "3 or 6 numbers [kg m²]", inertia)
+        entries[: len(inertia)] = vector("inertia", inertia, len(inertia))
         self.spec.mass, self.spec.explicitinertial = mass, True
         self.spec.ipos, self.spec.fullinertia = vector("com", com, 3), entries
         return self

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import mujoco
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
 from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Support, Tree, build_support
+from stickslip.model.mjspec import xml_with_keyframes
 from stickslip.model.shape import Shape
 
 
@@ -47,6 +50,8 @@ class Model:
     """Named configurations (nq,)."""
     mj: mujoco.MjModel = field(repr=False, compare=False)
     """The MuJoCo model that this one was compiled from: the same scene for the peer."""
+    spec: mujoco.MjSpec | None = field(default=None, repr=False, compare=False)
+    """Its specification, if it was compiled from a scene."""
 
     @property
     def nlink(self) -> int:
@@ -65,6 +70,23 @@ class Model:
     def nu(self) -> int:
         """Number of controls."""
         return len(self.actuators.joint)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything that the motion depends on."""
+        digest = hashlib.sha256()
+        for part in (self.tree, self.inertia, self.joint_forces, self.actuators):
+            for array in part:
+                digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(repr([(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in self.shapes]).encode())
+        for shape in self.shapes:
+            for array in (shape.pos, shape.rot, shape.size):
+                digest.update(array.tobytes())
+        return digest.hexdigest()[:16]
+
+    def to_xml(self) -> str:
+        """MJCF text, with all digits and the keyframes; empty if the model was not compiled from a scene."""
+        return "" if self.spec is None else xml_with_keyframes(self.spec, self.keyframes)
 
     def link(self, name: str) -> int:
         """Index of the link that carries the body ``name``."""
@@ -111,10 +133,6 @@ class Model:
         free = [(int(j), int(tree.joint_q[j]) + 3) for j in np.flatnonzero(tree.joint_type == 0)]
         ball = [(int(j), int(tree.joint_q[j])) for j in np.flatnonzero(tree.joint_type == 1)]
         return sorted(free + ball)
-
-    def with_gravity(self, gravity) -> Model:
-        """The same model under another gravity [m/s²]."""
-        return replace(self, inertia=self.inertia._replace(gravity=np.array(gravity, dtype=float)))
 
 
 def compile_model(mj: mujoco.MjModel) -> Model:

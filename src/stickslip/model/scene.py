@@ -16,12 +16,13 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import InputError, ModelError, unknown
+from stickslip.files import check_writable
 from stickslip.model.arrays import JOINT_NQ
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, vector
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
 from stickslip.model.importers.read import LoadedSpec, read_spec
-from stickslip.model.mjspec import collected_warnings, exact_xml
+from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import Model, compile_model
 
 ROBOTS = Path(__file__).parent / "robots"
@@ -210,7 +211,11 @@ class Scene:
                 if full in taken:
                     raise InputError(f"the name {full!r} is taken ({kind}); give this one a name: name='second'")
         self._bodies |= {prefix + body.name for body in child.bodies}
-        for body in child.worldbody.bodies:
+        bases = child.worldbody.bodies
+        if (pos is not None or quat is not None) and len(bases) != 1:
+            found = ", ".join(repr(body.name) for body in bases) or "none"
+            raise InputError(f"pos and quat: expected a file with one base to place, found {found}; leave them out")
+        for body in bases:
             if pos is not None:
                 body.pos = vector("pos", pos, 3)
             if quat is not None:
@@ -248,29 +253,19 @@ class Scene:
 
     def compile(self) -> Model:
         """The constant arrays of this scene; the initial configuration is its keyframe ``home``."""
-        mj = self._compiled(self._marked())
-        return replace(compile_model(mj), keyframes=self._configurations(mj))
+        spec = self.spec.copy()
+        spec.add_text(name=MARKER, data="1")  # says that the user attributes are ours
+        mj = compile_spec(spec, f"scene {self.name!r}")
+        return replace(compile_model(mj), keyframes=self._configurations(mj), spec=spec)
 
     def to_xml(self) -> str:
         """MJCF text of the scene, with its initial configuration as the keyframe ``home``."""
-        spec = self._marked()
-        for name, q in self._configurations(self._compiled(spec)).items():
-            spec.add_key(name=name, qpos=q)
-        self._compiled(spec)
-        return exact_xml(spec)
+        return self.compile().to_xml()
 
     def save(self, path: str | Path) -> None:
         """Write the scene as MJCF; MuJoCo opens it, and ``Scene.from_file`` gives it back."""
+        check_writable(Path(path))
         Path(path).write_text(self.to_xml())
-
-    def _marked(self) -> mujoco.MjSpec:
-        """A copy that says that its user attributes are ours."""
-        spec = self.spec.copy()
-        spec.add_text(name=MARKER, data="1")
-        return spec
-
-    def _compiled(self, spec: mujoco.MjSpec) -> mujoco.MjModel:
-        return compile_spec(spec, f"scene {self.name!r}")
 
     def _configurations(self, mj: mujoco.MjModel) -> dict[str, np.ndarray]:
         """Keyframe name → configuration (nq,); joints that a keyframe does not mention are at their reference."""

@@ -42,11 +42,11 @@ def plot(log: Log, what: str = "energy", ax: Axes | None = None, **options: Any)
 
 def _energy(log: Log, ax: Axes) -> None:
     kinetic, potential, elastic = log.energy.T
-    total = log.energy.sum(axis=1) + log.contact_energy
+    total = log.energy.sum(axis=1) + np.nan_to_num(log.contact_energy)
     ax.plot(log.time, kinetic, label="kinetic")
     ax.plot(log.time, potential, label="potential")
     ax.plot(log.time, elastic, label="elastic (joints)")
-    if np.any(log.contact_energy != 0.0):
+    if np.any(np.nan_to_num(log.contact_energy) != 0.0):
         ax.plot(log.time, log.contact_energy, label="elastic (contacts)")
     ax.plot(log.time, total, "k--", label="total")
     ax.set_ylabel("energy [J]")

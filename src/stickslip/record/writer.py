@@ -86,7 +86,14 @@ class Recorder:
         self._end[row] = self._contacts_before + stop
         self._rows = row + 1
         self.frames += 1
-        if self._rows == self._capacity or time.monotonic() - self._last_flush > FLUSH_SECONDS:
+        if self._rows == self._capacity or self.frames == 1:
+            self.flush()
+        else:
+            self.flush_if_due()
+
+    def flush_if_due(self) -> None:
+        """Flush if the last time was a second ago; call it often, also between frames."""
+        if self._rows and time.monotonic() - self._last_flush > FLUSH_SECONDS:
             self.flush()
 
     def _copy_contacts(self, contacts: Mapping[str, Any]) -> int:

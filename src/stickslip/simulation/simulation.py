@@ -20,13 +20,13 @@ import numpy as np
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.pairs import find_plane_pairs
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, InputError, NotHonouredWarning, UnstableStepWarning, expected
+from stickslip.errors import DivergedError, InputError, NotHonouredWarning, UnstableStepWarning, expected, number
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
 from stickslip.simulation.divergence import describe_divergence
-from stickslip.simulation.snapshot import Snapshot, put_memory, restore_snapshot, take_snapshot
+from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
 from stickslip.simulation.stages import STAGES, Controller, Stages
 from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, FASTEST, OK, Inputs, Stage, Stepper
 from stickslip.steppers.registry import resolve
@@ -62,9 +62,8 @@ class Simulation:
     ) -> None:
         if not isinstance(scene, Scene | Model):
             raise expected("scene", "a Scene or a Model", type(scene).__name__, "ss.Scene.from_file loads a file")
-        if dt is not None and not (np.isfinite(dt) and dt > 0.0):
-            raise expected("dt", "a positive number of seconds", dt, "for example 1e-3")
-        self.scene = scene if isinstance(scene, Scene) else None
+        if dt is not None:
+            dt = number("dt", dt, "a positive number of seconds", above=0.0)
         self.model = scene.compile() if isinstance(scene, Scene) else scene
         self.stages = Stages(user, collision, formulate, solve, integrate, record)
         self.dynamics = Dynamics(self.model)
@@ -73,16 +72,18 @@ class Simulation:
         self.method, stepper, self.law = resolve(method)
         pairs, left_out = find_plane_pairs(self.model)
         if self.law == "none":
+            if collision is not None or formulate is not None:
+                raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
             pairs = type(pairs)(*(array[:0] for array in pairs))
         elif collision is None:
             self._warn_left_out(left_out)
             self._warn_not_honoured(stepper, pairs.material)
         self.state = self.model.state()
-        self.stepper = stepper(self.model, dt or 1e-3, self.law, pairs, self.dynamics.data)
+        self.stepper = stepper(self.model, dt or 1e-3, self.law, pairs)
         limit = self.stepper.stable_dt(self.state)
         if dt is None:
             dt = _round_step(limit)
-            self.stepper = stepper(self.model, dt, self.law, pairs, self.dynamics.data)
+            self.stepper = stepper(self.model, dt, self.law, pairs)
         elif dt > limit and collision is None:
             _warn(
                 f"dt = {dt:g} s is above {limit:.2g} s, where {self.method} becomes unstable if all contacts of this "
@@ -94,9 +95,11 @@ class Simulation:
 
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
         self.controller: Controller | None = None
+        self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
         self.steps = 0
         self.status = OK
-        self.start_time = 0.0
+        self._recording = False
+        self._wall_start = clock.perf_counter()
 
     def _warn_left_out(self, left_out) -> None:
         if left_out:
@@ -144,7 +147,10 @@ class Simulation:
 
     def set_control(self, value) -> None:
         """Set the controls; they hold until the next call."""
-        array = np.asarray(value, dtype=float)
+        try:
+            array = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise expected("control", f"{self.model.nu} numbers, one per actuator", value) from None
         if array.shape != (self.model.nu,):
             raise expected(
                 "control", f"an array of shape ({self.model.nu},), one per actuator", array.shape,
@@ -180,7 +186,7 @@ class Simulation:
                 self._staged_step()
                 done = int(self.status == OK)
             self.steps += done
-            self.state.time = self.start_time + self.steps * self.dt
+            self.state.time = self.steps * self.dt
             if self.status == CONTACTS_FULL:
                 self.contacts.grow()
             elif self.status != OK:
@@ -199,6 +205,8 @@ class Simulation:
 
     def _run_stage(self, name: str) -> None:
         (getattr(self.stages, name, None) or self._builtin[name])(self)
+        if name == "collision" and self.stages.collision is not None:
+            self.stepper.make_room(1 + int(self.contacts.arrays.pair[: len(self.contacts)].max(initial=-1)))
 
     def _staged_step(self) -> None:
         self.status = OK
@@ -223,37 +231,37 @@ class Simulation:
     ) -> Log:
         """Simulate ``duration`` seconds and return the log.
 
-        ``controller(t, q, v)`` is called every ``control_dt`` (default: 1 ms, or dt if that is longer). A frame is
+        ``controller(t, q, v)`` is called every ``control_dt`` (default: 1 ms, or dt if that is longer), counted from
+        t = 0; it stays in charge in later runs until another is given or ``sim.controller = None``. A frame is
         kept every ``record_dt`` (default: 10 ms), in memory or in the HDF5 file ``record``. ``progress`` shows a
         bar (default: if the run takes more than two seconds).
         """
-        if not (np.isfinite(duration) and duration >= 0.0):
-            raise expected("duration", "a number of seconds ≥ 0", duration)
+        duration = number("duration", duration, "a number of seconds ≥ 0", least=0.0)
         if record is not None and self.stages.record is not None:
             raise InputError("record: expected a file or a record stage, got both; your stage does the recording")
         every_control = self._every("control_dt", control_dt, 1e-3)
         every_frame = self._every("record_dt", record_dt, 1e-2)
         if controller is not None:
-            self.controller = controller
-            bind = getattr(controller, "bind", None)
-            if bind is not None:
-                bind(self.model)
+            self._take_over(controller)
         end = self.steps + ceil(duration / self.dt - 1e-6)
-        recorder = Recorder(record, self.model, scene_xml=self._scene_xml(), options=self._options(every_control))
+        recorder = Recorder(record, self.model, scene_xml=self.model.to_xml(), options=self._options(every_control))
         self._wall_start = clock.perf_counter()
+        self._recording = record is not None
         outcome = "interrupted"
         try:
             with Progress(f"{self.method}, dt = {self.dt:g} s", duration, "s", show=progress) as bar:
                 begin = self.steps
+                stretch = LONGEST_STRETCH if self.stages.compiled else 1
                 self._record(recorder)
                 while self.steps < end:
                     k = self.steps - begin
-                    if self.controller is not None and k % every_control == 0:
+                    if self.controller is not None and (self.steps % every_control == 0 or (k == 0 and controller)):
                         self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
-                    stop = min(k - k % every_frame + every_frame, end - begin, k + LONGEST_STRETCH)
+                    stop = min(k - k % every_frame + every_frame, end - begin, k + stretch)
                     if self.controller is not None:
-                        stop = min(stop, k - k % every_control + every_control)
+                        stop = min(stop, k - self.steps % every_control + every_control)
                     self.step(stop - k)
+                    recorder.flush_if_due()
                     k = self.steps - begin
                     if k % every_frame == 0 or self.steps == end:
                         self._record(recorder)
@@ -264,22 +272,38 @@ class Simulation:
             if record is not None:
                 recorder.save_last_good(self.time, self.state.q, self.state.v)
                 self._record(recorder)
-                error.saved_to = str(record)
-            else:
-                error.saved_to = self._save_elsewhere()
-            raise DivergedError(
-                f"{error} Last good state saved to {error.saved_to}.", snapshot=error.snapshot, saved_to=error.saved_to
-            ) from None
+                raise DivergedError(
+                    f"{error} Last good state saved to {record}.", snapshot=error.snapshot, saved_to=str(record)
+                ) from None
+            raise
         finally:
+            self._recording = False
             recorder.close(outcome)
         return recorder.log()
+
+    def restore_controller(self, value: Any) -> None:
+        """Hand a controller its state back; one that is given to ``run`` later gets it then."""
+        self._controller_state = None
+        put = getattr(self.controller, "set_state", None)
+        if value is not None and put is not None:
+            put(value)
+        elif value is not None:
+            self._controller_state = value
+
+    def _take_over(self, controller: Controller) -> None:
+        if not callable(controller):
+            raise expected("controller", "a function controller(t, q, v)", controller)
+        self.controller = controller
+        bind = getattr(controller, "bind", None)
+        if bind is not None:
+            bind(self.model)
+        self.restore_controller(self._controller_state)
 
     def _every(self, name: str, period: float | None, default: float) -> int:
         """A period as a whole number of steps."""
         if period is None:
             return max(1, round(default / self.dt))
-        if not (np.isfinite(period) and period > 0.0):
-            raise expected(name, "a positive number of seconds", period)
+        period = number(name, period, "a positive number of seconds", above=0.0)
         n = round(period / self.dt)
         if n < 1 or abs(n * self.dt - period) > 1e-6 * period:
             raise expected(
@@ -292,13 +316,17 @@ class Simulation:
     def observe(self) -> float:
         """Bring contacts and forces up to date with the current state; returns the contact springs' energy [J].
 
-        Changes nothing that the next step depends on.
+        Changes nothing that the next step depends on: the contact law's memory and the random state are put back. A
+        Python collision or formulate function is called once more for every frame. The energy is NaN where such a
+        function makes the forces.
         """
         saved = {name: array.copy() for name, array in self.stepper.memory().items()}
+        random = self.rng.bit_generator.state
         for name in self.stepper.observing:
             self._run_stage(name)
-        energy = self.stepper.contact_energy()
-        put_memory(self.stepper.memory(), saved)
+        energy = self.stepper.contact_energy() if self.stages.formulate is None else float("nan")
+        self.rng.bit_generator.state = random
+        self.stepper.remember(saved)
         return energy
 
     def _record(self, recorder: Recorder) -> None:
@@ -336,9 +364,6 @@ class Simulation:
             },
         )
 
-    def _scene_xml(self) -> str:
-        return self.scene.to_xml() if self.scene is not None else ""
-
     def _options(self, every_control: int) -> dict[str, Any]:
         replaced = [name for name in STAGES if getattr(self.stages, name) is not None]
         return {
@@ -353,11 +378,15 @@ class Simulation:
     # -- trouble -----------------------------------------------------------------------------------------------
 
     def _diverged(self) -> None:
-        raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
+        message, snapshot = describe_divergence(self), self.snapshot()
+        if self._recording:  # the run saves the state in its own file
+            raise DivergedError(message, snapshot=snapshot)
+        saved_to = self._save_elsewhere()
+        raise DivergedError(f"{message} Last good state saved to {saved_to}.", snapshot=snapshot, saved_to=saved_to)
 
     def _save_elsewhere(self) -> str:
         path = Path(tempfile.mkdtemp(prefix="stickslip-")) / "diverged.h5"
-        recorder = Recorder(path, self.model, scene_xml=self._scene_xml(), options=self._options(1))
+        recorder = Recorder(path, self.model, scene_xml=self.model.to_xml(), options=self._options(1))
         recorder.save_last_good(self.time, self.state.q, self.state.v)
         self._record(recorder)
         recorder.close("diverged")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +23,18 @@ class Snapshot:
 
     state: State
     steps: int
-    start_time: float
     inputs: Inputs
     memory: dict[str, np.ndarray]
+    """Of the contact law. After a divergence it is that of the failing step."""
     random: Mapping[str, Any]
-    controller: Any = field(default=None)
+    controller: Any
+    """What the controller's ``get_state()`` gave, if it has one."""
+    made_by: tuple[str, str, float, str]
+    """Method, law, dt and the model's fingerprint: it fits no other simulation."""
+
+
+def _signature(sim: Simulation) -> tuple[str, str, float, str]:
+    return sim.method, sim.law, sim.dt, sim.model.fingerprint
 
 
 def take_snapshot(sim: Simulation) -> Snapshot:
@@ -34,32 +42,25 @@ def take_snapshot(sim: Simulation) -> Snapshot:
     return Snapshot(
         state=sim.state.copy(),
         steps=sim.steps,
-        start_time=sim.start_time,
         inputs=Inputs(*(array.copy() for array in sim.inputs)),
         memory={name: array.copy() for name, array in sim.stepper.memory().items()},
-        random=sim.rng.bit_generator.state,
-        controller=get() if get is not None else None,
+        random=copy.deepcopy(sim.rng.bit_generator.state),
+        controller=copy.deepcopy(get()) if get is not None else None,
+        made_by=_signature(sim),
     )
 
 
 def restore_snapshot(sim: Simulation, snapshot: Snapshot) -> None:
-    memory = sim.stepper.memory()
-    if snapshot.state.q.shape != sim.state.q.shape or memory.keys() != snapshot.memory.keys():
-        raise InputError("snapshot: expected one of the same scene and method; take it with sim.snapshot()")
+    if snapshot.made_by != _signature(sim):
+        raise InputError(
+            f"snapshot: expected one of the same scene, method and dt, {_signature(sim)[:3]}, "
+            f"got {snapshot.made_by[:3]}; take it with sim.snapshot()"
+        )
     sim.state.q[:], sim.state.v[:], sim.state.time = snapshot.state.q, snapshot.state.v, snapshot.state.time
-    sim.steps, sim.start_time = snapshot.steps, snapshot.start_time
+    sim.steps = snapshot.steps
     for mine, saved in zip(sim.inputs, snapshot.inputs, strict=True):
         mine[:] = saved
-    put_memory(memory, snapshot.memory)
-    sim.rng.bit_generator.state = snapshot.random
-    put = getattr(sim.controller, "set_state", None)
-    if put is not None and snapshot.controller is not None:
-        put(snapshot.controller)
+    sim.stepper.remember(snapshot.memory)
+    sim.rng.bit_generator.state = copy.deepcopy(dict(snapshot.random))
+    sim.restore_controller(copy.deepcopy(snapshot.controller))
     sim.status = OK
-
-
-def put_memory(memory: Mapping[str, np.ndarray], saved: Mapping[str, np.ndarray]) -> None:
-    """Write saved arrays back; the present ones may have grown since."""
-    for name, array in memory.items():
-        array[:] = 0
-        array[: len(saved[name])] = saved[name]

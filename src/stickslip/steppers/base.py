@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.pairs import PlanePairs
-from stickslip.dynamics.data import Articulated, Data, Kinematics
+from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
 
@@ -96,10 +96,11 @@ class Stepper:
     capabilities: ClassVar[Capabilities]
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs, data: Data) -> None:
-        self.model, self.dt, self.law, self.data = model, dt, law, data
+    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs) -> None:
+        self.model, self.dt, self.law = model, dt, law
+        data = make_data(model)  # the stepper's own: a user function may call sim.dynamics in mid-step
         self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
-        self.contacts = ContactList(capacity=min(16, len(pairs.link1)))
+        self.contacts = ContactList(capacity=min(16, len(pairs.link1)), links=model.nlink)
         self.work = Work(
             kin=data.kin,
             art=data.art,
@@ -120,6 +121,16 @@ class Stepper:
 
     def memory(self) -> dict[str, np.ndarray]:
         return {}
+
+    def make_room(self, pairs: int) -> None:
+        """Make room in the memory for pair ids below ``pairs``; a Python collision function chooses its own."""
+
+    def remember(self, memory: Mapping[str, np.ndarray]) -> None:
+        """Put back what ``memory()`` gave; the present arrays may be longer or shorter."""
+        self.make_room(max((len(array) for array in memory.values()), default=0))
+        for name, array in self.memory().items():
+            array[:] = 0
+            array[: len(memory[name])] = memory[name]
 
     def stable_dt(self, state: State) -> float:
         """An estimate of the largest stable step at this state [s]; inf where the method has no such limit."""

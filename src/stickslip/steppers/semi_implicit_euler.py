@@ -19,6 +19,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS, Contacts
+from stickslip.collision.pairs import PlanePairs
 from stickslip.collision.plane_sphere import plane_sphere
 from stickslip.contact.spring_damper import (
     apply_contact_forces,
@@ -32,7 +33,8 @@ from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
-from stickslip.model.model import State
+from stickslip.model.arrays import JOINT_NV
+from stickslip.model.model import Model, State
 from stickslip.steppers.base import (
     CONTACTS_FULL,
     DIVERGED,
@@ -134,8 +136,8 @@ class SemiImplicitEuler(Stepper):
         reference="contact law: Hammoud et al., eqs. (2), (21), (22), (28)",
     )
 
-    def __init__(self, model, dt, law, pairs, data) -> None:
-        super().__init__(model, dt, law, pairs, data)
+    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs) -> None:
+        super().__init__(model, dt, law, pairs)
         self.damped_armature = model.inertia.armature + dt * model.joint_forces.damping
         self.anchors = make_anchors(len(pairs.link1))
 
@@ -163,17 +165,14 @@ class SemiImplicitEuler(Stepper):
             self.contacts.grow()
 
     def _formulate(self, sim) -> None:
-        self._room_for_pairs()
         spring_damper(self.work.kin, self._buffer, self.anchors, self.dt)
 
     def _solve(self, sim) -> None:
         accelerate(self.world, self.work, self._buffer, sim.inputs, self.damped_armature, sim.state.q, sim.state.v)
 
-    def _room_for_pairs(self) -> None:
-        """A Python collision function may use pair ids of its own."""
-        highest = int(self._buffer.pair[: len(self.contacts)].max(initial=-1))
-        if highest >= len(self.anchors.active):
-            bigger = make_anchors(2 * highest + 2)
+    def make_room(self, pairs: int) -> None:
+        if pairs > len(self.anchors.active):
+            bigger = make_anchors(2 * pairs)
             for old, new in zip(self.anchors, bigger, strict=True):
                 new[: len(old)] = old
             self.anchors = bigger
@@ -185,18 +184,34 @@ class SemiImplicitEuler(Stepper):
         return {"active": self.anchors.active, "anchor": self.anchors.anchor, "point": self.anchors.point}
 
     def stable_dt(self, state: State) -> float:
-        """K·w·dt² + 2·B·w·dt < 4 for all possible contacts together: at most too careful, since not all of them touch
-        at once."""
-        pairs = self.world.pairs
-        if not len(pairs.link1):
-            return float("inf")
-        update_kinematics(self.world, self.work, state.q, state.v)
-        kin = self.work.kin
-        normal = np.einsum("nij,nj->ni", kin.rot[pairs.link1], pairs.axes[:, 0])
-        point = kin.pos[pairs.link2] + np.einsum("nij,nj->ni", kin.rot[pairs.link2], pairs.center)
-        point -= pairs.radius[:, None] * normal
-        kw, bw = (
-            Dynamics(self.model).delassus_norm(state.q, pairs.link1, pairs.link2, point, pairs.material[:, column])
-            for column in (STIFFNESS, DAMPING)
-        )
+        """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together: at most too careful,
+        since not all of them act at once."""
+        dynamics, pairs, kin = Dynamics(self.model), self.world.pairs, self.work.kin
+        stiffness, damping = explicit_joint_gains(self.model)
+        kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
+        if len(pairs.link1):
+            update_kinematics(self.world, self.work, state.q, state.v)
+            normal = np.einsum("nij,nj->ni", kin.rot[pairs.link1], pairs.axes[:, 0])
+            point = kin.pos[pairs.link2] + np.einsum("nij,nj->ni", kin.rot[pairs.link2], pairs.center)
+            point -= pairs.radius[:, None] * normal
+            contacts = (pairs.link1, pairs.link2, point)
+            kw += dynamics.delassus_norm(state.q, *contacts, pairs.material[:, STIFFNESS])
+            bw += dynamics.delassus_norm(state.q, *contacts, pairs.material[:, DAMPING])
+        if kw == 0.0:
+            return 2.0 / bw if bw > 0.0 else float("inf")
         return float((-bw + np.sqrt(bw**2 + 4 * kw)) / kw)
+
+
+def explicit_joint_gains(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """(nv,) stiffness and damping that act in the joints and are treated explicitly: springs, limits, servos."""
+    passive, actuators = model.joint_forces, model.actuators
+    stiffness, damping = np.zeros(model.nv), np.zeros(model.nv)
+    for j, first in enumerate(model.tree.joint_v):
+        dofs = slice(first, first + JOINT_NV[model.tree.joint_type[j]])
+        limited = passive.limited[j] != 0
+        stiffness[dofs] += passive.stiffness[j] + limited * passive.limit_stiffness[j]
+        damping[dofs] += limited * passive.limit_damping[j]
+    driven = model.tree.joint_v[actuators.joint]
+    np.add.at(stiffness, driven, np.maximum(0.0, -(actuators.gear**2) * actuators.bias[:, 1]))
+    np.add.at(damping, driven, np.maximum(0.0, -(actuators.gear**2) * actuators.bias[:, 2]))
+    return stiffness, damping
