@@ -8,8 +8,6 @@ import pytest
 
 from stickslip.bench import dynamics as bench
 
-pytest.importorskip("pinocchio")
-
 TINY = bench.Sizes(rounds=2, calls=4, growth_rounds=2, growth_seconds=1e-5, chains=(3, 6, 12), stars=(2, 4, 8))
 
 

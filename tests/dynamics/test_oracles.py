@@ -12,6 +12,7 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 import pytest
 from hypothesis import given, settings
 from random_trees import build, mechanisms, random_contacts, random_state
@@ -22,8 +23,6 @@ from stickslip.model import pinocchio as bridge
 from stickslip.model.arrays import BALL, FREE
 from stickslip.model.compile import rotation
 from stickslip.model.model import compile_model
-
-pin = pytest.importorskip("pinocchio")
 
 ROBOTS = Path(__file__).resolve().parents[2] / "src" / "stickslip" / "model" / "robots"
 RTOL = 1e-9

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
 from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Tree
 from stickslip.model.shape import Material, Shape
@@ -172,6 +173,16 @@ SHAPE_NAMES = {
 }
 
 
+def hull_vertices(mj: mujoco.MjModel, mesh: int) -> np.ndarray:
+    """(n, 3) corners of a mesh's convex hull [m, shape frame]: what touches; others lie inside, on faces or edges."""
+    first, count = mj.mesh_vertadr[mesh], mj.mesh_vertnum[mesh]
+    points = mj.mesh_vert[first : first + count].astype(float)
+    try:
+        return points[np.unique(ConvexHull(points).vertices)]
+    except QhullError:  # flat: all points are corners as far as anybody can tell
+        return np.unique(points, axis=0)
+
+
 def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Shape, ...]:
     """Collision and drawing shapes, then the contact points (sites marked with ``user="1"``)."""
     shapes = []
@@ -179,8 +190,7 @@ def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Shape, .
         link, pos, rot = bodies[mj.geom_bodyid[g]].place(mj.geom_pos[g], mj.geom_quat[g])
         vertices = None
         if mj.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:
-            first, count = mj.mesh_vertadr[mj.geom_dataid[g]], mj.mesh_vertnum[mj.geom_dataid[g]]
-            vertices = mj.mesh_vert[first : first + count].astype(float)
+            vertices = hull_vertices(mj, mj.geom_dataid[g])
         user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
         shapes.append(
             Shape(

@@ -9,7 +9,8 @@ from scipy.spatial import ConvexHull, QhullError
 from stickslip.model import compile as build
 from stickslip.model.doctor.finding import Finding
 from stickslip.model.importers.features import OBJ, colliding, element_name
-from stickslip.model.shape import DEFAULT_STIFFNESS, Material
+from stickslip.model.importers.messages import listed
+from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
 
 MOST_MASS_RATIO = 1e4
 MOST_GYRATION, MOST_GYRATION_UNSEEN, LEAST_GYRATION = 2.0, 10.0, 0.02
@@ -156,13 +157,21 @@ def limits(mj: mujoco.MjModel) -> list[Finding]:
 
 
 def materials(mj: mujoco.MjModel) -> list[Finding]:
-    bare = [g for g in np.flatnonzero(colliding(mj)) if _material(mj, int(g)).friction == 0.0]
-    if not bare:
-        return []
-    where = ", ".join(element_name(mj, OBJ.mjOBJ_GEOM, int(g)) for g in bare[:4])
-    where += f" and {len(bare) - 4} more" if len(bare) > 4 else ""
-    remedy = "set friction (and condim 3) if it should grip; the larger of two surfaces counts"
-    return [Finding("warning", "friction", where, "no friction (μ = 0)", remedy)]
+    findings = []
+    shapes = np.flatnonzero(colliding(mj))
+    bare = [g for g in shapes if _material(mj, int(g)).friction == 0.0]
+    if bare:
+        where = listed(element_name(mj, OBJ.mjOBJ_GEOM, int(g)) for g in bare)
+        remedy = "set friction (and condim 3) if it should grip; the larger of two surfaces counts"
+        findings.append(Finding("warning", "friction", where, "no friction (μ = 0)", remedy))
+    unset = [g for g in shapes if _material(mj, int(g)).friction is None]
+    if unset:
+        where = listed(element_name(mj, OBJ.mjOBJ_GEOM, int(g)) for g in unset)
+        message = (
+            f"says nothing of friction: the other surface decides (μ = {DEFAULT_FRICTION:g} if that is silent, too)"
+        )
+        findings.append(Finding("note", "friction", where, message, "give the floor, or this shape, a friction"))
+    return findings
 
 
 def _material(mj: mujoco.MjModel, g: int) -> Material:
@@ -182,7 +191,7 @@ def collision_shapes(mj: mujoco.MjModel) -> list[Finding]:
         if not (others.any() or (kind[g] | mask[g]) & 1):
             lonely.append(element_name(mj, OBJ.mjOBJ_GEOM, int(g)))
     if lonely:
-        where = ", ".join(lonely[:4]) + (f" and {len(lonely) - 4} more" if len(lonely) > 4 else "")
+        where = listed(lonely)
         message = "collides with nothing: its contype and conaffinity match no other shape"
         findings.append(Finding("warning", "lonely-shape", where, message, 'set contype="1" or conaffinity="1"'))
     moving = mj.body_weldid[mj.geom_bodyid] != 0
@@ -235,8 +244,7 @@ def motors(mj: mujoco.MjModel) -> list[Finding]:
     free = np.flatnonzero(~(mj.actuator_forcelimited.astype(bool) | mj.actuator_ctrllimited.astype(bool)))
     if not len(free):
         return []
-    names = ", ".join(element_name(mj, OBJ.mjOBJ_ACTUATOR, int(a)) for a in free[:4])
-    names += f" and {len(free) - 4} more" if len(free) > 4 else ""
+    names = listed(element_name(mj, OBJ.mjOBJ_ACTUATOR, int(a)) for a in free)
     return [
         Finding(
             "note", "actuator-limits", names, "no force limit: it can push with any force", "set forcerange, or effort"

@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import UnsupportedFeatureError, expected, unknown
+from stickslip.model.importers.messages import listed
 
 OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTrn
 LABELS = {
@@ -51,9 +52,7 @@ class Found:
 
     def elements(self, mj: mujoco.MjModel, most: int = 4) -> str:
         """The elements by name: ``geom 'foot', geom 'hand'``."""
-        names = [element_name(mj, self.feature.kind, i) for i in self.where[:most]]
-        more = len(self.where) - len(names)
-        return ", ".join(names) + (f" and {more} more" if more else "")
+        return listed((element_name(mj, self.feature.kind, i) for i in self.where), most)
 
 
 def element_name(mj: mujoco.MjModel, kind: mujoco.mjtObj, i: int | str) -> str:

@@ -23,6 +23,7 @@ from stickslip.model.importers.features import (
     feature_names,
     find_features,
 )
+from stickslip.model.importers.messages import listed
 
 UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_ELLIPSOID, mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
 Removal: TypeAlias = Callable[[mujoco.MjSpec, Iterable[int]], None]
@@ -202,9 +203,8 @@ def drop_drawings(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
         return []
     freeze_inertia(spec, mj)
     _delete_geoms(spec, drawn)
-    names = ", ".join(element_name(mj, OBJ.mjOBJ_GEOM, int(g)) for g in drawn[:4])
-    more = f" and {len(drawn) - 4} more" if len(drawn) > 4 else ""
-    return [f"dropped: shapes for drawing only, of kinds that stickslip does not draw (mass kept): {names}{more}"]
+    names = listed(element_name(mj, OBJ.mjOBJ_GEOM, int(g)) for g in drawn)
+    return [f"dropped: shapes for drawing only, of kinds that stickslip does not draw (mass kept): {names}"]
 
 
 def translate(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
@@ -232,12 +232,8 @@ def translate(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
             actuator.armature, actuator.damping = 0.0, [0.0, *actuator.damping[1:]]
             reflected.append(actuator.name)
     if limited:
-        notes.append(f"moved from joint to actuator (same motion): the force limit of {_listed(limited)}")
+        notes.append(f"moved from joint to actuator (same motion): the force limit of {listed(map(repr, limited))}")
     if reflected:
-        notes.append(f"moved from actuator to joint (same motion): armature and damping of {_listed(reflected)}")
+        names = listed(map(repr, reflected))
+        notes.append(f"moved from actuator to joint (same motion): armature and damping of {names}")
     return notes
-
-
-def _listed(names: list[str], most: int = 6) -> str:
-    more = len(names) - most
-    return ", ".join(map(repr, names[:most])) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Mesh files of URDFs: where they are, whether MuJoCo can read them, and reading those that it cannot."""
+"""Mesh files: where they are, whether MuJoCo can read them, and reading those that it cannot."""
 
 from __future__ import annotations
 
@@ -85,6 +85,13 @@ def unreadable(path: Path) -> str | None:
         if faces > MOST_STL_FACES:
             return f"it has {faces} faces, more than {MOST_STL_FACES}"
     return None
+
+
+def refuse_mesh(where: str, file: Path, why: str) -> ModelError:
+    return ModelError(
+        f"{where}: MuJoCo cannot read mesh {str(file)!r} ({why}); load with "
+        'unreadable_meshes="replace" (convert with trimesh) or "drop", or convert it to .stl or .obj'
+    )
 
 
 def read_with_trimesh(path: Path, where: str) -> tuple[np.ndarray, np.ndarray]:

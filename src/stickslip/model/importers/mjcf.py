@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import ModelError
+from stickslip.model.importers.meshes import read_with_trimesh, refuse_mesh, unreadable
 from stickslip.model.importers.messages import compile_spec, mujoco_error
 from stickslip.model.importers.urdf import parse_xml
 
@@ -16,7 +17,8 @@ MARKER = "stickslip"
 FREE = mujoco.mjtJoint.mjJNT_FREE
 
 
-def mjcf_spec(file: Path | None, text: str, origin: str) -> mujoco.MjSpec:
+def mjcf_spec(file: Path | None, text: str, origin: str, unreadable_meshes: str) -> tuple[mujoco.MjSpec, list[str]]:
+    """The specification of an MJCF file or text, and notes on its meshes."""
     try:
         spec = mujoco.MjSpec.from_string(text) if file is None else mujoco.MjSpec.from_file(str(file))
     except ValueError as error:
@@ -31,7 +33,31 @@ def mjcf_spec(file: Path | None, text: str, origin: str) -> mujoco.MjSpec:
         for element in (*spec.geoms, *spec.sites):
             element.userdata = []
         spec.nuser_geom = spec.nuser_site = -1
-    return spec
+    return spec, _read_meshes(spec, origin, unreadable_meshes)
+
+
+def _read_meshes(spec: mujoco.MjSpec, origin: str, policy: str) -> list[str]:
+    """Meshes that MuJoCo cannot read: an error, read by trimesh, or left out with the geoms that show them."""
+    notes = []
+    for mesh in list(spec.meshes):
+        file = Path(mesh.file)
+        why = unreadable(file) if mesh.file and file.is_file() else None
+        if why is None:
+            continue
+        name = mesh.name or file.stem
+        where = f"{origin}: mesh {name!r}"
+        if policy == "error":
+            raise refuse_mesh(where, file, why)
+        if policy == "replace":
+            vertices, faces = read_with_trimesh(file, where)
+            mesh.name, mesh.file, mesh.uservert, mesh.userface = name, "", vertices.ravel(), faces.ravel()
+            notes.append(f"replaced: mesh {name!r}, read by trimesh ({why})")
+        else:
+            for geom in [geom for geom in spec.geoms if geom.meshname == name]:
+                spec.delete(geom)
+            spec.delete(mesh)
+            notes.append(f"dropped: mesh {name!r} and its geoms ({why})")
+    return notes
 
 
 def _absolute_assets(spec: mujoco.MjSpec) -> None:

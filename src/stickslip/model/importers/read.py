@@ -138,7 +138,7 @@ def parse(
             ignored=ignored,
         )
     elif tag == "mujoco":
-        spec, notes = mjcf_spec(None if path is None else file, text, origin), []
+        spec, notes = mjcf_spec(None if path is None else file, text, origin, unreadable_meshes)
     else:
         raise ModelError(
             f"{origin}: expected <mujoco> (MJCF) or <robot> (URDF) as the root tag, got <{tag}>{_known_tag(tag)}"

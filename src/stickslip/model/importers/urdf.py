@@ -16,7 +16,8 @@ import mujoco
 
 from stickslip.errors import ModelError
 from stickslip.model.importers.features import URDF_FEATURES, refuse
-from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, unreadable
+from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, refuse_mesh, unreadable
+from stickslip.model.importers.messages import listed
 from stickslip.model.shape import Material
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -157,8 +158,7 @@ def _refuse_or_drop(joints: list[ET.Element], origin: str, ignored: frozenset[st
     for name, found in (("mimic", mimics), ("planar joint", planar)):
         if not found:
             continue
-        shown = ", ".join(f"joint {joint.get('name')!r}" for joint in found[:4])
-        shown += f" and {len(found) - 4} more" if len(found) > 4 else ""
+        shown = listed(f"joint {joint.get('name')!r}" for joint in found)
         if name in ignored:
             notes.append(f"ignored: {name} ({URDF_FEATURES[name]}): {shown}")
         else:
@@ -221,10 +221,7 @@ def _tidy_links(
             file = find_mesh(mesh.get("filename", ""), path, package_dirs, meshdir, where).absolute()
             why = unreadable(file)
             if why and policy == "error":
-                raise ModelError(
-                    f"{where}: MuJoCo cannot read mesh {str(file)!r} ({why}); load with "
-                    'unreadable_meshes="replace" (convert with trimesh) or "drop", or convert it to .stl or .obj'
-                )
+                raise refuse_mesh(where, file, why)
             if why and policy == "drop":
                 link.remove(collision)
                 notes.append(f"dropped: collision mesh {file.name} of link {link.get('name')!r} ({why})")
