@@ -1,6 +1,7 @@
 """The pages are true: their code runs, their links lead somewhere, what they name exists, and nothing is left out."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import matplotlib
@@ -92,6 +93,13 @@ def test_every_method_has_a_page():
         assert (DOCS / "methods" / f"{name}.md").is_file(), name
     for name in DESCRIBED_ELSEWHERE:
         assert f"`{name}`" in (DOCS / "methods" / "semi-implicit-euler.md").read_text()
+
+
+def test_layers_are_those_of_the_linter():
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    listed = (DOCS / "architecture.md").read_text().split("From top to bottom:")[1].split("```")[1]
+    in_docs = [line.split("(")[0].strip() for line in listed.splitlines()[1:] if line.strip()]
+    assert in_docs == [layer.replace("stickslip.", "") for layer in contract["layers"]]
 
 
 def test_every_module_has_a_line_in_the_layout():

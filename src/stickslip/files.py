@@ -23,6 +23,13 @@ def check_writable(path: Path | None) -> None:
         raise RecordingError(f"{str(path)!r} cannot be written: permission denied; give another path")
 
 
+def make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RecordingError(f"folder {str(path)!r} cannot be made: {error.strerror}; give another path") from None
+
+
 def write_json(path: Path, content: Any) -> None:
     check_writable(path)
     path.write_text(json.dumps(content, indent=2) + "\n")

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip.control import PD
-from stickslip.errors import unknown
+from stickslip.errors import InputError, unknown
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
-from stickslip.model.scene import Scene
+from stickslip.model.scene import BUNDLED, Scene
 from stickslip.simulation import Controller
 
 
@@ -102,12 +102,17 @@ SCENES: dict[str, Entry] = {
 }
 
 
-def find(name_or_path: str) -> tuple[str, Setup, float]:
-    """(name, setup, seconds) of a bundled scene, a bundled robot or a model file."""
+def find(name_or_path: str, *, floor: bool = False, **load_options) -> tuple[str, Setup, float]:
+    """(name, setup, seconds) of a bundled scene, or of a model file with a floor under it if asked for."""
     if name_or_path in SCENES:
         entry = SCENES[name_or_path]
         return name_or_path, entry.build(), entry.time
     path = Path(name_or_path)
     if path.suffix or path.exists():
-        return path.stem, Setup(Scene.from_file(path)), 2.0
-    raise unknown("scene", name_or_path, [*SCENES, "<path of an MJCF or URDF file>"])
+        scene = Scene.from_file(path, **load_options)
+        if floor:
+            scene.add_plane()
+        return path.stem, Setup(scene), 2.0
+    if name_or_path in BUNDLED:
+        raise InputError(f"{name_or_path!r} is a robot, not a scene; try {name_or_path + '-drop'!r}")
+    raise unknown("scene", name_or_path, SCENES)

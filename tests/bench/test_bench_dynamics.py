@@ -25,7 +25,7 @@ def test_report(run):
     assert pairs == {(r, a) for r in ("solo12", "romeo") for a in ("rnea", "crba", "aba", "frame_jacobian")}
     for c in report["comparisons"]:
         assert all(np.isfinite(c[key]) and c[key] > 0 for key in ("ours", "pinocchio", "pinocchio_called", "ratio"))
-    assert len(report["growth"]) == 6
+    assert len(report["growth"]) == 7
     for g in report["growth"]:
         assert g["sizes"] == list(TINY.chains if "chain" in g["name"] else TINY.stars)
         assert np.isfinite(g["slope"])

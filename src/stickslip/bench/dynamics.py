@@ -25,7 +25,7 @@ from rich.table import Table
 from stickslip.bench.loops import STATES, Loops, factor_loops
 from stickslip.bench.machine import machine
 from stickslip.bench.mechanisms import chain, one_joint, star
-from stickslip.files import check_writable, write_json
+from stickslip.files import check_writable, make_folder, write_json
 from stickslip.model import pinocchio as bridge
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
@@ -172,10 +172,11 @@ def measure_growth(sizes: Sizes) -> list[Growth]:
             hub = "floating" if floating else "fixed"
             for n in sizes.stars:
                 model, feet = star(n, floating)
-                factorise, delassus, count = factor_loops(Loops(model), feet)
+                factorise, delassus, diagonal, count = factor_loops(Loops(model), feet)
                 add(f"factor, star on a {hub} hub", n, factorise)
                 add(f"Delassus, star on a {hub} hub", n, delassus)
                 if floating:
+                    add("Delassus, own block of each foot, floating hub", n, diagonal)
                     block_counts[n] = count
     timed = [(name, n, work) for name, works in per_size.items() for n, work in works.items()]
     calls = {}
@@ -214,7 +215,8 @@ def worst_figure(comparisons: list[Comparison], growths: list[Growth]) -> tuple[
 def _tables(comparisons: list[Comparison], growths: list[Growth]) -> list[Table]:
     speed = Table(title="Rigid-body algorithms, median µs per call")
     for heading in ("robot", "algorithm", "ours", "Pinocchio", "called from Python", "ours / Pinocchio", "target"):
-        speed.add_column(heading, justify="left" if heading in ("robot", "algorithm") else "right")
+        text = heading in ("robot", "algorithm")
+        speed.add_column(heading, justify="left" if text else "right", no_wrap=text)
     for c in comparisons:
         style = "" if c.ratio <= RATIO_TARGET else "red"
         numbers = (f"{c.ours:.2f}", f"{c.pinocchio:.2f}", f"{c.pinocchio_called:.2f}", f"{c.ratio:.2f}")
@@ -252,6 +254,8 @@ def run_dynamics(
     """
     bridge.import_pinocchio()  # trouble comes before minutes of work
     check_writable(json_path)
+    if out is not None:
+        make_folder(out)
     sizes = sizes or (QUICK if quick else Sizes())
     comparisons, growths = compare_with_pinocchio(sizes), measure_growth(sizes)
     name, figure, target = worst_figure(comparisons, growths)
@@ -265,7 +269,6 @@ def run_dynamics(
         "met": met,
     }
     if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
         _plot(growths, out / "dynamics.png")
     for path in (json_path, out / "dynamics.json" if out is not None else None):
         if path is not None:

@@ -55,6 +55,14 @@ def repeat_factor(n, support, M, L):
 
 
 @kernel
+def repeat_diagonal(n, support, L, kin, link1, link2, point, axes, each, rows, blocks):
+    for i in range(n):
+        delassus_sparse(
+            support, L[i % L.shape[0]], kin, link1, link2, point, axes, link1.shape[0], each, each, rows, blocks
+        )
+
+
+@kernel
 def repeat_delassus(n, support, L, kin, link1, link2, point, axes, rows, head, chain, mark, start, other, blocks):
     for i in range(n):
         nc = link1.shape[0]
@@ -94,8 +102,8 @@ class Loops:
         repeat_frame_jacobian(n, m.tree, m.support, m.frames, self.frame, self.Q, self.data.kin, self.J)
 
 
-def factor_loops(loops: Loops, feet: list[int]) -> tuple[Callable, Callable, int]:
-    """Loops over the factorisation and the Delassus matrix of one contact with the ground per foot; blocks of W."""
+def factor_loops(loops: Loops, feet: list[int]) -> tuple[Callable, Callable, Callable, int]:
+    """Loops over the factorisation, W of one contact with the ground per foot, and its diagonal; the blocks of W."""
     model, mass, kin = loops.model, loops.data.mass, loops.data.kin
     M, L = np.empty((2, STATES, len(mass.M)))
     for k in range(STATES):
@@ -113,5 +121,6 @@ def factor_loops(loops: Loops, feet: list[int]) -> tuple[Callable, Callable, int
     return (
         lambda n: repeat_factor(n, model.support, M, mass.L),
         lambda n: repeat_delassus(n, model.support, L, *arguments),
+        lambda n: repeat_diagonal(n, model.support, L, kin, link1, link2, point, axes, np.arange(nc + 1), rows, blocks),
         count,
     )

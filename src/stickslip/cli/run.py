@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options
+
 
 def run(
     scene: Annotated[str, typer.Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
@@ -16,20 +18,29 @@ def run(
     record: Annotated[Path | None, typer.Option(help="write an HDF5 recording to this file")] = None,
     record_dt: Annotated[float | None, typer.Option(help="time between recorded frames [s]; default 0.01")] = None,
     plot: Annotated[Path | None, typer.Option(help="write an overview plot to this file (.png, .pdf, .svg)")] = None,
+    floor: Annotated[bool, typer.Option(help="put a floor at z = 0 under a model file")] = False,
+    floating_base: FloatingBase = False,
+    package_dir: PackageDir = None,
+    unreadable_meshes: UnreadableMeshes = "error",
+    ignore: Ignore = None,
 ) -> None:
     """Simulate a scene and print what happened.
 
-    Example: [bold]stickslip run solo12-drop --time 2 --record drop.h5 --plot drop.png[/bold]
+    Examples: [bold]stickslip run solo12-drop --time 2 --record drop.h5 --plot drop.png[/bold],
+    [bold]stickslip run my_robot.urdf --floating-base --floor[/bold]
     """
     from rich.console import Console
 
-    from stickslip.files import check_writable
+    from stickslip.record.overview import check_plot
     from stickslip.scenes import find
     from stickslip.simulation import Simulation
 
     console = Console()
-    check_writable(plot)
-    name, setup, seconds = find(scene)
+    check_plot(plot)
+    options = load_options(floating_base, package_dir, unreadable_meshes, ignore)
+    name, setup, seconds = find(scene, floor=floor, **options)
+    for note in setup.scene.notes:
+        console.print(f"note: {note}", highlight=False)
     sim = Simulation(setup.scene, method=method, dt=dt)
     if setup.velocity is not None:
         sim.set_state(v=setup.velocity)
@@ -38,6 +49,8 @@ def run(
     duration = seconds if time is None else time
     log = sim.run(duration, controller=setup.controller, record=record, record_dt=record_dt)
     console.print(summary(name, sim, log))
+    if not len(sim.stepper.world.pairs.link1) and sim.law != "none":
+        console.print("note: nothing in this scene can touch anything; --floor puts a floor under a model file")
     if record is not None:
         console.print(f"recording  {record}")
     if plot is not None:

@@ -68,7 +68,8 @@ class Scene:
         self._bodies = {"world"}  # names in use
         # keyframe name -> joint name -> coordinates; "home" is the initial configuration
         self._keyframes: dict[str, dict[str, np.ndarray]] = {"home": {}}
-        self._notes: list[str] = []
+        self.notes: list[str] = []
+        """What was dropped, replaced or ignored while loading files."""
         self.world = Body(self, self.spec.worldbody, "world")
 
     @classmethod
@@ -238,7 +239,7 @@ class Scene:
         for key, joints_of_key in {**loaded.keyframes, "home": loaded.home}.items():
             values = self._keyframes.setdefault(key if key == "home" else prefix + key, {})
             values.update({prefix + joint: value for joint, value in joints_of_key.items()})
-        self._notes += loaded.notes
+        self.notes += loaded.notes
         return Robot(self, name, prefix, joints, actuators, tuple(loaded.notes))
 
     def set_home(self, joint: str, value: Vector | float) -> None:

@@ -5,10 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from stickslip.errors import RecordingError
+from stickslip.files import check_writable
 from stickslip.record.log import Log
 from stickslip.record.plot import plot
 
 PANELS = ("height", "contact_force", "penetration", "energy")
+
+
+ENDINGS = (".png", ".pdf", ".svg")
+
+
+def check_plot(path: Path | None) -> None:
+    """Refuse a picture that could not be written later on."""
+    check_writable(path)
+    if path is not None and path.suffix.lower() not in ENDINGS:
+        raise RecordingError(f"plot {str(path)!r}: expected a name that ends in {', '.join(ENDINGS)}")
 
 
 def save_overview(log: Log, path: str | Path, title: str) -> None:
@@ -20,7 +31,5 @@ def save_overview(log: Log, path: str | Path, title: str) -> None:
     for what, ax in zip(PANELS, axes.ravel(), strict=True):
         plot(log, what, ax=ax)
     figure.suptitle(title)
-    try:
-        figure.savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise RecordingError(f"plot {str(path)!r} cannot be written: {error}; give a .png, .pdf or .svg path") from None
+    check_plot(Path(path))
+    figure.savefig(path, dpi=120)

@@ -1,0 +1,25 @@
+"""Options that several commands share: how a model file is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+FloatingBase = Annotated[bool, typer.Option(help="free the root link of a URDF")]
+PackageDir = Annotated[list[Path] | None, typer.Option(help="where package:// meshes live (repeatable)")]
+UnreadableMeshes = Annotated[str, typer.Option(help="meshes that MuJoCo cannot read: error, replace or drop")]
+Ignore = Annotated[list[str] | None, typer.Option(help="unsupported feature to leave out (repeatable), or 'all'")]
+
+
+def load_options(
+    floating_base: bool, package_dir: list[Path] | None, unreadable_meshes: str, ignore: list[str] | None
+) -> dict[str, Any]:
+    """As keyword arguments of ``Scene.load``."""
+    return {
+        "floating_base": floating_base,
+        "package_dirs": package_dir or (),
+        "unreadable_meshes": unreadable_meshes,
+        "ignore": "all" if ignore == ["all"] else tuple(ignore or ()),
+    }
