@@ -38,6 +38,10 @@ def test_help_shows_an_example(call, command):
         assert "stickslip " + " ".join(command) in out
 
 
+def test_version(call):
+    assert call("--version") == (0, f"stickslip {ss.__version__}\n", "")
+
+
 def test_list_names_everything(call):
     status, out, _ = call("list")
     assert status == 0
@@ -82,7 +86,7 @@ def test_run_a_urdf_on_a_floor(call, tmp_path):
         "</robot>"
     )
     assert "nothing in this scene can touch" in call("run", path, "--floating-base", "--time", 0.1)[1]
-    status, out, _ = call("run", path, "--floating-base", "--floor", "--time", 1.0)
+    status, out, _ = call("run", path, "--floating-base", "--floor", -0.15, "--time", 1.0)
     assert status == 0
     assert "weight 9.81 N" in out
 

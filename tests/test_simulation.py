@@ -7,7 +7,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.collision.contacts import grown
-from stickslip.errors import NotHonouredWarning, UnstableStepWarning
+from stickslip.errors import NotHonouredWarning, StartWarning, UnstableStepWarning
 from stickslip.model.builders import add_cylinder_on_points
 from stickslip.steppers.registry import LAWS
 
@@ -562,6 +562,75 @@ def test_default_dt_sees_joint_springs_and_servos():
         sim.set_state(q=[0.1])
         sim.step(1000)
         assert abs(sim.state.q[0]) < 0.11
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.zeros(3), np.zeros(7, dtype=int), [0, 0, 1, 1, 0, 0, 0], np.zeros(14)[::2]],
+    ids=["size", "int", "list", "strided"],
+)
+def test_arrays_in_place_of_ours_are_checked(array):
+    """Kernels trust their arrays: a wrong one would write anywhere."""
+    sim = ss.Simulation(box_scene())
+    sim.state.q = array
+    with pytest.raises(ss.InputError, match=r"sim.state.q: expected a float64 array of shape \(7,\)"):
+        sim.step()
+
+
+def test_dt_and_stages_cannot_be_mistyped():
+    sim = ss.Simulation(box_scene())
+    with pytest.raises(AttributeError):
+        sim.dt = 1e-5
+    with pytest.raises(AttributeError):
+        sim.stages.colision = print
+    with pytest.raises(ss.InputError, match="collision: expected a function"):
+        ss.Simulation(box_scene(), collision=3)
+
+
+def test_starting_inside_the_floor_or_outside_limits_is_announced():
+    scene = ss.Scene()
+    scene.add_plane()
+    scene.add_box((0.2, 0.2, 0.2), name="box")
+    with pytest.warns(StartWarning, match=r"'box' 0.1 m inside 'world'"):
+        ss.Simulation(scene).run(0.01)
+    scene = ss.Scene()
+    scene.add_capsule(0.02, 0.3, name="arm", joint="hinge", range=(0.5, 1.0))
+    with pytest.warns(StartWarning, match="joint 'arm' at 0, outside its range 0.5 … 1"):
+        ss.Simulation(scene).run(0.01)
+
+
+def test_reset_starts_over(solo):
+    scene, controller = solo
+    sim = ss.Simulation(scene)
+    first = sim.run(0.1, controller=controller)
+    sim.reset()
+    second = sim.run(0.1)
+    np.testing.assert_array_equal(first.q, second.q)
+    np.testing.assert_array_equal(first.time, second.time)
+
+
+def test_a_mesh_touches_with_its_corners_and_a_face_at_a_time():
+    """A subdivided cube is a cube: 8 corners, 4 at once; a ball-like mesh has triangles."""
+    grid = np.linspace(-0.1, 0.1, 5)
+    cube = np.array([[x, y, z] for x in grid for y in grid for z in grid])
+    sphere = np.random.default_rng(0).normal(size=(300, 3))
+    sphere *= 0.1 / np.linalg.norm(sphere, axis=1, keepdims=True)
+    steps = {}
+    for name, vertices in (("cube", cube), ("box", None), ("sphere", sphere)):
+        scene = ss.Scene()
+        scene.add_plane()
+        if vertices is None:
+            scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.2), mass=1.0)
+        else:
+            scene.add_mesh(vertices, pos=(0, 0, 0.2), mass=1.0)
+        sim = ss.Simulation(scene)
+        steps[name] = sim.dt
+        if name != "sphere":
+            assert len(sim.stepper.world.pairs.link1) == 8
+        sim.step(round(1.0 / sim.dt))
+        assert np.abs(sim.state.v).max() < (1e-6 if name != "sphere" else 1.0)
+    assert steps["cube"] == steps["box"]
+    assert steps["sphere"] > 1e-5
 
 
 def test_not_a_scene():

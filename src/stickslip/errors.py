@@ -45,6 +45,10 @@ class NotHonouredWarning(StickslipWarning):
     """The chosen method cannot honour something that the scene asks for; it is named."""
 
 
+class StartWarning(StickslipWarning):
+    """The simulation starts in a configuration that throws things about."""
+
+
 class UnstableStepWarning(StickslipWarning):
     """The time step is longer than the method can bear in this scene."""
 
@@ -62,7 +66,7 @@ def number(
         result = float(value)
     except (TypeError, ValueError):
         raise expected(what, wanted, value) from None
-    if isinstance(value, str) or not isfinite(result) or result < least or result <= above:
+    if isinstance(value, str | bool) or not isfinite(result) or result < least or result <= above:
         raise expected(what, wanted, value)
     return result
 

@@ -102,16 +102,16 @@ SCENES: dict[str, Entry] = {
 }
 
 
-def find(name_or_path: str, *, floor: bool = False, **load_options) -> tuple[str, Setup, float]:
-    """(name, setup, seconds) of a bundled scene, or of a model file with a floor under it if asked for."""
+def find(name_or_path: str, *, floor: float | None = None, **load_options) -> tuple[str, Setup, float]:
+    """(name, setup, seconds) of a bundled scene, or of a model file, with a floor at a height [m] if asked for."""
     if name_or_path in SCENES:
         entry = SCENES[name_or_path]
         return name_or_path, entry.build(), entry.time
     path = Path(name_or_path)
     if path.suffix or path.exists():
         scene = Scene.from_file(path, **load_options)
-        if floor:
-            scene.add_plane()
+        if floor is not None:
+            scene.add_plane(pos=(0, 0, floor))
         return path.stem, Setup(scene), 2.0
     if name_or_path in BUNDLED:
         raise InputError(f"{name_or_path!r} is a robot, not a scene; try {name_or_path + '-drop'!r}")

@@ -136,6 +136,8 @@ def test_default_dt_without_damping_keeps_the_energy_bounded():
     scene, *_ = on_plane(damping=0.0)
     scene.add_box((0.2, 0.2, 0.1), pos=(0, 0, 0.06), mass=2.0)
     sim = ss.Simulation(scene)
-    log = sim.run(2.0)
+    log = sim.run(4.0)
     energy = log.energy.sum(axis=1) + log.contact_energy
-    assert energy.max() < 1.02 * energy[0]
+    first, second = np.array_split(energy, 2)
+    assert first.max() < 1.06 * energy[0]
+    assert second.max() < 1.01 * first.max()

@@ -215,9 +215,20 @@ def test_hopper():
         (lambda s: s.add_plane(normal=(0, 0, 0)), "normal: expected a direction"),
         (lambda s: s.add_robot("solo13"), "unknown robot 'solo13': did you mean 'solo12'"),
         (lambda s: s.add_mesh([[0, 0, 0]]), "vertices: expected an array of at least 4 points"),
-        (lambda s: s.add_body("x").set_inertia(0.0), "mass of body 'x': expected a number > 0"),
+        (lambda s: s.add_body("x").set_inertia(0.0, inertia=(1, 1, 1)), "mass of body 'x': expected a number > 0"),
         (lambda s: (s.add_body("x"), s.add_body("x")), "body name 'x' is taken"),
         (lambda s: add_chain(s, 0), "links: expected a whole number ≥ 1"),
+        (lambda s: s.add_sphere("0.1"), "radius: expected positive lengths"),
+        (lambda s: s.add_sphere(None), "radius: expected positive lengths"),
+        (lambda s: s.add_sphere(0.1, mass="1"), "mass: expected a number"),
+        (lambda s: s.add_plane(friction="0.8"), "friction: expected a finite number"),
+        (lambda s: s.add_box("abc"), "size: expected 3 finite numbers"),
+        (lambda s: s.add_body("x", joint="hinge", max_force=3.0), "max_force: expected motor=True"),
+        (lambda s: s.add_body("x", joint="free", range=(0, 1)), "range: expected a joint that is not free"),
+        (lambda s: s.add_body("x", parent="world"), "parent: expected a body of this scene"),
+        (lambda s: s.add_body("x").set_inertia(1.0, inertia=(1, 2)), "inertia of body 'x': expected 3 or 6 numbers"),
+        (lambda s: s.add_body("x").add_frame("f").add_frame("f"), "add_frame: .*repeated name 'f'"),
+        (lambda s: s.add_robot(None), "unknown robot 'None'"),
         (lambda s: ss.Scene(gravity=(0, np.nan, 0)), "gravity: expected 3 finite numbers"),
     ],
 )
@@ -229,8 +240,10 @@ def test_bad_input_names_the_culprit(build, message):
 
 def test_a_refused_shape_leaves_nothing_behind():
     scene = ss.Scene()
-    with pytest.raises(TypeError):
-        scene.add_box((1, 1, 1), name="box", colour="red")
+    with pytest.raises(ss.InputError, match="unknown option of add_box 'frictoin': did you mean 'friction'"):
+        scene.add_box((1, 1, 1), name="box", frictoin=1.0)
+    with pytest.raises(ss.InputError, match="unknown joint type"):
+        scene.add_body("box", joint="bal")
     with pytest.raises(ss.InputError):
         scene.add_box((1, 1, 1), name="box", mass=-1.0)
     scene.add_box((1, 1, 1), name="box")

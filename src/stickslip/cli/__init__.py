@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Annotated
 
 import typer
 
+from stickslip import __version__
 from stickslip.cli import bench, doctor, list_, run
 from stickslip.errors import StickslipError
 
 app = typer.Typer(
     name="stickslip",
-    help="One scene, every contact method: simulate robots that touch things.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -24,6 +25,21 @@ app.command("doctor")(doctor.doctor)
 app.add_typer(bench.app, name="bench")
 
 
+def show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"stickslip {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def stickslip(
+    version: Annotated[
+        bool, typer.Option("--version", help="show the version and exit", callback=show_version, is_eager=True)
+    ] = False,
+) -> None:
+    """One scene, every contact method: simulate robots that touch things."""
+
+
 def main() -> None:
     """Entry point of the ``stickslip`` command."""
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
@@ -31,6 +47,9 @@ def main() -> None:
         app()
     except StickslipError as error:
         print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        print(f"error: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options
+from stickslip.errors import unknown
 from stickslip.files import check_writable, write_json
 
 
@@ -27,6 +28,8 @@ def doctor(
     from stickslip.model.scene import BUNDLED
 
     check_writable(json)
+    if model not in BUNDLED and not Path(model).suffix and not Path(model).exists():
+        raise unknown("robot", model, [*BUNDLED, "or a file"])
     options = load_options(floating_base, package_dir, unreadable_meshes, ignore)
     report = examine(BUNDLED.get(model, model), **options)
     report.print()

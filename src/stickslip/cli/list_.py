@@ -9,7 +9,7 @@ def list_() -> None:
     Example: [bold]stickslip list[/bold]
     """
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from stickslip.model.scene import BUNDLED
     from stickslip.scenes import SCENES
@@ -22,13 +22,12 @@ def list_() -> None:
     robots = Table("robot", "file", title="Robots", title_justify="left")
     for name, path in BUNDLED.items():
         robots.add_row(name, path.name)
-    steppers = Table(
-        "method", "order", "contact laws", "honours", "summary", title="Methods (stepper or stepper/law)",
-        title_justify="left",
-    )  # fmt: skip
-    for name, stepper in STEPPERS.items():
+    header = Column("method", no_wrap=True)
+    title = "Methods (stepper or stepper/law)"
+    steppers = Table(header, "order", "contact laws", "honours", "summary", title=title, title_justify="left")
+    for method, stepper in STEPPERS.items():
         c = stepper.capabilities
-        steppers.add_row(name, str(c.order), ", ".join(c.laws), ", ".join(sorted(c.honours)), c.summary)
+        steppers.add_row(method, str(c.order), "\n".join(c.laws), ", ".join(sorted(c.honours)), c.summary)
     laws = Table("law", "what it is", title="Contact laws", title_justify="left")
     for name, text in LAWS.items():
         laws.add_row(name, text)

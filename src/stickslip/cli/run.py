@@ -13,12 +13,12 @@ from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMe
 def run(
     scene: Annotated[str, typer.Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
     method: Annotated[str, typer.Option(help="contact method (see 'stickslip list')")] = "semi-implicit-euler",
-    dt: Annotated[float | None, typer.Option(help="time step [s]; default: a stable round one")] = None,
-    time: Annotated[float | None, typer.Option(help="how long to simulate [s]; default: the scene's own")] = None,
+    dt: Annotated[float | None, typer.Option(help="time step in seconds; default: a stable round one")] = None,
+    time: Annotated[float | None, typer.Option(help="how many seconds to simulate; default: the scene's own")] = None,
     record: Annotated[Path | None, typer.Option(help="write an HDF5 recording to this file")] = None,
-    record_dt: Annotated[float | None, typer.Option(help="time between recorded frames [s]; default 0.01")] = None,
+    record_dt: Annotated[float | None, typer.Option(help="seconds between recorded frames; default 0.01")] = None,
     plot: Annotated[Path | None, typer.Option(help="write an overview plot to this file (.png, .pdf, .svg)")] = None,
-    floor: Annotated[bool, typer.Option(help="put a floor at z = 0 under a model file")] = False,
+    floor: Annotated[float | None, typer.Option(help="put a floor at this height (m) under a model file")] = None,
     floating_base: FloatingBase = False,
     package_dir: PackageDir = None,
     unreadable_meshes: UnreadableMeshes = "error",
@@ -27,7 +27,7 @@ def run(
     """Simulate a scene and print what happened.
 
     Examples: [bold]stickslip run solo12-drop --time 2 --record drop.h5 --plot drop.png[/bold],
-    [bold]stickslip run my_robot.urdf --floating-base --floor[/bold]
+    [bold]stickslip run my_robot.urdf --floating-base --floor -0.4[/bold]
     """
     from rich.console import Console
 
@@ -50,7 +50,7 @@ def run(
     log = sim.run(duration, controller=setup.controller, record=record, record_dt=record_dt)
     console.print(summary(name, sim, log))
     if not len(sim.stepper.world.pairs.link1) and sim.law != "none":
-        console.print("note: nothing in this scene can touch anything; --floor puts a floor under a model file")
+        console.print("note: nothing in this scene can touch anything; --floor HEIGHT puts a floor under a model file")
     if record is not None:
         console.print(f"recording  {record}")
     if plot is not None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial import ConvexHull, QhullError
 
 from stickslip.model.model import Model
 from stickslip.model.shape import Shape, combine
@@ -34,6 +35,8 @@ class PlanePairs(NamedTuple):
     """(n,) [m]."""
     material: np.ndarray
     """(n, 4) friction, stiffness, damping, restitution of the pair."""
+    share: np.ndarray
+    """(n,) the part of the shape's points that can touch a plane at once: 4 of a box's 8 corners, a face of a mesh."""
 
 
 def touching(model: Model) -> Iterator[tuple[Shape, Shape]]:
@@ -72,6 +75,23 @@ def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float]]:
     return [(shape.pos + shape.rot @ x, float(radius)) for x in local]
 
 
+def touching_at_once(shape: Shape, points: int) -> int:
+    """How many of a shape's points can lie on a plane together."""
+    if shape.kind == "box":
+        return 4
+    if shape.vertices is None or points <= 4:
+        return points
+    try:
+        hull = ConvexHull(shape.vertices)
+    except QhullError:
+        return points
+    size = np.abs(shape.vertices).max()
+    faces: dict[tuple, set] = {}
+    for plane, corners in zip(np.round(hull.equations / [1, 1, 1, size], 6), hull.simplices, strict=True):
+        faces.setdefault(tuple(plane), set()).update(corners)  # triangles of one flat face have one equation
+    return max(len(corners) for corners in faces.values())
+
+
 def find_plane_pairs(model: Model) -> tuple[PlanePairs, Counter[str]]:
     """Every possible contact with a plane; and how many pairs of each other kind are left out."""
     rows: list[tuple] = []
@@ -84,12 +104,13 @@ def find_plane_pairs(model: Model) -> tuple[PlanePairs, Counter[str]]:
             continue
         m = combine(plane.material, other.material)
         frame = plane.rot[:, [2, 0, 1]].T
+        material = (m.friction, m.stiffness, m.damping, m.restitution)
+        share = touching_at_once(other, len(spheres)) / len(spheres)
         for center, radius in spheres:
-            material = (m.friction, m.stiffness, m.damping, m.restitution)
-            rows.append((plane.link, other.link, plane.pos, frame, center, radius, material))
-    columns: list = list(zip(*rows, strict=True)) if rows else [()] * 7
-    shapes = ((), (), (3,), (3, 3), (3,), (), (4,))
-    types = (np.int64, np.int64, float, float, float, float, float)
+            rows.append((plane.link, other.link, plane.pos, frame, center, radius, material, share))
+    columns: list = list(zip(*rows, strict=True)) if rows else [()] * 8
+    shapes = ((), (), (3,), (3, 3), (3,), (), (4,), ())
+    types = (np.int64, np.int64, float, float, float, float, float, float)
     arrays = [
         np.array(column, dtype=dtype).reshape(-1, *shape)
         for column, shape, dtype in zip(columns, shapes, types, strict=True)

@@ -25,12 +25,12 @@ from stickslip.dynamics.kinematics import (
     forward_accelerations,
     forward_kinematics,
     forward_velocities,
+    link_poses,
     path_kinematics,
     spatial_inertias,
 )
 from stickslip.dynamics.rnea import rnea
 from stickslip.errors import expected
-from stickslip.math.quaternion import from_matrix
 from stickslip.model.model import Model
 
 
@@ -56,18 +56,25 @@ class Dynamics:
     """
 
     def __init__(self, model: Model) -> None:
+        if not isinstance(model, Model):
+            raise expected("model", "a Model", type(model).__name__, "scene.compile() makes one")
         self.model = model
         self.data = make_data(model)
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
 
-    # -- the boundary: shapes and quaternions are checked here, kernels assume them -------------------------------
+    # -- the boundary: shapes, finiteness and quaternions are checked here, kernels assume them -----------------
 
     def _vector(self, name: str, value, size: int) -> np.ndarray:
-        array = np.ascontiguousarray(value, dtype=np.float64)
+        try:
+            array = np.asarray(value, dtype=np.float64, order="C")
+        except (TypeError, ValueError):
+            raise expected(name, f"{size} numbers", value) from None
         if array.shape != (size,):
             raise expected(name, f"an array of shape ({size},)", array.shape)
-        return array
+        if not np.all(np.isfinite(array)):
+            raise expected(name, "finite numbers", array)
+        return np.ascontiguousarray(array)
 
     def _q(self, q) -> np.ndarray:
         array = self._vector("q", q, self.model.nq)
@@ -141,8 +148,9 @@ class Dynamics:
     def poses(self, q) -> np.ndarray:
         """(nl, 7) world position and quaternion (w, x, y, z) of every link."""
         forward_kinematics(self.model.tree, self._q(q), self.data.kin)
-        kin = self.data.kin
-        return np.array([[*kin.pos[b], *from_matrix(*kin.rot[b].ravel())] for b in range(self.model.nlink)])
+        poses = np.empty((self.model.nlink, 7))
+        link_poses(self.data.kin, poses)
+        return poses
 
     def frame_pose(self, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
         """World position (3,) and axes (3, 3) of a named frame."""

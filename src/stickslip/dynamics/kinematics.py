@@ -9,7 +9,7 @@ step, so that a robot a kilometre away is simulated as exactly as one at the ori
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.math.quaternion import axis_angle_matrix, to_matrix
+from stickslip.math.quaternion import axis_angle_matrix, from_matrix, to_matrix
 from stickslip.math.spatial import matmul3, motion_cross, rotate
 from stickslip.model.arrays import BALL, FREE, HINGE
 
@@ -115,6 +115,19 @@ def place_links(tree, links, first, q, kin):
         rot[b, 0, 0], rot[b, 0, 1], rot[b, 0, 2] = r00, r01, r02
         rot[b, 1, 0], rot[b, 1, 1], rot[b, 1, 2] = r10, r11, r12
         rot[b, 2, 0], rot[b, 2, 1], rot[b, 2, 2] = r20, r21, r22
+
+
+@kernel
+def link_poses(kin, out):
+    """out (nl, 7): position and quaternion (w, x, y, z) of every link."""
+    R = kin.rot
+    for b in range(R.shape[0]):
+        out[b, 0], out[b, 1], out[b, 2] = kin.pos[b, 0], kin.pos[b, 1], kin.pos[b, 2]
+        out[b, 3], out[b, 4], out[b, 5], out[b, 6] = from_matrix(
+            R[b, 0, 0], R[b, 0, 1], R[b, 0, 2],
+            R[b, 1, 0], R[b, 1, 1], R[b, 1, 2],
+            R[b, 2, 0], R[b, 2, 1], R[b, 2, 2],
+        )  # fmt: skip
 
 
 @kernel

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import inspect
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, expected, unknown
+from stickslip.errors import InputError, ModelError, StickslipError, expected, number, unknown
 from stickslip.model.shape import DEFAULT_FRICTION, Material
 
 if TYPE_CHECKING:
     from stickslip.model.scene import Scene
 
+F = TypeVar("F", bound=Callable)
 GEOM = mujoco.mjtGeom
 JOINTS = {
     "free": mujoco.mjtJoint.mjJNT_FREE,
@@ -38,7 +42,10 @@ def quat_from_normal(normal: Vector) -> np.ndarray:
 
 
 def vector(name: str, value: Vector, size: int) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise expected(name, f"{size} finite numbers", value) from None
     if array.shape != (size,) or not np.all(np.isfinite(array)):
         raise expected(name, f"{size} finite numbers", value)
     return array
@@ -46,8 +53,34 @@ def vector(name: str, value: Vector, size: int) -> np.ndarray:
 
 def positive(name: str, *values: float) -> None:
     for value in values:
-        if not (np.isfinite(value) and value > 0.0):
-            raise expected(name, "positive lengths [m]", value)
+        number(name, value, "positive lengths [m]", above=0.0)
+
+
+def says_why(method: F) -> F:
+    """What Python or MuJoCo object to in the arguments becomes an InputError that names the method."""
+
+    @functools.wraps(method)
+    def wrapped(*args, **options):
+        try:
+            return method(*args, **options)
+        except StickslipError:
+            raise
+        except TypeError as error:
+            option = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+            if option is None:
+                raise InputError(f"{method.__name__}: {' '.join(str(error).split())[:200]}") from None
+            raise unknown(f"option of {method.__name__}", option.group(1), option_names()) from None
+        except ValueError as error:
+            raise InputError(f"{method.__name__}: {' '.join(str(error).split())}") from None
+
+    return cast(F, wrapped)
+
+
+def option_names() -> set[str]:
+    """The keyword arguments of shapes, joints and bodies."""
+    methods = (Body._shape, Body.add_joint, Body.add_frame)
+    names = {name for method in methods for name in inspect.signature(method).parameters}
+    return {"joint", "parent"} | names - {"self", "kind", "size", "meshname"}
 
 
 @dataclass
@@ -60,26 +93,31 @@ class Body:
 
     # -- shapes: each takes pos, quat, mass (or density), a material and a name -----------------------------------
 
+    @says_why
     def add_box(self, size: Vector, **options) -> Body:
         """A box with the edge lengths ``size`` (3,) [m]."""
         edges = vector("size", size, 3)
         positive("size", *edges)
         return self._shape(GEOM.mjGEOM_BOX, edges / 2, **options)
 
+    @says_why
     def add_sphere(self, radius: float, **options) -> Body:
         positive("radius", radius)
         return self._shape(GEOM.mjGEOM_SPHERE, [radius, 0, 0], **options)
 
+    @says_why
     def add_capsule(self, radius: float, length: float, **options) -> Body:
         """A capsule along z; ``length`` is that of its cylindrical part [m]."""
         positive("radius and length", radius, length)
         return self._shape(GEOM.mjGEOM_CAPSULE, [radius, length / 2, 0], **options)
 
+    @says_why
     def add_cylinder(self, radius: float, length: float, **options) -> Body:
         """A cylinder along z [m]."""
         positive("radius and length", radius, length)
         return self._shape(GEOM.mjGEOM_CYLINDER, [radius, length / 2, 0], **options)
 
+    @says_why
     def add_mesh(self, vertices: Vector | str | Path, **options) -> Body:
         """A convex mesh: the hull of ``vertices`` (n, 3) [m], or of an STL or OBJ file."""
         name = self.scene._name("mesh")
@@ -118,8 +156,8 @@ class Body:
         if mass is not None and density is not None:
             raise InputError("mass and density: expected one of the two, got both")
         for what, value in (("mass", mass), ("density", density)):
-            if value is not None and not (np.isfinite(value) and value >= 0.0):
-                raise expected(what, "a number ≥ 0", value)
+            if value is not None:
+                number(what, value, "a number ≥ 0", least=0.0)
         given = {"friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution}
         given = {key: value for key, value in given.items() if value is not None}
         material = replace(material, **given) if material is not None else Material(**given)
@@ -146,6 +184,7 @@ class Body:
 
     # -- everything else ---------------------------------------------------------------------------------------
 
+    @says_why
     def add_joint(
         self,
         kind: str = "hinge",
@@ -169,8 +208,13 @@ class Body:
         if kind not in JOINTS:
             raise unknown("joint type", kind, [*JOINTS, "fixed"])
         for what, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
-            if not (np.isfinite(value) and value >= 0.0):
-                raise expected(what, "a number ≥ 0", value)
+            number(what, value, "a number ≥ 0", least=0.0)
+        if max_force is not None:
+            number("max_force", max_force, "a number > 0", above=0.0)
+            if not motor:
+                raise expected("max_force", "motor=True with it", "no motor")
+        if range is not None and kind == "free":
+            raise expected("range", "a joint that is not free", kind)
         direction = vector("axis", axis, 3)
         if not np.any(direction):
             raise expected("axis", "a direction", tuple(direction))
@@ -185,7 +229,7 @@ class Body:
             stiffness=stiffness,
         )
         if range is not None:
-            low, high = range
+            low, high = vector(f"range of joint {name!r}", range, 2)
             if not low < high:
                 raise expected(f"range of joint {name!r}", "lower < upper", range)
             joint.range, joint.limited = [low, high], mujoco.mjtLimited.mjLIMITED_TRUE
@@ -199,25 +243,27 @@ class Body:
         """A child body; ``options`` as in ``Scene.add_body``."""
         return self.scene.add_body(name, joint=joint, pos=pos, parent=self, **options)
 
+    @says_why
     def add_frame(self, name: str, *, pos: Vector = (0, 0, 0), quat: Vector = (1, 0, 0, 0)) -> Body:
         """A named frame, for Jacobians, sensors and controllers."""
         self.spec.add_site(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4))
         return self
 
+    @says_why
     def add_contact_point(self, name: str, *, pos: Vector = (0, 0, 0)) -> Body:
         """A named point that touches planes (and is a frame)."""
         self.spec.add_site(name=name, pos=vector("pos", pos, 3), userdata=[1.0], size=[0.004, 0, 0])
         return self
 
-    def set_inertia(self, mass: float, *, com: Vector = (0, 0, 0), inertia: Vector = (0, 0, 0)) -> Body:
+    @says_why
+    def set_inertia(self, mass: float, *, inertia: Vector, com: Vector = (0, 0, 0)) -> Body:
         """Mass [kg], centre of mass [m] and inertia about it [kg m²]: (xx, yy, zz) or (xx, yy, zz, xy, xz, yz).
 
         Takes the place of what the shapes would give.
         """
-        if not (np.isfinite(mass) and mass > 0.0):
-            raise expected(f"mass of body {self.name!r}", "a number > 0 [kg]", mass)
+        number(f"mass of body {self.name!r}", mass, "a number > 0 [kg]", above=0.0)
         entries = np.zeros(6)
-        if len(inertia) not in (3, 6):
+        if np.shape(inertia) not in ((3,), (6,)):
             raise expected(f"inertia of body {self.name!r}", "3 or 6 numbers [kg m²]", inertia)
         entries[: len(inertia)] = vector("inertia", inertia, len(inertia))
         self.spec.mass, self.spec.explicitinertial = mass, True

@@ -15,10 +15,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, unknown
+from stickslip.errors import InputError, ModelError, StickslipError, expected, unknown
 from stickslip.files import check_writable
 from stickslip.model.arrays import JOINT_NQ
-from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, vector
+from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
 from stickslip.model.importers.read import LoadedSpec, read_spec
@@ -30,6 +30,7 @@ BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 """The robots that come with the package."""
 
 
+OPTIONS_OF_A_FILE = [name for name in dir(mujoco.MjSpec().option) if not name.startswith("_")]
 PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force")
 """What ``add_box(…)`` and the like hand on to ``add_body``; stiffness and damping are the surface's."""
 
@@ -93,10 +94,12 @@ class Scene:
 
     # -- building ----------------------------------------------------------------------------------------------
 
+    @says_why
     def add_plane(self, *, normal: Vector = (0, 0, 1), pos: Vector = (0, 0, 0), **material) -> Body:
         """An infinite plane through ``pos``; everything on the side of ``normal`` is free."""
         return self.world._shape(GEOM.mjGEOM_PLANE, [0, 0, 0.1], pos=pos, quat=quat_from_normal(normal), **material)
 
+    @says_why
     def add_body(
         self,
         name: str | None = None,
@@ -114,31 +117,42 @@ class Scene:
         name = name or self._name("body")
         if name in self._bodies:
             raise InputError(f"body name {name!r} is taken; choose another")
-        self._bodies.add(name)
+        if parent is not None and (not isinstance(parent, Body) or parent.scene is not self):
+            raise expected("parent", "a body of this scene, or nothing for the world", parent)
         owner = self.world if parent is None else parent
         spec = owner.spec.add_body(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4))
-        body = Body(self, spec, name)
-        return body.add_joint(joint, name=name, **joint_options)
+        try:
+            body = Body(self, spec, name).add_joint(joint, name=name, **joint_options)
+        except StickslipError:
+            self.spec.delete(spec)  # a refused body leaves nothing behind
+            raise
+        self._bodies.add(name)
+        return body
 
     # Each of these makes a body with one shape. Options: those of ``add_body`` in PLACEMENT, and those of a shape
     # (mass or density, friction, stiffness, damping, restitution, collide, rgba).
 
+    @says_why
     def add_box(self, size: Vector, **options) -> Body:
         """A body that is a box with the edge lengths ``size`` (3,) [m]; ``joint="fixed"`` makes it static."""
         return self._shaped(Body.add_box, (size,), options)
 
+    @says_why
     def add_sphere(self, radius: float, **options) -> Body:
         """A body that is a sphere [m]."""
         return self._shaped(Body.add_sphere, (radius,), options)
 
+    @says_why
     def add_capsule(self, radius: float, length: float, **options) -> Body:
         """A body that is a capsule along its z axis; ``length`` is that of the cylindrical part [m]."""
         return self._shaped(Body.add_capsule, (radius, length), options)
 
+    @says_why
     def add_cylinder(self, radius: float, length: float, **options) -> Body:
         """A body that is a cylinder along its z axis [m]."""
         return self._shaped(Body.add_cylinder, (radius, length), options)
 
+    @says_why
     def add_mesh(self, vertices, **options) -> Body:
         """A body that is the convex hull of ``vertices`` (n, 3) [m], or of an STL or OBJ file."""
         return self._shaped(Body.add_mesh, (vertices,), options)
@@ -158,6 +172,7 @@ class Scene:
         if max_force is not None:
             motor.forcerange, motor.forcelimited = [-max_force, max_force], mujoco.mjtLimited.mjLIMITED_TRUE
 
+    @says_why
     def exclude(self, body1: Body | str, body2: Body | str) -> None:
         """Let two bodies pass through each other."""
         names = [body if isinstance(body, str) else body.name for body in (body1, body2)]
@@ -170,11 +185,11 @@ class Scene:
 
     def add_robot(self, robot: str, *, pos: Vector | None = None, quat: Vector | None = None, name: str = "") -> Robot:
         """A bundled robot (``stickslip list``), or a file; a second one of a kind needs a ``name``."""
-        if robot in BUNDLED:
-            return self.load(BUNDLED[robot], pos=pos, quat=quat, name=name)
-        if Path(robot).suffix:
+        if str(robot) in BUNDLED:
+            return self.load(BUNDLED[str(robot)], pos=pos, quat=quat, name=name)
+        if isinstance(robot, str | Path) and Path(robot).suffix:
             return self.load(robot, pos=pos, quat=quat, name=name)
-        raise unknown("robot", robot, BUNDLED)
+        raise unknown("robot", str(robot), BUNDLED)
 
     def load(
         self,
@@ -231,7 +246,8 @@ class Scene:
         joints = tuple(prefix + joint.name for joint in child.joints)
         actuators = tuple(prefix + actuator.name for actuator in child.actuators)
         child.nuser_geom, child.nuser_site, child.nkey = self.spec.nuser_geom, self.spec.nuser_site, self.spec.nkey
-        child.option.gravity = self.spec.option.gravity
+        for option in OPTIONS_OF_A_FILE:  # of MuJoCo's solver, and gravity: the scene's count
+            setattr(child.option, option, getattr(self.spec.option, option))
         with collected_warnings() as messages:
             self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
         # to_xml() with an empty prefix is tested to give the scene back, whatever MuJoCo fears
@@ -242,6 +258,7 @@ class Scene:
         self.notes += loaded.notes
         return Robot(self, name, prefix, joints, actuators, tuple(loaded.notes))
 
+    @says_why
     def set_home(self, joint: str, value: Vector | float) -> None:
         """Start the named joint at this value (rad, m; quaternion; position and quaternion)."""
         spec = self.spec.joint(joint)

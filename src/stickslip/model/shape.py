@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from stickslip.errors import expected
+from stickslip.errors import expected, number
 
 DEFAULT_FRICTION = 1.0
 DEFAULT_STIFFNESS = 1e5
@@ -31,8 +31,8 @@ class Material:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None and not (np.isfinite(value) and value >= 0.0):
-                raise expected(field.name, "a finite number ≥ 0", value)
+            if value is not None:
+                number(field.name, value, "a finite number ≥ 0", least=0.0)
         if self.stiffness == 0.0:
             raise expected("stiffness", "a number > 0 [N/m]", 0.0, "leave it out for the default of 1e5")
         if self.restitution is not None and self.restitution > 1.0:

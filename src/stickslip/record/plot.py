@@ -184,7 +184,7 @@ def _note(ax: Axes, text: str) -> None:
 def _links(log: Log, links: Iterable[int | str] | None) -> list[int]:
     """The chosen links, by default those that hang on the world."""
     if links is not None:
-        return [log.link(b) for b in links]
+        return [log.link(b) for b in ([links] if isinstance(links, int | str) else links)]
     parent = log.header.link_parent
     return [b for b in range(1, len(parent)) if parent[b] == 0]
 
@@ -195,6 +195,7 @@ def _joints(log: Log, joints: Sequence[str] | None) -> list[int]:
     single = {log.names.joints[j]: int(j) for j in np.flatnonzero((kind == HINGE) | (kind == SLIDE))}
     if joints is None:
         return list(single.values())
+    joints = [joints] if isinstance(joints, str) else joints
     for name in joints:
         if name not in single:
             raise unknown("hinge or slide joint", name, single)

@@ -20,7 +20,19 @@ import numpy as np
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.pairs import find_plane_pairs
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, InputError, NotHonouredWarning, UnstableStepWarning, expected, number
+from stickslip.dynamics.energy import gravity_energy, kinetic_energy
+from stickslip.dynamics.joint_forces import spring_energy
+from stickslip.dynamics.kinematics import link_poses
+from stickslip.errors import (
+    DivergedError,
+    InputError,
+    NotHonouredWarning,
+    StartWarning,
+    UnstableStepWarning,
+    expected,
+    number,
+)
+from stickslip.model.arrays import SLIDE
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
@@ -31,6 +43,10 @@ from stickslip.simulation.stages import STAGES, Controller, Stages
 from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, FASTEST, OK, Inputs, Stage, Stepper
 from stickslip.steppers.registry import resolve
 
+DEEP_START = 1e-3
+"""[m] a deeper penetration at the start is announced."""
+TINY_STEP = 1e-5
+"""[s] below it a default time step is announced: such a run takes long."""
 LONGEST_STRETCH = 2000
 """Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""
 
@@ -66,6 +82,9 @@ class Simulation:
             dt = number("dt", dt, "a positive number of seconds", above=0.0)
         self.model = scene.compile() if isinstance(scene, Scene) else scene
         self.stages = Stages(user, collision, formulate, solve, integrate, record)
+        for name in STAGES:
+            if getattr(self.stages, name) is not None and not callable(getattr(self.stages, name)):
+                raise expected(name, "a function of the simulation", getattr(self.stages, name))
         self.dynamics = Dynamics(self.model)
         self.rng = np.random.default_rng(seed)
 
@@ -84,13 +103,18 @@ class Simulation:
         if dt is None:
             dt = _round_step(limit)
             self.stepper = stepper(self.model, dt, self.law, pairs)
+            if dt < TINY_STEP:
+                _warn(
+                    f"dt = {dt:g} s, {1 / dt:.0e} steps per second: a light link or a short lever carries a stiff "
+                    "contact or spring in this scene; soften it, or give dt yourself.",
+                    UnstableStepWarning,
+                )
         elif dt > limit and collision is None:
             _warn(
                 f"dt = {dt:g} s is above {limit:.2g} s, where {self.method} becomes unstable if all contacts of this "
                 f"scene touch; leave dt out for {_round_step(limit):g} s, or choose softer contacts.",
                 UnstableStepWarning,
             )
-        self.dt = float(dt)
         self._builtin = self.stepper.stages()
 
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
@@ -118,7 +142,35 @@ class Simulation:
                 NotHonouredWarning,
             )
 
+    def _warn_about_start(self) -> None:
+        """A start inside the floor or outside joint limits is a catapult."""
+        m, c, n = self.model, self.contacts.arrays, len(self.contacts)
+        deepest = int(np.argmin(c.gap[:n])) if n else 0
+        if n and c.gap[deepest] < -DEEP_START:
+            names = [m.link_names[i] for i in (c.link1[deepest], c.link2[deepest])]
+            _warn(
+                f"the simulation starts with {names[1]!r} {-c.gap[deepest]:.3g} m inside {names[0]!r}: its contact "
+                "springs will throw it out; raise it",
+                StartWarning,
+            )
+        q, limits = self.state.q[m.tree.joint_q], m.joint_forces.range
+        scalar = (m.tree.joint_type >= SLIDE) & (m.joint_forces.limited != 0)
+        outside = np.flatnonzero(scalar & ((q < limits[:, 0] - 1e-6) | (q > limits[:, 1] + 1e-6)))
+        if len(outside):
+            j = outside[0]
+            _warn(
+                f"the simulation starts with joint {m.joint_names[j]!r} at {q[j]:.4g}, outside its range "
+                f"{limits[j, 0]:.4g} … {limits[j, 1]:.4g} (and {len(outside) - 1} more): its limits will push it back; "
+                "start elsewhere, by scene.set_home or sim.set_state",
+                StartWarning,
+            )
+
     # -- what user functions see -------------------------------------------------------------------------------
+
+    @property
+    def dt(self) -> float:
+        """[s]; fixed, since the stepper is made for it."""
+        return self.stepper.dt
 
     @property
     def time(self) -> float:
@@ -176,8 +228,9 @@ class Simulation:
 
     def step(self, n: int = 1) -> None:
         """Advance n steps with the controls in force."""
-        if n < 0 or n != int(n):
+        if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
             raise expected("n", "a whole number of steps ≥ 0", n)
+        self._check_arrays()
         end = self.steps + int(n)
         while self.steps < end:
             if self.stages.compiled:
@@ -192,15 +245,35 @@ class Simulation:
             elif self.status != OK:
                 self._diverged()
 
+    def _check_arrays(self) -> None:
+        """Arrays that a user put in place of ours must be like ours: kernels trust them."""
+        m = self.model
+        for name, array, shape in (
+            ("state.q", self.state.q, (m.nq,)),
+            ("state.v", self.state.v, (m.nv,)),
+            ("inputs.control", self.inputs.control, (m.nu,)),
+            ("inputs.applied", self.inputs.applied, (m.nv,)),
+            ("inputs.wrench", self.inputs.wrench, (m.nlink, 6)),
+        ):
+            ours = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == np.float64
+            if not (ours and array.flags.c_contiguous and array.flags.writeable):
+                raise expected(f"sim.{name}", f"a float64 array of shape {shape}", array, "write into it: a[:] = …")
+
+    def reset(self) -> None:
+        """Back to the scene's initial configuration, at rest, at t = 0; controls and contact memory are cleared."""
+        self.set_state(self.model.state().q, np.zeros(self.model.nv))
+        for array in self.inputs:
+            array[:] = 0.0
+        self.steps, self.state.time, self.status = 0, 0.0, OK
+
     def warm_up(self) -> float:
         """Compile the kernels (or load them from the cache) by one step that is taken back; returns the seconds."""
         start = clock.perf_counter()
         snapshot = self.snapshot()
         self.step(1)
         self.restore(snapshot)
-        self.observe()
-        self.energy()
-        self.dynamics.poses(self.state.q)
+        recorder = Recorder(None, self.model)
+        self._record(recorder)
         return clock.perf_counter() - start
 
     def _run_stage(self, name: str) -> None:
@@ -253,6 +326,8 @@ class Simulation:
                 begin = self.steps
                 stretch = LONGEST_STRETCH if self.stages.compiled else 1
                 self._record(recorder)
+                if self.steps == 0:
+                    self._warn_about_start()
                 while self.steps < end:
                     k = self.steps - begin
                     if self.controller is not None and (self.steps % every_control == 0 or (k == 0 and controller)):
@@ -335,14 +410,21 @@ class Simulation:
             self.stages.record(self)
             return
         c, n = self.contacts.arrays, len(self.contacts)
+        m, kin = self.model, self.kinematics  # up to date since observe()
+        poses = np.empty((m.nlink, 7))
+        link_poses(kin, poses)
         recorder.append(
             {
                 "time": self.time,
                 "q": self.state.q,
                 "v": self.state.v,
                 "control": self.control,
-                "pose": self.dynamics.poses(self.state.q),
-                "energy": self.energy(),
+                "pose": poses,
+                "energy": (
+                    kinetic_energy(m.inertia, kin, self.state.v),
+                    gravity_energy(m.inertia, kin),
+                    spring_energy(m.tree, m.joint_forces, self.state.q),
+                ),
                 "contact_energy": contact_energy,
                 "steps": self.steps,
                 "wall": clock.perf_counter() - self._wall_start,
@@ -416,6 +498,6 @@ def _warn(message: str, category: type[Warning]) -> None:
 
 def _round_step(limit: float) -> float:
     """The largest of 1, 2, 5 × 10ⁿ that is at most half the limit and at most a millisecond."""
-    target = min(1e-3, 0.5 * limit)
-    decade = 10.0 ** floor(log10(target))
-    return max(m * decade for m in (1.0, 2.0, 5.0) if m * decade <= target * (1 + 1e-9))
+    target = min(1e-3, 0.5 * limit) * (1 + 1e-9)
+    decade = floor(log10(target))
+    return max(step for digit in (1, 2, 5) if (step := float(f"{digit}e{decade}")) <= target)

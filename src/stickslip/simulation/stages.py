@@ -15,7 +15,7 @@ Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 STAGES = ("user", "collision", "formulate", "solve", "integrate", "record")
 
 
-@dataclass
+@dataclass(slots=True)
 class Stages:
     """User functions in place of the built-in stages; ``None`` keeps the built-in one."""
 

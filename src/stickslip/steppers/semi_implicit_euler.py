@@ -184,8 +184,8 @@ class SemiImplicitEuler(Stepper):
         return {"active": self.anchors.active, "anchor": self.anchors.anchor, "point": self.anchors.point}
 
     def stable_dt(self, state: State) -> float:
-        """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together: at most too careful,
-        since not all of them act at once."""
+        """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together: rather too careful,
+        since hardly all of them act at once. Of a shape, as many points count as can lie on a plane together."""
         dynamics, pairs, kin = Dynamics(self.model), self.world.pairs, self.work.kin
         stiffness, damping = explicit_joint_gains(self.model)
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
@@ -195,8 +195,8 @@ class SemiImplicitEuler(Stepper):
             point = kin.pos[pairs.link2] + np.einsum("nij,nj->ni", kin.rot[pairs.link2], pairs.center)
             point -= pairs.radius[:, None] * normal
             contacts = (pairs.link1, pairs.link2, point)
-            kw += dynamics.delassus_norm(state.q, *contacts, pairs.material[:, STIFFNESS])
-            bw += dynamics.delassus_norm(state.q, *contacts, pairs.material[:, DAMPING])
+            kw += dynamics.delassus_norm(state.q, *contacts, pairs.share * pairs.material[:, STIFFNESS])
+            bw += dynamics.delassus_norm(state.q, *contacts, pairs.share * pairs.material[:, DAMPING])
         if kw == 0.0:
             return 2.0 / bw if bw > 0.0 else float("inf")
         return float((-bw + np.sqrt(bw**2 + 4 * kw)) / kw)

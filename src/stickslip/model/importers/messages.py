@@ -51,7 +51,8 @@ def compile_spec(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
 
 def mujoco_error(error: Exception, origin: str) -> ModelError:
     message = one_line(error)
-    remedy = next((r for key, r in REMEDIES if key in message), "correct it, or run `stickslip doctor` on the file")
+    general = "correct that part of it" if origin.startswith("scene ") else "correct it, or ask `stickslip doctor`"
+    remedy = next((r for key, r in REMEDIES if key in message), general)
     return ModelError(f"{origin}: {message}; {remedy}")
 
 

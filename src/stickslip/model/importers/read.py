@@ -18,7 +18,7 @@ from stickslip.model.arrays import JOINT_NQ
 from stickslip.model.importers.features import check_features, feature_names
 from stickslip.model.importers.inertia import merge_impossible
 from stickslip.model.importers.leave_out import drop_drawings, remove_features, translate
-from stickslip.model.importers.messages import compile_spec, mujoco_notes, one_line
+from stickslip.model.importers.messages import compile_spec, listed, mujoco_notes, one_line
 from stickslip.model.importers.mjcf import free_base, mjcf_spec
 from stickslip.model.importers.urdf import parse_xml, urdf_spec
 
@@ -75,6 +75,9 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
         notes += merge_impossible(spec)
     mj = compile_spec(spec, origin)
     keyframes = read_keyframes(mj)
+    moving = [mj.key(k).name or f"{k}" for k in range(mj.nkey) if mj.key_qvel[k].any() or mj.key_ctrl[k].any()]
+    if moving:
+        notes.append(f"dropped: qvel and ctrl of keyframe {listed(moving)}; use sim.set_state and sim.set_control")
     for key in list(spec.keys):
         spec.delete(key)
     notes += translate(spec, mj)
