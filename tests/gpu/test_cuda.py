@@ -21,11 +21,12 @@ from stickslip.dynamics.aba import aba
 from stickslip.dynamics.configuration import difference, integrate
 from stickslip.dynamics.crba import crba
 from stickslip.dynamics.data import Articulated, Kinematics, MassMatrix, make_data
-from stickslip.dynamics.delassus import ContactRows, delassus_dense, make_contact_rows
+from stickslip.dynamics.delassus import ContactRows, delassus_dense, delassus_sparse, make_contact_rows
 from stickslip.dynamics.energy import center_of_mass, gravity_energy, kinetic_energy, momentum
-from stickslip.dynamics.factor import ltdl_factor
-from stickslip.dynamics.jacobian import frame_jacobian, point_acceleration
-from stickslip.dynamics.kinematics import forward_velocities
+from stickslip.dynamics.factor import ltdl_factor, multiply, solve
+from stickslip.dynamics.jacobian import frame_jacobian, point_acceleration, point_jacobian
+from stickslip.dynamics.joint_forces import spring_energy
+from stickslip.dynamics.kinematics import forward_velocities, path_kinematics
 from stickslip.dynamics.rnea import rnea
 from stickslip.steppers.base import Work
 from stickslip.steppers.semi_implicit_euler import advance
@@ -126,21 +127,25 @@ def test_gpu_equals_cpu(name):
 
 
 @cuda.jit
-def quantities_of_all_worlds(tree, support, inertia, frames, q, v, kin, mass, rows, link, point, axes, J, W, out, dq):
-    """Jacobian, J̇v, Delassus, energies, momentum, centre of mass, integrate and difference, in every world."""
+def quantities_of_all_worlds(
+    tree, support, inertia, frames, q, v, kin, mass, rows, link, point, axes, each, passive, J, W, out, dq, blocks
+):
+    """Jacobians, J̇v, Delassus, solves, energies, momentum, integrate and difference, in every world."""
     w = cuda.grid(1)
     if w < q.shape[1]:
         k = kinematics_of(kin, w)
         m = MassMatrix(mass.composite[:, :, w], mass.M[:, w], mass.L[:, w])
         r = ContactRows(rows.length[:, w], rows.dofs[:, :, w], rows.J[:, :, :, w], rows.Y[:, :, :, w], rows.x[:, :, w])
         all_quantities(
-            tree, support, inertia, frames, q[:, w], v[:, w], k, m, r, link, point, axes, J[:, :, w], W[:, :, w],
-            out[:, w], dq[:, w],
+            tree, support, inertia, frames, q[:, w], v[:, w], k, m, r, link, point, axes, each, passive,
+            J[:, :, w], W[:, :, w], out[:, w], dq[:, w], blocks[:, :, :, w],
         )  # fmt: skip
 
 
 @kernel
-def all_quantities(tree, support, inertia, frames, q, v, kin, mass, rows, link, point, axes, J, W, out, dq):
+def all_quantities(
+    tree, support, inertia, frames, q, v, kin, mass, rows, link, point, axes, each, passive, J, W, out, dq, blocks
+):
     crba(tree, support, inertia, q, kin, mass)
     ltdl_factor(support, mass.M, mass.L)
     forward_velocities(tree, v, kin)
@@ -151,8 +156,15 @@ def all_quantities(tree, support, inertia, frames, q, v, kin, mass, rows, link, 
     out[2], out[3], out[4] = point_acceleration(kin, kin.acc, link[1, 0], point[0, 0], point[0, 1], point[0, 2])
     center_of_mass(inertia, kin, out[5:8])
     momentum(kin, out[5:8], out[8:14])
-    integrate(tree, q, v, 0.1, out[14:])
-    difference(tree, q, out[14:], dq)
+    integrate(tree, q, v, 0.1, out[14 : 14 + q.shape[0]])
+    difference(tree, q, out[14 : 14 + q.shape[0]], dq)
+    rest = 14 + q.shape[0]
+    multiply(support, mass.M, v, out[rest : rest + v.shape[0]])
+    solve(support, mass.L, out[rest : rest + v.shape[0]])  # v again
+    path_kinematics(tree, link[1, 0], q, kin)
+    point_jacobian(support, kin, link[1, 0], point[1, 0], point[1, 1], point[1, 2], J)
+    delassus_sparse(support, mass.L, kin, link[0], link[1], point, axes, 2, each, each, rows, blocks)
+    out[rest + v.shape[0]] = spring_energy(tree, passive, q)
 
 
 @pytest.mark.parametrize("name", ["solo12", "romeo"])
@@ -161,20 +173,27 @@ def test_quantities_equal_cpu(name):
     model, (q, v, _, _) = batch.model, batch.inputs
     link = np.array([[0, 3], [4, model.nlink - 1]])
     point, axes = np.array([[0.1, 0.2, 0.3], [-0.1, 0.1, 0.0]]), np.tile(np.eye(3), (2, 1, 1))
-    rows = make_contact_rows(model.support, 2)
-    shapes = {"J": (6, model.nv), "W": (6, 6), "out": (14 + model.nq,), "dq": (model.nv,)}
+    rows, each = make_contact_rows(model.support, 2), np.arange(3)
+    shapes = {
+        "J": (6, model.nv),
+        "W": (6, 6),
+        "out": (15 + model.nq + model.nv,),
+        "dq": (model.nv,),
+        "blocks": (2, 3, 3),
+    }
     results = {key: cuda.to_device(np.zeros((*shape, WORLDS))) for key, shape in shapes.items()}
     quantities_of_all_worlds[(WORLDS + 63) // 64, 64](
         *batch.constants, to_device(model.frames), *batch.device_inputs[:2], batch.scratch[0], batch.scratch[2],
-        per_world(rows, WORLDS), cuda.to_device(link), cuda.to_device(point), cuda.to_device(axes), *results.values(),
+        per_world(rows, WORLDS), *map(cuda.to_device, (link, point, axes, each)), to_device(model.joint_forces),
+        *results.values(),
     )  # fmt: skip
     gpu = {key: value.copy_to_host() for key, value in results.items()}
     data = make_data(model)
     cpu = {key: np.zeros(shape) for key, shape in shapes.items()}
-    for w in range(0, WORLDS, 7):
+    for w in range(WORLDS):
         all_quantities(
             model.tree, model.support, model.inertia, model.frames, q[:, w].copy(), v[:, w].copy(), data.kin, data.mass,
-            rows, link, point, axes, *cpu.values(),
+            rows, link, point, axes, each, model.joint_forces, *cpu.values(),
         )  # fmt: skip
         for key, value in cpu.items():
             scale = max(1.0, np.abs(value).max())
@@ -228,7 +247,7 @@ def test_steps_equal_cpu():
     gpu_q, gpu_v = device_q.copy_to_host(), device_v.copy_to_host()
     assert not status.copy_to_host().any()
     touched = 0
-    for w in range(0, WORLDS, 7):
+    for w in range(WORLDS):
         sim.set_state(q[:, w], v[:, w])
         sim.step(steps)
         touched += len(sim.contacts) > 0
@@ -236,7 +255,7 @@ def test_steps_equal_cpu():
         np.testing.assert_allclose(
             gpu_v[:, w], sim.state.v, rtol=0, atol=TOLERANCE * max(1.0, np.abs(sim.state.v).max())
         )
-    assert touched > 0.2 * WORLDS / 7
+    assert touched > 0.2 * WORLDS
 
 
 if __name__ == "__main__":
