@@ -25,7 +25,7 @@ check-robots: .venv/development
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "stickslip needs Python 3.11 or newer; this is $$($(PYTHON) --version). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
-	$(PYTHON) -m venv .venv
+	$(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }
 
 .venv/runtime: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .

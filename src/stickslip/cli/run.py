@@ -32,7 +32,7 @@ def run(
     from rich.console import Console
 
     from stickslip.record.overview import check_plot
-    from stickslip.scenes import find
+    from stickslip.scenes import SCENES, find
     from stickslip.simulation import Simulation
 
     console = Console()
@@ -49,7 +49,7 @@ def run(
     duration = seconds if time is None else time
     log = sim.run(duration, controller=setup.controller, record=record, record_dt=record_dt)
     console.print(summary(name, sim, log))
-    if not len(sim.stepper.world.pairs.link1) and sim.law != "none":
+    if scene not in SCENES and not len(sim.stepper.world.pairs.link1):
         console.print("note: nothing in this scene can touch anything; --floor HEIGHT puts a floor under a model file")
     if record is not None:
         console.print(f"recording  {record}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -118,7 +119,7 @@ def describe(model: Model, scene_xml: str, options: dict[str, Any]) -> Header:
         vertices={i: s.vertices.astype(np.float32) for i, s in enumerate(model.shapes) if s.vertices is not None},
         scene_xml=scene_xml,
         options=_plain(options),
-        versions=dict(_versions()),
+        versions=dict(versions(PACKAGES)),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 
@@ -135,9 +136,10 @@ def _plain(value: Any) -> Any:
 
 
 @cache
-def _versions() -> dict[str, str]:
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Python's version, and those of the packages."""
     found = {"python": platform.python_version()}
-    for package in PACKAGES:
+    for package in packages:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
