@@ -33,3 +33,5 @@ def list_() -> None:
         laws.add_row(name, text)
     for table in (scenes, robots, steppers, laws):
         console.print(table)
+    for method, stepper in STEPPERS.items():
+        console.print(f"{method}: {stepper.capabilities.reference}", highlight=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import mujoco
@@ -39,7 +39,6 @@ PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armatur
 class Robot:
     """A loaded robot: the names that its joints, controls and frames have in the scene."""
 
-    scene: Scene = field(repr=False)
     name: str
     prefix: str
     joints: tuple[str, ...]
@@ -256,7 +255,7 @@ class Scene:
             values = self._keyframes.setdefault(key if key == "home" else prefix + key, {})
             values.update({prefix + joint: value for joint, value in joints_of_key.items()})
         self.notes += loaded.notes
-        return Robot(self, name, prefix, joints, actuators, tuple(loaded.notes))
+        return Robot(name, prefix, joints, actuators, tuple(loaded.notes))
 
     @says_why
     def set_home(self, joint: str, value: Vector | float) -> None:

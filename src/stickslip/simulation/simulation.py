@@ -7,10 +7,8 @@ all steps between two calls of the controller run as one compiled loop.
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time as clock
-import warnings
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import Any
@@ -20,33 +18,19 @@ import numpy as np
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.pairs import find_plane_pairs
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.dynamics.energy import gravity_energy, kinetic_energy
-from stickslip.dynamics.joint_forces import spring_energy
-from stickslip.dynamics.kinematics import link_poses
-from stickslip.errors import (
-    DivergedError,
-    InputError,
-    NotHonouredWarning,
-    StartWarning,
-    UnstableStepWarning,
-    expected,
-    number,
-)
-from stickslip.model.arrays import SLIDE
+from stickslip.errors import DivergedError, InputError, expected, number
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
+from stickslip.simulation import advice
 from stickslip.simulation.divergence import describe_divergence
+from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
 from stickslip.simulation.stages import STAGES, Controller, Stages
-from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, FASTEST, OK, Inputs, Stage, Stepper
+from stickslip.steppers.base import CONTACTS_FULL, OK, Inputs, Stage, Stepper, bounded
 from stickslip.steppers.registry import resolve
 
-DEEP_START = 1e-3
-"""[m] a deeper penetration at the start is announced."""
-TINY_STEP = 1e-5
-"""[s] below it a default time step is announced: such a run takes long."""
 LONGEST_STRETCH = 2000
 """Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""
 
@@ -95,26 +79,17 @@ class Simulation:
                 raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
             pairs = type(pairs)(*(array[:0] for array in pairs))
         elif collision is None:
-            self._warn_left_out(left_out)
-            self._warn_not_honoured(stepper, pairs.material)
+            advice.pass_through(self.method, left_out)
+            advice.not_honoured(self.method, stepper.capabilities, pairs.material)
         self.state = self.model.state()
         self.stepper = stepper(self.model, dt or 1e-3, self.law, pairs)
         limit = self.stepper.stable_dt(self.state)
         if dt is None:
             dt = _round_step(limit)
             self.stepper = stepper(self.model, dt, self.law, pairs)
-            if dt < TINY_STEP:
-                _warn(
-                    f"dt = {dt:g} s, {1 / dt:.0e} steps per second: a light link or a short lever carries a stiff "
-                    "contact or spring in this scene; soften it, or give dt yourself.",
-                    UnstableStepWarning,
-                )
-        elif dt > limit and collision is None:
-            _warn(
-                f"dt = {dt:g} s is above {limit:.2g} s, where {self.method} becomes unstable if all contacts of this "
-                f"scene touch; leave dt out for {_round_step(limit):g} s, or choose softer contacts.",
-                UnstableStepWarning,
-            )
+            advice.tiny_step(dt)
+        elif collision is None:
+            advice.long_step(self.method, dt, limit, _round_step(limit))
         self._builtin = self.stepper.stages()
 
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
@@ -122,48 +97,7 @@ class Simulation:
         self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
         self.steps = 0
         self.status = OK
-        self._recording = False
         self._wall_start = clock.perf_counter()
-
-    def _warn_left_out(self, left_out) -> None:
-        if left_out:
-            kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(left_out.items()))
-            _warn(
-                f"{self.method} finds contacts of points, spheres, capsules, boxes and meshes with planes; these pairs "
-                f"will pass through each other: {kinds}. Give collide=False to shapes that are for show, or pass your "
-                "own collision function.",
-                NotHonouredWarning,
-            )
-
-    def _warn_not_honoured(self, stepper: type[Stepper], material: np.ndarray) -> None:
-        if np.any(material[:, 3] > 0.0) and "restitution" not in stepper.capabilities.honours:
-            _warn(
-                f"{self.method} does not honour restitution: bounce follows from stiffness and damping.",
-                NotHonouredWarning,
-            )
-
-    def _warn_about_start(self) -> None:
-        """A start inside the floor or outside joint limits is a catapult."""
-        m, c, n = self.model, self.contacts.arrays, len(self.contacts)
-        deepest = int(np.argmin(c.gap[:n])) if n else 0
-        if n and c.gap[deepest] < -DEEP_START:
-            names = [m.link_names[i] for i in (c.link1[deepest], c.link2[deepest])]
-            _warn(
-                f"the simulation starts with {names[1]!r} {-c.gap[deepest]:.3g} m inside {names[0]!r}: its contact "
-                "springs will throw it out; raise it",
-                StartWarning,
-            )
-        q, limits = self.state.q[m.tree.joint_q], m.joint_forces.range
-        scalar = (m.tree.joint_type >= SLIDE) & (m.joint_forces.limited != 0)
-        outside = np.flatnonzero(scalar & ((q < limits[:, 0] - 1e-6) | (q > limits[:, 1] + 1e-6)))
-        if len(outside):
-            j = outside[0]
-            _warn(
-                f"the simulation starts with joint {m.joint_names[j]!r} at {q[j]:.4g}, outside its range "
-                f"{limits[j, 0]:.4g} … {limits[j, 1]:.4g} (and {len(outside) - 1} more): its limits will push it back; "
-                "start elsewhere, by scene.set_home or sim.set_state",
-                StartWarning,
-            )
 
     # -- what user functions see -------------------------------------------------------------------------------
 
@@ -228,6 +162,12 @@ class Simulation:
 
     def step(self, n: int = 1) -> None:
         """Advance n steps with the controls in force."""
+        try:
+            self._advance(n)
+        except DivergedError as error:
+            raise self._saved(error, self._recorder_elsewhere()) from None
+
+    def _advance(self, n: int) -> None:
         if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
             raise expected("n", "a whole number of steps ≥ 0", n)
         self._check_arrays()
@@ -243,7 +183,7 @@ class Simulation:
             if self.status == CONTACTS_FULL:
                 self.contacts.grow()
             elif self.status != OK:
-                self._diverged()
+                raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
 
     def _check_arrays(self) -> None:
         """Arrays that a user put in place of ours must be like ours: kernels trust them."""
@@ -282,13 +222,11 @@ class Simulation:
             self.stepper.make_room(1 + int(self.contacts.arrays.pair[: len(self.contacts)].max(initial=-1)))
 
     def _staged_step(self) -> None:
-        self.status = OK
         if self.stages.user is not None:
             self.stages.user(self)
         for name in ("kinematics", "collision", "formulate", "solve"):
             self._run_stage(name)
-        if not np.all(np.abs(self.state.v + self.dt * self.acceleration) <= FASTEST):
-            self.status = DIVERGED
+        self.status = bounded(self.acceleration, self.state.v, self.dt)
         if self.status == OK:
             self._run_stage("integrate")
 
@@ -317,9 +255,8 @@ class Simulation:
         if controller is not None:
             self._take_over(controller)
         end = self.steps + ceil(duration / self.dt - 1e-6)
-        recorder = Recorder(record, self.model, scene_xml=self.model.to_xml(), options=self._options(every_control))
+        recorder = self._recorder(record, every_control)
         self._wall_start = clock.perf_counter()
-        self._recording = record is not None
         outcome = "interrupted"
         try:
             with Progress(f"{self.method}, dt = {self.dt:g} s", duration, "s", show=progress) as bar:
@@ -327,7 +264,7 @@ class Simulation:
                 stretch = LONGEST_STRETCH if self.stages.compiled else 1
                 self._record(recorder)
                 if self.steps == 0:
-                    self._warn_about_start()
+                    advice.violent_start(self)
                 while self.steps < end:
                     k = self.steps - begin
                     if self.controller is not None and (self.steps % every_control == 0 or (k == 0 and controller)):
@@ -335,7 +272,7 @@ class Simulation:
                     stop = min(k - k % every_frame + every_frame, end - begin, k + stretch)
                     if self.controller is not None:
                         stop = min(stop, k - self.steps % every_control + every_control)
-                    self.step(stop - k)
+                    self._advance(stop - k)
                     recorder.flush_if_due()
                     k = self.steps - begin
                     if k % every_frame == 0 or self.steps == end:
@@ -344,15 +281,8 @@ class Simulation:
             outcome = "complete"
         except DivergedError as error:
             outcome = "diverged"
-            if record is not None:
-                recorder.save_last_good(self.time, self.state.q, self.state.v)
-                self._record(recorder)
-                raise DivergedError(
-                    f"{error} Last good state saved to {record}.", snapshot=error.snapshot, saved_to=str(record)
-                ) from None
-            raise
+            raise self._saved(error, recorder if record is not None else self._recorder_elsewhere()) from None
         finally:
-            self._recording = False
             recorder.close(outcome)
         return recorder.log()
 
@@ -409,70 +339,30 @@ class Simulation:
         if self.stages.record is not None:
             self.stages.record(self)
             return
-        c, n = self.contacts.arrays, len(self.contacts)
-        m, kin = self.model, self.kinematics  # up to date since observe()
-        poses = np.empty((m.nlink, 7))
-        link_poses(kin, poses)
-        recorder.append(
-            {
-                "time": self.time,
-                "q": self.state.q,
-                "v": self.state.v,
-                "control": self.control,
-                "pose": poses,
-                "energy": (
-                    kinetic_energy(m.inertia, kin, self.state.v),
-                    gravity_energy(m.inertia, kin),
-                    spring_energy(m.tree, m.joint_forces, self.state.q),
-                ),
-                "contact_energy": contact_energy,
-                "steps": self.steps,
-                "wall": clock.perf_counter() - self._wall_start,
-                "status": self.status,
-                "iterations": 0,
-                "residual": 0.0,
-            },
-            {
-                "pair": c.pair[:n],
-                "link1": c.link1[:n],
-                "link2": c.link2[:n],
-                "point": c.point[:n],
-                "normal": c.axes[:n, 0],
-                "tangent": c.axes[:n, 1],
-                "gap": c.gap[:n],
-                "force": c.force[:n],
-                "velocity": c.velocity[:n],
-                "friction": c.material[:n, 0],
-            },
-        )
+        wall = clock.perf_counter() - self._wall_start
+        recorder.append(frame_of(self, contact_energy, wall), contacts_of(self))
 
-    def _options(self, every_control: int) -> dict[str, Any]:
-        replaced = [name for name in STAGES if getattr(self.stages, name) is not None]
-        return {
+    def _recorder(self, path: str | Path | None, every_control: int) -> Recorder:
+        options = {
             "method": self.method,
             "law": self.law,
             "dt": self.dt,
             "control_dt": every_control * self.dt,
             "controller": type(self.controller).__name__ if self.controller is not None else None,
-            "python_stages": replaced,
+            "python_stages": [name for name in STAGES if getattr(self.stages, name) is not None],
         }
+        return Recorder(path, self.model, scene_xml=self.model.to_xml(), options=options)
 
-    # -- trouble -----------------------------------------------------------------------------------------------
+    def _recorder_elsewhere(self) -> Recorder:
+        return self._recorder(Path(tempfile.mkdtemp(prefix="stickslip-")) / "diverged.h5", 1)
 
-    def _diverged(self) -> None:
-        message, snapshot = describe_divergence(self), self.snapshot()
-        if self._recording:  # the run saves the state in its own file
-            raise DivergedError(message, snapshot=snapshot)
-        saved_to = self._save_elsewhere()
-        raise DivergedError(f"{message} Last good state saved to {saved_to}.", snapshot=snapshot, saved_to=saved_to)
-
-    def _save_elsewhere(self) -> str:
-        path = Path(tempfile.mkdtemp(prefix="stickslip-")) / "diverged.h5"
-        recorder = Recorder(path, self.model, scene_xml=self.model.to_xml(), options=self._options(1))
+    def _saved(self, error: DivergedError, recorder: Recorder) -> DivergedError:
+        """The same error, after the last good state and the contact problem have gone to a file."""
         recorder.save_last_good(self.time, self.state.q, self.state.v)
         self._record(recorder)
         recorder.close("diverged")
-        return str(path)
+        message = f"{error} Last good state saved to {recorder.path}."
+        return DivergedError(message, snapshot=error.snapshot, saved_to=str(recorder.path))
 
     # -- snapshots ---------------------------------------------------------------------------------------------
 
@@ -486,14 +376,6 @@ class Simulation:
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulation (or of one of the same scene and method)."""
         restore_snapshot(self, snapshot)
-
-
-def _warn(message: str, category: type[Warning]) -> None:
-    """A warning that points at the caller of ``Simulation(…)``."""
-    depth = 2
-    while sys._getframe(depth).f_code.co_filename == __file__:
-        depth += 1
-    warnings.warn(message, category, stacklevel=depth + 1)
 
 
 def _round_step(limit: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.pairs import PlanePairs
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
@@ -23,6 +24,16 @@ STATUS = {
     CONTACTS_FULL: "more contacts than the buffer holds; it is grown and the step repeated",
 }
 """What a step kernel returns, as sentences."""
+
+
+@kernel
+def bounded(acceleration, v, dt):
+    """DIVERGED if the next velocity would not be a number, or absurd."""
+    for d in range(v.shape[0]):
+        if not abs(v[d] + dt * acceleration[d]) <= FASTEST:  # "not ≤" is also true of NaN
+            return DIVERGED
+    return OK
+
 
 Stage = Callable[[Any], None]
 """A stage of a step: a function of the Simulation, which lives a layer above."""

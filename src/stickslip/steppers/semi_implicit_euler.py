@@ -37,13 +37,12 @@ from stickslip.model.arrays import JOINT_NV
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import (
     CONTACTS_FULL,
-    DIVERGED,
-    FASTEST,
     OK,
     Capabilities,
     Inputs,
     Stage,
     Stepper,
+    bounded,
 )
 
 MARGIN = 0.0  # a spring-damper acts only in penetration
@@ -81,15 +80,6 @@ def accelerate(world, work, contacts, inputs, damped_armature, q, v):
     articulated_acceleration(
         world.tree, world.support, world.inertia, damped_armature, tau, f_ext, work.kin, work.art, work.acceleration
     )
-
-
-@kernel
-def bounded(acceleration, v, dt):
-    """DIVERGED if the next velocity would not be a number, or absurd."""
-    for d in range(v.shape[0]):
-        if not abs(v[d] + dt * acceleration[d]) <= FASTEST:  # "not ≤" is also true of NaN
-            return DIVERGED
-    return OK
 
 
 @kernel

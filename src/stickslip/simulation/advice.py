@@ -1,0 +1,92 @@
+"""What a simulation warns of: things that it will do, but that the user hardly wants."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stickslip.collision.contacts import RESTITUTION
+from stickslip.errors import NotHonouredWarning, StartWarning, UnstableStepWarning
+from stickslip.model.arrays import SLIDE
+from stickslip.steppers.base import Capabilities
+
+if TYPE_CHECKING:
+    from stickslip.simulation.simulation import Simulation
+
+DEEP_START = 1e-3
+"""[m] a deeper penetration at the start is announced."""
+TINY_STEP = 1e-5
+"""[s] below it a default time step is announced: such a run takes long."""
+
+
+def pass_through(method: str, left_out: Mapping[str, int]) -> None:
+    """Pairs of shapes that may touch but that the method cannot detect; ``left_out`` counts them by kind."""
+    if left_out:
+        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(left_out.items()))
+        _warn(
+            f"{method} finds contacts of points, spheres, capsules, boxes and meshes with planes; these pairs will "
+            f"pass through each other: {kinds}. Give collide=False to shapes that are for show, or pass your own "
+            "collision function.",
+            NotHonouredWarning,
+        )
+
+
+def not_honoured(method: str, capabilities: Capabilities, material: np.ndarray) -> None:
+    if np.any(material[:, RESTITUTION] > 0.0) and "restitution" not in capabilities.honours:
+        _warn(f"{method} does not honour restitution: bounce follows from stiffness and damping.", NotHonouredWarning)
+
+
+def tiny_step(dt: float) -> None:
+    if dt < TINY_STEP:
+        _warn(
+            f"dt = {dt:g} s, {1 / dt:.0e} steps per second: a light link or a short lever carries a stiff contact or "
+            "spring in this scene; soften it, or give dt yourself.",
+            UnstableStepWarning,
+        )
+
+
+def long_step(method: str, dt: float, limit: float, better: float) -> None:
+    if dt > limit:
+        _warn(
+            f"dt = {dt:g} s is above {limit:.2g} s, where {method} becomes unstable if all contacts of this scene "
+            f"touch; leave dt out for {better:g} s, or choose softer contacts.",
+            UnstableStepWarning,
+        )
+
+
+def violent_start(sim: Simulation) -> None:
+    """A start inside the floor or outside joint limits is a catapult; the contacts must be up to date."""
+    m, c, n = sim.model, sim.contacts.arrays, len(sim.contacts)
+    deepest = int(np.argmin(c.gap[:n])) if n else 0
+    if n and c.gap[deepest] < -DEEP_START:
+        first, second = (m.link_names[i] for i in (c.link1[deepest], c.link2[deepest]))
+        _warn(
+            f"the simulation starts with {second!r} {-c.gap[deepest]:.3g} m inside {first!r}: its contact springs will "
+            "throw it out; raise it",
+            StartWarning,
+        )
+    q, limits = sim.state.q[m.tree.joint_q], m.joint_forces.range
+    scalar = (m.tree.joint_type >= SLIDE) & (m.joint_forces.limited != 0)
+    outside = np.flatnonzero(scalar & ((q < limits[:, 0] - 1e-6) | (q > limits[:, 1] + 1e-6)))
+    if len(outside):
+        j = outside[0]
+        _warn(
+            f"the simulation starts with joint {m.joint_names[j]!r} at {q[j]:.4g}, outside its range "
+            f"{limits[j, 0]:.4g} … {limits[j, 1]:.4g} (and {len(outside) - 1} more): its limits will push it back; "
+            "start elsewhere, by scene.set_home or sim.set_state",
+            StartWarning,
+        )
+
+
+def _warn(message: str, category: type[Warning]) -> None:
+    """A warning that points at the user's line, not at ours."""
+    package = str(Path(__file__).parents[1])
+    depth = 1
+    while sys._getframe(depth).f_code.co_filename.startswith(package):
+        depth += 1
+    warnings.warn(message, category, stacklevel=depth + 1)

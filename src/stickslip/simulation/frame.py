@@ -1,0 +1,56 @@
+"""What a recording keeps of one instant, by the names of ``record/layout.py``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stickslip.collision.contacts import FRICTION
+from stickslip.dynamics.energy import gravity_energy, kinetic_energy
+from stickslip.dynamics.joint_forces import spring_energy
+from stickslip.dynamics.kinematics import link_poses
+
+if TYPE_CHECKING:
+    from stickslip.simulation.simulation import Simulation
+
+
+def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, Any]:
+    """The state and what follows from it; ``sim.observe()`` must have brought the kinematics up to date."""
+    m, kin = sim.model, sim.kinematics
+    poses = np.empty((m.nlink, 7))
+    link_poses(kin, poses)
+    return {
+        "time": sim.time,
+        "q": sim.state.q,
+        "v": sim.state.v,
+        "control": sim.control,
+        "pose": poses,
+        "energy": (
+            kinetic_energy(m.inertia, kin, sim.state.v),
+            gravity_energy(m.inertia, kin),
+            spring_energy(m.tree, m.joint_forces, sim.state.q),
+        ),
+        "contact_energy": contact_energy,
+        "steps": sim.steps,
+        "wall": wall,
+        "status": sim.status,
+        "iterations": 0,
+        "residual": 0.0,
+    }
+
+
+def contacts_of(sim: Simulation) -> dict[str, np.ndarray]:
+    c, n = sim.contacts.arrays, len(sim.contacts)
+    return {
+        "pair": c.pair[:n],
+        "link1": c.link1[:n],
+        "link2": c.link2[:n],
+        "point": c.point[:n],
+        "normal": c.axes[:n, 0],
+        "tangent": c.axes[:n, 1],
+        "gap": c.gap[:n],
+        "force": c.force[:n],
+        "velocity": c.velocity[:n],
+        "friction": c.material[:n, FRICTION],
+    }
