@@ -41,6 +41,12 @@ class Contacts(NamedTuple):
     """(capacity, 3) of body 2's point relative to body 1's, contact frame [m/s]."""
     force: np.ndarray
     """(capacity, 3) on body 2, contact frame [N]."""
+    stretch: np.ndarray
+    """(capacity, 3) of the contact's springs, contact frame [m]; written by laws that have springs."""
+    drift: np.ndarray
+    """(capacity, 3) velocity of the geometric contact point, world axes [m/s]."""
+    spin: np.ndarray
+    """(capacity, 3) angular velocity of the contact frame relative to link 1's, world axes [rad/s]."""
 
 
 def make_contacts(capacity: int) -> Contacts:
@@ -57,6 +63,9 @@ def make_contacts(capacity: int) -> Contacts:
         material=np.zeros((n, 4)),
         velocity=np.zeros((n, 3)),
         force=np.zeros((n, 3)),
+        stretch=np.zeros((n, 3)),
+        drift=np.zeros((n, 3)),
+        spin=np.zeros((n, 3)),
     )
 
 
@@ -122,6 +131,8 @@ class ContactList:
         for link in (link1, link2):
             if not 0 <= link < self.links:
                 raise expected("contact link", f"an index from 0 (world) to {self.links - 1}", link, "see model.link")
+        if link1 == link2:
+            raise expected("contact links", "two different links", (link1, link2))
         if not 0 <= pair < MOST_PAIRS:
             raise expected("contact pair", f"a whole number from 0 to {MOST_PAIRS - 1}", pair)
         material = Material(friction, stiffness, damping, restitution)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts
 from stickslip.collision.pairs import PlanePairs
-from stickslip.dynamics.jacobian import link_point
+from stickslip.dynamics.jacobian import link_point, point_velocity
 
 
 @kernel
@@ -37,6 +37,13 @@ def plane_sphere(pairs: PlanePairs, kin, margin, contacts: Contacts):
             u, v, w = pairs.axes[k, i, 0], pairs.axes[k, i, 1], pairs.axes[k, i, 2]
             for j in range(3):
                 contacts.axes[c, i, j] = R[a, j, 0] * u + R[a, j, 1] * v + R[a, j, 2] * w
+        vx, vy, vz = point_velocity(kin, b, x, y, z)
+        wx, wy, wz = radius * kin.vel[a, 3], radius * kin.vel[a, 4], radius * kin.vel[a, 5]
+        contacts.drift[c, 0] = vx - (wy * nz - wz * ny)
+        contacts.drift[c, 1] = vy - (wz * nx - wx * nz)
+        contacts.drift[c, 2] = vz - (wx * ny - wy * nx)
+        for i in range(3):
+            contacts.spin[c, i] = 0.0
         contacts.gap[c] = gap
         contacts.rolling[c] = 1 if radius > 0.0 else 0
         for i in range(4):

@@ -96,16 +96,23 @@ class Stepper:
     Provide:
 
     * ``capabilities`` and the arguments of ``__init__`` (call ``super().__init__``);
+    * ``options``: the keyword arguments of ``__init__``, which ``Simulation(..., name=value)`` passes on;
     * ``advance(state, inputs, n)``: n steps in one compiled call, returning (status, steps done). A step that does
       not end well leaves ``state`` as it was at the beginning of that step;
     * ``stages``: the same step as separate functions of a Simulation (collision, formulate, solve, integrate), which
       run when the user replaces one of them;
     * ``memory()``: the arrays that, besides q, v and time, make up the state (anchors, warm starts);
-    * ``observing``: the stages after which contacts and forces at a state are known, for recordings.
+    * ``observing``: the stages after which contacts and forces at a state are known, for recordings;
+    * ``replaceable``: the stages that may be Python functions, where not all of them may.
     """
 
     capabilities: ClassVar[Capabilities]
+    options: ClassVar[dict[str, str]] = {}
+    """Each option's name, and what it chooses, in one line."""
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
+    replaceable: ClassVar[frozenset[str]] = frozenset(
+        {"user", "collision", "formulate", "solve", "integrate", "record"}
+    )
 
     def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs) -> None:
         self.model, self.dt, self.law = model, dt, law
@@ -135,6 +142,10 @@ class Stepper:
 
     def make_room(self, pairs: int) -> None:
         """Make room in the memory for pair ids below ``pairs``; a Python collision function chooses its own."""
+
+    def grow(self) -> None:
+        """Make room after CONTACTS_FULL."""
+        self.contacts.grow()
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:
         """Put back what ``memory()`` gave; the present arrays may be longer or shorter."""
