@@ -211,7 +211,7 @@ class Simulation:
             if getattr(self.stages, name) is not None and name not in self.stepper.replaceable:
                 possible = ", ".join(stage for stage in STAGES if stage in self.stepper.replaceable)
                 raise InputError(
-                    f"{name}: {self.method} does this inside its compiled step; Python functions are for {possible} only"
+                    f"{name}: {self.method} does this inside its compiled step; functions are possible for {possible}"
                 )
 
     def reset(self) -> None:

@@ -11,17 +11,18 @@ First order in dt where Υ and p̈_free change; exact for constant ones. Sizes: 
 no moving body are solved one by one. Cost per step: linear in the links, cubic in the contacts of an island.
 
 Differs from the paper in: the averages come from the modes of the contact dynamics, in closed form, where all contacts
-of an island have the same B/K (``math/modes.py``), else from Padé approximants (``math/pade.py``), chosen by the norm;
-the cone projection scales the tangential force and keeps the normal one, as the authors' code does; detection and
-anchors are updated at the beginning of a step instead of its end (the same thing); joint damping, springs, limits and
-servos are treated implicitly, so that they do not limit dt; contact points on spheres and on moving bodies have the
-acceleration terms of their wandering (``contact/contact_space.py``).
+of an island have the same B/K (``math/modes.py``), else from Padé approximants of systems of half the size
+(``math/viscoelastic_pade.py``), of an order and a number of repetitions that follow from the norm; the cone projection
+scales the tangential force and keeps the normal one, as the authors' code does; detection and anchors are updated at
+the beginning of a step instead of its end (the same thing); joint damping, springs, limits and servos are treated
+implicitly, so that they do not limit dt; contact points on spheres and on moving bodies have the acceleration terms of
+their wandering (``contact/contact_space.py``).
 """
 
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,11 +39,17 @@ from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.dynamics.kinematics import forward_accelerations
 from stickslip.dynamics.rnea import bias_forces
+from stickslip.errors import expected, number
 from stickslip.math.eigen import Eigenbasis, make_eigenbasis
 from stickslip.math.modes import modal_averages
+from stickslip.math.pade import DEGREES
+from stickslip.math.viscoelastic_pade import PadeWork, balanced_norm, choose, make_pade_work, pade_averages
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import CONTACTS_FULL, OK, Capabilities, Inputs, Stage, bounded
 from stickslip.steppers.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
+
+AUTO, PADE = -1, -2
+"""Instead of a number of matrix products: the modes where possible, or Padé approximants with order by tolerance."""
 
 
 class ContactWork(NamedTuple):
@@ -52,6 +59,7 @@ class ContactWork(NamedTuple):
     rows: ContactRows
     islands: Islands
     basis: Eigenbasis
+    pade: PadeWork
     S: np.ndarray
     """(m, m) K^½·Υ·K^½ of an island [1/s²]."""
     y: np.ndarray
@@ -60,6 +68,8 @@ class ContactWork(NamedTuple):
     """(m,) their rates, then ∫∫(y + βy′)."""
     c: np.ndarray
     """(m,) scaled free accelerations."""
+    beta: np.ndarray
+    """(m,) B/K [s]."""
     force1: np.ndarray
     """(capacity, 3) λ̄ in the contact frames [N]."""
     force2: np.ndarray
@@ -95,7 +105,7 @@ def free_motion(world, work, expo, joints, inputs, dt, q, v):
 
 
 @kernel
-def average_forces(world, work, expo, contacts, dt):
+def average_forces(world, work, expo, contacts, matmuls, tolerance, dt):
     """``force1`` and ``force2`` of every contact, not yet projected on the cones."""
     support, L = world.support, expo.mass.L
     for c in range(contacts.found[0]):
@@ -107,9 +117,8 @@ def average_forces(world, work, expo, contacts, dt):
         n = 3 * (last - first)
         if n > expo.S.shape[0]:
             return CONTACTS_FULL
-        beta = contact_dynamics(world, work, expo, contacts, first, last)
-        if not modal_averages(expo.S, n, beta, dt, expo.basis, expo.y, expo.w, expo.c):
-            return CONTACTS_FULL
+        contact_dynamics(world, work, expo, contacts, first, last)
+        integrate_contacts(expo, n, matmuls, tolerance, dt)
         for a in range(first, last):
             c = islands.order[a]
             root = sqrt(contacts.material[c, STIFFNESS])
@@ -121,16 +130,15 @@ def average_forces(world, work, expo, contacts, dt):
 
 @kernel
 def contact_dynamics(world, work, expo, contacts, first, last):
-    """S, y, w, c of one island; returns β = B/K."""
+    """S, y, w, c and β of one island."""
     order, S, L = expo.islands.order, expo.S, expo.mass.L
-    beta = 0.0
     for a in range(first, last):
         i, c = 3 * (a - first), order[a]
         K = contacts.material[c, STIFFNESS]
-        beta = contacts.material[c, DAMPING] / K
         root = sqrt(K)
         acceleration = contact_acceleration(work.kin, contacts, c)
         for r in range(3):
+            expo.beta[i + r] = contacts.material[c, DAMPING] / K
             expo.y[i + r] = root * contacts.stretch[c, r]
             expo.w[i + r] = root * contacts.velocity[c, r]
         expo.c[i] = root * acceleration[0]
@@ -147,7 +155,21 @@ def contact_dynamics(world, work, expo, contacts, first, last):
                 for r in range(3):
                     for s in range(3):
                         S[j + s, i + r] = S[i + r, j + s]
-    return beta
+
+
+@kernel
+def integrate_contacts(expo, n, matmuls, tolerance, dt):
+    """y ← ∫(y + βy′), w ← ∫∫(y + βy′) of one island."""
+    beta = expo.beta
+    alike = matmuls == AUTO
+    for i in range(1, n):
+        alike = alike and abs(beta[i] - beta[0]) <= 1e-12 * beta[0]
+    if alike and modal_averages(expo.S, n, beta[0], dt, expo.basis, expo.y, expo.w, expo.c):
+        return
+    row, times = matmuls, 1
+    if matmuls < 0:
+        row, times = choose(balanced_norm(expo.S, n, beta, dt), tolerance, n)
+    pade_averages(expo.S, n, beta, dt, row, times, expo.pade, expo.y, expo.w, expo.c)
 
 
 @kernel
@@ -179,11 +201,11 @@ def add_contact_acceleration(world, expo, nc, force, free, out):
 
 
 @kernel
-def accelerate(world, work, expo, joints, contacts, inputs, dt, q, v):
+def accelerate(world, work, expo, joints, contacts, inputs, matmuls, tolerance, dt, q, v):
     """``work.acceleration`` under λ̄ and ``joints.mean`` under λ̿."""
     free_motion(world, work, expo, joints, inputs, dt, q, v)
     nc = contacts.found[0]
-    status = average_forces(world, work, expo, contacts, dt)
+    status = average_forces(world, work, expo, contacts, matmuls, tolerance, dt)
     if status != OK:
         return status
     for c in range(nc):
@@ -203,14 +225,14 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 
 
 @kernel
-def step(world, work, expo, joints, contacts, anchors, inputs, dt, q, v):
+def step(world, work, expo, joints, contacts, anchors, inputs, matmuls, tolerance, dt, q, v):
     """One step: the table of contents of the method."""
     update_kinematics(world, work, q, v)
     status = detect(world, work, contacts)
     if status != OK:
         return status
     spring_damper(work.kin, contacts, anchors, dt)
-    status = accelerate(world, work, expo, joints, contacts, inputs, dt, q, v)
+    status = accelerate(world, work, expo, joints, contacts, inputs, matmuls, tolerance, dt, q, v)
     if status != OK:
         return status
     status = bounded(work.acceleration, v, dt)
@@ -221,10 +243,10 @@ def step(world, work, expo, joints, contacts, anchors, inputs, dt, q, v):
 
 
 @kernel
-def advance(world, work, expo, joints, contacts, anchors, inputs, dt, q, v, n):
+def advance(world, work, expo, joints, contacts, anchors, inputs, matmuls, tolerance, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
     for k in range(n):
-        status = step(world, work, expo, joints, contacts, anchors, inputs, dt, q, v)
+        status = step(world, work, expo, joints, contacts, anchors, inputs, matmuls, tolerance, dt, q, v)
         if status != OK:
             return status, k
     return OK, n
@@ -241,9 +263,29 @@ class Expo(Viscoelastic):
         reference="Hammoud et al., eqs. (11)–(30)",
     )
     replaceable = frozenset({"user", "collision", "integrate", "record"})
+    options: ClassVar[dict[str, str]] = {
+        **Viscoelastic.options,
+        "matmuls": "'auto' (default): modes, Padé where contacts differ in B/K; 'pade'; or the order of 0 … 6 products",
+        "tolerance": "relative error that chooses the order of a Padé approximant (default 1e-8)",
+    }
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs, **options) -> None:
+    def __init__(
+        self,
+        model: Model,
+        dt: float,
+        law: str,
+        pairs: PlanePairs,
+        *,
+        matmuls: int | str = "auto",
+        tolerance: float = 1e-8,
+        **options,
+    ) -> None:
         super().__init__(model, dt, law, pairs, **options)
+        named = {"auto": AUTO, "pade": PADE}
+        if isinstance(matmuls, bool) or (matmuls not in named and matmuls not in range(len(DEGREES))):
+            raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", matmuls)
+        self.matmuls = named[matmuls] if isinstance(matmuls, str) else int(matmuls)
+        self.tolerance = number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15)
         self.joints = JointWork(*(np.zeros(model.nv) for _ in range(4)))
         self._make_work(len(self._buffer.pair), 3 * min(8, len(self._buffer.pair)))
 
@@ -254,10 +296,12 @@ class Expo(Viscoelastic):
             rows=make_contact_rows(self.model.support, contacts),
             islands=make_islands(self.model.nv, contacts),
             basis=make_eigenbasis(rows),
+            pade=make_pade_work(rows),
             S=np.zeros((rows, rows)),
             y=np.zeros(rows),
             w=np.zeros(rows),
             c=np.zeros(rows),
+            beta=np.zeros(rows),
             force1=np.zeros((contacts, 3)),
             force2=np.zeros((contacts, 3)),
         )
@@ -272,7 +316,7 @@ class Expo(Viscoelastic):
         self._make_work(len(self._buffer.pair), rows)
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        fixed = (self.expo, self.joints, self._buffer, self.anchors, inputs)
+        fixed = (self.expo, self.joints, self._buffer, self.anchors, inputs, self.matmuls, self.tolerance)
         return advance(self.world, self.work, *fixed, self.dt, state.q, state.v, n)
 
     def stages(self) -> dict[str, Stage]:
@@ -281,7 +325,7 @@ class Expo(Viscoelastic):
     def _solve(self, sim) -> None:
         if len(self._buffer.pair) > len(self.expo.force1):
             self._make_work(len(self._buffer.pair), len(self.expo.y))
-        fixed = (self._buffer, sim.inputs, self.dt, sim.state.q, sim.state.v)
+        fixed = (self._buffer, sim.inputs, self.matmuls, self.tolerance, self.dt, sim.state.q, sim.state.v)
         while accelerate(self.world, self.work, self.expo, self.joints, *fixed) == CONTACTS_FULL:
             self.grow()
 
