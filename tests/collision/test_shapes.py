@@ -150,7 +150,7 @@ def test_ids_are_unique_and_what_is_not_exact_is_left_out():
 
 
 def test_tangents_do_not_jump_on_the_way_around_a_box_or_a_ball():
-    """Steps of 1e-3 rad turn the frame by no more than a few times that, away from the direction where it must break."""
+    """Steps of 1e-3 rad turn the frame by a few times that, away from the one direction where it must break."""
     step = 1e-3
     angles = np.arange(0, 2 * np.pi, step)
     for detect in (box_and_ball(0.05, box="fixed"), ball_on_ball()):
@@ -167,3 +167,12 @@ def ball_on_ball():
     scene.add_sphere(0.2, name="fixed", joint="fixed")
     scene.add_sphere(0.1, name="free", mass=1.0)
     return Detector(scene)
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.05])
+def test_the_margin_says_which_contacts_are_found(radius):
+    detect = box_and_ball(radius, box="fixed")
+    for center, _, distance in REGIONS:
+        for margin in (-0.0123, 0.0, 0.0123):
+            found = len(detect([*center, 1, 0, 0, 0], margin=margin).pair)
+            assert found == (distance - radius < margin), (center, margin)

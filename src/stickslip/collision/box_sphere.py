@@ -96,15 +96,13 @@ def box_sphere(pairs: BoxPairs, kin, margin, contacts: Contacts, first):
         hx, hy, hz = pairs.half[k, 0], pairs.half[k, 1], pairs.half[k, 2]
         dx, dy, dz = beyond(ux, hx), beyond(uy, hy), beyond(uz, hz)
         distance = sqrt(dx * dx + dy * dy + dz * dz)
-        if distance - radius >= margin:
-            continue
         outside = distance > 0.0
         if outside:
             ox, oy, oz = dx / distance, dy / distance, dz / distance
         else:
             ox, oy, oz, distance = nearest_face(ux, uy, uz, hx, hy, hz)
-            if distance - radius >= margin:
-                continue
+        if distance - radius >= margin:
+            continue
         wx, wy, wz = 0.0, 0.0, 0.0
         if outside:
             wx, wy, wz = turning(kin, pairs, k, distance, dx, dy, dz, ox, oy, oz, x, y, z)
