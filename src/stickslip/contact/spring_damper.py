@@ -25,7 +25,8 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
-from stickslip.dynamics.jacobian import add_point_force, link_point, point_velocity
+from stickslip.dynamics.jacobian import add_point_force, link_point, point_velocity, to_link
+from stickslip.math.spatial import rotate
 
 REST = ("surface", "detected")
 """Where the normal spring rests: on the surface, or where penetration was first detected."""
@@ -67,18 +68,6 @@ def grown_anchors(anchors: Anchors, pairs: int) -> Anchors:
         old = getattr(anchors, name)
         getattr(bigger, name)[: len(old)] = old
     return bigger
-
-
-@kernel
-def to_link(kin, b, x, y, z):
-    """A world point in the frame of link b."""
-    R = kin.rot
-    x, y, z = x - kin.pos[b, 0], y - kin.pos[b, 1], z - kin.pos[b, 2]
-    return (
-        R[b, 0, 0] * x + R[b, 1, 0] * y + R[b, 2, 0] * z,
-        R[b, 0, 1] * x + R[b, 1, 1] * y + R[b, 2, 1] * z,
-        R[b, 0, 2] * x + R[b, 1, 2] * y + R[b, 2, 2] * z,
-    )
 
 
 @kernel
@@ -139,7 +128,7 @@ def hold(kin, contacts, anchors, c, k, dt):
         anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = px, py, pz
         anchors.rest[k] = contacts.gap[c] if anchors.at_detection[0] != 0 else 0.0
     elif contacts.rolling[c] != 0:
-        roll_anchor(kin, contacts, anchors, c, k, a, px, py, pz, dt)
+        roll_anchor(kin, contacts, anchors, c, k, dt)
     anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2] = px, py, pz
     anchors.active[k] = 1
 
@@ -169,16 +158,21 @@ def tie(kin, contacts, anchors, c, k, s1, s2):
 
 
 @kernel
-def roll_anchor(kin, contacts, anchors, c, k, a, px, py, pz, dt):
-    """Carry the anchor along with a wandering contact point, less the slip dt·v_t: only slip stretches the spring."""
-    A, R = contacts.axes, kin.rot
-    v1, v2 = dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2]
-    sx = v1 * A[c, 1, 0] + v2 * A[c, 2, 0]
-    sy = v1 * A[c, 1, 1] + v2 * A[c, 2, 1]
-    sz = v1 * A[c, 1, 2] + v2 * A[c, 2, 2]
-    anchors.anchor[k, 0] += px - anchors.point[k, 0] - (R[a, 0, 0] * sx + R[a, 1, 0] * sy + R[a, 2, 0] * sz)
-    anchors.anchor[k, 1] += py - anchors.point[k, 1] - (R[a, 0, 1] * sx + R[a, 1, 1] * sy + R[a, 2, 1] * sz)
-    anchors.anchor[k, 2] += pz - anchors.point[k, 2] - (R[a, 0, 2] * sx + R[a, 1, 2] * sy + R[a, 2, 2] * sz)
+def roll_anchor(kin, contacts, anchors, c, k, dt):
+    """Carry the anchor along with a wandering contact point, less the slip dt·v_t: only slip stretches the spring.
+
+    The stretch so far is laid into the present tangent plane: on a curved surface the plane turns under way.
+    """
+    A = contacts.axes
+    ex, ey, ez = rotate(
+        kin.rot, contacts.link1[c],
+        anchors.point[k, 0] - anchors.anchor[k, 0],
+        anchors.point[k, 1] - anchors.anchor[k, 1],
+        anchors.point[k, 2] - anchors.anchor[k, 2],
+    )  # fmt: skip
+    s1 = A[c, 1, 0] * ex + A[c, 1, 1] * ey + A[c, 1, 2] * ez + dt * contacts.velocity[c, 1]
+    s2 = A[c, 2, 0] * ex + A[c, 2, 1] * ey + A[c, 2, 2] * ez + dt * contacts.velocity[c, 2]
+    tie(kin, contacts, anchors, c, k, s1, s2)
 
 
 @kernel

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.pairs import find_plane_pairs
+from stickslip.collision.pairs import find_pairs, materials, no_pairs
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.errors import DivergedError, InputError, expected, number, unknown
 from stickslip.model.model import Model
@@ -79,14 +79,14 @@ class Simulation:
             if name not in stepper.options:
                 raise unknown(f"option of {self.method}", name, stepper.options)
         self.options = options
-        pairs, left_out = find_plane_pairs(self.model)
+        pairs, left_out = find_pairs(self.model)
         if self.law == "none":
             if collision is not None or formulate is not None:
                 raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
-            pairs = type(pairs)(*(array[:0] for array in pairs))
+            pairs = no_pairs()
         elif collision is None:
             advice.pass_through(self.method, left_out)
-            advice.not_honoured(self.method, stepper.capabilities, pairs.material)
+            advice.not_honoured(self.method, stepper.capabilities, materials(pairs))
         self.state = self.model.state()
         self.stepper = stepper(self.model, dt or 1e-3, self.law, pairs, **options)
         limit = self.stepper.stable_dt(self.state)

@@ -10,7 +10,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.pairs import PlanePairs
+from stickslip.collision.pairs import Pairs, total
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
@@ -63,7 +63,7 @@ class World(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Actuators
-    pairs: PlanePairs
+    pairs: Pairs
 
 
 class Work(NamedTuple):
@@ -114,11 +114,11 @@ class Stepper:
         {"user", "collision", "formulate", "solve", "integrate", "record"}
     )
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs) -> None:
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs) -> None:
         self.model, self.dt, self.law = model, dt, law
         data = make_data(model)  # the stepper's own: a user function may call sim.dynamics in mid-step
         self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
-        self.contacts = ContactList(capacity=min(16, len(pairs.link1)), links=model.nlink)
+        self.contacts = ContactList(data.kin, capacity=min(16, total(pairs)))
         self.work = Work(
             kin=data.kin,
             art=data.art,

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.pairs import PlanePairs
+from stickslip.collision.pairs import Pairs
 from stickslip.contact.spring_damper import spring_damper
 from stickslip.dynamics.configuration import integrate
 from stickslip.model.model import Model, State
@@ -70,7 +70,7 @@ class Euler(Explicit):
         reference="Hammoud et al., eq. (34)",
     )
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs, **options) -> None:
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
         super().__init__(model, dt, law, pairs, **options)
         self.armature = model.inertia.armature
         self.mean = np.zeros(model.nv)

@@ -11,6 +11,8 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS
+from stickslip.collision.detect import loads
+from stickslip.collision.pairs import total
 from stickslip.contact.spring_damper import apply_contact_forces
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
@@ -44,17 +46,14 @@ class Explicit(Viscoelastic):
     def stable_dt(self, state: State) -> float:
         """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together: rather too careful,
         since hardly all of them act at once. Of a shape, as many points count as can lie on a plane together."""
-        dynamics, pairs, kin = Dynamics(self.model), self.world.pairs, self.work.kin
+        dynamics = Dynamics(self.model)
         stiffness, damping = explicit_joint_gains(self.model)
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
-        if len(pairs.link1):
+        if total(self.world.pairs):
             update_kinematics(self.world, self.work, state.q, state.v)
-            normal = np.einsum("nij,nj->ni", kin.rot[pairs.link1], pairs.axes[:, 0])
-            point = kin.pos[pairs.link2] + np.einsum("nij,nj->ni", kin.rot[pairs.link2], pairs.center)
-            point -= pairs.radius[:, None] * normal
-            contacts = (pairs.link1, pairs.link2, point)
-            kw += dynamics.delassus_norm(state.q, *contacts, pairs.share * pairs.material[:, STIFFNESS])
-            bw += dynamics.delassus_norm(state.q, *contacts, pairs.share * pairs.material[:, DAMPING])
+            link1, link2, point, material, share = loads(self.world.pairs, self.work.kin)
+            kw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, STIFFNESS])
+            bw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, DAMPING])
         if kw == 0.0:
             return 2.0 / bw if bw > 0.0 else float("inf")
         return float((-bw + np.sqrt(bw**2 + 4 * kw)) / kw)

@@ -28,7 +28,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
-from stickslip.collision.pairs import PlanePairs
+from stickslip.collision.pairs import Pairs
 from stickslip.contact.contact_space import Islands, contact_acceleration, find_islands, make_islands
 from stickslip.contact.spring_damper import spring_damper
 from stickslip.dynamics.configuration import integrate
@@ -274,7 +274,7 @@ class Expo(Viscoelastic):
         model: Model,
         dt: float,
         law: str,
-        pairs: PlanePairs,
+        pairs: Pairs,
         *,
         matmuls: int | str = "auto",
         tolerance: float = 1e-8,

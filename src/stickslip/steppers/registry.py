@@ -17,7 +17,8 @@ STEPPERS: dict[str, type[Stepper]] = {
 }
 
 LAWS: dict[str, str] = {
-    "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes)",
+    "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes; "
+    "points and spheres on boxes and spheres)",
     "none": "no contacts: free flight",
 }
 

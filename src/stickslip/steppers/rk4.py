@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.pairs import PlanePairs
+from stickslip.collision.pairs import Pairs
 from stickslip.contact.spring_damper import grown_anchors, spring_damper
 from stickslip.dynamics.configuration import integrate, pull_back
 from stickslip.model.model import Model, State
@@ -121,7 +121,7 @@ class RK4(Explicit):
     )
     replaceable = frozenset({"user", "record"})
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs, **options) -> None:
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
         super().__init__(model, dt, law, pairs, **options)
         self.armature = model.inertia.armature
         self.first, self.trial = (grown_anchors(self.anchors, len(self.anchors.active)) for _ in range(2))

@@ -13,7 +13,7 @@ links and in contacts. The longest stable step is in ``explicit.py``.
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.collision.pairs import PlanePairs
+from stickslip.collision.pairs import Pairs
 from stickslip.contact.spring_damper import spring_damper
 from stickslip.dynamics.configuration import integrate
 from stickslip.model.model import Model, State
@@ -66,7 +66,7 @@ class SemiImplicitEuler(Explicit):
         reference="contact law: Hammoud et al., eqs. (2), (21), (22), (28)",
     )
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs, **options) -> None:
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
         super().__init__(model, dt, law, pairs, **options)
         self.armature = model.inertia.armature + dt * model.joint_forces.damping
 

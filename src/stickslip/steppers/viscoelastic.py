@@ -8,8 +8,8 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts
-from stickslip.collision.pairs import PlanePairs
-from stickslip.collision.plane_sphere import plane_sphere
+from stickslip.collision.detect import find_contacts
+from stickslip.collision.pairs import Pairs, total
 from stickslip.contact.spring_damper import REST, contact_energy, grown_anchors, make_anchors, spring_damper
 from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
@@ -30,8 +30,7 @@ def update_kinematics(world, work, q, v):
 
 @kernel
 def detect(world, work, contacts):
-    contacts.found[0] = 0
-    plane_sphere(world.pairs, work.kin, MARGIN, contacts)
+    find_contacts(world.pairs, work.kin, MARGIN, contacts)
     if contacts.found[0] > contacts.pair.shape[0]:
         return CONTACTS_FULL
     return OK
@@ -58,11 +57,11 @@ class Viscoelastic(Stepper):
         "rest": "where normal springs rest: 'surface' (default), or 'detected', the point of first penetration"
     }
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs, *, rest: str = "surface") -> None:
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, *, rest: str = "surface") -> None:
         super().__init__(model, dt, law, pairs)
         if rest not in REST:
             raise unknown("rest", str(rest), REST)
-        self.anchors = make_anchors(len(pairs.link1), rest)
+        self.anchors = make_anchors(total(pairs), rest)
 
     @property
     def _buffer(self) -> Contacts:
