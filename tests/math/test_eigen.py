@@ -8,7 +8,6 @@ from stickslip.math.eigen import (
     make_eigenbasis,
     reflect,
     reflect_back,
-    rotate,
     rotate_back,
     tridiagonalise,
 )
@@ -30,16 +29,16 @@ def matrices():
 def test_spectrum_and_basis(S):
     n, size = len(S), np.linalg.norm(S, 2)
     A, basis = S.copy(), make_eigenbasis(n)
+    x, y, z = vectors = np.random.default_rng(1).normal(size=(3, n))
+    start = vectors.copy()
     tridiagonalise(A, n, basis)
-    rotations = diagonalise(n, basis)
+    reflect(A, n, basis, x, y, z)
+    rotations = diagonalise(n, basis, x, y, z)
     assert rotations >= 0
     assert np.allclose(np.sort(basis.value), np.linalg.eigvalsh(S), atol=1e-13 * size)
-    x = np.random.default_rng(1).normal(size=n)
-    y = x.copy()
-    reflect(A, n, basis, y)
-    rotate(basis, rotations, y)
-    assert np.isclose(np.linalg.norm(y), np.linalg.norm(x), rtol=1e-13)
-    y *= basis.value
-    rotate_back(basis, rotations, y)
-    reflect_back(A, n, basis, y)
-    assert np.allclose(y, S @ x, atol=1e-13 * size * np.linalg.norm(x))
+    assert np.allclose(np.linalg.norm(vectors, axis=1), np.linalg.norm(start, axis=1), rtol=1e-13)
+    vectors *= basis.value
+    assert np.allclose(np.sum(vectors * z, axis=1), start @ S @ S @ start[2], atol=1e-12 * size**2 * n)
+    rotate_back(basis, rotations, x, y)
+    reflect_back(A, n, basis, x, y)
+    assert np.allclose(vectors[:2], start[:2] @ S, atol=1e-13 * size * n)

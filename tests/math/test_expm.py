@@ -77,7 +77,7 @@ def test_balancing_and_its_warm_start():
     assert np.array_equal(warm, scale)
 
 
-@pytest.mark.parametrize("bad", [dict(A=np.ones((2, 3))), dict(X=np.ones(3)), dict(matmuls=7), dict(tolerance=-1.0)])
+@pytest.mark.parametrize("bad", [{"A": np.ones((2, 3))}, {"X": np.ones(3)}, {"matmuls": 7}, {"tolerance": -1.0}])
 def test_bad_input(bad):
     with pytest.raises(InputError):
         expm_multiply(**{"A": np.eye(2), "X": np.ones(2), **bad})

@@ -87,34 +87,51 @@ def tridiagonalise(A, n, basis):
 
 
 @kernel
-def reflect(A, n, basis, x):
-    """x ← Q·x, where Q·A·Qᵀ is tridiagonal."""
+def reflect(A, n, basis, x, y, z):
+    """x ← Q·x, and so y and z, where Q·A·Qᵀ is tridiagonal. Three at a time: their sums run in parallel."""
     for i in range(n - 1, 0, -1):
-        if basis.weight[i] != 0.0:
-            reflect_once(A, i, basis.weight[i], x)
+        if basis.weight[i] == 0.0:
+            continue
+        a, b, c = 0.0, 0.0, 0.0
+        for k in range(i):
+            u = A[i, k]
+            a += u * x[k]
+            b += u * y[k]
+            c += u * z[k]
+        inverse = 1.0 / basis.weight[i]
+        a, b, c = a * inverse, b * inverse, c * inverse
+        for k in range(i):
+            u = A[i, k]
+            x[k] -= a * u
+            y[k] -= b * u
+            z[k] -= c * u
 
 
 @kernel
-def reflect_back(A, n, basis, x):
-    """x ← Qᵀ·x."""
+def reflect_back(A, n, basis, x, y):
+    """x ← Qᵀ·x, and so y."""
     for i in range(1, n):
-        if basis.weight[i] != 0.0:
-            reflect_once(A, i, basis.weight[i], x)
+        if basis.weight[i] == 0.0:
+            continue
+        a, b = 0.0, 0.0
+        for k in range(i):
+            u = A[i, k]
+            a += u * x[k]
+            b += u * y[k]
+        inverse = 1.0 / basis.weight[i]
+        a, b = a * inverse, b * inverse
+        for k in range(i):
+            u = A[i, k]
+            x[k] -= a * u
+            y[k] -= b * u
 
 
 @kernel
-def reflect_once(A, i, weight, x):
-    c = 0.0
-    for k in range(i):
-        c += A[i, k] * x[k]
-    c /= weight
-    for k in range(i):
-        x[k] -= c * A[i, k]
+def diagonalise(n, basis, x, y, z):
+    """QL with implicit shifts on the tridiagonal form; x, y and z are taken along into the eigenbasis.
 
-
-@kernel
-def diagonalise(n, basis):
-    """QL with implicit shifts on the tridiagonal form; returns the number of rotations, or −1 without convergence."""
+    Returns the number of rotations, or −1 without convergence.
+    """
     d, e = basis.value, basis.off
     for i in range(1, n):
         e[i - 1] = e[i]
@@ -144,16 +161,20 @@ def diagonalise(n, basis):
                     d[i + 1] -= p
                     e[last] = 0.0
                     break
-                s, c = f / r, g / r
+                r = 1.0 / r
+                s, c = f * r, g * r
                 g = d[i + 1] - p
                 r = (d[i] - g) * s + 2.0 * c * b
                 p = s * r
                 d[i + 1] = g + p
                 g = c * r - b
+                x[i], x[i + 1] = c * x[i] - s * x[i + 1], s * x[i] + c * x[i + 1]
+                y[i], y[i + 1] = c * y[i] - s * y[i + 1], s * y[i] + c * y[i + 1]
+                z[i], z[i + 1] = c * z[i] - s * z[i + 1], s * z[i] + c * z[i + 1]
                 basis.place[count], basis.cosine[count], basis.sine[count] = i, c, s
                 count += 1
                 i -= 1
-            if r == 0.0 and i >= first:
+            if i >= first:
                 continue
             d[first] -= p
             e[first] = g
@@ -162,20 +183,9 @@ def diagonalise(n, basis):
 
 
 @kernel
-def rotate(basis, count, x):
-    """x ← Gᵀ·x: from the tridiagonal to the eigenbasis."""
-    for k in range(count):
-        i, c, s = basis.place[k], basis.cosine[k], basis.sine[k]
-        low, high = x[i], x[i + 1]
-        x[i + 1] = s * low + c * high
-        x[i] = c * low - s * high
-
-
-@kernel
-def rotate_back(basis, count, x):
-    """x ← G·x."""
+def rotate_back(basis, count, x, y):
+    """x and y from the eigenbasis back to the tridiagonal one."""
     for k in range(count - 1, -1, -1):
         i, c, s = basis.place[k], basis.cosine[k], basis.sine[k]
-        low, high = x[i], x[i + 1]
-        x[i] = c * low + s * high
-        x[i + 1] = c * high - s * low
+        x[i], x[i + 1] = c * x[i] + s * x[i + 1], c * x[i + 1] - s * x[i]
+        y[i], y[i + 1] = c * y[i] + s * y[i + 1], c * y[i + 1] - s * y[i]

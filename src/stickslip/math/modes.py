@@ -17,31 +17,25 @@ where no difference of large numbers is left. Cost: one symmetric eigenvalue pro
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.math.eigen import diagonalise, reflect, reflect_back, rotate, rotate_back, tridiagonalise
+from stickslip.math.eigen import diagonalise, reflect, reflect_back, rotate_back, tridiagonalise
 from stickslip.math.oscillator import response
 
 
 @kernel
 def modal_averages(S, n, beta, h, basis, y, w, c):
-    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; S[:n, :n] is lost. False: no convergence."""
+    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; S[:n, :n] is lost. False: no convergence,
+    and S, y, w, c are lost."""
     tridiagonalise(S, n, basis)
-    rotations = diagonalise(n, basis)
+    reflect(S, n, basis, y, w, c)
+    rotations = diagonalise(n, basis, y, w, c)
     if rotations < 0:
         return False
-    reflect(S, n, basis, y)
-    reflect(S, n, basis, w)
-    reflect(S, n, basis, c)
-    rotate(basis, rotations, y)
-    rotate(basis, rotations, w)
-    rotate(basis, rotations, c)
     for i in range(n):
         sigma = max(0.0, basis.value[i])
         g, G1, G2, G3 = response(sigma, beta * sigma, h)
         y0, w0, c0 = y[i], w[i], c[i]
         y[i] = y0 * g + w0 * (G1 + beta * g) + c0 * (G2 + beta * G1)
         w[i] = y0 * G1 + w0 * (G2 + beta * G1) + c0 * (G3 + beta * G2)
-    rotate_back(basis, rotations, y)
-    rotate_back(basis, rotations, w)
-    reflect_back(S, n, basis, y)
-    reflect_back(S, n, basis, w)
+    rotate_back(basis, rotations, y, w)
+    reflect_back(S, n, basis, y, w)
     return True

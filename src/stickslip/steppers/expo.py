@@ -45,7 +45,7 @@ from stickslip.math.modes import modal_averages
 from stickslip.math.pade import DEGREES
 from stickslip.math.viscoelastic_pade import PadeWork, balanced_norm, choose, make_pade_work, pade_averages
 from stickslip.model.model import Model, State
-from stickslip.steppers.base import CONTACTS_FULL, OK, Capabilities, Inputs, Stage, bounded
+from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, OK, Capabilities, Inputs, Stage, bounded
 from stickslip.steppers.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
 
 AUTO, PADE = -1, -2
@@ -118,7 +118,8 @@ def average_forces(world, work, expo, contacts, matmuls, tolerance, dt):
         if n > expo.S.shape[0]:
             return CONTACTS_FULL
         contact_dynamics(world, work, expo, contacts, first, last)
-        integrate_contacts(expo, n, matmuls, tolerance, dt)
+        if not integrate_contacts(expo, n, matmuls, tolerance, dt):
+            return DIVERGED
         for a in range(first, last):
             c = islands.order[a]
             root = sqrt(contacts.material[c, STIFFNESS])
@@ -159,17 +160,18 @@ def contact_dynamics(world, work, expo, contacts, first, last):
 
 @kernel
 def integrate_contacts(expo, n, matmuls, tolerance, dt):
-    """y ← ∫(y + βy′), w ← ∫∫(y + βy′) of one island."""
+    """y ← ∫(y + βy′), w ← ∫∫(y + βy′) of one island; False if its modes cannot be found (never seen)."""
     beta = expo.beta
     alike = matmuls == AUTO
     for i in range(1, n):
         alike = alike and abs(beta[i] - beta[0]) <= 1e-12 * beta[0]
-    if alike and modal_averages(expo.S, n, beta[0], dt, expo.basis, expo.y, expo.w, expo.c):
-        return
+    if alike:
+        return modal_averages(expo.S, n, beta[0], dt, expo.basis, expo.y, expo.w, expo.c)
     row, times = matmuls, 1
     if matmuls < 0:
         row, times = choose(balanced_norm(expo.S, n, beta, dt), tolerance, n)
     pade_averages(expo.S, n, beta, dt, row, times, expo.pade, expo.y, expo.w, expo.c)
+    return True
 
 
 @kernel
