@@ -15,12 +15,18 @@ valid for σ = 0, underdamped, critical and overdamped. Three ways to evaluate t
 
 from __future__ import annotations
 
-from math import cos, cosh, exp, expm1, sin, sinh, sqrt
+from math import cos, cosh, exp, factorial, sin, sinh, sqrt
+
+import numpy as np
 
 from stickslip._jit import kernel
 
 TERMS = 22
 """Of the power series: enough for 1e-16 where σh² and dh are at most 1."""
+INVERSE = np.array([0.0] + [1.0 / k for k in range(1, TERMS + 4)])
+"""1/k: multiplying is four times faster than dividing."""
+FACTORIAL = np.array([1.0 / factorial(k + 3) for k in range(16)])
+"""1/(k + 3)!: the series of φ₃, to 1e-17 for |x| ≤ 1."""
 
 
 @kernel
@@ -41,13 +47,15 @@ def power_series(q, z, h):
     before, now = 0.0, 1.0
     g, G1, G2, G3 = 1.0, 0.5, 1.0 / 6.0, 1.0 / 24.0
     for k in range(2, TERMS):
-        before, now = now, -(z * (k - 1) * now + q * before) / (k * (k - 1))
+        before, now = now, -(z * now + q * before * INVERSE[k - 1]) * INVERSE[k]
         g += now
-        part = now / (k + 1)
+        part = now * INVERSE[k + 1]
         G1 += part
-        part /= k + 2
+        part *= INVERSE[k + 2]
         G2 += part
-        G3 += part / (k + 3)
+        G3 += part * INVERSE[k + 3]
+        if abs(now) + abs(before) < 1e-18:
+            break
     return h * g, h * h * G1, h * h * h * G2, h * h * h * h * G3
 
 
@@ -55,19 +63,16 @@ def power_series(q, z, h):
 def phi(x):
     """(e^x, φ₁, φ₂, φ₃) for x ≤ 0."""
     if x > -1.0:
-        term, p0, p1, p2, p3 = 1.0, 1.0, 1.0, 0.5, 1.0 / 6.0
-        for k in range(1, TERMS):
-            term *= x / k
-            p0 += term
-            part = term / (k + 1)
-            p1 += part
-            part /= k + 2
-            p2 += part
-            p3 += part / (k + 3)
-        return p0, p1, p2, p3
-    p1 = expm1(x) / x
-    p2 = (p1 - 1.0) / x
-    return exp(x), p1, p2, (p2 - 0.5) / x
+        p3 = 0.0
+        for k in range(15, -1, -1):
+            p3 = FACTORIAL[k] + x * p3
+        p2 = 0.5 + x * p3
+        p1 = 1.0 + x * p2
+        return 1.0 + x * p1, p1, p2, p3
+    p0, inverse = exp(x), 1.0 / x
+    p1 = (p0 - 1.0) * inverse
+    p2 = (p1 - 1.0) * inverse
+    return p0, p1, p2, (p2 - 0.5) * inverse
 
 
 @kernel
