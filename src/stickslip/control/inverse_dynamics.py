@@ -17,8 +17,8 @@ Del Prete: "Exponential Integration for Efficient and Accurate Multi-Body Simula
 drive their robots by it.
 Differs from them in: torques and equalities are eliminated before the solver sees the problem; several contact points
 of one link constrain its motion by no more rows than it has freedoms; the pyramid lies inside the cone, not around it;
-reference accelerations are taken from the middle of the time for which torques are held (``hold``); normal forces
-count 1e-3 in the force objective (TSID: 1e-6).
+normal forces count 1e-3 in the force objective (TSID: 1e-6); torques that are held for long are computed for the middle
+of that time (``hold``).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from stickslip.control.qp import Infeasible, solve_qp
 from stickslip.control.tasks import Task
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.joint_forces import spring_and_limit_forces
-from stickslip.errors import ControlError, expected, number
+from stickslip.errors import ControlError, InputError, expected, number
 from stickslip.model.model import Model
 
 NORMAL_SHARE = 1e-3
@@ -66,8 +66,8 @@ class InverseDynamics:
     left out, they are hard constraints.
 
     ``friction`` is μ of a pyramid of ``facets`` sides inside the cone about ``normal`` (3,); ``normal_force`` [N] are
-    the least and the most. ``hold`` [s] is the time for which a torque stays in force: reference accelerations are
-    taken from its middle.
+    the least and the most. ``hold`` [s] is the time for which a torque will stay in force: the program is solved for
+    the state predicted for its middle, and for the references of that time.
 
     >>> feet = ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]
     >>> controller = InverseDynamics(feet, [CenterOfMass(), Posture(weight=1e-3)])
@@ -90,14 +90,15 @@ class InverseDynamics:
         torque_limits: bool = True,
         hold: float = 0.0,
     ) -> None:
-        if not callable(contacts) and (isinstance(contacts, str) or not len(contacts)):
-            raise expected("contacts", "at least one name of a contact point", contacts, "see model.frame_index")
+        if not callable(contacts) and (not _is_list(contacts) or not len(contacts)):
+            raise expected("contacts", "the names of the points that touch", contacts, "see model.frame_index")
+        if not _is_list(tasks) or not all(isinstance(task, Task) for task in tasks):
+            raise expected("tasks", "a list of tasks such as CenterOfMass() or Posture()", tasks)
         self.contacts, self.tasks = contacts, tuple(tasks)
-        for task in self.tasks:
-            if not isinstance(task, Task):
-                raise expected("tasks", "tasks such as CenterOfMass or Posture", task)
         friction = number("friction", friction, "a number > 0", above=0.0)
         facets = int(number("facets", facets, "a whole number ≥ 3", least=3.0))
+        if not _is_list(normal_force) or len(normal_force) != 2:
+            raise expected("normal_force", "the least and the most [N]", normal_force)
         least, most = normal_force
         self.normal_force = (
             number("normal_force: least", least, "a number of N ≥ 0", least=0.0),
@@ -132,12 +133,22 @@ class InverseDynamics:
             task.bind(self._dyn)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return self._actuation.control(self.solve(t, q, v).torque, q, v)
+        solution = self.solve(t, q, v)
+        if self.hold > 0.0:
+            # the lever arms of a held torque change: a leg that stretches pushes ever harder (explicit midpoint rule)
+            half, a = 0.5 * self.hold, solution.acceleration
+            middle = self._dyn.integrate(q, v + 0.5 * half * a, half)
+            solution = self._solve(self._active(t), t + half, middle, v + half * a)
+        return self._actuation.control(solution.torque, q, v)
 
     def solve(self, t: float, q: np.ndarray, v: np.ndarray) -> Solution:
-        """Accelerations, torques and contact forces at time t [s] in the state (q, v)."""
+        """Accelerations, torques and contact forces at time t [s] in the state (q, v); ``hold`` plays no part."""
+        if not hasattr(self, "_dyn"):
+            raise InputError("InverseDynamics: no model yet; sim.run(…, controller=…) or bind(model) comes first")
+        return self._solve(self._active(t), t, q, v)
+
+    def _solve(self, active: dict[str, np.ndarray | None], t: float, q: np.ndarray, v: np.ndarray) -> Solution:
         dyn, nv = self._dyn, self._dyn.model.nv
-        active = self._active(t)
         names, n = tuple(active), len(active)
         J = np.zeros((3 * n, nv))
         for i, name in enumerate(names):
@@ -149,7 +160,7 @@ class InverseDynamics:
         H, g = np.zeros((size, size)), np.zeros(size)
         H[nv:, nv:] = self.force_weight * np.kron(np.eye(n), self._force_cost)
         for task in self.tasks:
-            rows = task.rows(dyn, t, q, v, self.hold) if task.weight > 0.0 else None
+            rows = task.rows(dyn, t, q, v) if task.weight > 0.0 else None
             if rows is not None:
                 add_objective(H, g, task.weight, *rows)
         E, e = dynamics[self._unactuated], -h[self._unactuated]
@@ -174,7 +185,7 @@ class InverseDynamics:
 
     def _active(self, t: float) -> dict[str, np.ndarray | None]:
         contacts = self.contacts(t) if callable(self.contacts) else self.contacts
-        if isinstance(contacts, str) or not isinstance(contacts, Sequence | Mapping):
+        if not _is_list(contacts):
             raise expected(f"contacts at t = {t:g} s", "names, or a mapping from names to positions", contacts)
         active: dict[str, np.ndarray | None] = {}
         for name in contacts:
@@ -194,8 +205,8 @@ class InverseDynamics:
     def _contact_rows(self, active: dict, q: np.ndarray, v: np.ndarray, J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(A, right): A·a = right keeps the points where they are.
 
-        The points of one link can only move as a rigid body: their 3n rows have rank 3, 5 or 6, and would contradict
-        each other in the feedback. The rows are therefore projected on the rigid motions.
+        The points of one link can only move as a rigid body: their 3n rows have rank 3, 5 or 6, and the feedback and
+        the centripetal terms on the right contradict each other. So both sides are projected on the rigid motions.
         """
         dyn = self._dyn
         links: dict[int, list[int]] = {}
@@ -237,6 +248,10 @@ class InverseDynamics:
             np.concatenate([lower, least[limited] - h[dofs]]),
             np.concatenate([upper, most[limited] - h[dofs]]),
         )
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence | Mapping) and not isinstance(value, str)
 
 
 def friction_pyramid(normal: np.ndarray, friction: float, facets: int) -> np.ndarray:

@@ -47,7 +47,7 @@ class Task:
         if self.reference is not None and not callable(self.reference):
             self._check("position", self.reference, self.shape)
         elif self.reference is not None:
-            self.target(0.0, 0.0)
+            self.target(0.0)
 
     def home(self, dyn: Dynamics, q: np.ndarray) -> np.ndarray:
         """The position at the configuration q."""
@@ -61,11 +61,9 @@ class Task:
         """(J (m, nv), J̇·v (m,))."""
         raise NotImplementedError
 
-    def rows(
-        self, dyn: Dynamics, t: float, q: np.ndarray, v: np.ndarray, hold: float = 0.0
-    ) -> tuple[np.ndarray, np.ndarray] | None:
+    def rows(self, dyn: Dynamics, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """(J (m, nv), right side (m,)) of the equation above, or None while the task is off."""
-        target = self.target(t, hold)
+        target = self.target(t)
         if target is None:
             return None
         position, velocity, acceleration = target
@@ -73,27 +71,23 @@ class Task:
         feedback = self.kp * self.error(position, self.home(dyn, q)) + self.kd * (velocity - J @ v)
         return J, acceleration + feedback - drift
 
-    def target(self, t: float, hold: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Position and velocity at t, acceleration at the middle of the time for which the torques are held."""
+    def target(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Position, velocity and acceleration that are wanted at t, or None while the task is off."""
         size = (self.error(self._home, self._home).size,)
         if not callable(self.reference):
             constant = self._home if self.reference is None else np.asarray(self.reference, dtype=float)
             return constant, np.zeros(size), np.zeros(size)
-        now, middle = self.reference(t), self.reference(t + 0.5 * hold)
-        if now is None:
+        wanted = self.reference(t)
+        if wanted is None:
             return None
-        later = now if middle is None else middle
-        for parts in (now, later):
-            if not isinstance(parts, tuple) or len(parts) != 3:
-                raise expected(
-                    f"{type(self).__name__} reference at t = {t:g} s",
-                    "(position, velocity, acceleration) or None",
-                    parts,
-                )
+        if not isinstance(wanted, tuple) or len(wanted) != 3:
+            what = f"{type(self).__name__} reference at t = {t:g} s"
+            raise expected(what, "(position, velocity, acceleration) or None", wanted)
+        position, velocity, acceleration = wanted
         return (
-            self._check("position", now[0], self.shape),
-            self._check("velocity", now[1], size),
-            self._check("acceleration", later[2], size),
+            self._check("position", position, self.shape),
+            self._check("velocity", velocity, size),
+            self._check("acceleration", acceleration, size),
         )
 
     def _check(self, what: str, value, shape: tuple[int, ...]) -> np.ndarray:
@@ -160,13 +154,14 @@ class FrameOrientation(FramePosition):
         return dyn.frame_pose(q, self.frame)[1]
 
     def error(self, reference: np.ndarray, value: np.ndarray) -> np.ndarray:
-        return rotation_vector(reference @ value.T)
+        return np.array(logarithm(*from_matrix(*(reference @ value.T).ravel())))
+
+    def _check(self, what: str, value, shape: tuple[int, ...]) -> np.ndarray:
+        array = super()._check(what, value, shape)
+        if what == "position" and (np.abs(array @ array.T - np.eye(3)).max() > 1e-6 or np.linalg.det(array) < 0.0):
+            raise expected(f"{type(self).__name__} reference", "a rotation matrix", value)
+        return array
 
     def jacobian(self, dyn: Dynamics, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         drift = dyn.frame_acceleration(q, v, np.zeros(dyn.model.nv), self.frame)
         return dyn.frame_jacobian(q, self.frame)[3:], drift[3:]
-
-
-def rotation_vector(R: np.ndarray) -> np.ndarray:
-    """(3,) axis times angle [rad] of a rotation matrix."""
-    return np.array(logarithm(*from_matrix(*R.ravel())))

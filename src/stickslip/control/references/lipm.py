@@ -14,6 +14,7 @@ at once in place of the gains of an infinite horizon.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import lstsq
 
 END_WEIGHT = 1e3
 """Of velocity and acceleration at the end; large enough to make them zero to 1e-6."""
@@ -35,7 +36,7 @@ def preview(zmp: np.ndarray, start: np.ndarray, dt: float, height: float, gravit
     to_zmp = answer[:, 0] - height / gravity * answer[:, 2]
     rows = np.vstack([to_zmp, np.sqrt(jerk) * np.eye(n), END_WEIGHT * answer[n, 1:]])
     right = np.vstack([zmp - start, np.zeros((n + 2, zmp.shape[1]))])
-    u = np.linalg.lstsq(rows, right, rcond=None)[0]
+    u = lstsq(rows, right, lapack_driver="gelsy")[0]
     states = np.einsum("ksj,jd->ksd", answer, u)
     states[:, 0] += start
     return states
