@@ -17,6 +17,10 @@ def scene_with(robot: str) -> ss.Scene:
     scene = ss.Scene()
     scene.add_plane(rgba=(0.78, 0.82, 0.86, 1))
     scene.add_robot(robot)
+    return lit(scene)
+
+
+def lit(scene: ss.Scene) -> ss.Scene:
     scene.spec.worldbody.add_light(pos=(1, -1, 3), dir=(-0.3, 0.3, -1))
     scene.spec.visual.headlight.ambient = (0.45, 0.45, 0.45)
     scene.spec.add_texture(
@@ -26,7 +30,9 @@ def scene_with(robot: str) -> ss.Scene:
     return scene
 
 
-def photograph(model: ss.Model, q: np.ndarray, distance: float, height: float, size: int = 420) -> np.ndarray:
+def photograph(
+    model: ss.Model, q: np.ndarray, distance: float, height: float, size: int = 420, width: int = 420
+) -> np.ndarray:
     data = mujoco.MjData(model.mj)
     data.qpos[:] = q
     mujoco.mj_forward(model.mj, data)
@@ -34,7 +40,7 @@ def photograph(model: ss.Model, q: np.ndarray, distance: float, height: float, s
     camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = (0, 0, height), distance, 130, -15
     option = mujoco.MjvOption()
     option.geomgroup[3] = 0
-    with mujoco.Renderer(model.mj, size, size) as renderer:
+    with mujoco.Renderer(model.mj, size, width) as renderer:
         renderer.update_scene(data, camera, option)
         return renderer.render()
 
@@ -45,6 +51,14 @@ def main() -> None:
         model = scene_with(robot).compile()
         pictures.append(photograph(model, model.state().q, *view))
     Image.fromarray(np.concatenate(pictures, axis=1)).save(IMAGES / "robots.png", optimize=True)
+
+    setup = ss.SCENES["romeo-walk"].build()
+    sim = ss.Simulation(setup.scene)
+    log = sim.run(6.3, controller=setup.controller, control_dt=setup.control_dt)
+    model = lit(setup.scene).compile()
+    moments = [log.q[np.argmin(np.abs(log.time - t))] for t in (0.0, 1.4, 2.0, 2.8, 3.4, 6.3)]
+    pictures = [photograph(model, q, 2.6, 0.6, width=240) for q in moments]
+    Image.fromarray(np.concatenate(pictures, axis=1)).save(IMAGES / "romeo-walk.png", optimize=True)
 
     setup = ss.SCENES["solo12-drop"].build()
     sim = ss.Simulation(setup.scene)

@@ -1,5 +1,18 @@
 """Controllers: callables ``controller(t, q, v) -> u`` that a simulation asks at its control rate."""
 
+from stickslip.control import references
+from stickslip.control.inverse_dynamics import InverseDynamics, Solution
 from stickslip.control.pd import PD
+from stickslip.control.tasks import CenterOfMass, FrameOrientation, FramePosition, Posture, Task
 
-__all__ = ["PD"]
+__all__ = [
+    "PD",
+    "CenterOfMass",
+    "FrameOrientation",
+    "FramePosition",
+    "InverseDynamics",
+    "Posture",
+    "Solution",
+    "Task",
+    "references",
+]
