@@ -180,7 +180,8 @@ def test_joint_stops_and_dampers_do_not_limit_the_step():
     """A heavily damped and stopped joint at 10 ms: no explosion, and it rests at its stop."""
     scene = ss.Scene.from_xml(
         """<mujoco><compiler angle="radian"/><worldbody><body pos="0 0 1">
-        <joint type="hinge" axis="0 1 0" range="-0.3 0.3" limited="true" damping="0.5"/><inertial pos="0.2 0 0" mass="0.1" diaginertia="1e-4 1e-4 1e-4"/></body></worldbody></mujoco>"""
+        <joint type="hinge" axis="0 1 0" range="-0.3 0.3" limited="true" damping="0.5"/>
+        <inertial pos="0.2 0 0" mass="0.1" diaginertia="1e-4 1e-4 1e-4"/></body></worldbody></mujoco>"""
     )
     sim = ss.Simulation(scene, method="expo", dt=1e-2)
     sim.step(1000)
