@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from stickslip import __version__
-from stickslip.cli import bench, doctor, list_, run
+from stickslip.cli import bench, doctor, list_, reproduce, run
 from stickslip.errors import StickslipError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app.command("run")(run.run)
 app.command("list")(list_.list_)
 app.command("doctor")(doctor.doctor)
 app.add_typer(bench.app, name="bench")
+app.add_typer(reproduce.app, name="reproduce")
 
 
 def show_version(wanted: bool) -> None:

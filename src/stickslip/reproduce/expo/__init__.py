@@ -1,0 +1,2 @@
+"""Hammoud, Olivieri, Righetti, Carpentier, Del Prete: "Exponential Integration for Efficient and Accurate Multi-Body
+Simulation with Stiff Viscoelastic Contacts"."""

@@ -1,0 +1,134 @@
+"""Local integration error against time (Sec. VI-A; Figs. 2 and 3).
+
+    e = mean over control steps of ‖x(t) ⊖ x̂(t; t − δt_c, x(t − δt_c))‖∞,    x = (q, v)
+
+Every control step starts from the ground truth, contact memory included, and is integrated under the recorded control.
+A control step that diverges has an infinite error, and so has the mean then.
+
+Time is measured around the compiled call, with the cost of an empty one (no steps) subtracted, since entering compiled
+code from Python costs as much as a step. Every control step is repeated, and its shortest time counts.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from stickslip.dynamics import Dynamics
+from stickslip.progress import Progress
+from stickslip.reproduce.expo.ground_truth import GroundTruth, ground_truth
+from stickslip.reproduce.expo.setups import (
+    DAMPING,
+    METHODS,
+    STIFFNESS,
+    TESTS,
+    Method,
+    Sizes,
+    Test,
+    advance,
+    control_steps,
+    simulation,
+    steps,
+)
+from stickslip.reproduce.store import Store
+from stickslip.simulation import Simulation
+
+LONG = 5e-3
+"""[s] a control step that takes so long is not repeated."""
+
+
+def call_cost(sim: Simulation) -> float:
+    """[s] of entering the compiled loop and leaving it."""
+    samples = []
+    for _ in range(30):
+        begin = time.perf_counter()
+        sim.stepper.advance(sim.state, sim.inputs, 0)
+        samples.append(time.perf_counter() - begin)
+    return statistics.median(samples)
+
+
+def put_back(sim: Simulation, truth: GroundTruth, k: int) -> None:
+    """The ground truth at the beginning of control step k."""
+    sim.state.q[:], sim.state.v[:] = truth.q[k], truth.v[k]
+    sim.inputs.control[:] = truth.control[k]
+    sim.stepper.remember({name: array[k] for name, array in truth.memory.items()})
+
+
+def difference(dynamics: Dynamics, truth: GroundTruth, k: int, sim: Simulation) -> float:
+    """‖x ⊖ x̂‖∞ at the end of control step k."""
+    dq = dynamics.difference(sim.state.q, truth.q[k + 1])
+    return float(max(np.abs(dq).max(), np.abs(truth.v[k + 1] - sim.state.v).max()))
+
+
+def measure(
+    truth: GroundTruth, test: Test, method: Method, dt: float, repeats: int, stiffness: float, damping: float
+) -> dict[str, Any]:
+    """Mean local error and time of one method with one step."""
+    sim, n = simulation(test, method, dt, stiffness, damping), round(test.control_dt / dt)
+    put_back(sim, truth, 0)
+    advance(sim, n)  # compiles
+    overhead = call_cost(sim)
+    error = np.full(len(truth), np.inf)
+    seconds = np.full(len(truth), np.inf)
+    for k in range(len(truth)):
+        for _ in range(repeats):
+            put_back(sim, truth, k)
+            start = time.perf_counter()
+            well = advance(sim, n)
+            seconds[k] = min(seconds[k], time.perf_counter() - start)
+            if seconds[k] > LONG:
+                break
+        if well:
+            error[k] = difference(sim.dynamics, truth, k, sim)
+    finite = np.isfinite(error)
+    per_control_step = max(float(seconds.mean()) - overhead, 1e-9)
+    return {
+        "error": float(error.mean()) if finite.all() else None,
+        "median": float(np.median(error)) if np.isfinite(np.median(error)) else None,
+        "diverged": int((~finite).sum()),
+        "control_steps": len(truth),
+        "seconds": per_control_step,
+        "real_time_factor": test.control_dt / per_control_step,
+        "step_us": 1e6 * per_control_step / n,
+    }
+
+
+def local_error(
+    store: Store, test: Test, method: Method, dt: float, n: int, repeats: int,
+    stiffness: float = STIFFNESS, damping: float = DAMPING, truth: Callable[[], GroundTruth] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """A unit of work; ``error`` is None where it is infinite, or where the ground truth itself fell short."""
+    parameters = {
+        "test": test.name, "method": method.label, "dt": dt, "n": n, "control_dt": test.control_dt,
+        "finest": METHODS[method.truth or method.label].finest, "repeats": repeats,
+        "stiffness": stiffness, "damping": damping,
+    }  # fmt: skip
+
+    def compute() -> dict[str, Any]:
+        reference = truth() if truth else ground_truth(store, test, method, n, stiffness, damping)
+        if len(reference) < n:
+            nothing = {"error": None, "median": None, "seconds": None, "real_time_factor": None, "step_us": None}
+            return {**nothing, "diverged": n - len(reference), "control_steps": len(reference)}
+        return measure(reference, test, method, dt, repeats, stiffness, damping)
+
+    return store.unit("local", parameters, compute)
+
+
+def study(store: Store, sizes: Sizes) -> list[dict[str, Any]]:
+    """All tests, methods and steps."""
+    units = [
+        (TESTS[name], METHODS[label], dt)
+        for name in sizes.tests
+        for label in sizes.methods
+        for dt in steps(TESTS[name], METHODS[label], sizes.stride)
+    ]
+    rows = []
+    with Progress("Figs. 2 and 3: local errors", len(units), "units") as bar:
+        for done, (test, method, dt) in enumerate(units):
+            bar.update(done)
+            rows.append(local_error(store, test, method, dt, control_steps(test, sizes), sizes.repeats))
+    return rows

@@ -1,0 +1,87 @@
+"""Results on disk, one small file per unit of work, so that a killed study continues where it stopped.
+
+A unit is named by its kind and parameters. Its file carries a hash of both and of the source that computes numbers: a
+changed setting, another processor or an edited method is another unit, computed anew. Files appear whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import stickslip
+from stickslip.bench.machine import machine
+from stickslip.files import make_folder
+
+NO_NUMBERS = ("cli", "record", "figures.py", "report.py", "targets.py", "run.py")
+"""Parts of the package whose edits leave stored numbers valid."""
+
+
+def code_hash() -> str:
+    """Of the source that decides numbers, and of the machine that decides times."""
+    digest = hashlib.sha256(json.dumps(machine(), sort_keys=True).encode())
+    package = Path(stickslip.__file__).parent
+    for path in sorted(package.rglob("*.py")):
+        if not set(path.relative_to(package).parts) & set(NO_NUMBERS):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+class Store:
+    """Units of work in a folder; ``computed`` and ``reused`` count them."""
+
+    def __init__(self, folder: Path, *, fresh: bool = False) -> None:
+        self.folder = folder
+        if fresh and folder.is_dir():
+            shutil.rmtree(folder)
+        make_folder(folder)
+        self.code = code_hash()
+        self.computed = self.reused = 0
+
+    def path(self, kind: str, parameters: Mapping[str, Any], suffix: str) -> Path:
+        text = json.dumps({"code": self.code, "kind": kind, **parameters}, sort_keys=True)
+        words = [kind, *(f"{value:g}" if isinstance(value, float) else str(value) for value in parameters.values())]
+        name = re.sub(r"[^\w.+-]+", "_", " ".join(words))[:100]
+        return self.folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}{suffix}"
+
+    def unit(self, kind: str, parameters: Mapping[str, Any], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """The parameters and the result of a unit, from its file or computed now; numbers, words and lists only."""
+        path = self.path(kind, parameters, ".json")
+        if path.is_file():
+            self.reused += 1
+            return json.loads(path.read_text())
+        result = {**parameters, **compute()}
+        self._write(path, lambda part: part.write_text(json.dumps(result)))
+        return result
+
+    def arrays(
+        self, kind: str, parameters: Mapping[str, Any], compute: Callable[[], dict[str, np.ndarray]]
+    ) -> dict[str, np.ndarray]:
+        """The same for arrays."""
+        path = self.path(kind, parameters, ".npz")
+        if path.is_file():
+            self.reused += 1
+            with np.load(path) as file:
+                return dict(file)
+        result = compute()
+
+        def write(part: Path) -> None:
+            with part.open("wb") as file:
+                np.savez_compressed(file, **result)  # type: ignore[arg-type]
+
+        self._write(path, write)
+        return result
+
+    def _write(self, path: Path, write: Callable[[Path], Any]) -> None:
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        write(part)
+        os.replace(part, path)
+        self.computed += 1
