@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickslip.control import PD
+from stickslip.control import PD, jump, trot
 from stickslip.errors import InputError, unknown
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
 from stickslip.model.scene import BUNDLED, Scene
@@ -23,6 +23,8 @@ class Setup(NamedTuple):
     controller: Controller | None = None
     velocity: np.ndarray | None = None
     """(nv,) at the start."""
+    control_dt: float | None = None
+    """[s] between controller calls; None: the default of Simulation.run."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,15 @@ def drop(robot: str, height: float, kp: float, kd: float) -> Setup:
     base = scene.compile().state().q
     scene.set_home("root", [*base[:2], base[2] + height, *base[3:7]])
     return Setup(scene, PD(handle, kp=kp, kd=kd))
+
+
+def solo12(name: str, motion: Callable, control_dt: float) -> Setup:
+    """Solo12 on hard ground, following a planned motion by linear feedback."""
+    scene = Scene(name=name)
+    scene.add_plane(friction=1.0, stiffness=1e5, damping=300.0)
+    scene.add_robot("solo12")
+    controller, _ = motion(scene.compile(), control_dt=control_dt)
+    return Setup(scene, controller, control_dt=control_dt)
 
 
 def hopper() -> Setup:
@@ -91,6 +102,8 @@ def tumble() -> Setup:
 
 SCENES: dict[str, Entry] = {
     "solo12-drop": Entry(lambda: drop("solo12", 0.1, 10.0, 0.2), 2.0, "Solo12 falls 10 cm, holding its posture"),
+    "solo12-trot": Entry(lambda: solo12("solo12-trot", trot, 2e-3), 3.0, "Solo12 trots forward for three seconds"),
+    "solo12-jump": Entry(lambda: solo12("solo12-jump", jump, 1e-2), 2.5, "Solo12 crouches, jumps in place and lands"),
     "a1-drop": Entry(lambda: drop("a1", 0.1, 100.0, 2.0), 2.0, "Unitree A1 falls 10 cm on its feet"),
     "romeo-drop": Entry(lambda: drop("romeo", 0.02, 1000.0, 20.0), 2.0, "Romeo is put down from 2 cm"),
     "hopper": Entry(hopper, 2.0, "a sphere on an actuated pole lands on one point"),

@@ -47,7 +47,9 @@ def run(
     with console.status("compiling kernels (once per installation) …"):
         sim.warm_up()
     duration = seconds if time is None else time
-    log = sim.run(duration, controller=setup.controller, record=record, record_dt=record_dt)
+    log = sim.run(
+        duration, controller=setup.controller, control_dt=setup.control_dt, record=record, record_dt=record_dt
+    )
     console.print(summary(name, sim, log))
     if scene not in SCENES and not len(sim.stepper.world.pairs.link1):
         console.print("note: nothing in this scene can touch anything; --floor HEIGHT puts a floor under a model file")

@@ -1,0 +1,1 @@
+"""Motions computed by the package itself: planned on the rigid-body model, followed by feedback."""
