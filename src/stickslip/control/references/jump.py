@@ -147,7 +147,7 @@ def leg_lengths(t: np.ndarray, velocity: float, g: float, stretched: float, fold
 def jump(
     model: Model, *, control_dt: float = 1e-2, weights: Weights | None = None, **options
 ) -> tuple[LinearFeedback, State]:
-    """A jump in place from the home configuration: the controller, to be called every ``control_dt`` [s], and the start.
+    """A jump in place from home: the controller, to be called every ``control_dt`` [s], and the state to start in.
 
     The base rises to about ``height`` [m]. The robot stands for ``stand`` [s], sinks for ``crouch`` [s], jumps, stands
     up again in ``rise`` [s] and stands for ``rest`` [s]. ``friction`` bounds the planned contact forces; ``feet`` names

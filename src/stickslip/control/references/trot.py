@@ -84,9 +84,9 @@ def plan_trot(
 ) -> Plan:  # fmt: skip
     """The motion alone; the arguments are those of ``trot``."""
     number("speed", speed, "a finite number [m/s]")
-    for name, value in (("duration", duration), ("clearance", clearance), ("swing", swing), ("overlap", overlap)):
+    lengths = {"duration": duration, "clearance": clearance, "swing": swing, "overlap": overlap, "stand": stand}
+    for name, value in lengths.items():
         number(name, value, "a positive number", above=0.0)
-    number("stand", stand, "a number of seconds ≥ 0", least=0.0)
     number("friction", friction, "a positive number", above=0.0)
     if len(feet) != 4:
         raise expected("feet", "four frames: front left, front right, hind left, hind right", feet)
@@ -102,7 +102,7 @@ def plan_trot(
 def trot(
     model: Model, *, control_dt: float = 2e-3, weights: Weights | None = None, **options
 ) -> tuple[LinearFeedback, State]:
-    """A trot along x from the home configuration: the controller, to be called every ``control_dt`` [s], and the start.
+    """A trot along x from home: the controller, to be called every ``control_dt`` [s], and the state to start in.
 
     ``speed`` [m/s] is reached within two steps and given up before the end, ``duration`` [s] includes ``stand`` [s] on
     all feet at both ends. A foot swings for ``swing`` [s] up to ``clearance`` [m]; all stand for ``overlap`` [s]
