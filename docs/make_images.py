@@ -18,6 +18,10 @@ def scene_with(robot: str) -> ss.Scene:
     scene = ss.Scene()
     scene.add_plane(rgba=(0.78, 0.82, 0.86, 1))
     scene.add_robot(robot)
+    return lit(scene)
+
+
+def lit(scene: ss.Scene) -> ss.Scene:
     scene.spec.worldbody.add_light(pos=(1, -1, 3), dir=(-0.3, 0.3, -1))
     scene.spec.visual.headlight.ambient = (0.45, 0.45, 0.45)
     scene.spec.add_texture(
@@ -28,7 +32,14 @@ def scene_with(robot: str) -> ss.Scene:
 
 
 def photograph(
-    model: ss.Model, q: np.ndarray, distance: float, height: float, size: int = 420, x: float = 0.0, side: float = 130
+    model: ss.Model,
+    q: np.ndarray,
+    distance: float,
+    height: float,
+    size: int = 420,
+    width: int = 420,
+    x: float = 0.0,
+    side: float = 130,
 ) -> np.ndarray:
     data = mujoco.MjData(model.mj)
     data.qpos[:] = q
@@ -37,7 +48,7 @@ def photograph(
     camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = (x, 0, height), distance, side, -15
     option = mujoco.MjvOption()
     option.geomgroup[3] = 0
-    with mujoco.Renderer(model.mj, size, size) as renderer:
+    with mujoco.Renderer(model.mj, size, width) as renderer:
         renderer.update_scene(data, camera, option)
         return renderer.render()
 
@@ -50,7 +61,7 @@ def filmstrip(name: str, times: tuple[float, ...]) -> np.ndarray:
     )
     model = scene_with("solo12").compile()
     frames = [log.q[np.argmin(np.abs(log.time - t))] for t in times]
-    return np.concatenate([photograph(model, q, 0.95, 0.24, 220, q[0], 100) for q in frames], axis=1)
+    return np.concatenate([photograph(model, q, 0.95, 0.24, 220, 220, q[0], 100) for q in frames], axis=1)
 
 
 def main() -> None:
@@ -62,6 +73,14 @@ def main() -> None:
 
     strips = [filmstrip(name, times) for name, times in STRIPS.items()]
     Image.fromarray(np.concatenate(strips)).save(IMAGES / "solo12-motions.png", optimize=True)
+
+    setup = ss.SCENES["romeo-walk"].build()
+    sim = ss.Simulation(setup.scene)
+    log = sim.run(6.3, controller=setup.controller, control_dt=setup.control_dt)
+    model = lit(setup.scene).compile()
+    moments = [log.q[np.argmin(np.abs(log.time - t))] for t in (0.0, 1.4, 2.0, 2.8, 3.4, 6.3)]
+    pictures = [photograph(model, q, 2.6, 0.6, width=240) for q in moments]
+    Image.fromarray(np.concatenate(pictures, axis=1)).save(IMAGES / "romeo-walk.png", optimize=True)
 
     setup = ss.SCENES["solo12-drop"].build()
     sim = ss.Simulation(setup.scene)

@@ -656,7 +656,7 @@ def test_a_mesh_touches_with_its_corners_and_a_face_at_a_time():
         sim = ss.Simulation(scene)
         steps[name] = sim.dt
         if name != "sphere":
-            assert len(sim.stepper.world.pairs.link1) == 8
+            assert len(sim.stepper.world.pairs.planes.link1) == 8
         sim.step(round(1.0 / sim.dt))
         assert np.abs(sim.state.v).max() < (1e-6 if name != "sphere" else 1.0)
     assert steps["cube"] == steps["box"]
@@ -670,8 +670,8 @@ def test_not_a_scene():
 
 def test_shapes_that_would_pass_through_each_other_are_named():
     scene = box_scene()
-    scene.add_sphere(0.1, pos=(1, 0, 1))
-    with pytest.warns(NotHonouredWarning, match=r"box–sphere \(1\)"):
+    scene.add_capsule(0.1, 0.2, pos=(1, 0, 1))
+    with pytest.warns(NotHonouredWarning, match=r"box–capsule \(1\)"):
         ss.Simulation(scene)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

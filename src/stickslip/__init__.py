@@ -12,7 +12,7 @@
 from stickslip import control
 from stickslip._jit import kernel
 from stickslip.dynamics import Dynamics
-from stickslip.errors import DivergedError, InputError, ModelError, RecordingError, StickslipError
+from stickslip.errors import ControlError, DivergedError, InputError, ModelError, RecordingError, StickslipError
 from stickslip.model import builders
 from stickslip.model.model import Model, State
 from stickslip.model.scene import Body, Robot, Scene
@@ -30,6 +30,7 @@ __all__ = [
     "STEPPERS",
     "Body",
     "Capabilities",
+    "ControlError",
     "DivergedError",
     "Dynamics",
     "InputError",

@@ -37,6 +37,10 @@ class DivergedError(StickslipError):
         self.saved_to = saved_to
 
 
+class ControlError(StickslipError):
+    """A controller that found no controls: its task, contacts and limits contradict each other."""
+
+
 class StickslipWarning(UserWarning):
     """Something that the user should know but that does not stop the run."""
 

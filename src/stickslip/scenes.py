@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickslip.control import PD, jump, trot
+from stickslip.control import PD
+from stickslip.control.references import jump, squat, trot, walk
 from stickslip.errors import InputError, unknown
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
 from stickslip.model.scene import BUNDLED, Scene
+from stickslip.model.shape import DEFAULT_STIFFNESS
 from stickslip.simulation import Controller
 
 
@@ -47,11 +49,31 @@ def drop(robot: str, height: float, kp: float, kd: float) -> Setup:
     return Setup(scene, PD(handle, kp=kp, kd=kd))
 
 
-def solo12(name: str, motion: Callable, control_dt: float) -> Setup:
-    """Solo12 on hard ground, following a planned motion by linear feedback."""
+def standing(name: str, robot: str, points: int) -> Scene:
+    """A robot on a floor of friction 1, its contact points as deep in it as its weight presses them."""
     scene = Scene(name=name)
-    scene.add_plane(friction=1.0, stiffness=1e5, damping=300.0)
-    scene.add_robot("solo12")
+    scene.add_plane(friction=1.0)
+    scene.add_robot(robot)
+    model = scene.compile()
+    base = model.state().q
+    weight = model.inertia.mass.sum() * np.linalg.norm(model.inertia.gravity)
+    scene.set_home("root", [*base[:2], base[2] - weight / (points * DEFAULT_STIFFNESS), *base[3:7]])
+    return scene
+
+
+def solo12_squat() -> Setup:
+    scene = standing("solo12-squat", "solo12", 4)
+    return Setup(scene, squat(scene.compile()), control_dt=0.04)
+
+
+def romeo_walk() -> Setup:
+    scene = standing("romeo-walk", "romeo", 8)
+    return Setup(scene, walk(scene.compile()), control_dt=0.04)
+
+
+def solo12(name: str, motion: Callable, control_dt: float) -> Setup:
+    """Solo12 follows a planned motion by linear feedback."""
+    scene = standing(name, "solo12", 4)
     controller, _ = motion(scene.compile(), control_dt=control_dt)
     return Setup(scene, controller, control_dt=control_dt)
 
@@ -106,6 +128,8 @@ SCENES: dict[str, Entry] = {
     "solo12-jump": Entry(lambda: solo12("solo12-jump", jump, 1e-2), 2.5, "Solo12 crouches, jumps in place and lands"),
     "a1-drop": Entry(lambda: drop("a1", 0.1, 100.0, 2.0), 2.0, "Unitree A1 falls 10 cm on its feet"),
     "romeo-drop": Entry(lambda: drop("romeo", 0.02, 1000.0, 20.0), 2.0, "Romeo is put down from 2 cm"),
+    "solo12-squat": Entry(solo12_squat, 10.0, "Solo12 squats three times, by inverse dynamics"),
+    "romeo-walk": Entry(romeo_walk, 6.3, "Romeo takes two steps and stands, by inverse dynamics"),
     "hopper": Entry(hopper, 2.0, "a sphere on an actuated pole lands on one point"),
     "chain": Entry(chain, 2.0, "ten links with ball joints fall on the floor"),
     "cylinder": Entry(cylinder, 2.0, "a flat cylinder with eight contact points lands tilted"),

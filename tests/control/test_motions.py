@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.control import jump, trot
+from stickslip.control.references import jump, trot
 
 
 def floor_and_solo12(height=0.0):
@@ -87,6 +87,17 @@ def test_jump_survives_a_push_and_a_lower_floor(jumping):
         assert log.q[:, 2].max() > 0.4
         assert tilt(log.q).max() < 0.1
         assert log.q[-1, 2] == pytest.approx(0.223, abs=0.01)
+
+
+@pytest.mark.parametrize(("name", "dt"), [("solo12-trot", 2e-3), ("solo12-jump", 1e-2)])
+def test_expo_follows_with_one_step_per_control(name, dt):
+    """The largest steps of the paper's Table II: feet are found on the ground up to a step late."""
+    setup = ss.SCENES[name].build()
+    sim = ss.Simulation(setup.scene, method="expo", dt=dt)
+    log = sim.run(ss.SCENES[name].time, controller=setup.controller, control_dt=setup.control_dt, progress=False)
+    assert tilt(log.q).max() < 0.02
+    np.testing.assert_allclose(log.q[-1, :3], setup.controller.reference.q[-1, :3], atol=5e-3)
+    assert log.q[:, 2].max() == pytest.approx(setup.controller.reference.q[:, 2].max(), abs=0.05)
 
 
 @pytest.mark.parametrize(("name", "control_dt"), [("solo12-trot", 2e-3), ("solo12-jump", 1e-2)])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.control import jump, trot
+from stickslip.control.references import jump, trot
 from stickslip.control.references.jump import plan_jump
 from stickslip.control.references.plan import SOLO12_FEET, standing_start
 from stickslip.control.references.profiles import bump, cruise, ease, piecewise, quintic

@@ -31,6 +31,7 @@ def results():
         "delassus": dyn.delassus(q, *contacts),
         "delassus by blocks": dyn.delassus_sparse(q, *contacts).toarray(),
         **simulated(),
+        **collided(),
     }
 
 
@@ -43,6 +44,19 @@ def simulated():
     sim.set_state(v=np.r_[1.0, 0.5, -0.5, np.zeros(15)])
     log = sim.run(4e-4, controller=ss.control.PD(robot, kp=10, kd=0.2), control_dt=2e-4, record_dt=1e-4)
     return {"simulated q": log.q, "simulated v": log.v, "contact force": log.contact("force"), "energy": log.energy}
+
+
+def collided():
+    """A ball between a box and a ball, in mid-blow."""
+    scene = ss.Scene()
+    scene.add_box((0.4, 0.4, 0.2), name="box", pos=(0, 0, 0), mass=1.0)
+    scene.add_sphere(0.1, name="low", pos=(0.2597, 0.1, 0.1796), mass=1.0)
+    scene.add_sphere(0.1, name="high", pos=(0.2597, 0.1, 0.3792), joint="fixed")
+    sim = ss.Simulation(scene, dt=1e-4)
+    sim.set_state(v=np.linspace(-0.5, 0.5, 12))
+    log = sim.run(4e-4, record_dt=1e-4)
+    c = sim.contacts.arrays
+    return {"collided q": log.q, "blow": log.contact("force"), "spin": c.spin[:2], "drift": c.drift[:2]}
 
 
 def test_plain_python_gives_the_compiled_results():

@@ -289,6 +289,14 @@ def check_momentum(case):
     agree(com, pin.centerOfMass(case.pin, case.pin_data, case.pin_q), "centre of mass: Pinocchio")
     theirs = pin.computeCentroidalMomentum(case.pin, case.pin_data, case.pin_q, case.pin_v)
     agree(momentum, theirs.vector, "momentum: Pinocchio")
+    J = case.dyn.center_of_mass_jacobian(case.q)
+    agree(J @ case.v, momentum[:3] / case.model.inertia.mass.sum(), "velocity of the centre of mass: momentum")
+    theirs = pin.jacobianCenterOfMass(case.pin, case.pin_data, case.pin_q).reshape(3, -1)
+    agree(J, theirs @ case.X, "Jacobian of the centre of mass: Pinocchio")
+    pin_a = bridge.a_to_pinocchio(case.model, case.q, case.v, case.a)
+    pin.centerOfMass(case.pin, case.pin_data, case.pin_q, case.pin_v, pin_a)
+    acceleration = case.dyn.center_of_mass_acceleration(case.q, case.v, case.a)
+    agree(acceleration, case.pin_data.acom[0], "acceleration of the centre of mass: Pinocchio")
 
     mujoco.mj_subtreeVel(case.mj, case.data)
     roots = [case.body[b] for b in range(1, case.model.nlink) if case.model.tree.parent[b] == 0]

@@ -16,6 +16,7 @@ if not cuda.is_available():
 import stickslip as ss
 from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts, grown
+from stickslip.collision.pairs import total
 from stickslip.contact.spring_damper import Anchors
 from stickslip.dynamics.aba import aba
 from stickslip.dynamics.configuration import difference, integrate
@@ -65,7 +66,9 @@ def dynamics_of_all_worlds(tree, support, inertia, q, v, tau, f_ext, kin, art, m
 
 
 def to_device(arrays):
-    return type(arrays)(*(cuda.to_device(np.ascontiguousarray(x)) for x in arrays))
+    if isinstance(arrays, tuple):
+        return type(arrays)(*(to_device(x) for x in arrays))
+    return cuda.to_device(np.ascontiguousarray(arrays))
 
 
 def per_world(arrays, worlds):
@@ -211,7 +214,8 @@ def steps_in_all_worlds(world, kin, art, force, contacts, anchors, inputs, armat
         c = Contacts(
             contacts.found[:, w], contacts.pair[:, w], contacts.link1[:, w], contacts.link2[:, w],
             contacts.point[:, :, w], contacts.axes[:, :, :, w], contacts.gap[:, w], contacts.rolling[:, w],
-            contacts.material[:, :, w], contacts.velocity[:, :, w], contacts.force[:, :, w],
+            contacts.spin[:, :, w], contacts.drift[:, :, w], contacts.material[:, :, w],
+            contacts.velocity[:, :, w], contacts.force[:, :, w],
         )  # fmt: skip
         a = Anchors(anchors.active[:, w], anchors.anchor[:, :, w], anchors.point[:, :, w], anchors.seen[:, w])
         status[w], _ = advance(world, work, c, a, inputs, armature, dt, q[:, w], v[:, w], n)
@@ -230,7 +234,7 @@ def test_steps_equal_cpu():
     scene.add_robot("solo12")
     sim = ss.Simulation(scene, dt=1e-4)
     model, stepper, steps = sim.model, sim.stepper, 20
-    stepper.contacts.arrays = grown(stepper.contacts.arrays, len(stepper.world.pairs.link1))
+    stepper.contacts.arrays = grown(stepper.contacts.arrays, total(stepper.world.pairs))
     rng = np.random.default_rng(0)
     q = np.repeat(model.state().q[:, None], WORLDS, axis=1)
     q[2] -= rng.uniform(-2e-3, 2e-3, WORLDS)
@@ -238,7 +242,7 @@ def test_steps_equal_cpu():
     device_q, device_v, status = cuda.to_device(q), cuda.to_device(v), cuda.to_device(np.zeros(WORLDS, np.int64))
     work = stepper.work
     steps_in_all_worlds[(WORLDS + 63) // 64, 64](
-        type(stepper.world)(*(to_device(part) for part in stepper.world)),
+        to_device(stepper.world),
         per_world(work.kin, WORLDS), per_world(work.art, WORLDS),
         per_world(Forces(work.f_ext, work.tau, work.acceleration), WORLDS),
         per_world(stepper.contacts.arrays, WORLDS), per_world(stepper.anchors, WORLDS), to_device(sim.inputs),

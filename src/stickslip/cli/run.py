@@ -31,6 +31,7 @@ def run(
     """
     from rich.console import Console
 
+    from stickslip.collision.pairs import total
     from stickslip.record.overview import check_plot
     from stickslip.scenes import SCENES, find
     from stickslip.simulation import Simulation
@@ -51,7 +52,7 @@ def run(
         duration, controller=setup.controller, control_dt=setup.control_dt, record=record, record_dt=record_dt
     )
     console.print(summary(name, sim, log))
-    if scene not in SCENES and not len(sim.stepper.world.pairs.link1):
+    if scene not in SCENES and not total(sim.stepper.world.pairs):
         console.print("note: nothing in this scene can touch anything; --floor HEIGHT puts a floor under a model file")
     if record is not None:
         console.print(f"recording  {record}")

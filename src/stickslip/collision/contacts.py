@@ -10,7 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickslip._jit import kernel
+from stickslip.dynamics.data import Kinematics
+from stickslip.dynamics.jacobian import point_velocity
 from stickslip.errors import expected
+from stickslip.math.spatial import cross
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
 
 FRICTION, STIFFNESS, DAMPING, RESTITUTION = 0, 1, 2, 3
@@ -35,12 +39,19 @@ class Contacts(NamedTuple):
     """(capacity,) [m]."""
     rolling: np.ndarray
     """(capacity,) 1 where the contact point wanders over body 2 (a sphere), 0 where it is a point of body 2."""
+    spin: np.ndarray
+    """(capacity, 3) angular velocity of the normal seen from link 1: ṅ = (ω₁ + spin) × n, spin ⟂ n [rad/s, world].
+    Zero where body 1 is flat. Tangents may turn about n besides (see collision.tangent): that is not counted."""
+    drift: np.ndarray
+    """(capacity, 3) velocity of the geometric contact point, ṗ [m/s, world]."""
     material: np.ndarray
     """(capacity, 4) friction, stiffness [N/m], damping [N s/m], restitution."""
     velocity: np.ndarray
     """(capacity, 3) of body 2's point relative to body 1's, contact frame [m/s]."""
     force: np.ndarray
     """(capacity, 3) on body 2, contact frame [N]."""
+    stretch: np.ndarray
+    """(capacity, 3) of the contact's springs, contact frame [m]; written by laws that have springs."""
 
 
 def make_contacts(capacity: int) -> Contacts:
@@ -54,9 +65,12 @@ def make_contacts(capacity: int) -> Contacts:
         axes=np.zeros((n, 3, 3)),
         gap=np.zeros(n),
         rolling=np.zeros(n, dtype=np.int64),
+        spin=np.zeros((n, 3)),
+        drift=np.zeros((n, 3)),
         material=np.zeros((n, 4)),
         velocity=np.zeros((n, 3)),
         force=np.zeros((n, 3)),
+        stretch=np.zeros((n, 3)),
     )
 
 
@@ -66,6 +80,46 @@ def grown(contacts: Contacts, capacity: int) -> Contacts:
     for old, new in zip(contacts, bigger, strict=True):
         new[: len(old)] = old
     return bigger
+
+
+@kernel
+def append(contacts, pair, link1, link2, gap, rolling, material, k):
+    """A new contact with row k of ``material``; returns its index, or −1 (but counted) if the buffer is full."""
+    c = contacts.found[0]
+    contacts.found[0] = c + 1
+    if c >= contacts.pair.shape[0]:
+        return -1
+    contacts.pair[c] = pair
+    contacts.link1[c], contacts.link2[c] = link1, link2
+    contacts.gap[c] = gap
+    contacts.rolling[c] = rolling
+    for i in range(4):
+        contacts.material[c, i] = material[k, i]
+    return c
+
+
+@kernel
+def set_motion(kin, contacts, c, wx, wy, wz, link, x, y, z):
+    """Spin and drift of contact c, whose point is p = x + s·n with x a centre that ``link`` carries.
+
+    ``w`` [1/s, world] is ṅ as link 1 sees it, ṅ = w + ω₁ × n. On body 2, s = −radius is constant; on body 1, s is the
+    distance to body 2 and changes with the gap: ṗ = ẋ + ṡ·n + s·ṅ. The point and the normal must be there already.
+    """
+    a, b = contacts.link1[c], contacts.link2[c]
+    nx, ny, nz = contacts.axes[c, 0, 0], contacts.axes[c, 0, 1], contacts.axes[c, 0, 2]
+    px, py, pz = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
+    contacts.spin[c, 0], contacts.spin[c, 1], contacts.spin[c, 2] = cross(nx, ny, nz, wx, wy, wz)
+    tx, ty, tz = cross(kin.vel[a, 3], kin.vel[a, 4], kin.vel[a, 5], nx, ny, nz)
+    s = (px - x) * nx + (py - y) * ny + (pz - z) * nz
+    vx, vy, vz = point_velocity(kin, link, x, y, z)
+    rate = 0.0
+    if link != b:
+        v2x, v2y, v2z = point_velocity(kin, b, px, py, pz)
+        v1x, v1y, v1z = point_velocity(kin, a, px, py, pz)
+        rate = (v2x - v1x) * nx + (v2y - v1y) * ny + (v2z - v1z) * nz
+    contacts.drift[c, 0] = vx + rate * nx + s * (wx + tx)
+    contacts.drift[c, 1] = vy + rate * ny + s * (wy + ty)
+    contacts.drift[c, 2] = vz + rate * nz + s * (wz + tz)
 
 
 def tangents(normal: np.ndarray) -> np.ndarray:
@@ -79,10 +133,10 @@ def tangents(normal: np.ndarray) -> np.ndarray:
 class ContactList:
     """What a Python collision function writes to: ``sim.contacts.add(link1, link2, point, normal, gap)``."""
 
-    def __init__(self, capacity: int = 16, links: int = 1) -> None:
+    def __init__(self, kin: Kinematics, capacity: int = 16) -> None:
         self.arrays = make_contacts(capacity)
-        self.links = links
-        """Number of links of the model, the world included."""
+        self.kin = kin
+        """Where the links are and how they move, up to date when the collision stage begins."""
 
     def __len__(self) -> int:
         return int(self.arrays.found[0])
@@ -109,22 +163,36 @@ class ContactList:
         damping: float = DEFAULT_DAMPING,
         restitution: float = 0.0,
         rolling: bool = False,
+        spin=(0.0, 0.0, 0.0),
+        drift=None,
     ) -> None:
         """Append a contact between two links at a point [m, world]; gap [m] < 0 in penetration.
 
         ``pair`` names the contact from step to step (friction anchors hang on it): a small whole number of your own.
+        ``spin`` [rad/s, world] says how the normal turns against link 1, ``drift`` [m/s, world] how the contact point
+        moves in space; left out, the normal is fixed to link 1 and the point to link 2. Methods that look ahead with
+        contact accelerations use them.
         """
         n, p = np.asarray(normal, dtype=float), np.asarray(point, dtype=float)
         if n.shape != (3,) or not abs(np.linalg.norm(n) - 1.0) < 1e-6:
             raise expected("contact normal", "a unit vector (3,)", normal, "divide it by its norm")
         if p.shape != (3,) or not np.all(np.isfinite(p)) or not np.isfinite(gap):
             raise expected("contact point and gap", "finite numbers (3,) and one more", (point, gap))
+        links = len(self.kin.pos)
         for link in (link1, link2):
-            if not 0 <= link < self.links:
-                raise expected("contact link", f"an index from 0 (world) to {self.links - 1}", link, "see model.link")
+            if not 0 <= link < links:
+                raise expected("contact link", f"an index from 0 (world) to {links - 1}", link, "see model.link")
+        if link1 == link2:
+            raise expected("contact links", "two different links", (link1, link2))
         if not 0 <= pair < MOST_PAIRS:
             raise expected("contact pair", f"a whole number from 0 to {MOST_PAIRS - 1}", pair)
         material = Material(friction, stiffness, damping, restitution)
+        if drift is None:
+            velocity, arm = self.kin.vel[link2], p - self.kin.origin[link2]
+            drift = velocity[:3] + np.cross(velocity[3:], arm)
+        motion = [np.asarray(vector, dtype=float) for vector in (spin, drift)]
+        if any(vector.shape != (3,) or not np.all(np.isfinite(vector)) for vector in motion):
+            raise expected("contact spin and drift", "finite numbers (3,), world axes", (spin, drift))
         i = len(self)
         if i == len(self.arrays.pair):
             self.grow()
@@ -134,5 +202,6 @@ class ContactList:
         c.point[i], c.axes[i], c.gap[i] = p, tangents(n), gap
         c.material[i] = material.friction, material.stiffness, material.damping, material.restitution
         c.rolling[i] = rolling
+        c.spin[i], c.drift[i] = motion
         c.velocity[i], c.force[i] = 0.0, 0.0
         c.found[0] = i + 1

@@ -9,13 +9,19 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from stickslip.model.model import Model
 from stickslip.model.shape import Shape, combine
+
+BALLS = ("point", "sphere")
+SPHERES_AT_ONCE = 12
+"""Equal spheres that can touch one at once (the kissing number)."""
+BOXES_AT_ONCE = 3
+"""Fixed boxes that a sphere or point touches at once: a floor and two walls."""
 
 
 class PlanePairs(NamedTuple):
@@ -37,6 +43,68 @@ class PlanePairs(NamedTuple):
     """(n, 4) friction, stiffness, damping, restitution of the pair."""
     share: np.ndarray
     """(n,) the part of the shape's points that can touch a plane at once: 4 of a box's 8 corners, a face of a mesh."""
+
+
+class BoxPairs(NamedTuple):
+    """Spheres (radius 0: points) against boxes; the box is body 1, unless the sphere belongs to the world."""
+
+    box_link: np.ndarray
+    """(n,)."""
+    sphere_link: np.ndarray
+    """(n,)."""
+    origin: np.ndarray
+    """(n, 3) the box's centre, in its link [m]."""
+    axes: np.ndarray
+    """(n, 3, 3) rows: the box's axes, in its link."""
+    half: np.ndarray
+    """(n, 3) half edges [m]."""
+    center: np.ndarray
+    """(n, 3) of the sphere, in its link [m]."""
+    radius: np.ndarray
+    """(n,) [m]."""
+    material: np.ndarray
+    """(n, 4) friction, stiffness, damping, restitution of the pair."""
+    share: np.ndarray
+    """(n,) the part of the sphere's candidates that can touch it at once: 3 of the many boxes of a staircase."""
+
+
+class SpherePairs(NamedTuple):
+    """Spheres against spheres (one of them may be a point); link1 < link2."""
+
+    link1: np.ndarray
+    """(n,)."""
+    link2: np.ndarray
+    """(n,)."""
+    center1: np.ndarray
+    """(n, 3) in link 1 [m]."""
+    center2: np.ndarray
+    """(n, 3) in link 2 [m]."""
+    radius1: np.ndarray
+    """(n,) [m]."""
+    radius2: np.ndarray
+    """(n,) [m]."""
+    material: np.ndarray
+    """(n, 4) friction, stiffness, damping, restitution of the pair."""
+    share: np.ndarray
+    """(n,) the part of the sphere's candidates that can touch it at once: 12 if all are of one size."""
+
+
+class Pairs(NamedTuple):
+    """Every contact that can ever be; pair ids run through the planes, then the boxes, then the spheres."""
+
+    planes: PlanePairs
+    boxes: BoxPairs
+    spheres: SpherePairs
+
+
+def total(pairs: Pairs) -> int:
+    """How many contacts there can be."""
+    return sum(len(kind.material) for kind in pairs)
+
+
+def materials(pairs: Pairs) -> np.ndarray:
+    """(total, 4) friction, stiffness, damping, restitution by pair id."""
+    return np.concatenate([kind.material for kind in pairs])
 
 
 def touching(model: Model) -> Iterator[tuple[Shape, Shape]]:
@@ -92,27 +160,73 @@ def touching_at_once(shape: Shape, points: int) -> int:
     return max(len(corners) for corners in faces.values())
 
 
-def find_plane_pairs(model: Model) -> tuple[PlanePairs, Counter[str]]:
-    """Every possible contact with a plane; and how many pairs of each other kind are left out."""
-    rows: list[tuple] = []
+def plane_rows(plane: Shape, other: Shape, material: tuple) -> list[tuple]:
+    spheres = spheres_of(other)
+    if not spheres:
+        return []
+    frame = plane.rot[:, [2, 0, 1]].T
+    share = touching_at_once(other, len(spheres)) / len(spheres)
+    return [(plane.link, other.link, plane.pos, frame, center, radius, material, share) for center, radius in spheres]
+
+
+def box_rows(found: list[tuple[Shape, Shape, tuple]]) -> list[tuple]:
+    fixed = Counter(id(ball) for box, ball, _ in found if box.link == 0)
+    rows = []
+    for box, ball, material in found:
+        share = 1.0 if box.link else min(1.0, BOXES_AT_ONCE / fixed[id(ball)])
+        rows.append((box.link, ball.link, box.pos, box.rot.T, box.size, ball.pos, ball.size[0], material, share))
+    return rows
+
+
+def sphere_rows(found: list[tuple[Shape, Shape, tuple]]) -> list[tuple]:
+    candidates = Counter(id(shape) for *both, _ in found for shape in both)
+    rows = []
+    for one, other, material in found:
+        a, b = sorted((one, other), key=lambda shape: shape.link)
+        busy = min(candidates[id(shape)] for shape in (a, b) if shape.link)
+        rows.append((a.link, b.link, a.pos, b.pos, a.size[0], b.size[0], material, min(1.0, SPHERES_AT_ONCE / busy)))
+    return rows
+
+
+def find_pairs(model: Model) -> tuple[Pairs, Counter[str]]:
+    """Every possible contact; and how many pairs of each other kind are left out."""
+    planes: list[tuple] = []
+    boxes: list[tuple[Shape, Shape, tuple]] = []
+    spheres: list[tuple[Shape, Shape, tuple]] = []
     left_out: Counter[str] = Counter()
-    for a, b in touching(model):
-        plane, other = (a, b) if a.kind == "plane" else (b, a)
-        spheres = spheres_of(other) if plane.kind == "plane" else []
-        if not spheres:
-            left_out["–".join(sorted((a.kind, b.kind)))] += 1
-            continue
-        m = combine(plane.material, other.material)
-        frame = plane.rot[:, [2, 0, 1]].T
+    for one, other in touching(model):
+        m = combine(one.material, other.material)
         material = (m.friction, m.stiffness, m.damping, m.restitution)
-        share = touching_at_once(other, len(spheres)) / len(spheres)
-        for center, radius in spheres:
-            rows.append((plane.link, other.link, plane.pos, frame, center, radius, material, share))
-    columns: list = list(zip(*rows, strict=True)) if rows else [()] * 8
-    shapes = ((), (), (3,), (3, 3), (3,), (), (4,), ())
-    types = (np.int64, np.int64, float, float, float, float, float, float)
-    arrays = [
-        np.array(column, dtype=dtype).reshape(-1, *shape)
-        for column, shape, dtype in zip(columns, shapes, types, strict=True)
+        a, b = (other, one) if other.kind in ("plane", "box") and one.kind != "plane" else (one, other)
+        if a.kind == "plane" and (rows := plane_rows(a, b, material)):
+            planes += rows
+        elif a.kind == "box" and b.kind in BALLS:
+            boxes.append((a, b, material))
+        elif a.kind in BALLS and b.kind in BALLS:
+            spheres.append((a, b, material))
+        else:
+            left_out["–".join(sorted((a.kind, b.kind)))] += 1
+    return as_pairs(planes, box_rows(boxes), sphere_rows(spheres)), left_out
+
+
+def no_pairs() -> Pairs:
+    """Where nothing can touch."""
+    return as_pairs([], [], [])
+
+
+def as_pairs(planes: list[tuple], boxes: list[tuple], spheres: list[tuple]) -> Pairs:
+    """From rows in the order of the fields."""
+    return Pairs(
+        PlanePairs(*columns(planes, (3,), (3, 3), (3,), (), (4,), ())),
+        BoxPairs(*columns(boxes, (3,), (3, 3), (3,), (3,), (), (4,), ())),
+        SpherePairs(*columns(spheres, (3,), (3,), (), (), (4,), ())),
+    )
+
+
+def columns(rows: list[tuple], *shapes: tuple[int, ...]) -> list[np.ndarray]:
+    """Rows as arrays: two links, then numbers of the given shapes."""
+    parts: list[Any] = list(zip(*rows, strict=True)) if rows else [()] * (2 + len(shapes))
+    links = [np.array(part, dtype=np.int64) for part in parts[:2]]
+    return links + [
+        np.array(part, dtype=float).reshape(-1, *shape) for part, shape in zip(parts[2:], shapes, strict=True)
     ]
-    return PlanePairs(*arrays), left_out

@@ -1,16 +1,19 @@
-"""Plane against sphere (or point, or anything that touches a plane like a set of spheres)."""
+"""Plane against sphere (or point, or anything that touches a plane like a set of spheres).
+
+The frame is the plane's own: the normal and the plane's x and y axes, fixed to link 1.
+"""
 
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts
+from stickslip.collision.contacts import Contacts, append, set_motion
 from stickslip.collision.pairs import PlanePairs
 from stickslip.dynamics.jacobian import link_point
 
 
 @kernel
-def plane_sphere(pairs: PlanePairs, kin, margin, contacts: Contacts):
-    """Append every candidate whose gap is below ``margin`` [m]; the count goes on beyond the capacity."""
+def plane_sphere(pairs: PlanePairs, kin, margin, contacts: Contacts, first):
+    """Append every candidate whose gap is below ``margin`` [m], with ids from ``first`` on."""
     R = kin.rot
     for k in range(pairs.link1.shape[0]):
         a, b = pairs.link1[k], pairs.link2[k]
@@ -24,12 +27,9 @@ def plane_sphere(pairs: PlanePairs, kin, margin, contacts: Contacts):
         gap = (x - ox) * nx + (y - oy) * ny + (z - oz) * nz - radius
         if gap >= margin:
             continue
-        c = contacts.found[0]
-        contacts.found[0] = c + 1
-        if c >= contacts.pair.shape[0]:
+        c = append(contacts, first + k, a, b, gap, 1 if radius > 0.0 else 0, pairs.material, k)
+        if c < 0:
             continue
-        contacts.pair[c] = k
-        contacts.link1[c], contacts.link2[c] = a, b
         contacts.point[c, 0] = x - radius * nx
         contacts.point[c, 1] = y - radius * ny
         contacts.point[c, 2] = z - radius * nz
@@ -37,7 +37,4 @@ def plane_sphere(pairs: PlanePairs, kin, margin, contacts: Contacts):
             u, v, w = pairs.axes[k, i, 0], pairs.axes[k, i, 1], pairs.axes[k, i, 2]
             for j in range(3):
                 contacts.axes[c, i, j] = R[a, j, 0] * u + R[a, j, 1] * v + R[a, j, 2] * w
-        contacts.gap[c] = gap
-        contacts.rolling[c] = 1 if radius > 0.0 else 0
-        for i in range(4):
-            contacts.material[c, i] = pairs.material[k, i]
+        set_motion(kin, contacts, c, 0.0, 0.0, 0.0, b, x, y, z)

@@ -3,14 +3,17 @@
 Paper: Hammoud et al., "Exponential integration for efficient and accurate multi-body simulation with stiff
 viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per contact, contact frame (normal, tangents).
 
-* Normal: the spring rests on the surface, f_n = max(0, −K·gap − B·ġap): contacts push, never pull.
+* Normal: f_n = max(0, −K·(gap − rest) − B·ġap): contacts push, never pull. The spring rests on the surface (rest = 0),
+  or, as in the paper, where penetration was first detected (``rest="detected"``).
 * Tangent: the spring is tied to an anchor p₀, set where the contact began. If |f_t| > μ·f_n the force is scaled back to
-  the cone, normal force kept, and the anchor follows so that the spring alone gives that force (28).
+  the cone, normal force kept, and the anchor follows along the force, so that the spring alone gives it (28), but
+  never so far that the spring gets longer than it was.
 
-Differs from the paper in: the normal rest point lies on the surface, not where penetration was first detected, so
-that the depth at rest is weight/K; a slipping anchor is moved by (28) but has no velocity of its own (ṗ₀ = 0); the
-anchor of a sphere rolls along with it (a point of the ground that the sphere rolls over has not been dragged there), so
-that only slip stretches the spring.
+Differs from the paper in: the normal rest point lies on the surface by default, so that the depth at rest is weight/K;
+a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the spring: where (28) would, at the
+beginning of a slide that the damper alone drives to the cone, energy would come from nowhere; the anchor of a sphere
+rolls along with it (a point of the ground that the sphere rolls over has not been dragged there), so that only slip
+stretches the spring.
 """
 
 from __future__ import annotations
@@ -22,7 +25,11 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
-from stickslip.dynamics.jacobian import add_point_force, link_point, point_velocity
+from stickslip.dynamics.jacobian import add_point_force, link_point, point_velocity, to_link
+from stickslip.math.spatial import rotate
+
+REST = ("surface", "detected")
+"""Where the normal spring rests: on the surface, or where penetration was first detected."""
 
 
 class Anchors(NamedTuple):
@@ -34,25 +41,33 @@ class Anchors(NamedTuple):
     """(n, 3) p₀ in the frame of link 1 [m]."""
     point: np.ndarray
     """(n, 3) where the contact point was, in the frame of link 1 [m]; used by spheres only."""
+    rest: np.ndarray
+    """(n,) the gap at which the normal spring rests [m]."""
     seen: np.ndarray
     """(n,) scratch: 1 if the pair was found in this step."""
+    at_detection: np.ndarray
+    """(1,) constant: 1 where the normal spring rests at the gap of its first detection, 0 on the surface."""
 
 
-def make_anchors(pairs: int) -> Anchors:
+def make_anchors(pairs: int, rest: str = "surface") -> Anchors:
     n = max(1, pairs)
-    return Anchors(np.zeros(n, np.int64), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(n, np.int64))
-
-
-@kernel
-def to_link(kin, b, x, y, z):
-    """A world point in the frame of link b."""
-    R = kin.rot
-    x, y, z = x - kin.pos[b, 0], y - kin.pos[b, 1], z - kin.pos[b, 2]
-    return (
-        R[b, 0, 0] * x + R[b, 1, 0] * y + R[b, 2, 0] * z,
-        R[b, 0, 1] * x + R[b, 1, 1] * y + R[b, 2, 1] * z,
-        R[b, 0, 2] * x + R[b, 1, 2] * y + R[b, 2, 2] * z,
+    return Anchors(
+        active=np.zeros(n, np.int64),
+        anchor=np.zeros((n, 3)),
+        point=np.zeros((n, 3)),
+        rest=np.zeros(n),
+        seen=np.zeros(n, np.int64),
+        at_detection=np.array([REST.index(rest)], dtype=np.int64),
     )
+
+
+def grown_anchors(anchors: Anchors, pairs: int) -> Anchors:
+    """A copy with room for more pair ids."""
+    bigger = make_anchors(pairs, REST[anchors.at_detection[0]])
+    for name in ("active", "anchor", "point", "rest"):
+        old = getattr(anchors, name)
+        getattr(bigger, name)[: len(old)] = old
+    return bigger
 
 
 @kernel
@@ -71,62 +86,93 @@ def contact_velocities(kin, contacts):
 def spring_damper(kin, contacts, anchors, dt):
     """Contact forces from positions and velocities; anchors are made, moved and dropped.
 
-    ``dt`` [s] is the time since the last call.
+    ``dt`` [s] is the time since the last call. Also writes ``contacts.stretch``, the springs' lengths after slip.
     """
     contact_velocities(kin, contacts)
     for k in range(anchors.seen.shape[0]):
         anchors.seen[k] = 0
     for c in range(contacts.found[0]):
-        k, a = contacts.pair[c], contacts.link1[c]
+        k = contacts.pair[c]
         if contacts.gap[c] >= 0.0:
-            contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = 0.0, 0.0, 0.0
+            for i in range(3):
+                contacts.force[c, i] = 0.0
+                contacts.stretch[c, i] = 0.0
             continue
-        x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
-        px, py, pz = to_link(kin, a, x, y, z)
-        if anchors.active[k] == 0:
-            anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = px, py, pz
-        elif contacts.rolling[c] != 0:
-            roll_anchor(kin, contacts, anchors, c, k, a, px, py, pz, dt)
-        anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2] = px, py, pz
-        anchors.active[k] = 1
+        hold(kin, contacts, anchors, c, k, dt)
         anchors.seen[k] = 1
-
-        x0, y0, z0 = link_point(kin, a, anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
-        A = contacts.axes
-        s1 = A[c, 1, 0] * (x - x0) + A[c, 1, 1] * (y - y0) + A[c, 1, 2] * (z - z0)
-        s2 = A[c, 2, 0] * (x - x0) + A[c, 2, 1] * (y - y0) + A[c, 2, 2] * (z - z0)
+        s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
         K, B, mu = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING], contacts.material[c, FRICTION]
-        fn = max(0.0, -K * contacts.gap[c] - B * contacts.velocity[c, 0])
+        sn = contacts.gap[c] - anchors.rest[k]
+        fn = max(0.0, -K * sn - B * contacts.velocity[c, 0])
         f1 = -K * s1 - B * contacts.velocity[c, 1]
         f2 = -K * s2 - B * contacts.velocity[c, 2]
         size = sqrt(f1 * f1 + f2 * f2)
         if size > mu * fn:  # slip: back to the cone (22), and the anchor follows (28)
-            scale = mu * fn / size
-            f1, f2 = scale * f1, scale * f2
-            d1, d2 = f1 / K, f2 / K
-            anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = to_link(
-                kin, a,
-                x + d1 * A[c, 1, 0] + d2 * A[c, 2, 0],
-                y + d1 * A[c, 1, 1] + d2 * A[c, 2, 1],
-                z + d1 * A[c, 1, 2] + d2 * A[c, 2, 2],
-            )  # fmt: skip
+            length = min(sqrt(s1 * s1 + s2 * s2), mu * fn / K)
+            s1, s2 = -length * f1 / size, -length * f2 / size
+            tie(kin, contacts, anchors, c, k, s1, s2)
+            f1, f2 = mu * fn * f1 / size, mu * fn * f2 / size
         contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn, f1, f2
+        contacts.stretch[c, 0], contacts.stretch[c, 1], contacts.stretch[c, 2] = sn, s1, s2
     for k in range(anchors.seen.shape[0]):
         if anchors.seen[k] == 0:
             anchors.active[k] = 0
 
 
 @kernel
-def roll_anchor(kin, contacts, anchors, c, k, a, px, py, pz, dt):
-    """Carry the anchor along with a wandering contact point, less the slip dt·v_t: only slip stretches the spring."""
-    A, R = contacts.axes, kin.rot
-    v1, v2 = dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2]
-    sx = v1 * A[c, 1, 0] + v2 * A[c, 2, 0]
-    sy = v1 * A[c, 1, 1] + v2 * A[c, 2, 1]
-    sz = v1 * A[c, 1, 2] + v2 * A[c, 2, 2]
-    anchors.anchor[k, 0] += px - anchors.point[k, 0] - (R[a, 0, 0] * sx + R[a, 1, 0] * sy + R[a, 2, 0] * sz)
-    anchors.anchor[k, 1] += py - anchors.point[k, 1] - (R[a, 0, 1] * sx + R[a, 1, 1] * sy + R[a, 2, 1] * sz)
-    anchors.anchor[k, 2] += pz - anchors.point[k, 2] - (R[a, 0, 2] * sx + R[a, 1, 2] * sy + R[a, 2, 2] * sz)
+def hold(kin, contacts, anchors, c, k, dt):
+    """Bring the anchor of contact c up to date with where the contact is: made if new, rolled along if it wanders."""
+    a = contacts.link1[c]
+    px, py, pz = to_link(kin, a, contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2])
+    if anchors.active[k] == 0:
+        anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = px, py, pz
+        anchors.rest[k] = contacts.gap[c] if anchors.at_detection[0] != 0 else 0.0
+    elif contacts.rolling[c] != 0:
+        roll_anchor(kin, contacts, anchors, c, k, dt)
+    anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2] = px, py, pz
+    anchors.active[k] = 1
+
+
+@kernel
+def tangential_stretch(kin, contacts, anchors, c, k):
+    """p − p₀ along the two tangents [m]."""
+    A = contacts.axes
+    x, y, z = link_point(kin, contacts.link1[c], anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
+    x, y, z = contacts.point[c, 0] - x, contacts.point[c, 1] - y, contacts.point[c, 2] - z
+    return (
+        A[c, 1, 0] * x + A[c, 1, 1] * y + A[c, 1, 2] * z,
+        A[c, 2, 0] * x + A[c, 2, 1] * y + A[c, 2, 2] * z,
+    )
+
+
+@kernel
+def tie(kin, contacts, anchors, c, k, s1, s2):
+    """Move the anchor so that the spring of contact c is stretched by (s1, s2) along the tangents."""
+    A = contacts.axes
+    anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = to_link(
+        kin, contacts.link1[c],
+        contacts.point[c, 0] - s1 * A[c, 1, 0] - s2 * A[c, 2, 0],
+        contacts.point[c, 1] - s1 * A[c, 1, 1] - s2 * A[c, 2, 1],
+        contacts.point[c, 2] - s1 * A[c, 1, 2] - s2 * A[c, 2, 2],
+    )  # fmt: skip
+
+
+@kernel
+def roll_anchor(kin, contacts, anchors, c, k, dt):
+    """Carry the anchor along with a wandering contact point, less the slip dt·v_t: only slip stretches the spring.
+
+    The stretch so far is laid into the present tangent plane: on a curved surface the plane turns under way.
+    """
+    A = contacts.axes
+    ex, ey, ez = rotate(
+        kin.rot, contacts.link1[c],
+        anchors.point[k, 0] - anchors.anchor[k, 0],
+        anchors.point[k, 1] - anchors.anchor[k, 1],
+        anchors.point[k, 2] - anchors.anchor[k, 2],
+    )  # fmt: skip
+    s1 = A[c, 1, 0] * ex + A[c, 1, 1] * ey + A[c, 1, 2] * ez + dt * contacts.velocity[c, 1]
+    s2 = A[c, 2, 0] * ex + A[c, 2, 1] * ey + A[c, 2, 2] * ez + dt * contacts.velocity[c, 2]
+    tie(kin, contacts, anchors, c, k, s1, s2)
 
 
 @kernel
@@ -145,16 +191,10 @@ def apply_contact_forces(kin, contacts, f_ext):
 
 
 @kernel
-def contact_energy(kin, contacts, anchors):
-    """Energy stored in the contact springs [J]."""
+def contact_energy(contacts):
+    """Energy stored in the contact springs [J]; a normal spring stores none beyond its rest point."""
     energy = 0.0
     for c in range(contacts.found[0]):
-        k, a, A = contacts.pair[c], contacts.link1[c], contacts.axes
-        if contacts.gap[c] >= 0.0 or anchors.active[k] == 0:
-            continue
-        x0, y0, z0 = link_point(kin, a, anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
-        x, y, z = contacts.point[c, 0] - x0, contacts.point[c, 1] - y0, contacts.point[c, 2] - z0
-        s1 = A[c, 1, 0] * x + A[c, 1, 1] * y + A[c, 1, 2] * z
-        s2 = A[c, 2, 0] * x + A[c, 2, 1] * y + A[c, 2, 2] * z
-        energy += 0.5 * contacts.material[c, STIFFNESS] * (contacts.gap[c] ** 2 + s1 * s1 + s2 * s2)
+        sn, s1, s2 = min(0.0, contacts.stretch[c, 0]), contacts.stretch[c, 1], contacts.stretch[c, 2]
+        energy += 0.5 * contacts.material[c, STIFFNESS] * (sn * sn + s1 * s1 + s2 * s2)
     return energy

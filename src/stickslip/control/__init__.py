@@ -1,8 +1,21 @@
 """Controllers: callables ``controller(t, q, v) -> u`` that a simulation asks at its control rate."""
 
+from stickslip.control import references
+from stickslip.control.inverse_dynamics import InverseDynamics, Solution
 from stickslip.control.linear_feedback import LinearFeedback, Reference
 from stickslip.control.pd import PD
-from stickslip.control.references.jump import jump
-from stickslip.control.references.trot import trot
+from stickslip.control.tasks import CenterOfMass, FrameOrientation, FramePosition, Posture, Task
 
-__all__ = ["PD", "LinearFeedback", "Reference", "jump", "trot"]
+__all__ = [
+    "PD",
+    "CenterOfMass",
+    "FrameOrientation",
+    "FramePosition",
+    "InverseDynamics",
+    "LinearFeedback",
+    "Posture",
+    "Reference",
+    "Solution",
+    "Task",
+    "references",
+]

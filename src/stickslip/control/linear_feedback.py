@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from stickslip.control.actuation import Actuation
 from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, expected
 from stickslip.model.model import Model, State
@@ -91,20 +92,14 @@ class LinearFeedback:
         self.reference = reference
 
     def bind(self, model: Model) -> None:
-        """Check the reference's sizes against the model, and find the actuated joints."""
+        """Check the reference against the model."""
         r = self.reference
         for name, got, wanted in (("q", r.q, model.nq), ("v", r.v, model.nv), ("u", r.u, model.nu)):
             if got.shape[1] != wanted:
                 raise expected(f"reference {name}", f"{wanted} columns, as the model has", got.shape[1])
         for q in r.q:
             model.check(State(q, np.zeros(model.nv)))
-        a = model.actuators
-        dead = np.flatnonzero(a.gear * a.gain == 0.0)
-        if len(dead):
-            name = model.actuator_names[dead[0]]
-            raise InputError(f"LinearFeedback: the control of actuator {name!r} has no effect (gear or gain is zero)")
-        self._actuators = a
-        self._q, self._v = model.tree.joint_q[a.joint], model.tree.joint_v[a.joint]
+        self._actuation = Actuation(model, "LinearFeedback")
         self._dynamics = Dynamics(model)
 
     def sample(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -121,8 +116,4 @@ class LinearFeedback:
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         q_ref, v_ref, u_ref, gains = self.sample(t)
         error = np.concatenate([self._dynamics.difference(q, q_ref), v_ref - v])
-        force = u_ref + gains @ error
-        # what the actuator adds by itself (a servo's spring and damper) is taken out again
-        a = self._actuators
-        bias = a.bias[:, 0] + a.gear * (a.bias[:, 1] * q[self._q] + a.bias[:, 2] * v[self._v])
-        return (force / a.gear - bias) / a.gain
+        return self._actuation.control(u_ref + gains @ error, q, v)

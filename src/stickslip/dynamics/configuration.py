@@ -1,4 +1,4 @@
-"""The configuration manifold: q ⊕ v·dt and q₁ ⊖ q₀.
+"""The configuration manifold: q ⊕ v·dt, q₁ ⊖ q₀, and how a tangent vector at q changes with the velocity at q ⊕ x.
 
 A free joint moves along a straight line and turns by the exponential map of its body-frame angular velocity. The
 product of unit quaternions is unit up to round-off; ``integrate`` removes that round-off by one normalisation
@@ -48,3 +48,26 @@ def difference(tree, q0, q1, out):
             out[d], out[d + 1], out[d + 2] = logarithm(w, x, y, z)
         else:
             out[d] = q1[i] - q0[i]
+
+
+@kernel
+def pull_back(tree, x, v, out):
+    """out = ẋ where q ⊕ x moves with the velocity v: equal to v but for rotations.
+
+    ẋ = ω + x×ω/2 + (1/12 + |x|²/720)·x×(x×ω), the inverse of the exponential map's derivative up to |x|⁶.
+    """
+    for d in range(v.shape[0]):
+        out[d] = v[d]
+    for j in range(tree.joint_type.shape[0]):
+        kind, d = tree.joint_type[j], tree.joint_v[j]
+        if kind == FREE:
+            d += 3
+        if kind == FREE or kind == BALL:
+            a, b, c = x[d], x[d + 1], x[d + 2]
+            p = b * v[d + 2] - c * v[d + 1]
+            r = c * v[d] - a * v[d + 2]
+            s = a * v[d + 1] - b * v[d]
+            k = 1.0 / 12.0 + (a * a + b * b + c * c) / 720.0
+            out[d] += 0.5 * p + k * (b * s - c * r)
+            out[d + 1] += 0.5 * r + k * (c * p - a * s)
+            out[d + 2] += 0.5 * s + k * (a * r - b * p)

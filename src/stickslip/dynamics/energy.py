@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stickslip._jit import kernel
+from stickslip.dynamics.jacobian import link_point, point_acceleration
 from stickslip.math.spatial import inertia_times
 
 
@@ -49,6 +50,40 @@ def center_of_mass(inertia, kin, out):
         for i in range(3):
             out[i] /= total
     return total
+
+
+@kernel
+def center_of_mass_jacobian(inertia, support, kin, mass, J):
+    """J (3, nv): velocity of the centre of mass; needs the composite inertias up to date.
+
+    A joint gives the linear momentum of everything that hangs on it; divided by the total mass, that is its column.
+    """
+    total = 0.0
+    for b in range(1, inertia.mass.shape[0]):
+        total += inertia.mass[b]
+    S = kin.S
+    for d in range(S.shape[0]):
+        b = support.dof_link[d]
+        px, py, pz, _, _, _ = inertia_times(mass.composite, b, S[d, 0], S[d, 1], S[d, 2], S[d, 3], S[d, 4], S[d, 5])
+        J[0, d], J[1, d], J[2, d] = px / total, py / total, pz / total
+
+
+@kernel
+def center_of_mass_acceleration(inertia, kin, out):
+    """out (3,): acceleration of the centre of mass [m/s²] from the accelerations ``kin.total``."""
+    total = 0.0
+    for i in range(3):
+        out[i] = 0.0
+    for b in range(1, inertia.mass.shape[0]):
+        m = inertia.mass[b]
+        x, y, z = link_point(kin, b, inertia.com[b, 0], inertia.com[b, 1], inertia.com[b, 2])
+        ax, ay, az = point_acceleration(kin, kin.total, b, x, y, z)
+        out[0] += m * ax
+        out[1] += m * ay
+        out[2] += m * az
+        total += m
+    for i in range(3):
+        out[i] /= total
 
 
 @kernel

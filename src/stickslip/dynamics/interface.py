@@ -304,6 +304,21 @@ class Dynamics:
         energy.center_of_mass(self.model.inertia, self.data.kin, com)
         return com
 
+    def center_of_mass_jacobian(self, q) -> np.ndarray:
+        """(3, nv) velocity of the centre of mass per joint velocity."""
+        m, kin, mass, J = self.model, self.data.kin, self.data.mass, np.empty((3, self.model.nv))
+        crba(m.tree, m.support, m.inertia, self._q(q), kin, mass)
+        energy.center_of_mass_jacobian(m.inertia, m.support, kin, mass, J)
+        return J
+
+    def center_of_mass_acceleration(self, q, v, a) -> np.ndarray:
+        """(3,) [m/s²]; J̇·v where a = 0."""
+        self._update(q, v)
+        forward_accelerations(self.model.tree, self.model.support, self._v(a, "a"), self.data.kin)
+        out = np.empty(3)
+        energy.center_of_mass_acceleration(self.model.inertia, self.data.kin, out)
+        return out
+
     def momentum(self, q, v, about=None) -> np.ndarray:
         """(6,) linear [kg m/s] and angular [kg m²/s] momentum about a world point (default: the centre of mass)."""
         about = self.center_of_mass(q) if about is None else self._vector("about", about, 3)

@@ -67,6 +67,36 @@ def spring_and_limit_forces(tree, passive, q, v, tau):
 
 
 @kernel
+def joint_gains(tree, passive, actuators, q, v, control, stiffness, damping):
+    """Stiffness and damping (nv,) that now act in the joints, −∂τ/∂q and −∂τ/∂v along the diagonal: dampers, springs,
+    limits that push, servos that are not at their limits. For steppers that treat them implicitly."""
+    for d in range(v.shape[0]):
+        stiffness[d], damping[d] = 0.0, passive.damping[d]
+    for j in range(tree.joint_type.shape[0]):
+        kind, i, d = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j]
+        if kind == HINGE or kind == SLIDE:
+            stiffness[d] += passive.stiffness[j]
+            if passive.limited[j] != 0:
+                k, b = passive.limit_stiffness[j], passive.limit_damping[j]
+                below, above = passive.range[j, 0] - q[i], q[i] - passive.range[j, 1]
+                if (below > 0.0 and k * below > b * v[d]) or (above > 0.0 and k * above > -b * v[d]):
+                    stiffness[d] += k
+                    damping[d] += b
+        else:
+            for k in range(6 if kind == FREE else 3):
+                stiffness[d + k] += passive.stiffness[j]
+    for k in range(control.shape[0]):
+        j, gear = actuators.joint[k], actuators.gear[k]
+        i, d = tree.joint_q[j], tree.joint_v[j]
+        u = min(max(control[k], actuators.control_range[k, 0]), actuators.control_range[k, 1])
+        bias = actuators.bias[k, 0] + gear * (actuators.bias[k, 1] * q[i] + actuators.bias[k, 2] * v[d])
+        force = actuators.gain[k] * u + bias
+        if actuators.force_range[k, 0] < force < actuators.force_range[k, 1]:
+            stiffness[d] += max(0.0, -gear * gear * actuators.bias[k, 1])
+            damping[d] += max(0.0, -gear * gear * actuators.bias[k, 2])
+
+
+@kernel
 def spring_energy(tree, passive, q):
     """Energy stored in the joint springs [J] (limits not counted)."""
     energy = 0.0

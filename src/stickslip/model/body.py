@@ -251,7 +251,7 @@ class Body:
 
     @says_why
     def add_contact_point(self, name: str, *, pos: Vector = (0, 0, 0)) -> Body:
-        """A named point that touches planes (and is a frame)."""
+        """A named point that touches planes, boxes and spheres (and is a frame)."""
         self.spec.add_site(name=name, pos=vector("pos", pos, 3), userdata=[1.0], size=[0.004, 0, 0])
         return self
 

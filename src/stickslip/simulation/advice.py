@@ -29,9 +29,9 @@ def pass_through(method: str, left_out: Mapping[str, int]) -> None:
     if left_out:
         kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(left_out.items()))
         _warn(
-            f"{method} finds contacts of points, spheres, capsules, boxes and meshes with planes; these pairs will "
-            f"pass through each other: {kinds}. Give collide=False to shapes that are for show, or pass your own "
-            "collision function.",
+            f"{method} finds contacts of points, spheres, capsules, boxes and meshes with planes, and of points and "
+            f"spheres with boxes and spheres; these pairs will pass through each other: {kinds}. Give "
+            "collide=False to shapes that are for show, or pass your own collision function.",
             NotHonouredWarning,
         )
 

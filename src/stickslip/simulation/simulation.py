@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.pairs import find_plane_pairs
+from stickslip.collision.pairs import find_pairs, materials, no_pairs
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, InputError, expected, number
+from stickslip.errors import DivergedError, InputError, expected, number, unknown
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
@@ -43,7 +43,8 @@ class Simulation:
 
     ``dt`` [s] defaults to a round step at which the contacts are stable. ``user``, ``collision``, ``formulate``,
     ``solve``, ``integrate`` and ``record`` take Python functions of the simulation that replace those stages; they
-    may also be assigned later, ``sim.stages.collision = f``.
+    may also be assigned later, ``sim.stages.collision = f``. Further keywords are options of the method, such as
+    ``matmuls=2`` of expo; ``stickslip list`` shows them.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Simulation:
         integrate: Stage | None = None,
         record: Stage | None = None,
         seed: int = 0,
+        **options,
     ) -> None:
         if not isinstance(scene, Scene | Model):
             raise expected("scene", "a Scene or a Model", type(scene).__name__, "ss.Scene.from_file loads a file")
@@ -73,20 +75,24 @@ class Simulation:
         self.rng = np.random.default_rng(seed)
 
         self.method, stepper, self.law = resolve(method)
-        pairs, left_out = find_plane_pairs(self.model)
+        for name in options:
+            if name not in stepper.options:
+                raise unknown(f"option of {self.method}", name, stepper.options)
+        self.options = options
+        pairs, left_out = find_pairs(self.model)
         if self.law == "none":
             if collision is not None or formulate is not None:
                 raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
-            pairs = type(pairs)(*(array[:0] for array in pairs))
+            pairs = no_pairs()
         elif collision is None:
             advice.pass_through(self.method, left_out)
-            advice.not_honoured(self.method, stepper.capabilities, pairs.material)
+            advice.not_honoured(self.method, stepper.capabilities, materials(pairs))
         self.state = self.model.state()
-        self.stepper = stepper(self.model, dt or 1e-3, self.law, pairs)
+        self.stepper = stepper(self.model, dt or 1e-3, self.law, pairs, **options)
         limit = self.stepper.stable_dt(self.state)
         if dt is None:
             dt = _round_step(limit)
-            self.stepper = stepper(self.model, dt, self.law, pairs)
+            self.stepper = stepper(self.model, dt, self.law, pairs, **options)
             advice.tiny_step(dt)
         elif collision is None:
             advice.long_step(self.method, dt, limit, _round_step(limit))
@@ -171,6 +177,7 @@ class Simulation:
         if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
             raise expected("n", "a whole number of steps ≥ 0", n)
         self._check_arrays()
+        self._check_stages()
         end = self.steps + int(n)
         while self.steps < end:
             if self.stages.compiled:
@@ -181,7 +188,7 @@ class Simulation:
             self.steps += done
             self.state.time = self.steps * self.dt
             if self.status == CONTACTS_FULL:
-                self.contacts.grow()
+                self.stepper.grow()
             elif self.status != OK:
                 raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
 
@@ -198,6 +205,14 @@ class Simulation:
             ours = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == np.float64
             if not (ours and array.flags.c_contiguous and array.flags.writeable):
                 raise expected(f"sim.{name}", f"a float64 array of shape {shape}", array, "write into it: a[:] = …")
+
+    def _check_stages(self) -> None:
+        for name in STAGES:
+            if getattr(self.stages, name) is not None and name not in self.stepper.replaceable:
+                possible = ", ".join(stage for stage in STAGES if stage in self.stepper.replaceable)
+                raise InputError(
+                    f"{name}: {self.method} does this inside its compiled step; functions are possible for {possible}"
+                )
 
     def reset(self) -> None:
         """Back to the scene's initial configuration, at rest, at t = 0; controls and contact memory are cleared."""
@@ -347,6 +362,7 @@ class Simulation:
             "method": self.method,
             "law": self.law,
             "dt": self.dt,
+            "options": self.options,
             "control_dt": every_control * self.dt,
             "controller": type(self.controller).__name__ if self.controller is not None else None,
             "python_stages": [name for name in STAGES if getattr(self.stages, name) is not None],

@@ -10,7 +10,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.pairs import PlanePairs
+from stickslip.collision.pairs import Pairs, total
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
@@ -63,7 +63,7 @@ class World(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Actuators
-    pairs: PlanePairs
+    pairs: Pairs
 
 
 class Work(NamedTuple):
@@ -96,22 +96,29 @@ class Stepper:
     Provide:
 
     * ``capabilities`` and the arguments of ``__init__`` (call ``super().__init__``);
+    * ``options``: the keyword arguments of ``__init__``, which ``Simulation(..., name=value)`` passes on;
     * ``advance(state, inputs, n)``: n steps in one compiled call, returning (status, steps done). A step that does
       not end well leaves ``state`` as it was at the beginning of that step;
     * ``stages``: the same step as separate functions of a Simulation (collision, formulate, solve, integrate), which
       run when the user replaces one of them;
     * ``memory()``: the arrays that, besides q, v and time, make up the state (anchors, warm starts);
-    * ``observing``: the stages after which contacts and forces at a state are known, for recordings.
+    * ``observing``: the stages after which contacts and forces at a state are known, for recordings;
+    * ``replaceable``: the stages that may be Python functions, where not all of them may.
     """
 
     capabilities: ClassVar[Capabilities]
+    options: ClassVar[dict[str, str]] = {}
+    """Each option's name, and what it chooses, in one line."""
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
+    replaceable: ClassVar[frozenset[str]] = frozenset(
+        {"user", "collision", "formulate", "solve", "integrate", "record"}
+    )
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: PlanePairs) -> None:
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs) -> None:
         self.model, self.dt, self.law = model, dt, law
         data = make_data(model)  # the stepper's own: a user function may call sim.dynamics in mid-step
         self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
-        self.contacts = ContactList(capacity=min(16, len(pairs.link1)), links=model.nlink)
+        self.contacts = ContactList(data.kin, capacity=min(16, total(pairs)))
         self.work = Work(
             kin=data.kin,
             art=data.art,
@@ -135,6 +142,10 @@ class Stepper:
 
     def make_room(self, pairs: int) -> None:
         """Make room in the memory for pair ids below ``pairs``; a Python collision function chooses its own."""
+
+    def grow(self) -> None:
+        """Make room after CONTACTS_FULL."""
+        self.contacts.grow()
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:
         """Put back what ``memory()`` gave; the present arrays may be longer or shorter."""

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from stickslip.errors import InputError, unknown
 from stickslip.steppers.base import Stepper
+from stickslip.steppers.euler import Euler
+from stickslip.steppers.expo import Expo
+from stickslip.steppers.rk4 import RK4
 from stickslip.steppers.semi_implicit_euler import SemiImplicitEuler
 
 STEPPERS: dict[str, type[Stepper]] = {
     "semi-implicit-euler": SemiImplicitEuler,
+    "euler": Euler,
+    "rk4": RK4,
+    "expo": Expo,
 }
 
 LAWS: dict[str, str] = {
-    "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes)",
+    "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes; "
+    "points and spheres on boxes and spheres)",
     "none": "no contacts: free flight",
 }
 

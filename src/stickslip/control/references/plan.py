@@ -73,12 +73,13 @@ def complete(
             f"no contact forces with friction {friction:g} make this motion at t = {time[k]:.3g} s "
             f"({abs(drive.residual[k, i]):.3g} {'N' if i < 3 else 'N m'} is missing); ask for less speed or height"
         )
-    a = robot.model.actuators
-    limits = np.minimum(np.abs(a.force_range), np.abs(a.gain[:, None] * a.control_range)).min(axis=1) * np.abs(a.gear)
-    k, i = np.unravel_index(np.argmax(np.abs(drive.u) - limits), drive.u.shape)
-    if abs(drive.u[k, i]) > limits[i]:
+    ranges = [robot.actuation.torque_range(q, v) for q, v in zip(motion.q, motion.v, strict=True)]
+    low, high = np.array([r[0] for r in ranges]), np.array([r[1] for r in ranges])
+    k, i = np.unravel_index(np.argmax(np.maximum(drive.u - high, low - drive.u)), drive.u.shape)
+    if not low[k, i] <= drive.u[k, i] <= high[k, i]:
+        limit = high[k, i] if drive.u[k, i] > 0 else low[k, i]
         raise InputError(
             f"this motion needs {abs(drive.u[k, i]):.3g} N m of actuator {robot.model.actuator_names[i]!r} at "
-            f"t = {time[k]:.3g} s, which gives {limits[i]:.3g}; ask for less speed or height"
+            f"t = {time[k]:.3g} s, which gives {abs(limit):.3g}; ask for less speed or height"
         )
     return Plan(robot, time, stance, com, feet, motion, drive)

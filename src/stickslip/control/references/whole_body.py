@@ -4,9 +4,6 @@
 
 The base keeps its orientation. With three joints per leg T is square (nv × nv), so that q follows from y by Newton's
 method, and v and a are exact: sampled configurations are not differentiated.
-
-J_com = M[:3]/m and J̇_com·v = (b(q, v) − b(q, 0))[:3]/m, because the first three velocities of a free joint move the
-whole mechanism along the world's axes.
 """
 
 from __future__ import annotations
@@ -17,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.control.actuation import Actuation
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.jacobian import frame_position, point_acceleration, point_jacobian
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
@@ -85,7 +83,8 @@ class Legged:
                 "model", f"one robot, a floating base on {nf} legs of three joints ({needed} velocities)",
                 f"{model.nv} velocities",
             )  # fmt: skip
-        self.actuated = model.tree.joint_v[model.actuators.joint]
+        self.actuation = Actuation(model, "a planned motion")
+        self.actuated = self.actuation.dofs
         if sorted(self.actuated) != list(range(6, model.nv)):
             raise expected("actuators", "one on every leg joint", model.actuator_names)
         self.dyn = Dynamics(model)
@@ -104,7 +103,7 @@ class Legged:
         """T(q) (nv, nv)."""
         nv = self.model.nv
         T = np.zeros((nv, nv))
-        T[:3] = self.dyn.crba(q)[:3] / self.mass
+        T[:3] = self.dyn.center_of_mass_jacobian(q)
         T[3:6, 3:6] = np.eye(3)
         T[6:] = J.reshape(-1, nv)
         return T
@@ -141,7 +140,7 @@ class Legged:
             q = found
             T = self._tasks(q, self.kinematics(q)[1])
             v = np.linalg.solve(T, np.concatenate([com.velocity[k], np.zeros(3), feet.velocity[k].ravel()]))
-            drift = (self.dyn.bias(q, v) - self.dyn.bias(q, self._zero))[:3] / self.mass
+            drift = self.dyn.center_of_mass_acceleration(q, v, self._zero)
             wanted = np.concatenate(
                 [com.acceleration[k] - drift, np.zeros(3), (feet.acceleration[k] - self.kinematics(q, v)[2]).ravel()]
             )

@@ -1,0 +1,232 @@
+"""Average contact forces over a step: the contact dynamics of each island, integrated exactly, sticking or slipping.
+
+For one island of n contacts, with y = K^½·Δp, S = K^½ΥK^½ and p̈_free frozen (Hammoud et al., eq. 11),
+
+    y″ = −S·y − S·β·y′ + c,      λ̄ = −K^½·∫(y + βy′)/dt  (23),      λ̿ = −K^½·∫∫(y + βy′)·2/dt²  (25).
+
+All contacts are first taken to stick. Where λ̄ leaves the friction cone the contact slips: its tangential springs are
+taken out of the system, friction μ·f_n against the slip takes their place as a known force, and the rest is integrated
+again; so are contacts that would pull taken out altogether. At most four such passes, one where nothing slips.
+
+Differs from the paper in: there, forces are predicted as if all contacts stuck, and projected on the cones afterwards
+(``slip="project"`` does that). The springs that would have to stop a sliding box also tip it: half of its predicted
+normal forces are negative, and clipping them leaves almost no friction. Cost: each pass cubic in the island's rows.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
+from stickslip.contact.contact_space import contact_acceleration
+from stickslip.dynamics.delassus import block
+from stickslip.math.eigen import Eigenbasis, make_eigenbasis
+from stickslip.math.modes import modal_averages
+from stickslip.math.viscoelastic_pade import PadeWork, balanced_norm, choose, make_pade_work, pade_averages
+
+AUTO, PADE = -1, -2
+"""Instead of a number of matrix products: the modes where possible, or Padé approximants with order by tolerance."""
+STICK, SLIP, OPEN = 0, 1, 2
+MOST_PASSES = 4
+SETTLED = 0.01
+"""Normal forces that change by less than this part between two passes are not integrated again."""
+
+
+class IslandWork(NamedTuple):
+    """Scratch for islands of up to m rows, three per contact; ``W`` and ``full`` hold all, the rest those that remain."""
+
+    basis: Eigenbasis
+    pade: PadeWork
+    W: np.ndarray
+    """(m, m) K^½·Υ·K^½ [1/s²]."""
+    full: np.ndarray
+    """(4, m) y, y′, c, β."""
+    row: np.ndarray
+    """(m,) which of all rows the remaining ones are."""
+    S: np.ndarray
+    """(m, m)."""
+    y: np.ndarray
+    """(m,) scaled spring lengths, then ∫(y + βy′)."""
+    w: np.ndarray
+    """(m,) their rates, then ∫∫(y + βy′)."""
+    c: np.ndarray
+    """(m,) scaled accelerations without springs."""
+    beta: np.ndarray
+    """(m,) B/K [s]."""
+
+
+class Averages(NamedTuple):
+    """Per contact."""
+
+    first: np.ndarray
+    """(capacity, 3) λ̄, which moves the velocity; contact frame [N]."""
+    second: np.ndarray
+    """(capacity, 3) λ̿, which moves the configuration [N]."""
+    phase: np.ndarray
+    """(capacity,) STICK, SLIP or OPEN."""
+    slip: np.ndarray
+    """(capacity, 3) expected normal force [N], and the direction of friction along the two tangents."""
+
+
+def make_island_work(rows: int) -> IslandWork:
+    square, line = (np.zeros((rows, rows)) for _ in range(2)), (np.zeros(rows) for _ in range(4))
+    integers = np.zeros(rows, dtype=np.int64)
+    W, S = square
+    return IslandWork(make_eigenbasis(rows), make_pade_work(rows), W, np.zeros((4, rows)), integers, S, *line)
+
+
+def make_averages(contacts: int) -> Averages:
+    phase = np.zeros(contacts, dtype=np.int64)
+    return Averages(np.zeros((contacts, 3)), np.zeros((contacts, 3)), phase, np.zeros((contacts, 3)))
+
+
+@kernel
+def contact_dynamics(support, L, rows, kin, contacts, members, island):
+    """W, y, y′, c and β of all contacts of an island."""
+    W, full = island.W, island.full
+    for a in range(members.shape[0]):
+        i, c = 3 * a, members[a]
+        K = contacts.material[c, STIFFNESS]
+        root = sqrt(K)
+        full[2, i], full[2, i + 1], full[2, i + 2] = contact_acceleration(kin, contacts, c)
+        for r in range(3):
+            full[0, i + r] = root * contacts.stretch[c, r]
+            full[1, i + r] = root * contacts.velocity[c, r]
+            full[2, i + r] *= root
+            full[3, i + r] = contacts.material[c, DAMPING] / K
+        for b in range(a + 1):
+            j = 3 * b
+            scale = root * sqrt(contacts.material[members[b], STIFFNESS])
+            block(support, L, rows, c, members[b], W, i, j)
+            for r in range(3):
+                for s in range(3):
+                    W[i + r, j + s] *= scale
+            if b < a:
+                for r in range(3):
+                    for s in range(3):
+                        W[j + s, i + r] = W[i + r, j + s]
+
+
+@kernel
+def remaining_rows(contacts, members, averages, island):
+    """S, y, w, c, β of the springs that act; friction of slipping contacts goes into c. Returns their number."""
+    W, full, row = island.W, island.full, island.row
+    n = 0
+    for a in range(members.shape[0]):
+        phase = averages.phase[members[a]]
+        for r in range(3):
+            if phase == STICK or (phase == SLIP and r == 0):
+                row[n] = 3 * a + r
+                n += 1
+    for i in range(n):
+        k = row[i]
+        island.y[i], island.w[i], island.c[i], island.beta[i] = full[0, k], full[1, k], full[2, k], full[3, k]
+        for j in range(n):
+            island.S[i, j] = W[k, row[j]]
+    for a in range(members.shape[0]):
+        c = members[a]
+        if averages.phase[c] == SLIP:
+            size = contacts.material[c, FRICTION] * averages.slip[c, 0] / sqrt(contacts.material[c, STIFFNESS])
+            f1, f2 = size * averages.slip[c, 1], size * averages.slip[c, 2]
+            for i in range(n):
+                island.c[i] += W[row[i], 3 * a + 1] * f1 + W[row[i], 3 * a + 2] * f2
+    return n
+
+
+@kernel
+def integrate_springs(island, n, matmuls, tolerance, dt):
+    """y ← ∫(y + βy′), w ← ∫∫(y + βy′); False if the modes cannot be found (never seen)."""
+    beta = island.beta
+    alike = matmuls == AUTO
+    for i in range(1, n):
+        alike = alike and abs(beta[i] - beta[0]) <= 1e-12 * beta[0]
+    if alike:
+        return modal_averages(island.S, n, beta[0], dt, island.basis, island.y, island.w, island.c)
+    row, times = matmuls, 1
+    if matmuls < 0:
+        row, times = choose(balanced_norm(island.S, n, beta, dt), tolerance, n)
+    pade_averages(island.S, n, beta, dt, row, times, island.pade, island.y, island.w, island.c)
+    return True
+
+
+@kernel
+def read_forces(contacts, members, averages, island, n, dt):
+    """λ̄ and λ̿ from the integrals; friction of slipping contacts from their normal forces."""
+    for a in range(members.shape[0]):
+        for r in range(3):
+            averages.first[members[a], r] = 0.0
+            averages.second[members[a], r] = 0.0
+    for i in range(n):
+        c, r = members[island.row[i] // 3], island.row[i] % 3
+        root = sqrt(contacts.material[c, STIFFNESS])
+        averages.first[c, r] = -root * island.y[i] / dt
+        averages.second[c, r] = -root * island.w[i] * 2.0 / (dt * dt)
+    for a in range(members.shape[0]):
+        c = members[a]
+        if averages.phase[c] == SLIP:
+            mu = contacts.material[c, FRICTION]
+            for r in range(1, 3):
+                averages.first[c, r] = mu * max(0.0, averages.first[c, 0]) * averages.slip[c, r]
+                averages.second[c, r] = mu * max(0.0, averages.second[c, 0]) * averages.slip[c, r]
+
+
+@kernel
+def revise(contacts, members, averages):
+    """Which contacts slip or open after all; True if the springs must be integrated again."""
+    again, slipping, change, total = False, False, 0.0, 0.0
+    for a in range(members.shape[0]):
+        c = members[a]
+        fn, f1, f2 = averages.first[c, 0], averages.first[c, 1], averages.first[c, 2]
+        size = sqrt(f1 * f1 + f2 * f2)
+        if averages.phase[c] == STICK and size > contacts.material[c, FRICTION] * max(0.0, fn):
+            averages.phase[c] = SLIP
+            averages.slip[c, 1], averages.slip[c, 2] = f1 / size, f2 / size
+            again = True
+        elif averages.phase[c] == SLIP:
+            slipping = True
+            change += abs(max(0.0, fn) - averages.slip[c, 0])
+            averages.slip[c, 0] = max(0.0, fn)
+        total += abs(fn)
+    if again:
+        return True
+    for a in range(members.shape[0]):
+        c = members[a]
+        if averages.phase[c] != OPEN and averages.first[c, 0] < 0.0:
+            averages.phase[c] = OPEN
+            again = True
+    return again or (slipping and change > SETTLED * total)
+
+
+@kernel
+def project_on_cone(force, c, mu):
+    """Normal force to zero if it pulls, tangential force scaled back to μ times the normal one (21), (22)."""
+    fn = max(0.0, force[c, 0])
+    size = sqrt(force[c, 1] * force[c, 1] + force[c, 2] * force[c, 2])
+    force[c, 0] = fn
+    if size > mu * fn:
+        force[c, 1] *= mu * fn / size
+        force[c, 2] *= mu * fn / size
+
+
+@kernel
+def average_forces(contacts, members, averages, island, passes, matmuls, tolerance, dt):
+    """λ̄ and λ̿ of the contacts of an island, inside their friction cones; its dynamics must be up to date."""
+    for a in range(members.shape[0]):
+        averages.phase[members[a]] = STICK
+        averages.slip[members[a], 0] = contacts.force[members[a], 0]
+    for k in range(passes):
+        n = remaining_rows(contacts, members, averages, island)
+        if not integrate_springs(island, n, matmuls, tolerance, dt):
+            return False
+        read_forces(contacts, members, averages, island, n, dt)
+        if k + 1 == passes or not revise(contacts, members, averages):
+            break
+    for a in range(members.shape[0]):
+        c = members[a]
+        project_on_cone(averages.first, c, contacts.material[c, FRICTION])
+        project_on_cone(averages.second, c, contacts.material[c, FRICTION])
+    return True

@@ -1,0 +1,167 @@
+"""Averages of a viscoelastic system over a step by Padé approximants, with systems of half the size only.
+
+As in ``modes.py``, but every contact may have its own ratio β = B/K:
+
+    y″ = −S·y − S·β·y′ + c,   wanted: ∫(y + βy′) and ∫∫(y + βy′) over [0, h].
+
+With P₁ = ∫y and P₂ = ∫P₁ the first-order system for (y, w, P₁, P₂, 1) is the augmented one of Hammoud et al., eq. (30).
+A Padé approximant of its exponential is a product of Cayley factors (``pade.py``), and in the system of each pole,
+(1 − εÂ)·r = z with ε = h/(mρ), everything but w eliminates itself:
+
+    (1 + S·(εβ + ε²))·r_w = z_w + ε·c − ε·S·z_y,    r_y = z_y + ε·r_w,    r_P₁ = z_P₁ + ε·r_y,    r_P₂ = z_P₂ + ε·r_P₁.
+
+No matrix product is needed at any order. The scaled coordinates are the balancing: S is symmetric, so that its rows
+and columns have equal norms, and the scale between positions and velocities that is left gives ‖A‖ ≤ √‖S‖ + β‖S‖.
+
+Differs from the paper in: the structure above (there: a dense matrix of size 2n + 3, balanced by iteration); where a
+tolerance is given, degree and repetitions m follow from the norm; the approximant is applied m times instead of being
+squared, which costs solves and no products.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.math.linear import lu_factor, lu_solve
+from stickslip.math.pade import DEGREE, DEGREES, POLES, repetitions
+
+
+class PadeWork(NamedTuple):
+    """Scratch for systems of up to n rows."""
+
+    real: np.ndarray
+    """(n, n) the system of the real pole, factored."""
+    complex: np.ndarray
+    """(6, n, n) the systems of the complex poles."""
+    pivot: np.ndarray
+    """(7, n)."""
+    state: np.ndarray
+    """(4, n) y, w, P₁, P₂."""
+    force: np.ndarray
+    """(n,) S·y."""
+    solution: np.ndarray
+    """(n,) of the real pole."""
+    solutions: np.ndarray
+    """(n,) of a complex one."""
+
+
+def make_pade_work(n: int) -> PadeWork:
+    return PadeWork(
+        real=np.zeros((n, n)),
+        complex=np.zeros((6, n, n), dtype=complex),
+        pivot=np.zeros((7, n), dtype=np.int64),
+        state=np.zeros((4, n)),
+        force=np.zeros(n),
+        solution=np.zeros(n),
+        solutions=np.zeros(n, dtype=complex),
+    )
+
+
+@kernel
+def balanced_norm(S, n, beta, h):
+    """A bound of ‖h·Â‖: of the balanced A = [0 1; −S −Sβ], and 1 for the chain of integrals y → P₁ → P₂ behind it."""
+    norm, ratio = 0.0, 0.0
+    for i in range(n):
+        total = 0.0
+        for j in range(n):
+            total += abs(S[i, j])
+        norm = max(norm, total)
+        ratio = max(ratio, beta[i])
+    return 1.0 + h * (sqrt(norm) + ratio * norm)
+
+
+@kernel
+def choose(norm, tolerance, n):
+    """(row of DEGREES, repetitions) of least cost for a relative tolerance; cost in real multiply–adds.
+
+    The smallest of the wanted integrals is h⁴/24 of an acceleration: its error must be that much smaller. Degree 1 is
+    left out: it has the integrals of a constant acceleration wrong.
+    """
+    row, times, least = 1, 1.0, np.inf
+    for k in range(1, len(DEGREES)):
+        m = repetitions(k, norm, tolerance / 24.0)
+        pairs, single = DEGREE[k] // 2, DEGREE[k] % 2
+        cost = (4.0 * pairs + single) * (n * n * n / 3.0) + m * (5.0 * pairs + 2.0 * single) * n * n
+        if cost < least:
+            row, times, least = k, m, cost
+    return row, int(min(times, 1e9))
+
+
+@kernel
+def pade_averages(S, n, beta, h, row, times, pade, y, w, c):
+    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; ``beta`` (n,), ``row`` of DEGREES."""
+    pairs, single = DEGREE[row] // 2, DEGREE[row] % 2
+    tau = h / times
+    if single:
+        factor_pole(S, n, beta, tau / POLES[row, 6 - pairs].real, pade.real, pade.pivot[6])
+    for k in range(pairs):
+        factor_pole(S, n, beta, tau / POLES[row, 7 - pairs + k], pade.complex[k], pade.pivot[k])
+    z = pade.state
+    for i in range(n):
+        z[0, i], z[1, i], z[2, i], z[3, i] = y[i], w[i], 0.0, 0.0
+    for _ in range(times):
+        if single:
+            real_factor(S, n, tau / POLES[row, 6 - pairs].real, pade, c)
+        for k in range(pairs):
+            complex_factor(S, n, tau, POLES[row, 7 - pairs + k], k, pade, c)
+    for i in range(n):
+        start = y[i]
+        y[i] = z[2, i] + beta[i] * (z[0, i] - start)
+        w[i] = z[3, i] + beta[i] * (z[2, i] - h * start)
+
+
+@kernel
+def factor_pole(S, n, beta, eps, A, pivot):
+    for i in range(n):
+        for j in range(n):
+            A[i, j] = S[i, j] * (eps * (beta[j] + eps))
+        A[i, i] += 1.0
+    lu_factor(A, n, pivot)
+
+
+@kernel
+def spring_forces(S, n, z, out):
+    for i in range(n):
+        out[i] = 0.0
+    for j in range(n):
+        for i in range(n):
+            out[i] += S[j, i] * z[0, j]
+
+
+@kernel
+def real_factor(S, n, eps, pade, c):
+    """z ← −z + 2·(1 − εÂ)⁻¹·z."""
+    z, r = pade.state, pade.solution
+    spring_forces(S, n, z, pade.force)
+    for i in range(n):
+        r[i] = z[1, i] + eps * (c[i] - pade.force[i])
+    lu_solve(pade.real, n, pade.pivot[6], r)
+    for i in range(n):
+        ry = z[0, i] + eps * r[i]
+        r1 = z[2, i] + eps * ry
+        r2 = z[3, i] + eps * r1
+        z[0, i], z[1, i] = 2.0 * ry - z[0, i], 2.0 * r[i] - z[1, i]
+        z[2, i], z[3, i] = 2.0 * r1 - z[2, i], 2.0 * r2 - z[3, i]
+
+
+@kernel
+def complex_factor(S, n, tau, pole, k, pade, c):
+    """z ← z + 2·Re[κ·(1 − εÂ)⁻¹·z], ε = τ/ρ, κ = 2i·Re ρ/Im ρ."""
+    z, r, eps = pade.state, pade.solutions, tau / pole
+    twice = -4.0 * pole.real / pole.imag  # 2·Re[κ·r] = −(4·Re ρ/Im ρ)·Im r
+    spring_forces(S, n, z, pade.force)
+    for i in range(n):
+        r[i] = z[1, i] + eps * (c[i] - pade.force[i])
+    lu_solve(pade.complex[k], n, pade.pivot[k], r)
+    for i in range(n):
+        ry = z[0, i] + eps * r[i]
+        r1 = z[2, i] + eps * ry
+        r2 = z[3, i] + eps * r1
+        z[0, i] += twice * ry.imag
+        z[1, i] += twice * r[i].imag
+        z[2, i] += twice * r1.imag
+        z[3, i] += twice * r2.imag

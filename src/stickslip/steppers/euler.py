@@ -1,0 +1,86 @@
+"""Explicit Euler with the second-order position update of the Expo paper (Hammoud et al., eq. 34).
+
+    a   = M⁻¹ (τ − D·v − b + Jᵀλ(q, v))
+    v⁺  = v + dt·a
+    q⁺  = q ⊕ (dt·v + dt²/2·a)
+
+Every force, joint damping D included, is taken at the beginning of the step. First order; cost linear in links and
+contacts. A spring-damper contact of stiffness K, damping B and inverse mass w is stable while B·w·dt < 2 and
+K·dt < 2·B (from the characteristic polynomial λ² − (2 − Kw·dt²/2 − Bw·dt)λ + 1 − Bw·dt + Kw·dt²/2): undamped springs
+are unstable at any step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.pairs import Pairs
+from stickslip.contact.spring_damper import spring_damper
+from stickslip.dynamics.configuration import integrate
+from stickslip.model.model import Model, State
+from stickslip.steppers.base import OK, Capabilities, Inputs, Stage, bounded
+from stickslip.steppers.explicit import Explicit, accelerate
+from stickslip.steppers.viscoelastic import detect, update_kinematics
+
+
+@kernel
+def integrate_state(world, acceleration, mean, dt, q, v):
+    """``mean`` (nv,) is scratch: the mean velocity of the step."""
+    for d in range(v.shape[0]):
+        mean[d] = v[d] + 0.5 * dt * acceleration[d]
+        v[d] += dt * acceleration[d]
+    integrate(world.tree, q, mean, dt, q)
+
+
+@kernel
+def step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v):
+    """One step: the table of contents of the method."""
+    update_kinematics(world, work, q, v)
+    status = detect(world, work, contacts)
+    if status != OK:
+        return status
+    spring_damper(work.kin, contacts, anchors, dt)
+    accelerate(world, work, contacts, inputs, armature, q, v)
+    status = bounded(work.acceleration, v, dt)
+    if status != OK:
+        return status
+    integrate_state(world, work.acceleration, mean, dt, q, v)
+    return OK
+
+
+@kernel
+def advance(world, work, contacts, anchors, inputs, armature, mean, dt, q, v, n):
+    """n steps without Python in between; returns (status, steps done)."""
+    for k in range(n):
+        status = step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v)
+        if status != OK:
+            return status, k
+    return OK, n
+
+
+class Euler(Explicit):
+    """Explicit Euler with spring-damper contacts."""
+
+    capabilities = Capabilities(
+        summary="explicit Euler, second-order position update",
+        laws=("spring-damper", "none"),
+        honours=frozenset({"friction", "stiffness", "damping"}),
+        order=1,
+        reference="Hammoud et al., eq. (34)",
+    )
+
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
+        super().__init__(model, dt, law, pairs, **options)
+        self.armature = model.inertia.armature
+        self.mean = np.zeros(model.nv)
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        fixed = (self._buffer, self.anchors, inputs, self.armature, self.mean)
+        return advance(self.world, self.work, *fixed, self.dt, state.q, state.v, n)
+
+    def stages(self) -> dict[str, Stage]:
+        return {**super().stages(), "integrate": self._integrate}
+
+    def _integrate(self, sim) -> None:
+        integrate_state(self.world, self.work.acceleration, self.mean, self.dt, sim.state.q, sim.state.v)

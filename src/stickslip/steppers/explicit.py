@@ -1,0 +1,74 @@
+"""What the explicit steppers share: accelerations under forces that are known, and how long a step may be.
+
+A spring-damper contact of stiffness K, damping B and inverse mass w is stable under semi-implicit Euler while
+K·w·dt² + 2·B·w·dt < 4: the two roots of λ² − (2 − Kw·dt² − Bw·dt)λ + 1 − Bw·dt lie inside the unit circle. Contacts on
+one body act together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import DAMPING, STIFFNESS
+from stickslip.collision.detect import loads
+from stickslip.collision.pairs import total
+from stickslip.contact.spring_damper import apply_contact_forces
+from stickslip.dynamics import Dynamics
+from stickslip.dynamics.aba import articulated_acceleration
+from stickslip.model.arrays import JOINT_NV
+from stickslip.model.model import Model, State
+from stickslip.steppers.base import Stage
+from stickslip.steppers.viscoelastic import Viscoelastic, gather_forces, update_kinematics
+
+
+@kernel
+def accelerate(world, work, contacts, inputs, armature, q, v):
+    """Joint accelerations under all forces; ``armature`` (nv,) is what is added to the diagonal of M."""
+    gather_forces(world, work, inputs, q, v)
+    apply_contact_forces(work.kin, contacts, work.f_ext)
+    articulated_acceleration(
+        world.tree, world.support, world.inertia, armature, work.tau, work.f_ext, work.kin, work.art, work.acceleration
+    )
+
+
+class Explicit(Viscoelastic):
+    """An explicit stepper; ``armature`` (nv,) is added to the diagonal of the mass matrix."""
+
+    armature: np.ndarray
+
+    def stages(self) -> dict[str, Stage]:
+        return {**super().stages(), "solve": self._solve}
+
+    def _solve(self, sim) -> None:
+        accelerate(self.world, self.work, self._buffer, sim.inputs, self.armature, sim.state.q, sim.state.v)
+
+    def stable_dt(self, state: State) -> float:
+        """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together: rather too careful,
+        since hardly all of them act at once. Of a shape, as many points count as can lie on a plane together."""
+        dynamics = Dynamics(self.model)
+        stiffness, damping = explicit_joint_gains(self.model)
+        kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
+        if total(self.world.pairs):
+            update_kinematics(self.world, self.work, state.q, state.v)
+            link1, link2, point, material, share = loads(self.world.pairs, self.work.kin)
+            kw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, STIFFNESS])
+            bw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, DAMPING])
+        if kw == 0.0:
+            return 2.0 / bw if bw > 0.0 else float("inf")
+        return float((-bw + np.sqrt(bw**2 + 4 * kw)) / kw)
+
+
+def explicit_joint_gains(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """(nv,) stiffness and damping that act in the joints and are treated explicitly: springs, limits, servos."""
+    passive, actuators = model.joint_forces, model.actuators
+    stiffness, damping = np.zeros(model.nv), np.zeros(model.nv)
+    for j, first in enumerate(model.tree.joint_v):
+        dofs = slice(first, first + JOINT_NV[model.tree.joint_type[j]])
+        limited = passive.limited[j] != 0
+        stiffness[dofs] += passive.stiffness[j] + limited * passive.limit_stiffness[j]
+        damping[dofs] += limited * passive.limit_damping[j]
+    driven = model.tree.joint_v[actuators.joint]
+    np.add.at(stiffness, driven, np.maximum(0.0, -(actuators.gear**2) * actuators.bias[:, 1]))
+    np.add.at(damping, driven, np.maximum(0.0, -(actuators.gear**2) * actuators.bias[:, 2]))
+    return stiffness, damping

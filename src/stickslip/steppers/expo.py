@@ -1,0 +1,261 @@
+"""Expo: exponential integration of stiff viscoelastic contacts (Hammoud, Olivieri, Righetti, Carpentier, Del Prete).
+
+Seen from the n contacts, the motion is p̈ = Υλ + p̈_free, λ = −K·Δp − B·Δṗ (eqs. 9–11). With Υ = J·M⁻¹·Jᵀ and p̈_free
+frozen for one step this is linear, and is integrated exactly, however stiff. What the robot feels are two averages of
+the contact forces (23), (25), inside their friction cones:
+
+    λ̄  = 1/dt   ∫λ   moves the velocity:       v⁺ = v + dt·(a_free + M⁻¹Jᵀλ̄)
+    λ̿  = 2/dt²  ∫∫λ  moves the configuration:  q⁺ = q ⊕ dt·(v + dt/2·(a_free + M⁻¹Jᵀλ̿))
+
+First order in dt where Υ and p̈_free change; exact for constant ones. Sizes: Υ is 3n×3n; islands of contacts that share
+no moving body are solved one by one. Cost per step: linear in the links, cubic in the contacts of an island.
+
+Differs from the paper in: the averages come from the modes of the contact dynamics, in closed form, where all contacts
+of an island have the same B/K (``math/modes.py``), else from Padé approximants of systems of half the size
+(``math/viscoelastic_pade.py``), of an order and a number of repetitions that follow from the norm; slipping contacts
+are integrated again as such instead of being clipped (``contact/average_forces.py``); projection scales the tangential
+force and keeps the normal one, as the authors' code does; detection and anchors are updated at the beginning of a step
+instead of its end (the same thing); joint damping, springs, limits and servos are treated implicitly, so that they do
+not limit dt; contact points on spheres and on moving bodies have the acceleration terms of their wandering
+(``contact/contact_space.py``).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.pairs import Pairs
+from stickslip.contact.average_forces import (
+    AUTO,
+    MOST_PASSES,
+    PADE,
+    Averages,
+    IslandWork,
+    average_forces,
+    contact_dynamics,
+    make_averages,
+    make_island_work,
+)
+from stickslip.contact.contact_space import Islands, find_islands, make_islands
+from stickslip.contact.spring_damper import spring_damper
+from stickslip.dynamics.configuration import integrate
+from stickslip.dynamics.crba import composite_inertia
+from stickslip.dynamics.data import MassMatrix, make_data
+from stickslip.dynamics.delassus import ContactRows, contact_jacobian, eliminate, make_contact_rows
+from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
+from stickslip.dynamics.joint_forces import joint_gains
+from stickslip.dynamics.kinematics import forward_accelerations
+from stickslip.dynamics.rnea import bias_forces
+from stickslip.errors import expected, number, unknown
+from stickslip.math.pade import DEGREES
+from stickslip.model.model import Model, State
+from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, OK, Capabilities, Inputs, Stage, bounded
+from stickslip.steppers.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
+
+
+class ContactWork(NamedTuple):
+    """Scratch of the contact dynamics."""
+
+    mass: MassMatrix
+    rows: ContactRows
+    islands: Islands
+    island: IslandWork
+    averages: Averages
+
+
+class JointWork(NamedTuple):
+    """Scratch per velocity."""
+
+    stiffness: np.ndarray
+    damping: np.ndarray
+    free: np.ndarray
+    """(nv,) accelerations without contacts."""
+    mean: np.ndarray
+    """(nv,) accelerations under λ̿, then the mean velocity of the step."""
+
+
+@kernel
+def free_motion(world, work, expo, joints, inputs, dt, q, v):
+    """Mass matrix, its factor, and the accelerations of links and joints without contact forces."""
+    support, mass, free = world.support, expo.mass, joints.free
+    gather_forces(world, work, inputs, q, v)
+    bias_forces(world.tree, support, world.inertia, work.f_ext, work.kin, free)
+    composite_inertia(world.tree, support, world.inertia, work.kin, mass)
+    joint_gains(world.tree, world.passive, world.actuators, q, v, inputs.control, joints.stiffness, joints.damping)
+    for d in range(v.shape[0]):
+        K, B = joints.stiffness[d], joints.damping[d]
+        mass.M[support.start[d]] += dt * (B + dt * K)
+        free[d] = work.tau[d] - free[d] - dt * K * v[d]
+    ltdl_factor(support, mass.M, mass.L)
+    solve(support, mass.L, free)
+    forward_accelerations(world.tree, support, free, work.kin)
+
+
+@kernel
+def contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt):
+    """λ̄ and λ̿ of every contact, island by island."""
+    support, L, islands = world.support, expo.mass.L, expo.islands
+    for c in range(contacts.found[0]):
+        contact_jacobian(support, work.kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, expo.rows)
+        eliminate(support, L, c, expo.rows)
+    for i in range(find_islands(support, contacts, islands)):
+        members = islands.order[islands.start[i] : islands.start[i + 1]]
+        if 3 * members.shape[0] > expo.island.y.shape[0]:
+            return CONTACTS_FULL
+        contact_dynamics(support, L, expo.rows, work.kin, contacts, members, expo.island)
+        if not average_forces(contacts, members, expo.averages, expo.island, passes, matmuls, tolerance, dt):
+            return DIVERGED
+    return OK
+
+
+@kernel
+def add_contact_acceleration(world, expo, nc, force, free, out):
+    """out = free + M⁻¹Jᵀλ."""
+    support, rows, L = world.support, expo.rows, expo.mass.L
+    for d in range(out.shape[0]):
+        out[d] = 0.0
+    for c in range(nc):
+        f0, f1, f2 = force[c, 0], force[c, 1], force[c, 2]
+        for k in range(rows.length[c]):
+            out[rows.dofs[c, k]] += rows.Y[c, k, 0] * f0 + rows.Y[c, k, 1] * f1 + rows.Y[c, k, 2] * f2
+    for d in range(out.shape[0]):
+        out[d] /= L[support.start[d]]
+    solve_l(support, L, out)
+    for d in range(out.shape[0]):
+        out[d] += free[d]
+
+
+@kernel
+def accelerate(world, work, expo, joints, contacts, inputs, passes, matmuls, tolerance, dt, q, v):
+    """``work.acceleration`` under λ̄ and ``joints.mean`` under λ̿."""
+    free_motion(world, work, expo, joints, inputs, dt, q, v)
+    status = contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt)
+    if status != OK:
+        return status
+    nc = contacts.found[0]
+    add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
+    add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
+    return OK
+
+
+@kernel
+def integrate_state(world, acceleration, mean, dt, q, v):
+    for d in range(v.shape[0]):
+        mean[d] = v[d] + 0.5 * dt * mean[d]
+        v[d] += dt * acceleration[d]
+    integrate(world.tree, q, mean, dt, q)
+
+
+@kernel
+def step(world, work, expo, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q, v):
+    """One step: the table of contents of the method."""
+    update_kinematics(world, work, q, v)
+    status = detect(world, work, contacts)
+    if status != OK:
+        return status
+    spring_damper(work.kin, contacts, anchors, dt)
+    status = accelerate(world, work, expo, joints, contacts, inputs, passes, matmuls, tolerance, dt, q, v)
+    if status != OK:
+        return status
+    status = bounded(work.acceleration, v, dt)
+    if status != OK:
+        return status
+    integrate_state(world, work.acceleration, joints.mean, dt, q, v)
+    return OK
+
+
+@kernel
+def advance(world, work, expo, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q, v, n):
+    """n steps without Python in between; returns (status, steps done)."""
+    for k in range(n):
+        status = step(world, work, expo, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q, v)
+        if status != OK:
+            return status, k
+    return OK, n
+
+
+class Expo(Viscoelastic):
+    """Exponential integration of spring-damper contacts."""
+
+    capabilities = Capabilities(
+        summary="exponential integrator: exact for linear contact dynamics, any stiffness",
+        laws=("spring-damper", "none"),
+        honours=frozenset({"friction", "stiffness", "damping"}),
+        order=1,
+        reference="Hammoud et al., eqs. (11)–(30)",
+    )
+    replaceable = frozenset({"user", "collision", "integrate", "record"})
+    options: ClassVar[dict[str, str]] = {
+        **Viscoelastic.options,
+        "matmuls": "'auto' (default): modes, Padé where contacts differ in B/K; 'pade'; or the order of 0 … 6 products",
+        "tolerance": "relative error that chooses the order of a Padé approximant (default 1e-8)",
+        "slip": "'solve' (default): slipping contacts are integrated as such; 'project': they are clipped to the cone",
+    }
+
+    def __init__(
+        self,
+        model: Model,
+        dt: float,
+        law: str,
+        pairs: Pairs,
+        *,
+        matmuls: int | str = "auto",
+        tolerance: float = 1e-8,
+        slip: str = "solve",
+        **options,
+    ) -> None:
+        super().__init__(model, dt, law, pairs, **options)
+        named = {"auto": AUTO, "pade": PADE}
+        if isinstance(matmuls, bool) or (matmuls not in named and matmuls not in range(len(DEGREES))):
+            raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", matmuls)
+        self.matmuls = named[matmuls] if isinstance(matmuls, str) else int(matmuls)
+        if slip not in ("solve", "project"):
+            raise unknown("slip", str(slip), ("solve", "project"))
+        self.passes = MOST_PASSES if slip == "solve" else 1
+        self.tolerance = number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15)
+        self.joints = JointWork(*(np.zeros(model.nv) for _ in range(4)))
+        self._make_work(len(self._buffer.pair), 3 * min(8, len(self._buffer.pair)))
+
+    def _make_work(self, contacts: int, rows: int) -> None:
+        """Scratch for so many contacts, and so many rows in one island."""
+        self.expo = ContactWork(
+            mass=make_data(self.model).mass,
+            rows=make_contact_rows(self.model.support, contacts),
+            islands=make_islands(self.model.nv, contacts),
+            island=make_island_work(rows),
+            averages=make_averages(contacts),
+        )
+
+    def grow(self) -> None:
+        """After CONTACTS_FULL: either the buffer of contacts or the matrix of an island was too small."""
+        rows = len(self.expo.island.y)
+        if len(self.contacts) > len(self._buffer.pair):
+            self.contacts.grow()
+        else:
+            rows = min(2 * rows, 3 * len(self._buffer.pair))
+        self._make_work(len(self._buffer.pair), rows)
+
+    def _fit_work(self) -> None:
+        """The buffer of contacts may have grown elsewhere: in an observation, in a Python collision function."""
+        if len(self._buffer.pair) > len(self.expo.averages.phase):
+            self._make_work(len(self._buffer.pair), len(self.expo.island.y))
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        self._fit_work()
+        fixed = (self.expo, self.joints, self._buffer, self.anchors, inputs, self.passes, self.matmuls, self.tolerance)
+        return advance(self.world, self.work, *fixed, self.dt, state.q, state.v, n)
+
+    def stages(self) -> dict[str, Stage]:
+        return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
+
+    def _solve(self, sim) -> None:
+        self._fit_work()
+        fixed = (self._buffer, sim.inputs, self.passes, self.matmuls, self.tolerance, self.dt, sim.state.q, sim.state.v)
+        while accelerate(self.world, self.work, self.expo, self.joints, *fixed) == CONTACTS_FULL:
+            self.grow()
+
+    def _integrate(self, sim) -> None:
+        integrate_state(self.world, self.work.acceleration, self.joints.mean, self.dt, sim.state.q, sim.state.v)

@@ -1,0 +1,146 @@
+"""How a contact moves: ṅ = (ω₁ + spin) × n, ṗ = drift and ψ̇ = the normal velocity, against finite differences."""
+
+import numpy as np
+import pytest
+from detection import Detector, random_quaternion, rotation
+
+import stickslip as ss
+from stickslip.contact.spring_damper import apply_contact_forces
+from stickslip.dynamics import Dynamics
+
+HALF = np.array([0.3, 0.2, 0.1])
+H = 1e-5  # [s] of the central differences
+
+
+def check_rates(detect, q, v):
+    dyn = Dynamics(detect.model)
+    before, after = detect(dyn.integrate(q, v, -H)), detect(dyn.integrate(q, v, H))
+    c = detect(q, v)
+    omega = detect.kin.vel[c.link1[0], 3:]
+    n = c.axes[0, 0]
+    np.testing.assert_allclose(
+        np.cross(omega + c.spin[0], n), (after.axes[0, 0] - before.axes[0, 0]) / (2 * H), atol=1e-6
+    )
+    np.testing.assert_allclose(c.drift[0], (after.point[0] - before.point[0]) / (2 * H), atol=1e-6)
+    np.testing.assert_allclose(c.velocity[0, 0], (after.gap[0] - before.gap[0]) / (2 * H), atol=1e-6)
+    assert abs(c.spin[0] @ n) < 1e-12
+    return c
+
+
+def ball(scene, radius, pos, **options):
+    """A ball, or a contact point, off its body's origin."""
+    body = scene.add_body("ball", **options)
+    if options.get("joint") != "fixed":
+        body.set_inertia(1.0, inertia=(0.1, 0.1, 0.1))
+    if radius:
+        body.add_sphere(radius, pos=pos)
+    else:
+        body.add_contact_point("tip", pos=pos)
+
+
+REGIONS = {  # where the centre is beyond the box: along some axes, inside along others
+    "face": ((0.1, -0.1, 0.15), 1),
+    "edge": ((0.35, -0.1, 0.16), 2),
+    "corner": ((-0.35, 0.26, 0.17), 3),
+    "inside": ((0.1, 0.05, -0.07), 0),
+}
+
+
+@pytest.mark.parametrize("who", ["both move", "box fixed", "ball fixed"])
+@pytest.mark.parametrize("radius", [0.0, 0.08])
+@pytest.mark.parametrize("region", REGIONS)
+def test_box_against_sphere(region, radius, who):
+    center, curved = REGIONS[region]
+    rng = np.random.default_rng(len(region))
+    place, frame = 0.1 * rng.normal(size=3), random_quaternion(rng)  # the box in its body
+    offset = 0.1 * rng.normal(size=3)
+    scene = ss.Scene()
+    body = scene.add_body("box", joint="fixed" if who == "box fixed" else "free")
+    body.add_box(2 * HALF, pos=place, quat=frame, mass=1.0)
+    ball(scene, radius, offset, joint="fixed" if who == "ball fixed" else "free")
+    detect = Detector(scene)
+    for _ in range(5):
+        if who == "ball fixed":
+            quat = random_quaternion(rng)
+            q = np.r_[offset - rotation(quat) @ (place + rotation(frame) @ center), quat]
+        else:
+            pos, quat = (np.zeros(3), np.array([1.0, 0, 0, 0]))
+            start = []
+            if who == "both move":
+                pos, quat = rng.normal(size=3), random_quaternion(rng)
+                start = [*pos, *quat]
+            turned = random_quaternion(rng)
+            target = pos + rotation(quat) @ (place + rotation(frame) @ center)
+            q = np.r_[start, target - rotation(turned) @ offset, turned]
+        c = check_rates(detect, q, rng.normal(size=detect.model.nv))
+        assert (c.link1[0] == 0) == (who != "both move")
+        if curved < 2 and who != "ball fixed":
+            assert not c.spin.any()  # flat: the normal is fixed to link 1
+        else:
+            assert np.linalg.norm(c.spin[0]) > 1e-3
+
+
+@pytest.mark.parametrize("who", ["both move", "one fixed"])
+@pytest.mark.parametrize("radius", [0.0, 0.08])
+def test_sphere_against_sphere(radius, who):
+    rng = np.random.default_rng(5)
+    scene = ss.Scene()
+    body = scene.add_body("first", joint="fixed" if who == "one fixed" else "free")
+    body.add_sphere(0.2, pos=0.1 * rng.normal(size=3), mass=1.0)
+    ball(scene, radius, 0.1 * rng.normal(size=3))
+    detect = Detector(scene)
+    for _ in range(10):
+        q = np.concatenate(
+            [np.r_[0.3 * rng.normal(size=3), random_quaternion(rng)] for _ in range(detect.model.nq // 7)]
+        )
+        c = check_rates(detect, q, rng.normal(size=detect.model.nv))
+        assert c.rolling[0] == (radius > 0)
+
+
+def test_plane_against_sphere():
+    rng = np.random.default_rng(6)
+    scene = ss.Scene()
+    scene.add_plane(normal=(0.3, -0.2, 1.0))
+    ball(scene, 0.08, (0.1, 0.2, -0.1))
+    detect = Detector(scene)
+    q = np.r_[rng.normal(size=3), random_quaternion(rng)]
+    c = check_rates(detect, q, rng.normal(size=6))
+    assert not c.spin.any()
+
+
+def test_contacts_of_a_collision_function_move_with_body_2_unless_it_says_otherwise():
+    scene = ss.Scene()
+    scene.add_sphere(0.1, mass=1.0)
+
+    def collision(sim):
+        sim.contacts.clear()
+        sim.contacts.add(0, 1, [0, 0, -0.1], [0, 0, 1], -1e-5, pair=0)
+        sim.contacts.add(0, 1, [0, 0, -0.1], [0, 0, 1], -1e-5, pair=1, spin=(1, 0, 0), drift=(0, 2, 0))
+
+    sim = ss.Simulation(scene, dt=1e-4, collision=collision)
+    sim.set_state(v=[1.0, 2.0, 3.0, 0.0, 4.0, 0.0])
+    sim.observe()
+    c = sim.contacts.arrays
+    np.testing.assert_allclose(c.drift[:2], [[0.6, 2, 3], [0, 2, 0]], atol=1e-14)
+    np.testing.assert_array_equal(c.spin[:2], [[0, 0, 0], [1, 0, 0]])
+    with pytest.raises(ss.InputError, match="contact spin and drift: expected finite numbers"):
+        sim.contacts.add(0, 1, [0, 0, 0], [0, 0, 1], 0.0, pair=0, drift=(np.nan, 0, 0))
+
+
+def test_forces_between_two_moving_bodies_have_no_sum_and_no_moment():
+    rng = np.random.default_rng(7)
+    scene = ss.Scene()
+    scene.add_box(2 * HALF, name="box", mass=1.0)
+    scene.add_sphere(0.08, name="ball", mass=1.0)
+    scene.add_sphere(0.15, name="other", mass=1.0)
+    detect = Detector(scene)
+    q = np.concatenate([np.r_[0.3 * rng.normal(size=3), random_quaternion(rng)] for _ in range(3)])
+    c = detect(q)
+    assert len(c.pair) == 3
+    c.force[:] = rng.normal(size=(3, 3))
+    f_ext = np.zeros((4, 6))
+    apply_contact_forces(detect.kin, c, f_ext)
+    moment = f_ext[:, 3:] + np.cross(detect.kin.origin, f_ext[:, :3])
+    assert np.abs(f_ext).max() > 0.1
+    np.testing.assert_allclose(f_ext[:, :3].sum(axis=0), 0, atol=1e-14)
+    np.testing.assert_allclose(moment.sum(axis=0), 0, atol=1e-14)
