@@ -11,6 +11,7 @@ from stickslip.record.overview import save_overview
 
 IMAGES = Path(__file__).parent / "images"
 VIEWS = {"solo12": (1.0, 0.12), "romeo": (3.0, 0.7), "a1": (1.3, 0.15)}  # camera distance, height looked at [m]
+STRIPS = {"solo12-trot": (0.1, 0.96, 1.06, 1.16, 1.26, 1.36), "solo12-jump": (0.1, 0.7, 0.86, 1.05, 1.2, 1.4)}
 
 
 def scene_with(robot: str) -> ss.Scene:
@@ -31,18 +32,36 @@ def lit(scene: ss.Scene) -> ss.Scene:
 
 
 def photograph(
-    model: ss.Model, q: np.ndarray, distance: float, height: float, size: int = 420, width: int = 420
+    model: ss.Model,
+    q: np.ndarray,
+    distance: float,
+    height: float,
+    size: int = 420,
+    width: int = 420,
+    x: float = 0.0,
+    side: float = 130,
 ) -> np.ndarray:
     data = mujoco.MjData(model.mj)
     data.qpos[:] = q
     mujoco.mj_forward(model.mj, data)
     camera = mujoco.MjvCamera()
-    camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = (0, 0, height), distance, 130, -15
+    camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = (x, 0, height), distance, side, -15
     option = mujoco.MjvOption()
     option.geomgroup[3] = 0
     with mujoco.Renderer(model.mj, size, width) as renderer:
         renderer.update_scene(data, camera, option)
         return renderer.render()
+
+
+def filmstrip(name: str, times: tuple[float, ...]) -> np.ndarray:
+    """A bundled scene of Solo12 at some instants [s], side by side, seen from the side."""
+    setup = ss.SCENES[name].build()
+    log = ss.Simulation(setup.scene).run(
+        max(times), controller=setup.controller, control_dt=setup.control_dt, record_dt=2e-3
+    )
+    model = scene_with("solo12").compile()
+    frames = [log.q[np.argmin(np.abs(log.time - t))] for t in times]
+    return np.concatenate([photograph(model, q, 0.95, 0.24, 220, 220, q[0], 100) for q in frames], axis=1)
 
 
 def main() -> None:
@@ -51,6 +70,9 @@ def main() -> None:
         model = scene_with(robot).compile()
         pictures.append(photograph(model, model.state().q, *view))
     Image.fromarray(np.concatenate(pictures, axis=1)).save(IMAGES / "robots.png", optimize=True)
+
+    strips = [filmstrip(name, times) for name, times in STRIPS.items()]
+    Image.fromarray(np.concatenate(strips)).save(IMAGES / "solo12-motions.png", optimize=True)
 
     setup = ss.SCENES["romeo-walk"].build()
     sim = ss.Simulation(setup.scene)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip.control import PD
-from stickslip.control.references import squat, walk
+from stickslip.control.references import jump, squat, trot, walk
 from stickslip.errors import InputError, unknown
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
 from stickslip.model.scene import BUNDLED, Scene
@@ -71,6 +71,13 @@ def romeo_walk() -> Setup:
     return Setup(scene, walk(scene.compile()), control_dt=0.04)
 
 
+def solo12(name: str, motion: Callable, control_dt: float) -> Setup:
+    """Solo12 follows a planned motion by linear feedback."""
+    scene = standing(name, "solo12", 4)
+    controller, _ = motion(scene.compile(), control_dt=control_dt)
+    return Setup(scene, controller, control_dt=control_dt)
+
+
 def hopper() -> Setup:
     scene = Scene(name="hopper")
     scene.add_plane(friction=0.2)
@@ -117,6 +124,8 @@ def tumble() -> Setup:
 
 SCENES: dict[str, Entry] = {
     "solo12-drop": Entry(lambda: drop("solo12", 0.1, 10.0, 0.2), 2.0, "Solo12 falls 10 cm, holding its posture"),
+    "solo12-trot": Entry(lambda: solo12("solo12-trot", trot, 2e-3), 3.0, "Solo12 trots forward for three seconds"),
+    "solo12-jump": Entry(lambda: solo12("solo12-jump", jump, 1e-2), 2.5, "Solo12 crouches, jumps in place and lands"),
     "a1-drop": Entry(lambda: drop("a1", 0.1, 100.0, 2.0), 2.0, "Unitree A1 falls 10 cm on its feet"),
     "romeo-drop": Entry(lambda: drop("romeo", 0.02, 1000.0, 20.0), 2.0, "Romeo is put down from 2 cm"),
     "solo12-squat": Entry(solo12_squat, 10.0, "Solo12 squats three times, by inverse dynamics"),

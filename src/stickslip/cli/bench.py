@@ -28,3 +28,18 @@ def dynamics(
     from stickslip.bench.dynamics import run_dynamics
 
     raise typer.Exit(0 if run_dynamics(quick, json, out) else 1)
+
+
+@app.command()
+def step(
+    quick: Annotated[bool, typer.Option(help="fewer rounds and sizes")] = False,
+    json: Annotated[Path | None, typer.Option(help="write all numbers to this file")] = None,
+    out: Annotated[Path | None, typer.Option(help="write plots to this folder")] = None,
+) -> None:
+    """One time step of every stepper beside Pinocchio's aba and MuJoCo's mj_step, and how expo's cost grows.
+
+    Example: [bold]stickslip bench step --out bench[/bold]
+    """
+    from stickslip.bench.step import run_step
+
+    raise typer.Exit(0 if run_step(quick, json, out) else 1)

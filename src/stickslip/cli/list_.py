@@ -28,10 +28,14 @@ def list_() -> None:
     for method, stepper in STEPPERS.items():
         c = stepper.capabilities
         steppers.add_row(method, str(c.order), "\n".join(c.laws), ", ".join(sorted(c.honours)), c.summary)
+    options = Table("method", "option", "what it chooses", title="Options of methods", title_justify="left")
+    for method, stepper in STEPPERS.items():
+        for option, text in stepper.options.items():
+            options.add_row(method, option, text)
     laws = Table("law", "what it is", title="Contact laws", title_justify="left")
     for name, text in LAWS.items():
         laws.add_row(name, text)
-    for table in (scenes, robots, steppers, laws):
+    for table in (scenes, robots, steppers, options, laws):
         console.print(table)
     for method, stepper in STEPPERS.items():
         console.print(f"{method}: {stepper.capabilities.reference}", highlight=False)

@@ -1,4 +1,4 @@
-"""Options that several commands share: how a model file is loaded."""
+"""Options that several commands share: how a model file is loaded, how a method is set."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from stickslip.errors import expected
 
 FloatingBase = Annotated[bool, typer.Option(help="free the root link of a URDF")]
 PackageDir = Annotated[list[Path] | None, typer.Option(help="where package:// meshes live (repeatable)")]
@@ -23,3 +25,21 @@ def load_options(
         "unreadable_meshes": unreadable_meshes,
         "ignore": "all" if ignore == ["all"] else tuple(ignore or ()),
     }
+
+
+def method_options(pairs: list[str] | None) -> dict[str, Any]:
+    """``["matmuls=2", "rest=detected"]`` as keyword arguments: whole numbers, numbers, or words."""
+    options: dict[str, Any] = {}
+    for pair in pairs or []:
+        name, equals, text = pair.partition("=")
+        if not (name and equals and text):
+            raise expected("--option", "NAME=VALUE", pair, "for example --option matmuls=2")
+        value: Any = text
+        for kind in (int, float):
+            try:
+                value = kind(text)
+                break
+            except ValueError:
+                continue
+        options[name.strip()] = value
+    return options

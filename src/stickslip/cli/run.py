@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
-from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options
+from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options, method_options
 
 
 def run(
     scene: Annotated[str, typer.Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
     method: Annotated[str, typer.Option(help="contact method (see 'stickslip list')")] = "semi-implicit-euler",
+    option: Annotated[
+        list[str] | None, typer.Option(help="an option of the method, NAME=VALUE, such as matmuls=2; may be repeated")
+    ] = None,
     dt: Annotated[float | None, typer.Option(help="time step in seconds; default: a stable round one")] = None,
     time: Annotated[float | None, typer.Option(help="how many seconds to simulate; default: the scene's own")] = None,
     record: Annotated[Path | None, typer.Option(help="write an HDF5 recording to this file")] = None,
@@ -27,6 +30,7 @@ def run(
     """Simulate a scene and print what happened.
 
     Examples: [bold]stickslip run solo12-drop --time 2 --record drop.h5 --plot drop.png[/bold],
+    [bold]stickslip run solo12-squat --method expo --dt 0.01[/bold],
     [bold]stickslip run my_robot.urdf --floating-base --floor -0.4[/bold]
     """
     from rich.console import Console
@@ -42,11 +46,11 @@ def run(
     name, setup, seconds = find(scene, floor=floor, **options)
     for note in setup.scene.notes:
         console.print(f"note: {note}", highlight=False)
-    sim = Simulation(setup.scene, method=method, dt=dt)
+    sim = Simulation(setup.scene, method=method, dt=dt, **method_options(option))
     if setup.velocity is not None:
         sim.set_state(v=setup.velocity)
     with console.status("compiling kernels (once per installation) …"):
-        sim.warm_up()
+        sim.warm_up(setup.controller)
     duration = seconds if time is None else time
     log = sim.run(
         duration, controller=setup.controller, control_dt=setup.control_dt, record=record, record_dt=record_dt

@@ -37,7 +37,7 @@ SETTLED = 0.01
 
 
 class IslandWork(NamedTuple):
-    """Scratch for islands of up to m rows, three per contact; ``W`` and ``full`` hold all, the rest those that remain."""
+    """Scratch for islands of up to m rows, three per contact; ``W`` and ``full`` hold all, the rest those that act."""
 
     basis: Eigenbasis
     pade: PadeWork

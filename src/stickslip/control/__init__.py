@@ -2,6 +2,7 @@
 
 from stickslip.control import references
 from stickslip.control.inverse_dynamics import InverseDynamics, Solution
+from stickslip.control.linear_feedback import LinearFeedback, Reference
 from stickslip.control.pd import PD
 from stickslip.control.tasks import CenterOfMass, FrameOrientation, FramePosition, Posture, Task
 
@@ -11,7 +12,9 @@ __all__ = [
     "FrameOrientation",
     "FramePosition",
     "InverseDynamics",
+    "LinearFeedback",
     "Posture",
+    "Reference",
     "Solution",
     "Task",
     "references",

@@ -46,8 +46,8 @@ class ExpmWork(NamedTuple):
 
 
 def make_expm_work(n: int, columns: int) -> ExpmWork:
-    square = [np.zeros((n, n)) for _ in range(3)]
-    return ExpmWork(np.zeros((4, n, n)), *square, np.zeros((n, columns)), np.zeros(n, dtype=np.int64))
+    U, V, other = np.zeros((3, n, n))
+    return ExpmWork(np.zeros((4, n, n)), U, V, other, np.zeros((n, columns)), np.zeros(n, dtype=np.int64))
 
 
 @kernel

@@ -221,10 +221,15 @@ class Simulation:
             array[:] = 0.0
         self.steps, self.state.time, self.status = 0, 0.0, OK
 
-    def warm_up(self) -> float:
-        """Compile the kernels (or load them from the cache) by one step that is taken back; returns the seconds."""
+    def warm_up(self, controller: Controller | None = None) -> float:
+        """Compile the kernels (or load them from the cache) by one step, and one call of the controller, that are taken
+        back; returns the seconds."""
         start = clock.perf_counter()
+        if controller is not None:
+            self._take_over(controller)
         snapshot = self.snapshot()
+        if self.controller is not None:
+            self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
         self.step(1)
         self.restore(snapshot)
         recorder = Recorder(None, self.model)

@@ -1,6 +1,9 @@
-"""Motions for the bundled robots: each is a function of a model that returns a controller."""
+"""Motions for the bundled robots: each is a function of a model that returns a controller; the trot and the jump also
+return the state to start in."""
 
+from stickslip.control.references.jump import jump
 from stickslip.control.references.squat import squat
+from stickslip.control.references.trot import trot
 from stickslip.control.references.walk import WalkPlan, walk
 
-__all__ = ["WalkPlan", "squat", "walk"]
+__all__ = ["WalkPlan", "jump", "squat", "trot", "walk"]

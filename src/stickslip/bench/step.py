@@ -1,0 +1,340 @@
+"""``stickslip bench step``: one time step of every stepper, beside Pinocchio's ``aba`` and MuJoCo's ``mj_step``.
+
+Solo12 stands on four feet, K = 1e5 N/m, B = 300 N s/m, torques of the squat controller. Everything is timed in turn,
+round by round, in one process; the figures are medians over rounds. A stepper is one compiled call of many steps from
+the same state, less the same call without steps. The unit is one ``pinocchio.aba`` as called from Python, in its faster
+convention. MuJoCo steps the same model, with spheres of 2 mm where we have contact points (it knows no points), its
+default solver and integrator, at 1 ms.
+
+Growth. Pebbles on a floor are islands that do not couple: expo's time must be linear in their number. Points on one
+plate couple all: its time grows with their cube at last.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from stickslip.bench.machine import machine
+from stickslip.control.references.squat import squat
+from stickslip.errors import UnstableStepWarning
+from stickslip.files import check_writable, make_folder, write_json
+from stickslip.model import pinocchio as bridge
+from stickslip.model.scene import Scene
+from stickslip.progress import Progress
+from stickslip.simulation import Simulation, Snapshot
+
+SLOPE_TARGET = 1.1
+
+
+@dataclass(frozen=True)
+class Case:
+    """One stepper at one step."""
+
+    name: str
+    method: str
+    dt: float
+    options: dict[str, Any]
+    steps: int
+    """In one timed call; few enough for the robot to stay where it is."""
+    target: float | None
+    """Units of Pinocchio's aba; None: for information."""
+    consim: float | None
+    """The paper authors' C++ on another machine, in the same units."""
+
+
+CASES = (
+    Case("expo, 1 ms", "expo", 1e-3, {}, 40, 4.0, 10.3),
+    Case("expo, 10 ms", "expo", 1e-2, {}, 15, 5.0, 13.0),
+    Case("expo, matmuls=0", "expo", 1e-3, {"matmuls": 0}, 40, 2.0, 4.1),
+    Case("expo, matmuls=2", "expo", 1e-3, {"matmuls": 2}, 40, None, 5.5),
+    Case("expo, matmuls=4", "expo", 1e-3, {"matmuls": 4}, 40, None, 6.9),
+    Case("expo, matmuls=pade", "expo", 1e-3, {"matmuls": "pade"}, 40, None, None),
+    Case("euler", "euler", 1e-5, {}, 100, 0.8, 1.3),
+    Case("semi-implicit-euler", "semi-implicit-euler", 1e-5, {}, 100, None, None),
+    Case("rk4", "rk4", 1e-5, {}, 50, 3.0, 5.1),
+    Case("implicit-euler, 1 ms", "implicit-euler", 1e-3, {}, 40, 12.0, 22.6),
+    Case("implicit-euler, 10 ms", "implicit-euler", 1e-2, {}, 15, None, 32.6),
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured."""
+
+    rounds: int = 200
+    growth_rounds: int = 20
+    pebbles: tuple[int, ...] = (10, 30, 100, 300)
+    points: tuple[int, ...] = (4, 8, 16, 32)
+
+
+QUICK = Sizes(rounds=30, growth_rounds=5, pebbles=(10, 30, 100), points=(4, 8, 16))
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Medians."""
+
+    name: str
+    time: float
+    """[µs] per step."""
+    units: float
+    """Of Pinocchio's aba."""
+    target: float | None
+    consim: float | None
+
+
+@dataclass(frozen=True)
+class Growth:
+    name: str
+    sizes: list[int]
+    times: list[float]
+    """[µs] per step, medians."""
+    slope: float
+    target: float | None
+
+
+def standing_robot() -> tuple[Scene, np.ndarray, np.ndarray, np.ndarray]:
+    """Solo12 at rest on its feet: scene, q, v, and the controls that hold it."""
+    scene = Scene(name="solo12-stand")
+    scene.add_plane(friction=1.0)
+    scene.add_robot("solo12")
+    sim = Simulation(scene, method="expo", dt=1e-3)
+    controller = squat(sim.model, amplitude=0.0)
+    sim.run(1.0, controller=controller, control_dt=1e-3, progress=False)
+    return scene, sim.state.q.copy(), sim.state.v.copy(), sim.control.copy()
+
+
+def stepping(sim: Simulation, steps: int) -> Callable[[], float]:
+    """A function that steps from the present state, goes back, and returns the seconds per step."""
+    start: Snapshot = sim.snapshot()
+
+    def call(n: int) -> float:
+        begin = time.perf_counter()
+        sim.stepper.advance(sim.state, sim.inputs, n)
+        return time.perf_counter() - begin
+
+    def work() -> float:
+        nothing = min(call(0) for _ in range(3))
+        took = call(steps)
+        sim.restore(start)
+        return (took - nothing) / steps
+
+    return work
+
+
+def aba_calls(scene: Scene, q: np.ndarray, v: np.ndarray) -> list[Callable[[], float]]:
+    """Pinocchio's forward dynamics in both of its conventions."""
+    pin = bridge.import_pinocchio()
+    model = scene.compile()
+    peer = bridge.to_pinocchio(model)
+    data, pq, pv, tau = peer.createData(), bridge.q_to_pinocchio(model, q), np.zeros(model.nv), np.zeros(model.nv)
+
+    def timed(convention: Any) -> Callable[[], float]:
+        def work() -> float:
+            begin = time.perf_counter()
+            for _ in range(200):
+                pin.aba(peer, data, pq, pv, tau, convention)
+            return (time.perf_counter() - begin) / 200
+
+        return work
+
+    return [timed(pin.Convention.LOCAL), timed(pin.Convention.WORLD)]
+
+
+def mujoco_step(scene: Scene, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Callable[[], float]:
+    """MuJoCo on the same model, contact points as small spheres."""
+    spec = mujoco.MjSpec.from_string(scene.to_xml())
+    for site in spec.sites:
+        if len(site.userdata) and site.userdata[0] == 1.0:
+            site.parent.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.002, 0, 0], pos=site.pos, mass=0.0)
+    for geom in spec.geoms:
+        if geom.type == mujoco.mjtGeom.mjGEOM_PLANE:
+            geom.pos = [0, 0, -0.002]
+    spec.option.timestep = 1e-3
+    model = spec.compile()
+    data = mujoco.MjData(model)
+
+    def work() -> float:
+        mujoco.mj_resetData(model, data)
+        data.qpos[:], data.qvel[:], data.ctrl[:] = q, v, control
+        mujoco.mj_step(model, data, 5)
+        begin = time.perf_counter()
+        mujoco.mj_step(model, data, 35)
+        took = time.perf_counter() - begin
+        if data.ncon != 4:
+            raise RuntimeError(f"MuJoCo found {data.ncon} contacts instead of 4")
+        return took / 35
+
+    return work
+
+
+def interleaved(timed: dict[str, Callable[[], float]], rounds: int, label: str) -> dict[str, float]:
+    """Median [µs] of each, measured in turn."""
+    for work in timed.values():
+        work()  # compiles
+    samples: dict[str, list[float]] = {name: [] for name in timed}
+    with Progress(label, rounds, "rounds") as bar:
+        for done in range(rounds):
+            for name, work in timed.items():
+                samples[name].append(1e6 * work())
+            bar.update(done + 1)
+    return {name: statistics.median(values) for name, values in samples.items()}
+
+
+def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
+    """(Pinocchio's aba [µs], timings)."""
+    scene, q, v, control = standing_robot()
+    timed: dict[str, Callable[[], float]] = {}
+    for k, call in enumerate(aba_calls(scene, q, v)):
+        timed[f"aba {k}"] = call
+    for case in CASES:
+        sim = Simulation(scene, method=case.method, dt=case.dt, **case.options)
+        sim.set_state(q, v)
+        sim.set_control(control)
+        sim.step(1)
+        timed[case.name] = stepping(sim, case.steps)
+    timed["MuJoCo mj_step, 1 ms"] = mujoco_step(scene, q, v, control)
+    median = interleaved(timed, sizes.rounds, "steppers, Pinocchio and MuJoCo in turn")
+    unit = min(median.pop("aba 0"), median.pop("aba 1"))
+    known = {case.name: case for case in CASES}
+    timings = []
+    for name, value in median.items():
+        case = known.get(name)
+        timings.append(Timing(name, value, value / unit, case.target if case else None, case.consim if case else None))
+    return unit, timings
+
+
+def pebbles(n: int) -> Scene:
+    """Bodies with one contact point each: they touch the floor, never each other."""
+    scene = Scene(name="pebbles")
+    scene.add_plane()
+    for k in range(n):
+        body = scene.add_body(f"pebble{k}", pos=(k, 0, -9.81e-5))
+        body.set_inertia(1.0, inertia=(0.01, 0.01, 0.01))
+        body.add_contact_point(f"tip{k}")
+    return scene
+
+
+def plate(n: int) -> Scene:
+    scene = Scene(name="plate")
+    scene.add_plane()
+    body = scene.add_body("plate", pos=(0, 0, -9.81e-5))
+    body.set_inertia(float(n), inertia=(1.0, 1.0, 1.0))
+    for k in range(n):
+        angle = 2 * np.pi * k / n
+        body.add_contact_point(f"p{k}", pos=(0.3 * np.cos(angle), 0.3 * np.sin(angle), 0))
+    return scene
+
+
+def measure_growth(sizes: Sizes) -> list[Growth]:
+    result = []
+    for name, build, counts, target in (
+        ("expo: pebbles on a floor", pebbles, sizes.pebbles, SLOPE_TARGET),
+        ("expo: points on one plate", plate, sizes.points, None),
+    ):
+        timed = {}
+        for n in counts:
+            sim = Simulation(build(n), method="expo", dt=1e-3)
+            sim.step(2)
+            timed[str(n)] = stepping(sim, 10)
+        median = interleaved(timed, sizes.growth_rounds, name)
+        times = [median[str(n)] for n in counts]
+        slope = float(np.polyfit(np.log(counts), np.log(times), 1)[0])
+        result.append(Growth(name, list(counts), times, slope, target))
+    return result
+
+
+def worst_figure(timings: list[Timing], growths: list[Growth]) -> tuple[str, float, float]:
+    """(name, figure, target) of the figure that is largest compared with its target."""
+    figures = [(f"{t.name}, units of aba", t.units, t.target) for t in timings if t.target is not None]
+    figures += [(f"slope of {g.name}", g.slope, g.target) for g in growths if g.target is not None]
+    return max(figures, key=lambda figure: figure[1] / figure[2])
+
+
+def _tables(unit: float, timings: list[Timing], growths: list[Growth]) -> list[Table]:
+    def text(value: float | None, form: str = "{:g}") -> str:
+        return "" if value is None else form.format(value)
+
+    speed = Table(title=f"One step of Solo12 on four feet; unit: Pinocchio's aba from Python, {unit:.2f} µs")
+    for heading in ("stepper", "median µs", "units", "target", "consim (C++)"):
+        speed.add_column(heading, justify="left" if heading == "stepper" else "right")
+    for t in timings:
+        missed = t.target is not None and t.units > t.target
+        target = text(t.target, "≤ {:g}")
+        speed.add_row(t.name, f"{t.time:.2f}", f"{t.units:.2f}", target, text(t.consim), style="red" if missed else "")
+    growth = Table(title="Growth: slope of log(time) over log(number)")
+    for heading in ("what", "numbers", "median µs", "slope", "target"):
+        growth.add_column(heading, justify="left" if heading == "what" else "right")
+    for g in growths:
+        target = "for information" if g.target is None else f"≤ {g.target:g}"
+        ends = (f"{g.sizes[0]} … {g.sizes[-1]}", f"{g.times[0]:.3g} … {g.times[-1]:.3g}")
+        missed = g.target is not None and g.slope > g.target
+        growth.add_row(g.name, *ends, f"{g.slope:.2f}", target, style="red" if missed else "")
+    return [speed, growth]
+
+
+def _plot(timings: list[Timing], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    order = sorted(timings, key=lambda t: t.time)
+    axes.barh([t.name for t in order], [t.units for t in order], color="tab:blue", label="measured")
+    for row, t in enumerate(order):
+        if t.consim is not None:
+            axes.plot(t.consim, row, "o", color="tab:orange", label="consim (C++)" if row == 0 else None)
+        if t.target is not None:
+            axes.plot([t.target, t.target], [row - 0.4, row + 0.4], "r-", label="target" if row == 0 else None)
+    axes.set_xlabel("time per step [Pinocchio aba calls]")
+    axes.legend()
+    figure.savefig(path, dpi=150)
+
+
+def run_step(
+    quick: bool = False, json_path: Path | None = None, out: Path | None = None, *, sizes: Sizes | None = None
+) -> bool:
+    """Measure, print two tables and the worst figure; True if every target is met.
+
+    ``json_path`` takes all numbers; ``out`` is a directory for ``step.json`` and the plot ``step.png``.
+    """
+    bridge.import_pinocchio()  # trouble comes before minutes of work
+    check_writable(json_path)
+    if out is not None:
+        make_folder(out)
+    sizes = sizes or (QUICK if quick else Sizes())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableStepWarning)
+        unit, timings = time_steppers(sizes)
+        growths = measure_growth(sizes)
+    name, figure, target = worst_figure(timings, growths)
+    met = figure <= target
+    report = {
+        "machine": machine(),
+        "sizes": asdict(sizes),
+        "pinocchio_aba_us": unit,
+        "timings": [asdict(t) for t in timings],
+        "growth": [asdict(g) for g in growths],
+        "worst": {"name": name, "figure": figure, "target": target},
+        "met": met,
+    }
+    if out is not None:
+        _plot(timings, out / "step.png")
+    for path in (json_path, out / "step.json" if out is not None else None):
+        if path is not None:
+            write_json(path, report)
+    console = Console()
+    for table in _tables(unit, timings, growths):
+        console.print(table)
+    console.print(f"worst: {name}: {figure:.2f}, target ≤ {target:g}: {'met' if met else 'MISSED'}", highlight=False)
+    return met

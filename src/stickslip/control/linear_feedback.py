@@ -1,0 +1,119 @@
+"""Linear feedback along a reference: u = u_ref(t) + K_fb(t)·(x_ref(t) ⊖ x).
+
+x = (q, v) (nq + nv,), ⊖ on the configuration manifold (2nv,), u (nu,) forces of the actuated joints. The controller of
+the trot and jump of Hammoud et al., "Exponential Integration for Efficient and Accurate Multi-Body Simulation with
+Stiff Viscoelastic Contacts", Section VI.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from stickslip.control.actuation import Actuation
+from stickslip.dynamics import Dynamics
+from stickslip.errors import InputError, expected
+from stickslip.model.model import Model, State
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A motion with what drives it and what corrects it, on n instants; held at its last instant for ever."""
+
+    time: np.ndarray
+    """(n,) [s], increasing."""
+    q: np.ndarray
+    """(n, nq)."""
+    v: np.ndarray
+    """(n, nv)."""
+    u: np.ndarray
+    """(n, nu) force of every actuator's joint [N m or N], gear included."""
+    gains: np.ndarray
+    """(n, nu, 2nv) K_fb: joint force per error of q [N m/rad, N m/m, …] and of v [N m s/rad, …]."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            try:
+                array = np.array(getattr(self, field.name), dtype=float)
+            except (TypeError, ValueError):
+                raise expected(f"reference {field.name}", "an array of numbers", getattr(self, field.name)) from None
+            if not np.all(np.isfinite(array)):
+                raise expected(f"reference {field.name}", "finite numbers", "NaN or infinity")
+            object.__setattr__(self, field.name, array)
+        n = len(self.time) if self.time.ndim == 1 else 0
+        if n < 1 or np.any(np.diff(self.time) <= 0.0):
+            raise expected("reference time", "one or more instants (n,), increasing", self.time)
+        for name in ("q", "v", "u"):
+            shape = getattr(self, name).shape
+            if len(shape) != 2 or shape[0] != n:
+                raise expected(f"reference {name}", f"an array of shape ({n}, …), one row per instant", shape)
+        wanted = (n, self.u.shape[1], 2 * self.v.shape[1])
+        if self.gains.shape != wanted:
+            raise expected("reference gains", f"an array of shape {wanted}, (n, nu, 2nv)", self.gains.shape)
+
+    @property
+    def duration(self) -> float:
+        """[s] from the first to the last instant."""
+        return float(self.time[-1] - self.time[0])
+
+    def save(self, path: str | Path) -> None:
+        """Write a NumPy archive (.npz)."""
+        with open(path, "wb") as file:
+            np.savez_compressed(file, **{field.name: getattr(self, field.name) for field in fields(self)})
+
+    @staticmethod
+    def load(path: str | Path) -> Reference:
+        """Read what ``save`` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as archive:
+                return Reference(**{field.name: archive[field.name] for field in fields(Reference)})
+        except KeyError as missing:
+            raise InputError(f"{path}: not a saved Reference, {missing.args[0]}") from None
+        except (OSError, ValueError, EOFError) as error:
+            if isinstance(error, InputError | FileNotFoundError):
+                raise
+            raise InputError(f"{path}: expected a NumPy archive that Reference.save wrote; {error}") from None
+
+
+class LinearFeedback:
+    """Follow a reference, corrected in proportion to the error.
+
+    >>> log = sim.run(3.0, controller=LinearFeedback(reference), control_dt=2e-3)
+
+    Between two instants of the reference everything is interpolated, configurations along q₀ ⊕ s·(q₁ ⊖ q₀). Forces
+    beyond what the actuators can do are clipped by them.
+    """
+
+    def __init__(self, reference: Reference) -> None:
+        if not isinstance(reference, Reference):
+            raise expected("reference", "a Reference", type(reference).__name__)
+        self.reference = reference
+
+    def bind(self, model: Model) -> None:
+        """Check the reference against the model."""
+        r = self.reference
+        for name, got, wanted in (("q", r.q, model.nq), ("v", r.v, model.nv), ("u", r.u, model.nu)):
+            if got.shape[1] != wanted:
+                raise expected(f"reference {name}", f"{wanted} columns, as the model has", got.shape[1])
+        for q in r.q:
+            model.check(State(q, np.zeros(model.nv)))
+        self._actuation = Actuation(model, "LinearFeedback")
+        self._dynamics = Dynamics(model)
+
+    def sample(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """q (nq,), v (nv,), u (nu,) and gains (nu, 2nv) of the reference at time t [s]."""
+        r = self.reference
+        k = int(np.clip(np.searchsorted(r.time, t, side="right") - 1, 0, len(r.time) - 1))
+        if k == len(r.time) - 1 or t <= r.time[0]:
+            return r.q[k], r.v[k], r.u[k], r.gains[k]
+        s = (t - r.time[k]) / (r.time[k + 1] - r.time[k])
+        q = self._dynamics.integrate(r.q[k], self._dynamics.difference(r.q[k], r.q[k + 1]), s)
+        v, u, gains = (x[k] + s * (x[k + 1] - x[k]) for x in (r.v, r.u, r.gains))
+        return q, v, u, gains
+
+    def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        q_ref, v_ref, u_ref, gains = self.sample(t)
+        error = np.concatenate([self._dynamics.difference(q, q_ref), v_ref - v])
+        return self._actuation.control(u_ref + gains @ error, q, v)
