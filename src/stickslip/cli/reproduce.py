@@ -24,9 +24,7 @@ def expo(
     quick: Annotated[bool, typer.Option(help="a slice of it, in about a minute")] = False,
     out: Annotated[Path, typer.Option(help="folder for figures, tables and data")] = Path("reproduce-expo"),
     json: Annotated[Path | None, typer.Option(help="write all numbers to this file, too")] = None,
-    only: Annotated[
-        str, typer.Option(help="some of fig2,fig3,orders,table2,fig4,fig5,fig6,table3; default: all")
-    ] = "",
+    only: Annotated[str, typer.Option(help="some of fig2,fig3,orders,table2,fig4,fig5,fig6,table3; default: all")] = "",
     fresh: Annotated[bool, typer.Option(help="start over instead of continuing from the folder's data")] = False,
 ) -> None:
     """Exponential integration of stiff viscoelastic contacts (Hammoud et al.): Figs. 2 to 6, Tables I to III.

@@ -42,6 +42,12 @@ CALLS = 200
 
 
 @kernel
+def set_to(source, target):
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
 def contact_stage(n, world, work, contacts, anchors, dt, q, v):
     for _ in range(n):
         update_kinematics(world, work, q, v)
@@ -79,8 +85,8 @@ def rest_stage(n, world, work, scratch, joints, contacts, dt, q0, v0, q, v):
         nc = contacts.found[0]
         expo.add_contact_acceleration(world, scratch, nc, scratch.averages.first, joints.free, work.acceleration)
         expo.add_contact_acceleration(world, scratch, nc, scratch.averages.second, joints.free, joints.mean)
-        q[:] = q0
-        v[:] = v0
+        set_to(q0, q)
+        set_to(v0, v)
         expo.integrate_state(world, work.acceleration, joints.mean, dt, q, v)
 
 
@@ -89,16 +95,16 @@ def expo_steps(
     n, world, work, scratch, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q0, v0, q, v
 ):
     for _ in range(n):
-        q[:] = q0
-        v[:] = v0
+        set_to(q0, q)
+        set_to(v0, v)
         expo.step(world, work, scratch, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q, v)
 
 
 @kernel
 def euler_steps(n, world, work, contacts, anchors, inputs, armature, mean, dt, q0, v0, q, v):
     for _ in range(n):
-        q[:] = q0
-        v[:] = v0
+        set_to(q0, q)
+        set_to(v0, v)
         euler.step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v)
 
 
@@ -168,6 +174,4 @@ def study(store: Store, sizes: Sizes) -> dict[str, Any]:
     test = TESTS["solo12-trot"]
     n = control_steps(test, sizes)
     parameters = {"n": n, "samples": sizes.samples, "rounds": sizes.rounds, "dt": DT}
-    return store.unit(
-        "breakdown", parameters, lambda: measure(ground_truth(store, test, METHODS["expo"], n), sizes)
-    )
+    return store.unit("breakdown", parameters, lambda: measure(ground_truth(store, test, METHODS["expo"], n), sizes))

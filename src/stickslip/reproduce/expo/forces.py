@@ -149,5 +149,3 @@ def curves(store: Store, sizes: Sizes) -> list[dict[str, Any]]:
             parameters = {"test": name, "seconds": seconds, "foot": test.foot}
             rows.append(store.unit("force", parameters, lambda test=test, s=seconds: force_curve(test, s)))
     return rows
-
-

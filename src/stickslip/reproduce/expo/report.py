@@ -10,8 +10,8 @@ from stickslip.reproduce.expo.setups import TESTS, Sizes, control_steps
 from stickslip.reproduce.targets import Target, worst
 
 PAPER = (
-    'Hammoud, Olivieri, Righetti, Carpentier, Del Prete: "Exponential Integration for Efficient and Accurate Multi-Body '
-    'Simulation with Stiff Viscoelastic Contacts"'
+    'Hammoud, Olivieri, Righetti, Carpentier, Del Prete: "Exponential Integration for Efficient and Accurate '
+    'Multi-Body Simulation with Stiff Viscoelastic Contacts"'
 )
 PARTS = ("fig2", "fig3", "orders", "table2", "fig4", "fig5", "fig6", "table3")
 
@@ -61,8 +61,8 @@ def figure_2(results: dict[str, Any]) -> str:
         "matrix products as the paper's versions would use; `pade` chooses its order. The ground truth of a method is "
         "the method itself with 1/64 ms, of the two first-order explicit ones with 1/512 ms.\n",
         f"**Finding:** *no other integrator is both faster and more accurate than Expo at any step ≥ 1/4 ms.* Of "
-        f"{len(rivals)} points of Expo, {len(rivals) - len(lost)} are beaten by none, whatever its step; at equal steps "
-        f"{'none is' if not same else f'{len(same)} are'} beaten.\n",
+        f"{len(rivals)} points of Expo, {len(rivals) - len(lost)} are beaten by none, whatever its step; at equal "
+        f"steps {'none is' if not same else f'{len(same)} are'} beaten.\n",
     ]
     if lost:
         text.append("Points of Expo that are beaten in both time and error:\n")
@@ -138,8 +138,8 @@ def orders(results: dict[str, Any]) -> str:
     )
     if ratios:
         summary += (
-            f"; its time is {min(ratios):.2f} to {max(ratios):.2f} times that of the best fixed number, which one would "
-            "have to know beforehand (median "
+            f"; its time is {min(ratios):.2f} to {max(ratios):.2f} times that of the best fixed number, which one "
+            "would have to know beforehand (median "
             f"{sorted(ratios)[len(ratios) // 2]:.2f})"
         )
     return "\n".join([
@@ -171,8 +171,8 @@ def table_2(results: dict[str, Any]) -> str:
         "upright: besides, the base keeps half its height and leans by less than 45° against the ground truth.\n",
         table(("test", "method", "stable", "upright", "paper"), lines),
         "*Differences from the paper.* What limits explicit Euler are the dampers, dt < 2/(B·λ_max(Υ)), so that the "
-        f"inertia of our legs decides: {'; '.join(notes)}, at the stance of the start. Ours counts a run as lost as soon "
-        "as its controller finds no torques; the paper's only when the state is not bounded. Implicit Euler depends on "
+        f"inertia of our legs decides: {'; '.join(notes)}, at the stance of the start. Ours counts a run as lost as "
+        "soon as its controller finds no torques; the paper's only when the state is not bounded. Implicit Euler depends on "
         "the Newton iteration: ours divides a step that does not converge.\n",
     ])  # fmt: skip
 
@@ -223,9 +223,7 @@ def _factor(value: float) -> str:
 
 def figure_5(results: dict[str, Any]) -> str:
     rows = results["predictions"]
-    errors = "; ".join(
-        f"{100 * r['relative_error']:.2g} % of the largest force after {r['speed']:g} m/s" for r in rows
-    )
+    errors = "; ".join(f"{100 * r['relative_error']:.2g} % of the largest force after {r['speed']:g} m/s" for r in rows)
     return "\n".join([
         "## Fig. 5: forces predicted over 20 ms\n",
         image("fig5_force_prediction", "Fig. 5: normal force predicted from (11) with constant A and b"),
@@ -236,8 +234,8 @@ def figure_5(results: dict[str, Any]) -> str:
 
 def figure_6(results: dict[str, Any]) -> str:
     jumps = "; ".join(
-        f"{TESTS[r['test']].paper_name}: at most {max(r['force']):.3g} N, {max(r['force']) / r['weight']:.2f} times the "
-        "robot's weight"
+        f"{TESTS[r['test']].paper_name}: at most {max(r['force']):.3g} N, {max(r['force']) / r['weight']:.2f} times "
+        "the robot's weight"
         for r in results["curves"]
     )
     return "\n".join([
@@ -250,7 +248,9 @@ def figure_6(results: dict[str, Any]) -> str:
 def table_3(results: dict[str, Any]) -> str:
     data = results["breakdown"]
     times, standard, zero = data["times"], paper.TABLE_3["standard"], paper.TABLE_3["mmm-0"]
-    rest = {name: v["step"] - sum(v[s] for s in breakdown.STAGES[:3]) for name, v in paper.TABLE_3.items() if len(v) > 1}
+    rest = {
+        name: v["step"] - sum(v[s] for s in breakdown.STAGES[:3]) for name, v in paper.TABLE_3.items() if len(v) > 1
+    }
 
     def cell(label: str, stage: str) -> str:
         return f"{times[label][stage]:.2f} ({100 * times[label][stage] / times[label]['step']:.0f} %)"
@@ -268,8 +268,8 @@ def table_3(results: dict[str, Any]) -> str:
         f"[µs], mean over {data['states']} states with {data['contacts']:.1f} contacts on average, δt = 2 ms; in "
         "parentheses the part of the step.\n",
         table(("operation", "expo", "expo pade", "expo mmm-0", "paper, standard expm", "paper, zero mmm"), lines),
-        f"*Differences from the paper.* Our step takes {times['expo']['step'] / standard['step']:.2f} of the time of the "
-        f"paper's standard one and {times['expo']['step'] / zero['step']:.2f} of that with zero products, on other "
+        f"*Differences from the paper.* Our step takes {times['expo']['step'] / standard['step']:.2f} of the time of "
+        f"the paper's standard one and {times['expo']['step'] / zero['step']:.2f} of that with zero products, on other "
         f"machines. The integrals take {100 * times['expo']['computeIntegrals'] / times['expo']['step']:.0f} % of a "
         "step (paper: 72 and 33 %), since the modes of a matrix of size 3n replace the exponential of one of size "
         f"6n + 3. Expo's step costs {times['expo']['step'] / times['euler']['step']:.1f} explicit Euler steps (paper: "
@@ -310,8 +310,8 @@ def readme(
         shown = [*missed, *sorted((t for t in targets if t.met), key=lambda t: -t.figure / t.limit)[:12]]
         rows = [(t.name, f"{t.figure:.3g}", f"≤ {t.limit:g}", "met" if t.met else "**missed**") for t in shown]
         text += [
-            f"{len(targets) - len(missed)} of {len(targets)} met; shown are those missed and the narrowest of those met. "
-            f"Worst: {worst(targets)}.\n",
+            f"{len(targets) - len(missed)} of {len(targets)} met; shown are those missed and the narrowest of those met."
+            f" Worst: {worst(targets)}.\n",
             table(("figure", "value", "target", ""), rows),
         ]
     text.append(setups(sizes))

@@ -18,6 +18,7 @@ from stickslip.model.model import Model
 from stickslip.scenes import find
 from stickslip.simulation import Controller, Simulation
 from stickslip.steppers.base import CONTACTS_FULL, OK
+from stickslip.steppers.registry import STEPPERS
 
 STIFFNESS, DAMPING = 1e5, 300.0
 """[N/m], [N s/m] of all tests but the study of stiffness."""
@@ -87,9 +88,10 @@ METHODS = {
         Method("semi-implicit-euler", "semi-implicit-euler", least_dt=1e-3 / 33, finest=FINEST / 8),
         Method("euler", "euler", least_dt=1e-3 / 33, finest=FINEST / 8),
     )
+    if method.stepper in STEPPERS
 }
 FIXED_ORDERS = tuple(f"expo mmm-{n}" for n in range(7))
-RIVALS = ("rk4", "implicit-euler", "semi-implicit-euler", "euler")
+RIVALS = tuple(label for label in METHODS if not label.startswith("expo"))
 
 
 @dataclass(frozen=True)

@@ -87,5 +87,3 @@ def depths(store: Store, sizes: Sizes) -> list[dict[str, Any]]:
             bar.update(done)
             rows.append(store.unit("depth", {"stiffness": K, "ratio": RATIO}, lambda K=K: rest_depth(K)))
     return rows
-
-
