@@ -75,6 +75,18 @@ class JointWork(NamedTuple):
     """(nv,) accelerations without contacts."""
     mean: np.ndarray
     """(nv,) accelerations under λ̿, then the mean velocity of the step."""
+    middle: np.ndarray
+    """(nq,) the configuration where Υ and p̈_free are evaluated."""
+
+
+@kernel
+def look_ahead(world, work, joints, contacts, ahead, q, v):
+    """Kinematics and contact points after ``ahead`` [s], if all moved on as it does now; gaps and springs stay."""
+    integrate(world.tree, q, v, ahead, joints.middle)
+    update_kinematics(world, work, joints.middle, v)
+    for c in range(contacts.found[0]):
+        for k in range(3):
+            contacts.point[c, k] += ahead * contacts.drift[c, k]
 
 
 @kernel
@@ -129,8 +141,10 @@ def add_contact_acceleration(world, expo, nc, force, free, out):
 
 
 @kernel
-def accelerate(world, work, expo, joints, contacts, inputs, passes, matmuls, tolerance, dt, q, v):
+def accelerate(world, work, expo, joints, contacts, inputs, ahead, passes, matmuls, tolerance, dt, q, v):
     """``work.acceleration`` under λ̄ and ``joints.mean`` under λ̿."""
+    if ahead > 0.0:
+        look_ahead(world, work, joints, contacts, ahead, q, v)
     free_motion(world, work, expo, joints, inputs, dt, q, v)
     status = contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt)
     if status != OK:
@@ -150,14 +164,14 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 
 
 @kernel
-def step(world, work, expo, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q, v):
+def step(world, work, expo, joints, contacts, anchors, inputs, ahead, passes, matmuls, tolerance, dt, q, v):
     """One step: the table of contents of the method."""
     update_kinematics(world, work, q, v)
     status = detect(world, work, contacts)
     if status != OK:
         return status
     spring_damper(work.kin, contacts, anchors, dt)
-    status = accelerate(world, work, expo, joints, contacts, inputs, passes, matmuls, tolerance, dt, q, v)
+    status = accelerate(world, work, expo, joints, contacts, inputs, ahead, passes, matmuls, tolerance, dt, q, v)
     if status != OK:
         return status
     status = bounded(work.acceleration, v, dt)
@@ -168,10 +182,10 @@ def step(world, work, expo, joints, contacts, anchors, inputs, passes, matmuls, 
 
 
 @kernel
-def advance(world, work, expo, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q, v, n):
+def advance(world, work, expo, joints, contacts, anchors, inputs, ahead, passes, matmuls, tolerance, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
     for k in range(n):
-        status = step(world, work, expo, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q, v)
+        status = step(world, work, expo, joints, contacts, anchors, inputs, ahead, passes, matmuls, tolerance, dt, q, v)
         if status != OK:
             return status, k
     return OK, n
@@ -192,6 +206,7 @@ class Expo(Viscoelastic):
         **Viscoelastic.options,
         "matmuls": "'auto' (default): modes, Padé where contacts differ in B/K; 'pade'; or the order of 0 … 6 products",
         "tolerance": "relative error that chooses the order of a Padé approximant (default 1e-8)",
+        "freeze": "where the contact dynamics is linearised: 'middle' of the step (default), or its 'start'",
         "slip": "'solve' (default): slipping contacts are integrated as such; 'project': they are clipped to the cone",
     }
 
@@ -205,18 +220,24 @@ class Expo(Viscoelastic):
         matmuls: int | str = "auto",
         tolerance: float = 1e-8,
         slip: str = "solve",
+        freeze: str = "middle",
         **options,
     ) -> None:
         super().__init__(model, dt, law, pairs, **options)
         named = {"auto": AUTO, "pade": PADE}
         if isinstance(matmuls, bool) or (matmuls not in named and matmuls not in range(len(DEGREES))):
             raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", matmuls)
-        self.matmuls = named[matmuls] if isinstance(matmuls, str) else int(matmuls)
-        if slip not in ("solve", "project"):
-            raise unknown("slip", str(slip), ("solve", "project"))
-        self.passes = MOST_PASSES if slip == "solve" else 1
-        self.tolerance = number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15)
-        self.joints = JointWork(*(np.zeros(model.nv) for _ in range(4)))
+        for name, value, known in (("slip", slip, ("solve", "project")), ("freeze", freeze, ("middle", "start"))):
+            if value not in known:
+                raise unknown(name, str(value), known)
+        self.how = (
+            0.5 * dt if freeze == "middle" else 0.0,
+            MOST_PASSES if slip == "solve" else 1,
+            named[matmuls] if isinstance(matmuls, str) else int(matmuls),
+            number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15),
+        )
+        """How far ahead to linearise [s], passes over the contacts, order and tolerance of the exponential."""
+        self.joints = JointWork(*(np.zeros(model.nv) for _ in range(4)), np.zeros(model.nq))
         self._make_work(len(self._buffer.pair), 3 * min(8, len(self._buffer.pair)))
 
     def _make_work(self, contacts: int, rows: int) -> None:
@@ -245,16 +266,18 @@ class Expo(Viscoelastic):
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         self._fit_work()
-        fixed = (self.expo, self.joints, self._buffer, self.anchors, inputs, self.passes, self.matmuls, self.tolerance)
-        return advance(self.world, self.work, *fixed, self.dt, state.q, state.v, n)
+        memory = (self.expo, self.joints, self._buffer, self.anchors)
+        return advance(self.world, self.work, *memory, inputs, *self.how, self.dt, state.q, state.v, n)
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
 
     def _solve(self, sim) -> None:
         self._fit_work()
-        fixed = (self._buffer, sim.inputs, self.passes, self.matmuls, self.tolerance, self.dt, sim.state.q, sim.state.v)
-        while accelerate(self.world, self.work, self.expo, self.joints, *fixed) == CONTACTS_FULL:
+        state = (self.dt, sim.state.q, sim.state.v)
+        while CONTACTS_FULL == accelerate(
+            self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs, *self.how, *state
+        ):
             self.grow()
 
     def _integrate(self, sim) -> None:

@@ -1,0 +1,38 @@
+"""As dt → 0 all steppers tell the same story: half a second of Solo12's squat."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import stickslip as ss
+from stickslip.dynamics import Dynamics
+from stickslip.steppers.registry import STEPPERS
+
+TIME = 0.48
+"""[s] twelve control steps."""
+
+
+@cache
+def end_of_squat(method: str, dt: float) -> ss.State:
+    setup = ss.SCENES["solo12-squat"].build()
+    sim = ss.Simulation(setup.scene, method=method, dt=dt)
+    sim.run(TIME, controller=setup.controller, control_dt=setup.control_dt, record_dt=setup.control_dt, progress=False)
+    return sim.state.copy()
+
+
+def difference(a: ss.State, b: ss.State) -> np.ndarray:
+    """(q_a ⊖ q_b, v_a − v_b)."""
+    model = ss.SCENES["solo12-squat"].build().scene.compile()
+    return np.concatenate([Dynamics(model).difference(b.q, a.q), a.v - b.v])
+
+
+@pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
+@pytest.mark.parametrize("method", STEPPERS)
+def test_all_steppers_converge_to_one_trajectory(method):
+    truth = end_of_squat("rk4", 4e-5)
+    coarse, fine = (difference(end_of_squat(method, dt), truth) for dt in (8e-5, 4e-5))
+    if STEPPERS[method].capabilities.order == 1:
+        assert np.abs(coarse).max() == pytest.approx(2.0 * np.abs(fine).max(), rel=0.05)
+        fine = 2.0 * fine - coarse  # Richardson: the limit dt → 0
+    assert np.abs(fine).max() <= 1e-6
