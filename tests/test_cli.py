@@ -28,12 +28,14 @@ def call(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "command", [(), ("run",), ("list",), ("doctor",), ("bench",), ("bench", "dynamics")], ids=" ".join
+    "command",
+    [(), ("run",), ("list",), ("doctor",), ("bench",), ("bench", "dynamics"), ("reproduce",), ("reproduce", "expo")],
+    ids=" ".join,
 )
 def test_help_shows_an_example(call, command):
     status, out, _ = call(*command, "--help")
     assert status == 0
-    if command not in ((), ("bench",)):
+    if command not in ((), ("bench",), ("reproduce",)):
         assert "Example" in out
         assert "stickslip " + " ".join(command) in out
 

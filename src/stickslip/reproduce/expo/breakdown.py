@@ -3,7 +3,7 @@
 The stages of ``steppers/expo.py`` under the paper's names:
 
     computeContactForces   kinematics, detection, contact law
-    prepareExpLDS          mass matrix, factor, accelerations without contacts, J, Υ: the linear system (11)
+    prepareExpLDS          the linear system (11) at the middle of the step: mass matrix, factor, free motion, J, Υ
     computeIntegrals       the averages of the contact forces over the step (23), (25)
     rest                   accelerations under them, and the new state
 
@@ -56,10 +56,12 @@ def contact_stage(n, world, work, contacts, anchors, dt, q, v):
 
 
 @kernel
-def linear_stage(n, world, work, scratch, joints, contacts, inputs, dt, q, v):
+def linear_stage(n, world, work, scratch, joints, contacts, inputs, ahead, dt, q, v):
     """The present robots are one island, whose system stays in ``scratch.island``."""
     support, islands = world.support, scratch.islands
     for _ in range(n):
+        if ahead > 0.0:
+            expo.look_ahead(world, work, joints, contacts, ahead, q, v)
         expo.free_motion(world, work, scratch, joints, inputs, dt, q, v)
         for c in range(contacts.found[0]):
             contact_jacobian(
@@ -69,6 +71,9 @@ def linear_stage(n, world, work, scratch, joints, contacts, inputs, dt, q, v):
         for i in range(find_islands(support, contacts, islands)):
             members = islands.order[islands.start[i] : islands.start[i + 1]]
             contact_dynamics(support, scratch.mass.L, scratch.rows, work.kin, contacts, members, scratch.island)
+        for c in range(contacts.found[0]):  # the next repetition looks ahead from the same points
+            for k in range(3):
+                contacts.point[c, k] -= ahead * contacts.drift[c, k]
 
 
 @kernel
@@ -92,12 +97,12 @@ def rest_stage(n, world, work, scratch, joints, contacts, dt, q0, v0, q, v):
 
 @kernel
 def expo_steps(
-    n, world, work, scratch, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q0, v0, q, v
+    n, world, work, scratch, joints, contacts, anchors, inputs, ahead, passes, matmuls, tolerance, dt, q0, v0, q, v
 ):
     for _ in range(n):
         set_to(q0, q)
         set_to(v0, v)
-        expo.step(world, work, scratch, joints, contacts, anchors, inputs, passes, matmuls, tolerance, dt, q, v)
+        expo.step(world, work, scratch, joints, contacts, anchors, inputs, ahead, passes, matmuls, tolerance, dt, q, v)
 
 
 @kernel
@@ -117,15 +122,17 @@ def expo_loops(truth: GroundTruth, label: str, k: int) -> dict[str, Callable[[in
     s: Any = sim.stepper
     q0, v0 = truth.q[k].copy(), truth.v[k].copy()
     q, v = q0.copy(), v0.copy()
-    buffer = s.contacts.arrays
-    scheme = (s.passes, s.matmuls, s.tolerance, DT)
+    buffer, (ahead, passes, matmuls, tolerance) = s.contacts.arrays, s.how
+    scheme = (passes, matmuls, tolerance, DT)
     loops: dict[str, Callable[[int], None]] = {
         "computeContactForces": lambda n: contact_stage(n, s.world, s.work, buffer, s.anchors, DT, q0, v0),
-        "prepareExpLDS": lambda n: linear_stage(n, s.world, s.work, s.expo, s.joints, buffer, sim.inputs, DT, q0, v0),
+        "prepareExpLDS": lambda n: linear_stage(
+            n, s.world, s.work, s.expo, s.joints, buffer, sim.inputs, ahead, DT, q0, v0
+        ),
         "computeIntegrals": lambda n: integral_stage(n, s.expo, buffer, *scheme),
         "rest": lambda n: rest_stage(n, s.world, s.work, s.expo, s.joints, buffer, DT, q0, v0, q, v),
         "step": lambda n: expo_steps(
-            n, s.world, s.work, s.expo, s.joints, buffer, s.anchors, sim.inputs, *scheme, q0, v0, q, v
+            n, s.world, s.work, s.expo, s.joints, buffer, s.anchors, sim.inputs, ahead, *scheme, q0, v0, q, v
         ),
     }
     for loop in loops.values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,7 @@ def _curve(axes, rows: list[dict[str, Any]], x: Callable[[dict[str, Any]], float
 
 def _panels(rows: list[dict[str, Any]], labels: list[str], x: Callable[[dict[str, Any]], float], xlabel: str):
     from matplotlib.figure import Figure
+    from matplotlib.ticker import NullFormatter
 
     tests = list(dict.fromkeys(row["test"] for row in rows))
     across = min(2, len(tests))
@@ -71,7 +73,9 @@ def _panels(rows: list[dict[str, Any]], labels: list[str], x: Callable[[dict[str
         axes.set(xscale="log", yscale="log", title=TESTS[test].paper_name, xlabel=xlabel)
         axes.set_ylabel("mean local error ‖(q, v)‖∞ [SI units]")
         axes.set_ylim(top=WORST)
-        axes.grid(alpha=0.3, which="major")
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.grid(alpha=0.3, which="both", axis="x")
+        axes.grid(alpha=0.3, axis="y")
     for axes in list(grid.flat)[len(tests) :]:
         axes.axis("off")
     handles, names = grid.flat[0].get_legend_handles_labels()
@@ -107,7 +111,7 @@ def stiffness(rows: list[dict[str, Any]], folder: Path) -> list[str]:
         for label in dict.fromkeys(row["method"] for row in rows):
             mine = [row for row in rows if row["varied"] == varied and row["method"] == label]
             if mine:
-                _curve(axes, mine, lambda row, key=key: row[key], f"{label}")
+                _curve(axes, mine, itemgetter(key), label)
         axes.set(xscale="log", yscale="log", ylabel="mean local error ‖(q, v)‖∞ [SI units]")
         axes.set_ylim(top=WORST)
         axes.grid(alpha=0.3)

@@ -11,6 +11,7 @@ assumption is looked at).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def predictions(store: Store) -> list[dict[str, Any]]:
     rows = []
     for speed in SPEEDS:
         parameters = {"speed": speed, "horizon": HORIZON, "dt": FINEST}
-        rows.append(store.unit("impact", parameters, lambda speed=speed: impact(speed)))
+        rows.append(store.unit("impact", parameters, partial(impact, speed)))
     return rows
 
 
@@ -145,7 +146,7 @@ def curves(store: Store, sizes: Sizes) -> list[dict[str, Any]]:
         for done, name in enumerate(names):
             bar.update(done)
             test = TESTS[name]
-            seconds = max(0.25, sizes.part) * test.seconds
+            seconds = max(0.8, sizes.seconds.get(name, test.seconds))
             parameters = {"test": name, "seconds": seconds, "foot": test.foot}
-            rows.append(store.unit("force", parameters, lambda test=test, s=seconds: force_curve(test, s)))
+            rows.append(store.unit("force", parameters, partial(force_curve, test, seconds)))
     return rows

@@ -62,7 +62,7 @@ def figure_2(results: dict[str, Any]) -> str:
         "the method itself with 1/64 ms, of the two first-order explicit ones with 1/512 ms.\n",
         f"**Finding:** *no other integrator is both faster and more accurate than Expo at any step ≥ 1/4 ms.* Of "
         f"{len(rivals)} points of Expo, {len(rivals) - len(lost)} are beaten by none, whatever its step; at equal "
-        f"steps {'none is' if not same else f'{len(same)} are'} beaten.\n",
+        f"steps, beaten: {len(same) or 'none'}.\n",
     ]
     if lost:
         text.append("Points of Expo that are beaten in both time and error:\n")
@@ -172,8 +172,8 @@ def table_2(results: dict[str, Any]) -> str:
         table(("test", "method", "stable", "upright", "paper"), lines),
         "*Differences from the paper.* What limits explicit Euler are the dampers, dt < 2/(B·λ_max(Υ)), so that the "
         f"inertia of our legs decides: {'; '.join(notes)}, at the stance of the start. Ours counts a run as lost as "
-        "soon as its controller finds no torques; the paper's only when the state is not bounded. Implicit Euler depends on "
-        "the Newton iteration: ours divides a step that does not converge.\n",
+        "soon as its controller finds no torques; the paper's only when the state is not bounded. Implicit Euler "
+        "depends on the Newton iteration: ours divides a step that does not converge.\n",
     ])  # fmt: skip
 
 
@@ -310,8 +310,8 @@ def readme(
         shown = [*missed, *sorted((t for t in targets if t.met), key=lambda t: -t.figure / t.limit)[:12]]
         rows = [(t.name, f"{t.figure:.3g}", f"≤ {t.limit:g}", "met" if t.met else "**missed**") for t in shown]
         text += [
-            f"{len(targets) - len(missed)} of {len(targets)} met; shown are those missed and the narrowest of those met."
-            f" Worst: {worst(targets)}.\n",
+            f"{len(targets) - len(missed)} of {len(targets)} met; shown are those missed and the narrowest of those "
+            f"met. Worst: {worst(targets)}.\n",
             table(("figure", "value", "target", ""), rows),
         ]
     text.append(setups(sizes))

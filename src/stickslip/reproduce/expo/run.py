@@ -65,7 +65,7 @@ def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
 def show(results: dict[str, Any], targets: list[Target], console: Console) -> None:
     if "stability" in results:
         rows = results["stability"]
-        grid = Table(title="Table II: largest stable (upright) step [ms]")
+        grid = Table(title="Table II: largest stable (upright) step \\[ms]")
         labels = list(dict.fromkeys(row["method"] for row in rows))
         for heading in ("test", *labels):
             grid.add_column(heading)
@@ -79,7 +79,7 @@ def show(results: dict[str, Any], targets: list[Target], console: Console) -> No
         console.print(grid)
     if "breakdown" in results:
         times = results["breakdown"]["times"]
-        grid = Table(title="Table III: time per step of the trot [µs]")
+        grid = Table(title="Table III: time per step of the trot \\[µs]")
         for heading in ("operation", *times):
             grid.add_column(heading)
         for stage in ("step", *breakdown.STAGES):

@@ -18,7 +18,6 @@ from stickslip.model.model import Model
 from stickslip.scenes import find
 from stickslip.simulation import Controller, Simulation
 from stickslip.steppers.base import CONTACTS_FULL, OK
-from stickslip.steppers.registry import STEPPERS
 
 STIFFNESS, DAMPING = 1e5, 300.0
 """[N/m], [N s/m] of all tests but the study of stiffness."""
@@ -79,16 +78,16 @@ def _expo(matmuls: int | str) -> Method:
     return Method(label, "expo", {"matmuls": matmuls}, truth="expo")
 
 
+ORDERS: tuple[int | str, ...] = ("auto", "pade", 0, 1, 2, 3, 4, 5, 6)
 METHODS = {
     method.label: method
     for method in (
-        *map(_expo, ("auto", "pade", 0, 1, 2, 3, 4, 5, 6)),
+        *(_expo(matmuls) for matmuls in ORDERS),
         Method("rk4", "rk4"),
         Method("implicit-euler", "implicit-euler"),
         Method("semi-implicit-euler", "semi-implicit-euler", least_dt=1e-3 / 33, finest=FINEST / 8),
         Method("euler", "euler", least_dt=1e-3 / 33, finest=FINEST / 8),
     )
-    if method.stepper in STEPPERS
 }
 FIXED_ORDERS = tuple(f"expo mmm-{n}" for n in range(7))
 RIVALS = tuple(label for label in METHODS if not label.startswith("expo"))
@@ -100,8 +99,8 @@ class Sizes:
 
     tests: tuple[str, ...] = tuple(TESTS)
     methods: tuple[str, ...] = tuple(METHODS)
-    part: float = 1.0
-    """Of the seconds of each test."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """Simulated of a test [s], where it is not all of ``Test.seconds``."""
     stride: int = 1
     """Every so many halvings of the step."""
     repeats: int = 5
@@ -120,19 +119,19 @@ class Sizes:
 FULL = Sizes()
 QUICK = Sizes(
     methods=("expo", "expo pade", "expo mmm-0", "expo mmm-2", "expo mmm-4", *RIVALS),
-    part=0.04,
+    seconds={"solo12-squat": 0.12, "solo12-jump": 0.6, "solo12-trot": 0.4, "romeo-walk": 0.24},
     stride=3,
     repeats=2,
-    stiffness=(1e3, 1e5, 1e8),
-    damping_ratio=(0.25, 1.0),
-    stiffness_seconds=0.02,
+    stiffness=(1e5, 1e8),
+    damping_ratio=(1.0,),
+    stiffness_seconds=0.4,
     samples=4,
     rounds=3,
 )
 
 
 def control_steps(test: Test, sizes: Sizes) -> int:
-    return max(3, round(sizes.part * test.seconds / test.control_dt))
+    return max(3, round(sizes.seconds.get(test.name, test.seconds) / test.control_dt))
 
 
 def steps(test: Test, method: Method, stride: int = 1) -> list[float]:

@@ -9,6 +9,7 @@ At rest the springs bear the weight: K·Σ depth = weight. That is checked on So
 
 from __future__ import annotations
 
+from functools import partial
 from math import sqrt
 from typing import Any
 
@@ -85,5 +86,5 @@ def depths(store: Store, sizes: Sizes) -> list[dict[str, Any]]:
     with Progress("penetration", len(sizes.stiffness), "units") as bar:
         for done, K in enumerate(sizes.stiffness):
             bar.update(done)
-            rows.append(store.unit("depth", {"stiffness": K, "ratio": RATIO}, lambda K=K: rest_depth(K)))
+            rows.append(store.unit("depth", {"stiffness": K, "ratio": RATIO}, partial(rest_depth, K)))
     return rows
