@@ -26,6 +26,7 @@ def results():
     contacts = ([0, 0, 3], [3, 12, 6], rng.normal(size=(3, 3)), np.linalg.qr(rng.normal(size=(3, 3, 3)))[0])
     return {
         "rnea": dyn.rnea(q, v, a, external),
+        "derivatives": np.stack(dyn.rnea_derivatives(q, v, a, external)),
         "crba": dyn.crba(q),
         "aba": dyn.aba(q, v, a, external),
         "delassus": dyn.delassus(q, *contacts),
