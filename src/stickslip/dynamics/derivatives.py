@@ -62,7 +62,7 @@ class Derivatives(NamedTuple):
     outer: np.ndarray
     """(nl, 6) F_ext."""
     stiffness: np.ndarray
-    """(nl, 6, 6) minus the derivative of the external force by a displacement of the link."""
+    """(nl, 6, 6) minus the derivative of the external force by a displacement that carries the velocity along."""
     damping: np.ndarray
     """(nl, 6, 6) minus its derivative by the link's spatial velocity."""
     loaded: np.ndarray
@@ -314,20 +314,25 @@ def turn_together(support, S, F, G, move, first, A):
 
 
 @kernel
-def load_wrenches(kin, wrench, der):
-    """Forces of constant components at the link origins, which move: their moments about O change with the links."""
+def load_force(der, b, fx, fy, fz, x, y, z):
+    """A force of constant components at a point of link b, (x, y, z) from O: its moment changes as the point moves."""
     K = der.stiffness
+    der.loaded[b] = 1
+    # −(δp × f) with δp = δv + δω × r: [f]× for the linear part, −[f]×[r]× = (f·r) 1 − r fᵀ for the angular one
+    K[b, 3, 1], K[b, 3, 2] = K[b, 3, 1] - fz, K[b, 3, 2] + fy
+    K[b, 4, 0], K[b, 4, 2] = K[b, 4, 0] + fz, K[b, 4, 2] - fx
+    K[b, 5, 0], K[b, 5, 1] = K[b, 5, 0] - fy, K[b, 5, 1] + fx
+    fr = fx * x + fy * y + fz * z
+    K[b, 3, 3], K[b, 3, 4], K[b, 3, 5] = K[b, 3, 3] + fr - x * fx, K[b, 3, 4] - x * fy, K[b, 3, 5] - x * fz
+    K[b, 4, 3], K[b, 4, 4], K[b, 4, 5] = K[b, 4, 3] - y * fx, K[b, 4, 4] + fr - y * fy, K[b, 4, 5] - y * fz
+    K[b, 5, 3], K[b, 5, 4], K[b, 5, 5] = K[b, 5, 3] - z * fx, K[b, 5, 4] - z * fy, K[b, 5, 5] + fr - z * fz
+
+
+@kernel
+def load_wrenches(kin, wrench, der):
+    """Wrenches (nl, 6) of constant components in world axes, at the link origins."""
+    P, O = kin.pos, kin.origin
     for b in range(1, wrench.shape[0]):
         fx, fy, fz = wrench[b, 0], wrench[b, 1], wrench[b, 2]
-        if fx == 0.0 and fy == 0.0 and fz == 0.0:
-            continue
-        der.loaded[b] = 1
-        x, y, z = kin.pos[b, 0] - kin.origin[b, 0], kin.pos[b, 1] - kin.origin[b, 1], kin.pos[b, 2] - kin.origin[b, 2]
-        # −(δp × f) with δp = δv + δω × r: [f]× for the linear part, −[f]×[r]× = (f·r) 1 − r fᵀ for the angular one
-        K[b, 3, 1], K[b, 3, 2] = K[b, 3, 1] - fz, K[b, 3, 2] + fy
-        K[b, 4, 0], K[b, 4, 2] = K[b, 4, 0] + fz, K[b, 4, 2] - fx
-        K[b, 5, 0], K[b, 5, 1] = K[b, 5, 0] - fy, K[b, 5, 1] + fx
-        fr = fx * x + fy * y + fz * z
-        K[b, 3, 3], K[b, 3, 4], K[b, 3, 5] = K[b, 3, 3] + fr - x * fx, K[b, 3, 4] - x * fy, K[b, 3, 5] - x * fz
-        K[b, 4, 3], K[b, 4, 4], K[b, 4, 5] = K[b, 4, 3] - y * fx, K[b, 4, 4] + fr - y * fy, K[b, 4, 5] - y * fz
-        K[b, 5, 3], K[b, 5, 4], K[b, 5, 5] = K[b, 5, 3] - z * fx, K[b, 5, 4] - z * fy, K[b, 5, 5] + fr - z * fz
+        if fx != 0.0 or fy != 0.0 or fz != 0.0:
+            load_force(der, b, fx, fy, fz, P[b, 0] - O[b, 0], P[b, 1] - O[b, 1], P[b, 2] - O[b, 2])

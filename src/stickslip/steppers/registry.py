@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from stickslip.errors import InputError, unknown
 from stickslip.steppers.base import Stepper
+from stickslip.steppers.implicit_euler import ImplicitEuler
 from stickslip.steppers.semi_implicit_euler import SemiImplicitEuler
 
 STEPPERS: dict[str, type[Stepper]] = {
     "semi-implicit-euler": SemiImplicitEuler,
+    "implicit-euler": ImplicitEuler,
 }
 
 LAWS: dict[str, str] = {
