@@ -339,6 +339,14 @@ def test_converged_steps_say_nothing_and_are_recorded():
     assert 1 <= log.iterations.max() < 30
 
 
+def test_inputs_that_are_not_numbers_diverge_by_name():
+    sim = ss.Simulation(mass_on_spring(1e4, 0.0, 0.1), METHOD)
+    sim.inputs.applied[2] = np.nan
+    with pytest.raises(ss.DivergedError, match="body 'body1'"):
+        sim.step(1)
+    assert sim.state.q[2] == 0.2
+
+
 @pytest.mark.parametrize("option", [{"tolerance": 0.0}, {"max_iterations": 0}, {"max_iterations": 1.5}])
 def test_bad_options_are_refused_by_name(option):
     sim = ss.Simulation(mass_on_spring(1e4, 0.0, 0.1), METHOD)

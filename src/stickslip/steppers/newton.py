@@ -42,7 +42,7 @@ from stickslip.math.quaternion import right_jacobian
 from stickslip.math.spatial import inertia_times
 from stickslip.model.arrays import BALL, FREE
 from stickslip.model.model import Model
-from stickslip.steppers.base import OK
+from stickslip.steppers.base import DIVERGED, OK
 from stickslip.steppers.semi_implicit_euler import detect, update_kinematics
 
 SHORTENINGS = 20
@@ -177,7 +177,7 @@ def measure(newton):
     most, fastest, strongest = 0.0, 0.0, 0.0
     for d in range(newton.r.shape[0]):
         size = newton.weight[d] * abs(newton.r[d])
-        if not size <= most:  # also where it is not a number
+        if most == most and not size <= most:  # once it is not a number, it stays so
             most = size
         fastest = max(fastest, abs(newton.v[d]))
         strongest = max(strongest, newton.weight[d] * newton.terms[d])
@@ -258,57 +258,70 @@ def copy_to(a, b):
 
 
 @kernel
-def search_line(world, work, contacts, anchors, start, inputs, der, newton, size, dt, q, v):
-    """Go along newton.step from newton.from_: all the way, unless that is too far.
+def shorter(newton, s0, size, new_size):
+    """By how much to shorten Newton's step after a look at its end; 1 where it is good as it is.
 
-    The measure is s = step·r, which falls from s₀ > 0 to 0 at the best point of the line: its slope is that of the
-    energy which an implicit step makes least. The size of r would be a poor guide: where a contact closes it grows
-    at once, though the way leads there.
+    The measure is s = step·r, which falls from s₀ > 0 to 0 at the best point of the line: it is the slope of the
+    energy that an implicit step makes least. The size of r would be a poor guide: where a contact closes it grows at
+    once, though the way leads there.
     """
-    s0, fraction, status = dot(newton.step, newton.r), 1.0, OK
-    copy_to(newton.v, newton.from_)
-    for _ in range(SHORTENINGS + 1):
-        for d in range(v.shape[0]):
-            newton.v[d] = newton.from_[d] - fraction * newton.step[d]
-        status = evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, v)
-        s = dot(newton.step, newton.r)
-        if status != OK or s >= -0.8 * s0 or s0 <= 0.0 or measure(newton)[0] < 0.9 * size:
-            break
-        share = s0 / (s0 - s)  # where a straight line from s₀ to s meets zero
-        fraction *= min(0.9, max(0.1, share)) if share == share else 0.1
-    return status
+    s = dot(newton.step, newton.r)
+    if s >= -0.8 * s0 or s0 <= 0.0 or new_size < 0.9 * size:
+        return 1.0
+    share = s0 / (s0 - s)  # where a straight line from s₀ to s meets zero
+    return min(0.9, max(0.1, share)) if share == share else 0.1
 
 
 @kernel
 def solve(world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v):
     """newton.v and newton.q: the velocities and the configuration that end a step from (q, v).
 
-    report.residual[0] tells whether it has succeeded; where not, the best guess is left.
+    report.residual[0] tells whether it has succeeded; where not, the best guess is left. The loop goes from guess to
+    guess, so that ``evaluate`` stands in one place: it is compiled where it stands.
     """
     copy_to(v, newton.v)
-    copy_to(v, newton.best)
-    status = evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, v)
-    if status != OK:
-        return status
-    composites(world.tree, work.kin, der)
-    weigh(world, work, der, newton, dt)
-    size, residual = measure(newton)
-    least, iterations = residual, 0
-    while not residual <= tolerance and iterations < most_iterations:
-        exact = 0.0 if FREEZE <= iterations < THAW else 1.0
-        iterations += 1
-        if newton_step(world, work, contacts, anchors, start, inputs, der, newton, exact, dt, q) != 0:
+    size, least, s0, fraction = 0.0, 0.0, 0.0, 1.0
+    iterations, shortened, last = 0, 0, False
+    while True:
+        status = evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, v)
+        if status != OK or last:
             break
-        status = search_line(world, work, contacts, anchors, start, inputs, der, newton, size, dt, q, v)
-        if status != OK:
-            return status
-        size, residual = measure(newton)
+        if iterations == 0:
+            composites(world.tree, work.kin, der)
+            weigh(world, work, der, newton, dt)
+        new_size, residual = measure(newton)
+        if iterations == 0:
+            if residual != residual:  # no velocity will mend this; the accelerations say whose
+                copy_to(newton.r, work.acceleration)
+                return DIVERGED
+            least = residual
+            copy_to(v, newton.best)
+        elif shortened < SHORTENINGS:
+            scale = shorter(newton, s0, size, new_size)
+            if scale < 1.0:
+                shortened += 1
+                fraction *= scale
+                for d in range(v.shape[0]):
+                    newton.v[d] = newton.from_[d] - fraction * newton.step[d]
+                continue
+        size = new_size
         if residual < least:
             least = residual
             copy_to(newton.v, newton.best)
+        if residual <= tolerance:
+            break
+        exact = 0.0 if FREEZE <= iterations < THAW else 1.0
+        if iterations == most_iterations or newton_step(
+            world, work, contacts, anchors, start, inputs, der, newton, exact, dt, q
+        ):
+            last = True
+            copy_to(newton.best, newton.v)
+            continue
+        iterations += 1
+        shortened, fraction, s0 = 0, 1.0, dot(newton.step, newton.r)
+        for d in range(v.shape[0]):
+            newton.from_[d] = newton.v[d]
+            newton.v[d] -= newton.step[d]
     report.tally[ITERATIONS] += iterations
     report.residual[0] = least
-    if not residual <= tolerance:
-        copy_to(newton.best, newton.v)
-        status = evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, v)
     return status
