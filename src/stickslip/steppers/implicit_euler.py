@@ -3,9 +3,9 @@
     M(q⁺)·(v⁺ − v)/dt + b(q⁺, v⁺) = τ(q⁺, v⁺) + J(q⁺)ᵀ·λ(q⁺, v⁺),    q⁺ = q ⊕ dt·v⁺
 
 solved for the nv velocities v⁺ by Newton's method with the exact Jacobian: ``newton.py``. First order, stable for any
-dt on linear springs and dampers, dissipative. A step whose iteration does not converge is made of shorter ones
-(counted: ``divided``); where even the shortest does not, the best velocities are used and the step is counted as
-``unconverged``.
+dt on linear springs and dampers, dissipative. A step whose iteration does not converge, or leads to another turn of a
+joint, is made of shorter ones (counted: ``divided``); where even the shortest does not, the best velocities are used
+and the step is counted as ``unconverged``.
 
 Paper: Hammoud et al., "Exponential integration for efficient and accurate multi-body simulation with stiff
 viscoelastic contacts", method Eul-imp of section VI. Differs from it in: the unknowns are v⁺ alone instead of (q⁺, v⁺);
@@ -27,7 +27,7 @@ from stickslip.dynamics.derivatives import make_derivatives
 from stickslip.errors import InputError, expected, number
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import OK, Capabilities, Inputs, Stage, Stepper, bounded
-from stickslip.steppers.newton import DIVIDED, ITERATIONS, UNCONVERGED, copy_to, make_newton, make_report, solve
+from stickslip.steppers.newton import DIVIDED, ITERATIONS, UNCONVERGED, copy_to, leaps, make_newton, make_report, solve
 from stickslip.steppers.semi_implicit_euler import detect, integrate_state, update_kinematics
 
 DIVISIONS = 6
@@ -49,7 +49,8 @@ def step(world, work, contacts, anchors, start, inputs, der, newton, report, tol
         status = solve(
             world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, h, q, v
         )
-        if status == OK and piece > 1 and not report.residual[0] <= tolerance:
+        good = report.residual[0] <= tolerance and not leaps(world.tree, v, newton.v, h)
+        if status == OK and piece > 1 and not good:
             piece //= 2
             continue
         if status == OK:

@@ -40,7 +40,7 @@ from stickslip.dynamics.kinematics import forward_accelerations
 from stickslip.math.linear import solve_in_place
 from stickslip.math.quaternion import right_jacobian
 from stickslip.math.spatial import inertia_times
-from stickslip.model.arrays import BALL, FREE
+from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 from stickslip.model.model import Model
 from stickslip.steppers.base import DIVERGED, OK
 from stickslip.steppers.semi_implicit_euler import detect, update_kinematics
@@ -49,6 +49,8 @@ SHORTENINGS = 20
 """How often Newton's step may be shortened."""
 FREEZE, THAW = 5, 10
 """Iterations between which friction is linearised with its size held: less exact, but it does not jump to and fro."""
+LEAP = 1.0
+"""[rad] how far a joint may turn in a step beyond what its velocity at the beginning leads to."""
 ITERATIONS, UNCONVERGED, DIVIDED = 0, 1, 2
 
 
@@ -255,6 +257,21 @@ def dot(a, b):
 def copy_to(a, b):
     for d in range(a.shape[0]):
         b[d] = a[d]
+
+
+@kernel
+def leaps(tree, v0, v1, dt):
+    """Whether a joint turns much further with the velocity v1 than with v0: such a solution is one of many, as those of
+    sin x = c are, and not the one that follows from the beginning of the step."""
+    for j in range(tree.joint_type.shape[0]):
+        kind, d = tree.joint_type[j], tree.joint_v[j]
+        if kind == SLIDE:
+            continue
+        first = d + 3 if kind == FREE else d
+        for k in range(first, d + 1 if kind == HINGE else first + 3):
+            if abs(v1[k] - v0[k]) * dt > LEAP:
+                return True
+    return False
 
 
 @kernel
