@@ -5,6 +5,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.collision.pairs import PlanePairs
+from stickslip.contact.spring_damper import spring_damper
 from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, UnconvergedWarning
 from stickslip.model.compile import rotation
@@ -208,6 +209,24 @@ def test_jacobian_of_solo12_on_four_feet(speed, friction, height):
     assert problem.jacobian_error(v_end) < 1e-7
 
 
+@pytest.mark.parametrize("radius", [0.0, 0.1], ids=["point", "sphere"])
+@pytest.mark.parametrize("friction", [0.1, 8.0], ids=["slip", "stick"])
+def test_forces_at_the_end_of_a_step_are_those_of_the_law(radius, friction):
+    """A body that translates, and a sphere that rolls: their contact points move on straight lines."""
+    stepper, q = on_tilted_plane(radius, friction, 1e-3)
+    normal, rng = np.array(TILTED) / np.linalg.norm(TILTED), np.random.default_rng(6)
+    along = np.cross(normal, [0.0, 1.0, 0.0])
+    v = np.r_[-0.05 * normal + 0.3 * along, np.zeros(3)]
+    problem = Problem(stepper, q, v)
+    stepper.anchors.anchor[:] += 1e-4 * rng.normal(size=3)
+    problem.residual(v + np.r_[0.01 * rng.normal(size=3), np.zeros(3)])
+    contacts = stepper.contacts.arrays
+    ours = contacts.force[:1].copy()
+    spring_damper(stepper.work.kin, contacts, stepper.anchors, stepper.dt)
+    np.testing.assert_allclose(ours, contacts.force[:1], rtol=1e-9)
+    assert np.linalg.norm(ours[0, 1:]) > 0.05 * ours[0, 0]
+
+
 # -- the motion --------------------------------------------------------------------------------------------------------
 
 
@@ -310,6 +329,37 @@ def test_a_robot_thrown_on_the_floor_converges_in_every_step():
     sim.step(100)
     assert sim.stepper.unconverged == 0
     assert sum(sim.energy()) < before
+
+
+def test_no_leap_to_another_turn_of_a_joint():
+    """A limp leg that is hit hard: at this step the equations have solutions that turn it by several radians."""
+    setup = ss.SCENES["solo12-drop"].build()
+    sim = ss.Simulation(setup.scene, METHOD, dt=1e-2)
+    sim.set_state(v=np.r_[2 * np.random.default_rng(6).normal(size=6), np.zeros(12)])
+    before = sum(sim.energy())
+    for _ in range(60):
+        sim.step(1)
+        assert sum(sim.energy()) < before
+    assert sim.stepper.divided > 0
+
+
+def test_converges_to_the_motion_of_semi_implicit_euler():
+    """A box lands on an edge, slides, tips and leaves the floor: at short steps the two methods agree, ever better."""
+    scene = ss.Scene()
+    scene.add_plane(friction=0.4)
+    scene.add_box((0.2, 0.2, 0.1), pos=(0, 0, 0.12), quat=(np.cos(0.1), 0, np.sin(0.1), 0), mass=1.0)
+    model = scene.compile()
+
+    def at_the_end(method, dt):
+        sim = ss.Simulation(model, method, dt=dt)
+        sim.set_state(v=[0.5, 0, -0.3, 0, 0, 0])
+        sim.step(round(0.09 / dt))
+        return sim.state.v
+
+    reference = at_the_end("semi-implicit-euler", 1e-6)
+    errors = [np.abs(at_the_end(METHOD, dt) - reference).max() for dt in (1e-4, 5e-5, 2.5e-5)]
+    assert 1.5 < errors[0] / errors[1] < 2.5
+    assert 1.5 < errors[1] / errors[2] < 2.5
 
 
 # -- what it says of itself --------------------------------------------------------------------------------------------
