@@ -99,6 +99,7 @@ def end_forces(kin, contacts, anchors, start, dt):
 def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, PD):
     """PD[0] = ∂f/∂p and PD[1] = ∂f/∂ṗ (3, 3) of contact c in world axes; ``local`` (3, 3) is scratch.
 
+    ``exact`` is 1, or 0 to hold the size of sliding friction: its derivatives are then those of a damper.
     Returns 0 if both are zero: the contact is open or about to open.
     """
     fn, g1, g2 = forces_before_cone(kin, contacts, anchors, start, c, dt)

@@ -10,7 +10,10 @@ Cost: links·depth for the matrix, a constant per contact with the world, up to 
 
 The residual is a relative error of velocity:
 
-    max_d dt·|r_d|/M_dd  /  (max_d |v⁺_d| + max_d dt·(sum of the sizes of the terms of r_d)/M_dd).
+    max_d dt·|r_d|/M_dd  /  (max_d |v⁺_d| + max_d dt·(sum of the sizes of the terms of r_d)/M_dd)
+
+or, if that is smaller, ten times Newton's step over the same: on very stiff contacts round-off in positions alone makes
+forces larger than the first of the two allows, though it hardly moves the velocities.
 
 Derivatives: see ``dynamics/derivatives.py``. Line search: Matthies & Strang, "The solution of nonlinear finite element
 equations", IJNME 14, 1979.
@@ -49,6 +52,8 @@ SHORTENINGS = 20
 """How often Newton's step may be shortened."""
 FREEZE, THAW = 5, 10
 """Iterations between which friction is linearised with its size held: less exact, but it does not jump to and fro."""
+FINER = 10.0
+"""How often Newton's step must go into the tolerated error of velocity to count as one."""
 LEAP = 1.0
 """[rad] how far a joint may turn in a step beyond what its velocity at the beginning leads to."""
 ITERATIONS, UNCONVERGED, DIVIDED = 0, 1, 2
@@ -254,6 +259,14 @@ def dot(a, b):
 
 
 @kernel
+def largest(a):
+    x = 0.0
+    for d in range(a.shape[0]):
+        x = max(x, abs(a[d]))
+    return x
+
+
+@kernel
 def copy_to(a, b):
     for d in range(a.shape[0]):
         b[d] = a[d]
@@ -334,6 +347,10 @@ def solve(world, work, contacts, anchors, start, inputs, der, newton, report, to
             last = True
             copy_to(newton.best, newton.v)
             continue
+        scale = size / residual
+        if exact == 1.0 and FINER * largest(newton.step) <= tolerance * scale:
+            least = FINER * largest(newton.step) / scale
+            break
         iterations += 1
         shortened, fraction, s0 = 0, 1.0, dot(newton.step, newton.r)
         for d in range(v.shape[0]):
