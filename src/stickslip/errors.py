@@ -57,6 +57,10 @@ class UnstableStepWarning(StickslipWarning):
     """The time step is longer than the method can bear in this scene."""
 
 
+class UnconvergedWarning(StickslipWarning):
+    """The solver of some steps did not reach its tolerance; they were taken all the same."""
+
+
 def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
     """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` as an exception to raise."""
     return InputError(f"{what}: expected {wanted}, got {got!r}" + (f"; {remedy}" if remedy else ""))

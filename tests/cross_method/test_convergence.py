@@ -32,7 +32,6 @@ def difference(a: ss.State, b: ss.State) -> np.ndarray:
 def test_all_steppers_converge_to_one_trajectory(method):
     truth = end_of_squat("rk4", 4e-5)
     coarse, fine = (difference(end_of_squat(method, dt), truth) for dt in (8e-5, 4e-5))
-    if STEPPERS[method].capabilities.order == 1:
-        assert np.abs(coarse).max() == pytest.approx(2.0 * np.abs(fine).max(), rel=0.05)
-        fine = 2.0 * fine - coarse  # Richardson: the limit dt → 0
-    assert np.abs(fine).max() <= 1e-6
+    assert np.abs(coarse).max() >= 1.9 * np.abs(fine).max() or np.abs(coarse).max() < 1e-8
+    limit = 2.0 * fine - coarse  # Richardson: dt → 0 for a first-order method, and no worse for the others
+    assert np.abs(limit).max() <= 1e-6

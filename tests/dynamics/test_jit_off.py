@@ -26,6 +26,7 @@ def results():
     contacts = ([0, 0, 3], [3, 12, 6], rng.normal(size=(3, 3)), np.linalg.qr(rng.normal(size=(3, 3, 3)))[0])
     return {
         "rnea": dyn.rnea(q, v, a, external),
+        "derivatives": np.stack(dyn.rnea_derivatives(q, v, a, external)),
         "crba": dyn.crba(q),
         "aba": dyn.aba(q, v, a, external),
         "delassus": dyn.delassus(q, *contacts),
@@ -43,7 +44,16 @@ def simulated():
     sim = ss.Simulation(scene, dt=1e-4)
     sim.set_state(v=np.r_[1.0, 0.5, -0.5, np.zeros(15)])
     log = sim.run(4e-4, controller=ss.control.PD(robot, kp=10, kd=0.2), control_dt=2e-4, record_dt=1e-4)
-    return {"simulated q": log.q, "simulated v": log.v, "contact force": log.contact("force"), "energy": log.energy}
+    implicit = ss.Simulation(scene, "implicit-euler", dt=1e-3)
+    implicit.set_state(v=np.r_[1.0, 0.5, -0.5, np.zeros(15)])
+    implicit.step(3)
+    return {
+        "implicit v": implicit.state.v,
+        "simulated q": log.q,
+        "simulated v": log.v,
+        "contact force": log.contact("force"),
+        "energy": log.energy,
+    }
 
 
 def collided():

@@ -67,14 +67,15 @@ def test_incline(method, degrees):
 @pytest.mark.parametrize("method", STEPPERS)
 @pytest.mark.parametrize("direction", [0.0, 0.7, 2.0])
 def test_sliding_distance(method, direction):
-    """v₀²/(2μg), within 1 %; with a step of 10 ms where the method allows it."""
+    """v₀²/(2μg), within 1 %; expo with a step of 10 ms. Implicit Euler brakes with the speed at the end of a step: its
+    way is shorter by v₀·dt/2, which needs 2 ms."""
     mu, v0 = 0.5, 2.0
     scene = ss.Scene()
     scene.add_plane(friction=mu, stiffness=1e5)
     body = scene.add_body("block", pos=(0, 0, -G / 1e5))
     body.set_inertia(1.0, inertia=(0.1, 0.1, 0.1))
     body.add_contact_point("tip")
-    sim = ss.Simulation(scene, method=method, dt=10e-3 if method in LARGE_STEP else None)
+    sim = ss.Simulation(scene, method=method, dt={"expo": 10e-3, "implicit-euler": 2e-3}.get(method))
     heading = np.array([np.cos(direction), np.sin(direction)])
     sim.set_state(v=[*(v0 * heading), 0, 0, 0, 0])
     sim.step(round(1.0 / sim.dt))

@@ -207,11 +207,8 @@ def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
     timed["MuJoCo mj_step, 1 ms"] = mujoco_step(scene, q, v, control)
     median = interleaved(timed, sizes.rounds, "steppers, Pinocchio and MuJoCo in turn")
     unit = min(median.pop("aba 0"), median.pop("aba 1"))
-    known = {case.name: case for case in CASES}
-    timings = []
-    for name, value in median.items():
-        case = known.get(name)
-        timings.append(Timing(name, value, value / unit, case.target if case else None, case.consim if case else None))
+    stated = {case.name: (case.target, case.consim) for case in CASES}
+    timings = [Timing(name, us, us / unit, *stated.get(name, (None, None))) for name, us in median.items()]
     return unit, timings
 
 

@@ -112,14 +112,14 @@ def box_sphere(pairs: BoxPairs, kin, margin, contacts: Contacts, first):
         nx, ny, nz = from_box(E, k, kin, box, ox, oy, oz)
         reach = radius
         if ball == 0:
-            c = append(contacts, first + k, 0, box, distance - radius, 1, pairs.material, k)
+            c = append(contacts, first + k, 0, box, distance - radius, 1, 0.0, pairs.material, k)
             nx, ny, nz = -nx, -ny, -nz
             sx, sy, sz = cross(kin.vel[box, 3], kin.vel[box, 4], kin.vel[box, 5], nx, ny, nz)
             wx, wy, wz = sx - wx, sy - wy, sz - wz  # the world sees the box turn as well
             reach = -distance
         else:
             c = append(
-                contacts, first + k, box, ball, distance - radius, 1 if radius > 0.0 else 0, pairs.material, k
+                contacts, first + k, box, ball, distance - radius, 1 if radius > 0.0 else 0, radius, pairs.material, k
             )  # fmt: skip
         if c < 0:
             continue

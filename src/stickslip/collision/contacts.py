@@ -39,6 +39,8 @@ class Contacts(NamedTuple):
     """(capacity,) [m]."""
     rolling: np.ndarray
     """(capacity,) 1 where the contact point wanders over body 2 (a sphere), 0 where it is a point of body 2."""
+    radius: np.ndarray
+    """(capacity,) of the sphere that carries the contact point on body 2, 0 for a point [m]."""
     spin: np.ndarray
     """(capacity, 3) angular velocity of the normal seen from link 1: ṅ = (ω₁ + spin) × n, spin ⟂ n [rad/s, world].
     Zero where body 1 is flat. Tangents may turn about n besides (see collision.tangent): that is not counted."""
@@ -65,6 +67,7 @@ def make_contacts(capacity: int) -> Contacts:
         axes=np.zeros((n, 3, 3)),
         gap=np.zeros(n),
         rolling=np.zeros(n, dtype=np.int64),
+        radius=np.zeros(n),
         spin=np.zeros((n, 3)),
         drift=np.zeros((n, 3)),
         material=np.zeros((n, 4)),
@@ -83,7 +86,7 @@ def grown(contacts: Contacts, capacity: int) -> Contacts:
 
 
 @kernel
-def append(contacts, pair, link1, link2, gap, rolling, material, k):
+def append(contacts, pair, link1, link2, gap, rolling, radius, material, k):
     """A new contact with row k of ``material``; returns its index, or −1 (but counted) if the buffer is full."""
     c = contacts.found[0]
     contacts.found[0] = c + 1
@@ -93,6 +96,7 @@ def append(contacts, pair, link1, link2, gap, rolling, material, k):
     contacts.link1[c], contacts.link2[c] = link1, link2
     contacts.gap[c] = gap
     contacts.rolling[c] = rolling
+    contacts.radius[c] = radius
     for i in range(4):
         contacts.material[c, i] = material[k, i]
     return c
@@ -201,7 +205,7 @@ class ContactList:
         c.link1[i], c.link2[i] = link1, link2
         c.point[i], c.axes[i], c.gap[i] = p, tangents(n), gap
         c.material[i] = material.friction, material.stiffness, material.damping, material.restitution
-        c.rolling[i] = rolling
+        c.rolling[i], c.radius[i] = rolling, 0.0
         c.spin[i], c.drift[i] = motion
         c.velocity[i], c.force[i] = 0.0, 0.0
         c.found[0] = i + 1

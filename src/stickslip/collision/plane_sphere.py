@@ -27,7 +27,7 @@ def plane_sphere(pairs: PlanePairs, kin, margin, contacts: Contacts, first):
         gap = (x - ox) * nx + (y - oy) * ny + (z - oz) * nz - radius
         if gap >= margin:
             continue
-        c = append(contacts, first + k, a, b, gap, 1 if radius > 0.0 else 0, pairs.material, k)
+        c = append(contacts, first + k, a, b, gap, 1 if radius > 0.0 else 0, radius, pairs.material, k)
         if c < 0:
             continue
         contacts.point[c, 0] = x - radius * nx

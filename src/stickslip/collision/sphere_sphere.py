@@ -44,7 +44,7 @@ def sphere_sphere(pairs: SpherePairs, kin, margin, contacts: Contacts, first):
         gap = distance - pairs.radius1[k] - radius
         if gap >= margin:
             continue
-        c = append(contacts, first + k, a, b, gap, 1 if radius > 0.0 else 0, pairs.material, k)
+        c = append(contacts, first + k, a, b, gap, 1 if radius > 0.0 else 0, radius, pairs.material, k)
         if c < 0:
             continue
         wx, wy, wz = 0.0, 0.0, 0.0

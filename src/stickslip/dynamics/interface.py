@@ -20,6 +20,7 @@ from stickslip.dynamics.delassus import (
     delassus_sparse,
     make_contact_rows,
 )
+from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, rnea_derivatives, unload
 from stickslip.dynamics.joint_forces import spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
@@ -60,6 +61,7 @@ class Dynamics:
             raise expected("model", "a Model", type(model).__name__, "scene.compile() makes one")
         self.model = model
         self.data = make_data(model)
+        self._derivatives = make_derivatives(model)
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
 
@@ -111,6 +113,21 @@ class Dynamics:
         f_ext = self._external(q, external)
         rnea(m.tree, m.support, m.inertia, q, self._v(v), self._v(a, "a"), f_ext, self.data.kin, tau)
         return tau
+
+    def rnea_derivatives(self, q, v, a, external=None) -> tuple[np.ndarray, np.ndarray]:
+        """(∂τ/∂q, ∂τ/∂v) of inverse dynamics, both (nv, nv); ∂τ/∂a is ``crba(q)``.
+
+        Column k is the derivative along q ⊕ ε·e_k. ``external`` is held constant as it is given: in world axes, at
+        the link origins, which move.
+        """
+        m, kin, der = self.model, self.data.kin, self._derivatives
+        q, v, a, dq, dv = self._q(q), self._v(v), self._v(a, "a"), *np.empty((2, m.nv, m.nv))
+        f_ext = self._external(q, external)
+        unload(der)
+        if external is not None:
+            load_wrenches(kin, np.ascontiguousarray(external, dtype=np.float64), der)
+        rnea_derivatives(m.tree, m.support, m.inertia, q, v, a, f_ext, kin, der, dq, dv)
+        return dq, dv
 
     def bias(self, q, v, external=None) -> np.ndarray:
         """Gravity, centrifugal and Coriolis forces b(q, v) (nv,)."""

@@ -5,7 +5,7 @@ Small fixed-size results are returned as tuples: they stay in registers, on the 
 
 from __future__ import annotations
 
-from math import atan2, cos, sin, sqrt
+from math import atan2, cos, sin, sqrt, tan
 
 from stickslip._jit import kernel
 
@@ -95,4 +95,44 @@ def axis_angle_matrix(x, y, z, angle):
         t * x * z - s * y,
         t * y * z + s * x,
         c + t * z * z,
+    )
+
+
+@kernel
+def right_jacobian(x, y, z):
+    """Row-major entries of J with exp(φ + δ) ≈ exp(φ)·exp(J·δ), φ = (x, y, z) [rad]."""
+    square = x * x + y * y + z * z
+    if square < 1e-4:  # the series: no cancellation, error below 1e-15
+        a, b = 0.5 - square / 24.0 + square * square / 720.0, 1.0 / 6.0 - square / 120.0 + square * square / 5040.0
+    else:
+        angle = sqrt(square)
+        a, b = (1.0 - cos(angle)) / square, (angle - sin(angle)) / (square * angle)
+    return _one_plus(-a, b, x, y, z, square)
+
+
+@kernel
+def inverse_right_jacobian(x, y, z):
+    """Row-major entries of J⁻¹ with log(exp(φ)·exp(δ)) ≈ φ + J⁻¹·δ, φ = (x, y, z) [rad]."""
+    square = x * x + y * y + z * z
+    if square < 1e-4:
+        b = 1.0 / 12.0 + square / 720.0 + square * square / 30240.0
+    else:
+        half = 0.5 * sqrt(square)
+        b = (1.0 - half / tan(half)) / square
+    return _one_plus(0.5, b, x, y, z, square)
+
+
+@kernel
+def _one_plus(a, b, x, y, z, square):
+    """1 + a·[φ]× + b·[φ]×², row by row."""
+    return (
+        1.0 + b * (x * x - square),
+        b * x * y - a * z,
+        b * x * z + a * y,
+        b * x * y + a * z,
+        1.0 + b * (y * y - square),
+        b * y * z - a * x,
+        b * x * z - a * y,
+        b * y * z + a * x,
+        1.0 + b * (z * z - square),
     )

@@ -52,6 +52,19 @@ def motion_cross(vx, vy, vz, wx, wy, wz, mx, my, mz, nx, ny, nz):
 
 
 @kernel
+def force_cross(vx, vy, vz, wx, wy, wz, fx, fy, fz, nx, ny, nz):
+    """(v, ω) ×* (f, n): how a force vector carried along with velocity (v, ω) changes in time."""
+    return (
+        wy * fz - wz * fy,
+        wz * fx - wx * fz,
+        wx * fy - wy * fx,
+        wy * nz - wz * ny + vy * fz - vz * fy,
+        wz * nx - wx * nz + vz * fx - vx * fz,
+        wx * ny - wy * nx + vx * fy - vy * fx,
+    )
+
+
+@kernel
 def inertia_times(I, b, vx, vy, vz, wx, wy, wz):
     """Momentum (or force) I[b]·(v, ω) of the ten-number inertia I[b]."""
     m, hx, hy, hz = I[b, 0], I[b, 1], I[b, 2], I[b, 3]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stickslip.collision.contacts import RESTITUTION
-from stickslip.errors import NotHonouredWarning, StartWarning, UnstableStepWarning
+from stickslip.errors import NotHonouredWarning, StartWarning, UnconvergedWarning, UnstableStepWarning
 from stickslip.model.arrays import SLIDE
 from stickslip.steppers.base import Capabilities
 
@@ -56,6 +56,15 @@ def long_step(method: str, dt: float, limit: float, better: float) -> None:
             f"dt = {dt:g} s is above {limit:.2g} s, where {method} becomes unstable if all contacts of this scene "
             f"touch; leave dt out for {better:g} s, or choose softer contacts.",
             UnstableStepWarning,
+        )
+
+
+def unconverged(method: str, count: int, steps: int) -> None:
+    if count > 0:
+        _warn(
+            f"{method}: the solver of {count} of {steps} steps did not reach its tolerance; they were taken all the "
+            "same, with the best it had found: choose a smaller dt, or allow more iterations.",
+            UnconvergedWarning,
         )
 
 

@@ -35,8 +35,8 @@ def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, A
         "steps": sim.steps,
         "wall": wall,
         "status": sim.status,
-        "iterations": 0,
-        "residual": 0.0,
+        "iterations": sim.stepper.iterations,
+        "residual": sim.stepper.residual,
     }
 
 

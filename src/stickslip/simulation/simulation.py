@@ -168,10 +168,12 @@ class Simulation:
 
     def step(self, n: int = 1) -> None:
         """Advance n steps with the controls in force."""
+        unconverged = self.stepper.unconverged
         try:
             self._advance(n)
         except DivergedError as error:
             raise self._saved(error, self._recorder_elsewhere()) from None
+        advice.unconverged(self.method, self.stepper.unconverged - unconverged, n)
 
     def _advance(self, n: int) -> None:
         if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
@@ -277,7 +279,7 @@ class Simulation:
         end = self.steps + ceil(duration / self.dt - 1e-6)
         recorder = self._recorder(record, every_control)
         self._wall_start = clock.perf_counter()
-        outcome = "interrupted"
+        outcome, unconverged, first = "interrupted", self.stepper.unconverged, self.steps
         try:
             with Progress(f"{self.method}, dt = {self.dt:g} s", duration, "s", show=progress) as bar:
                 begin = self.steps
@@ -304,6 +306,7 @@ class Simulation:
             raise self._saved(error, recorder if record is not None else self._recorder_elsewhere()) from None
         finally:
             recorder.close(outcome)
+        advice.unconverged(self.method, self.stepper.unconverged - unconverged, self.steps - first)
         return recorder.log()
 
     def restore_controller(self, value: Any) -> None:

@@ -133,6 +133,21 @@ class Stepper:
     def stages(self) -> dict[str, Stage]:
         raise NotImplementedError
 
+    @property
+    def iterations(self) -> int:
+        """Of the last step's solver; 0 where there is none."""
+        return 0
+
+    @property
+    def residual(self) -> float:
+        """Of the last step's solver, as the method defines it; 0 where there is none."""
+        return 0.0
+
+    @property
+    def unconverged(self) -> int:
+        """Steps so far whose solver did not reach its tolerance."""
+        return 0
+
     def contact_energy(self) -> float:
         """Energy in contact springs after the observing stages [J]."""
         return 0.0

@@ -237,7 +237,8 @@ class Expo(Viscoelastic):
             number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15),
         )
         """How far ahead to linearise [s], passes over the contacts, order and tolerance of the exponential."""
-        self.joints = JointWork(*(np.zeros(model.nv) for _ in range(4)), np.zeros(model.nq))
+        stiffness, damping, free, mean = np.zeros((4, model.nv))
+        self.joints = JointWork(stiffness, damping, free, mean, np.zeros(model.nq))
         self._make_work(len(self._buffer.pair), 3 * min(8, len(self._buffer.pair)))
 
     def _make_work(self, contacts: int, rows: int) -> None:
@@ -275,8 +276,9 @@ class Expo(Viscoelastic):
     def _solve(self, sim) -> None:
         self._fit_work()
         state = (self.dt, sim.state.q, sim.state.v)
-        while CONTACTS_FULL == accelerate(
-            self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs, *self.how, *state
+        while (
+            accelerate(self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs, *self.how, *state)
+            == CONTACTS_FULL
         ):
             self.grow()
 

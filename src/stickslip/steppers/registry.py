@@ -6,6 +6,7 @@ from stickslip.errors import InputError, unknown
 from stickslip.steppers.base import Stepper
 from stickslip.steppers.euler import Euler
 from stickslip.steppers.expo import Expo
+from stickslip.steppers.implicit_euler import ImplicitEuler
 from stickslip.steppers.rk4 import RK4
 from stickslip.steppers.semi_implicit_euler import SemiImplicitEuler
 
@@ -13,6 +14,7 @@ STEPPERS: dict[str, type[Stepper]] = {
     "semi-implicit-euler": SemiImplicitEuler,
     "euler": Euler,
     "rk4": RK4,
+    "implicit-euler": ImplicitEuler,
     "expo": Expo,
 }
 

@@ -1,0 +1,156 @@
+"""Joint forces at the end of a step, and their derivatives: actuators, springs, limits, damping.
+
+    τ(q⁺, v⁺) = applied + gear·clip(gain·u + bias) − k·(q⁺ ⊖ q_s) − D·v⁺ ∓ max(0, k_l·e + b_l·(e − e₀)/dt)
+
+e > 0 is how far a limit is exceeded, e₀ ≥ 0 how far it was at the beginning of the step. With the joint's speed in
+place of (e − e₀)/dt the force would jump by b_l·v where the limit is met, and an implicit equation whose force jumps
+need not have a solution. On hinges and slides that are beyond the limit already the two are the same.
+
+Derivatives are by the rotation vector of a ball or free joint in body axes, as everywhere.
+Differs from ``joint_forces.py`` in: damping is included; the damper of a limit.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from stickslip._jit import kernel
+from stickslip.dynamics.joint_forces import actuator_forces
+from stickslip.math.quaternion import inverse_right_jacobian, logarithm, multiply
+from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
+
+
+@kernel
+def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, dt, tau):
+    """tau (nv,) at the configuration q and velocity v that end a step which began at q0."""
+    for d in range(tau.shape[0]):
+        tau[d] = inputs.applied[d] - passive.damping[d] * v[d]
+    actuator_forces(tree, actuators, q, v, inputs.control, tau)
+    for j in range(tree.joint_type.shape[0]):
+        kind, i, d, stiffness = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j], passive.stiffness[j]
+        if kind == HINGE or kind == SLIDE:
+            tau[d] -= stiffness * (q[i] - passive.q_spring[i])
+            if passive.limited[j] != 0:
+                low, high = passive.range[j, 0], passive.range[j, 1]
+                tau[d] += limit_push(passive, j, low - q[i], low - q0[i], dt)
+                tau[d] -= limit_push(passive, j, q[i] - high, q0[i] - high, dt)
+            continue
+        if kind == FREE:
+            for k in range(3):
+                tau[d + k] -= stiffness * (q[i + k] - passive.q_spring[i + k])
+            i += 3
+            d += 3
+        if stiffness != 0.0:
+            x, y, z = turned(passive.q_spring, q, i)
+            tau[d], tau[d + 1], tau[d + 2] = (
+                tau[d] - stiffness * x,
+                tau[d + 1] - stiffness * y,
+                tau[d + 2] - stiffness * z,
+            )
+        if kind == BALL and passive.limited[j] != 0:
+            x, y, z, angle = axis_and_angle(q, i)
+            before = axis_and_angle(q0, i)[3] - passive.range[j, 1]
+            push = limit_push(passive, j, angle - passive.range[j, 1], before, dt)
+            tau[d], tau[d + 1], tau[d + 2] = tau[d] - push * x, tau[d + 1] - push * y, tau[d + 2] - push * z
+
+
+@kernel
+def limit_push(passive, j, excess, before, dt):
+    """The force of a limit that is exceeded by ``excess``, and was by ``before`` at the beginning of the step."""
+    if excess <= 0.0:
+        return 0.0
+    rate = (excess - max(0.0, before)) / dt
+    return max(0.0, passive.limit_stiffness[j] * excess + passive.limit_damping[j] * rate)
+
+
+@kernel
+def limit_slope(passive, j, excess, before, dt):
+    """Derivative of ``limit_push`` by the excess."""
+    if limit_push(passive, j, excess, before, dt) == 0.0:
+        return 0.0
+    return passive.limit_stiffness[j] + passive.limit_damping[j] / dt
+
+
+@kernel
+def turned(q0, q1, i):
+    """The rotation vector from the quaternion at q0[i] to that at q1[i], in body axes."""
+    w, x, y, z = multiply(q0[i], -q0[i + 1], -q0[i + 2], -q0[i + 3], q1[i], q1[i + 1], q1[i + 2], q1[i + 3])
+    return logarithm(w, x, y, z)
+
+
+@kernel
+def axis_and_angle(q, i):
+    """Unit axis and angle of the quaternion at q[i]; no axis where there is no angle."""
+    x, y, z = logarithm(q[i], q[i + 1], q[i + 2], q[i + 3])
+    angle = sqrt(x * x + y * y + z * z)
+    s = 1.0 / angle if angle > 0.0 else 0.0
+    return s * x, s * y, s * z, angle
+
+
+@kernel
+def subtract_joint_slopes(tree, passive, actuators, inputs, q0, q, v, dt, turn, block, A):
+    """A −= dτ/dv⁺ where q⁺ = q0 ⊕ dt·v⁺; ``turn`` (nj, 3, 3): right Jacobians of the rotations, ``block`` (3, 3)."""
+    for d in range(v.shape[0]):
+        A[d, d] += passive.damping[d]
+    for k in range(actuators.joint.shape[0]):
+        j, gear = actuators.joint[k], actuators.gear[k]
+        i, d = tree.joint_q[j], tree.joint_v[j]
+        u = min(max(inputs.control[k], actuators.control_range[k, 0]), actuators.control_range[k, 1])
+        bias = actuators.bias[k, 0] + gear * (actuators.bias[k, 1] * q[i] + actuators.bias[k, 2] * v[d])
+        if actuators.force_range[k, 0] < actuators.gain[k] * u + bias < actuators.force_range[k, 1]:
+            A[d, d] -= gear * gear * (dt * actuators.bias[k, 1] + actuators.bias[k, 2])
+    for j in range(tree.joint_type.shape[0]):
+        kind, i, d, stiffness = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j], passive.stiffness[j]
+        if kind == HINGE or kind == SLIDE:
+            A[d, d] += dt * stiffness
+            if passive.limited[j] != 0:
+                low, high = passive.range[j, 0], passive.range[j, 1]
+                A[d, d] += dt * limit_slope(passive, j, low - q[i], low - q0[i], dt)
+                A[d, d] += dt * limit_slope(passive, j, q[i] - high, q0[i] - high, dt)
+            continue
+        if kind == FREE:
+            for k in range(3):
+                A[d + k, d + k] += dt * stiffness
+            i += 3
+            d += 3
+        if stiffness != 0.0:
+            x, y, z = turned(passive.q_spring, q, i)
+            fill(block, inverse_right_jacobian(x, y, z), dt * stiffness)
+            add_turned(block, turn, j, d, A)
+        if kind == BALL and passive.limited[j] != 0:
+            subtract_ball_limit(passive, j, i, d, q0, q, dt, turn, block, A)
+
+
+@kernel
+def subtract_ball_limit(passive, j, i, d, q0, q, dt, turn, block, A):
+    """τ = −push·u: −dτ = u·slope·δθ + push·δu, with δθ = u·δφ and δu = (1 − u uᵀ)·J⁻¹·δφ/θ."""
+    x, y, z, angle = axis_and_angle(q, i)
+    excess, before = angle - passive.range[j, 1], axis_and_angle(q0, i)[3] - passive.range[j, 1]
+    push = limit_push(passive, j, excess, before, dt)
+    if push == 0.0:
+        return
+    slope = limit_slope(passive, j, excess, before, dt)
+    fill(block, inverse_right_jacobian(angle * x, angle * y, angle * z), 1.0 / angle)
+    for c in range(3):
+        along = x * block[0, c] + y * block[1, c] + z * block[2, c]
+        b0, b1, b2 = block[0, c] - along * x, block[1, c] - along * y, block[2, c] - along * z
+        grow = slope * (x if c == 0 else (y if c == 1 else z))
+        block[0, c] = dt * (x * grow + push * b0)
+        block[1, c] = dt * (y * grow + push * b1)
+        block[2, c] = dt * (z * grow + push * b2)
+    add_turned(block, turn, j, d, A)
+
+
+@kernel
+def fill(block, entries, scale):
+    block[0, 0], block[0, 1], block[0, 2] = scale * entries[0], scale * entries[1], scale * entries[2]
+    block[1, 0], block[1, 1], block[1, 2] = scale * entries[3], scale * entries[4], scale * entries[5]
+    block[2, 0], block[2, 1], block[2, 2] = scale * entries[6], scale * entries[7], scale * entries[8]
+
+
+@kernel
+def add_turned(block, turn, j, d, A):
+    """A[d: d + 3, d: d + 3] += block·turn[j]."""
+    for r in range(3):
+        for c in range(3):
+            A[d + r, d + c] += block[r, 0] * turn[j, 0, c] + block[r, 1] * turn[j, 1, c] + block[r, 2] * turn[j, 2, c]
