@@ -64,7 +64,7 @@ def test_error_of_semi_implicit_euler_in_free_fall(fall):
 
 
 def test_the_error_is_the_largest_of_positions_and_velocities(fall):
-    off = fall._replace(q=fall.q.copy(), v=fall.v.copy())
+    off = replace(fall, q=fall.q.copy(), v=fall.v.copy())
     off.v[2, 9] += 0.25  # the first control step ends right, the second starts right and should end elsewhere
     assert local_error.measure(off, SQUAT, METHODS["expo"], 0.04, 1, STIFFNESS, DAMPING)["error"] == pytest.approx(
         0.125, rel=1e-9
@@ -72,7 +72,7 @@ def test_the_error_is_the_largest_of_positions_and_velocities(fall):
 
 
 def test_divergence_is_an_infinite_error(fall):
-    absurd = fall._replace(q=fall.q.copy())
+    absurd = replace(fall, q=fall.q.copy())
     absurd.q[0, 2] -= 20.0  # ten metres under the floor
     result = local_error.measure(absurd, SQUAT, METHODS["euler"], 0.01, 1, STIFFNESS, DAMPING)
     assert (result["error"], result["diverged"]) == (None, 1)
@@ -87,17 +87,17 @@ def test_steps_are_halves_of_the_control_step():
 def test_contact_system_is_the_one_that_is_simulated():
     """A·x + b at the start is the acceleration of the contact points, by finite differences."""
     model, controller = bundled("solo12-squat")
-    sim = simulation(SQUAT, METHODS["rk4"], 1e-7)
+    sim = simulation(SQUAT, METHODS["rk4"], 1e-8)
     v = np.zeros(model.nv)
-    v[:9] = 0.02, -0.01, -0.05, 0.1, 0.2, -0.1, 0.3, -0.2, 0.1
+    v[:9] = 0.02, -0.01, -0.3, 0.1, 0.2, -0.1, 0.1, -0.1, 0.1  # downward: no foot slips
     sim.set_state(v=v)
     sim.set_control(controller(0.0, sim.state.q, np.zeros(model.nv)))
     A, b, x = forces.contact_system(sim)
     sim.step(1)
     sim.observe()
     m = len(x) // 2
-    measured = (sim.contacts.arrays.velocity[: len(sim.contacts)].ravel() - x[m:]) / 1e-7
-    assert np.allclose((A @ x + b)[m:], measured, rtol=1e-3, atol=1e-2)
+    measured = (sim.contacts.arrays.velocity[: len(sim.contacts)].ravel() - x[m:]) / 1e-8
+    assert np.allclose((A @ x + b)[m:], measured, rtol=1e-3, atol=0.1)
 
 
 def test_springs_bear_the_weight():
@@ -134,7 +134,7 @@ def test_errors_shrink_with_the_step_and_units_are_reused(store):
     assert again.computed == 0
 
 
-def test_a_ground_truth_that_falls_short_is_said_to(store, monkeypatch):
+def test_a_ground_truth_that_falls_short_is_said_to(store):
     short = ground_truth(store, SQUAT, METHODS["expo"], 3)
     row = local_error.local_error(store, SQUAT, METHODS["expo"], 0.01, 5, 1, truth=lambda: short)
     assert row["error"] is None
@@ -239,7 +239,7 @@ def test_driver_continues_where_it_stopped(made, capsys):
 
 
 def test_a_part_of_it(tmp_path, capsys):
-    assert run_expo(out=tmp_path, only=["fig5"], sizes=replace(TINY))
+    assert run_expo(out=tmp_path, only=["fig5"], sizes=TINY)
     text = (tmp_path / "README.md").read_text()
     assert "## Fig. 5" in text
     assert "## Table II:" not in text

@@ -56,10 +56,10 @@ def strongest_rivals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return result
 
 
-def flatness(rows: list[dict[str, Any]], method: str = "expo") -> float:
-    """Largest over smallest error, SOFTEST ≤ K ≤ 1e8."""
+def flatness(rows: list[dict[str, Any]], method: str = "expo", which: str = "error") -> float:
+    """Largest over smallest ``error`` (mean) or ``median``, SOFTEST ≤ K ≤ 1e8."""
     errors = [
-        row["error"]
+        row[which]
         for row in rows
         if row["varied"] == "stiffness" and row["method"] == method and SOFTEST <= row["stiffness"] <= FLAT_UP_TO
     ]

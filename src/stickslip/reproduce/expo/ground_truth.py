@@ -7,7 +7,7 @@ is looked for. State, contact memory (anchors) and control are kept at the begin
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from stickslip.reproduce.expo.setups import DAMPING, METHODS, STIFFNESS, Method,
 from stickslip.reproduce.store import Store
 
 
-class GroundTruth(NamedTuple):
+@dataclass(frozen=True)
+class GroundTruth:
     """n control steps."""
 
     q: np.ndarray

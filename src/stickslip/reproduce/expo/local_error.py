@@ -5,13 +5,13 @@
 Every control step starts from the ground truth, contact memory included, and is integrated under the recorded control.
 A control step that diverges has an infinite error, and so has the mean then.
 
-Time is measured around the compiled call, with the cost of an empty one (no steps) subtracted, since entering compiled
-code from Python costs as much as a step. Every control step is repeated, and its shortest time counts.
+Time is measured around the compiled call, less that of an empty one (no steps) right before it, since entering compiled
+code from Python costs as much as a step. Every control step is repeated, short ones more often, and its shortest times
+count.
 """
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable
 from typing import Any
@@ -37,18 +37,14 @@ from stickslip.reproduce.expo.setups import (
 from stickslip.reproduce.store import Store
 from stickslip.simulation import Simulation
 
-LONG = 5e-3
-"""[s] a control step that takes so long is not repeated."""
+LONG, SHORT = 5e-3, 2e-4
+"""[s] a control step that takes longer is not repeated; one that takes less, four times as often."""
 
 
-def call_cost(sim: Simulation) -> float:
-    """[s] of entering the compiled loop and leaving it."""
-    samples = []
-    for _ in range(30):
-        begin = time.perf_counter()
-        sim.stepper.advance(sim.state, sim.inputs, 0)
-        samples.append(time.perf_counter() - begin)
-    return statistics.median(samples)
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    begin = time.perf_counter()
+    result = work()
+    return time.perf_counter() - begin, result
 
 
 def put_back(sim: Simulation, truth: GroundTruth, k: int) -> None:
@@ -71,25 +67,26 @@ def measure(
     sim, n = simulation(test, method, dt, stiffness, damping), round(test.control_dt / dt)
     put_back(sim, truth, 0)
     advance(sim, n)  # compiles
-    overhead = call_cost(sim)
-    error = np.full(len(truth), np.inf)
-    seconds = np.full(len(truth), np.inf)
+    error, seconds, empty = (np.full(len(truth), np.inf) for _ in range(3))
+    taken, failed = 0, sim.stepper.unconverged
     for k in range(len(truth)):
-        for _ in range(repeats):
+        done, most, well = 0, repeats, False
+        while done < most:
             put_back(sim, truth, k)
-            start = time.perf_counter()
-            well = advance(sim, n)
-            seconds[k] = min(seconds[k], time.perf_counter() - start)
-            if seconds[k] > LONG:
-                break
+            nothing, _ = timed(lambda: sim.stepper.advance(sim.state, sim.inputs, 0))
+            something, well = timed(lambda: advance(sim, n))
+            empty[k], seconds[k] = min(empty[k], nothing), min(seconds[k], something)
+            done, taken = done + 1, taken + n
+            most = 1 if something > LONG else 4 * repeats if something < SHORT else repeats
         if well:
             error[k] = difference(sim.dynamics, truth, k, sim)
     finite = np.isfinite(error)
-    per_control_step = max(float(seconds.mean()) - overhead, 1e-9)
+    per_control_step = max(float((seconds - empty).mean()), 1e-9)
     return {
         "error": float(error.mean()) if finite.all() else None,
         "median": float(np.median(error)) if np.isfinite(np.median(error)) else None,
         "diverged": int((~finite).sum()),
+        "unconverged": (sim.stepper.unconverged - failed) / taken,
         "control_steps": len(truth),
         "seconds": per_control_step,
         "real_time_factor": test.control_dt / per_control_step,
@@ -112,7 +109,7 @@ def local_error(
         reference = truth() if truth else ground_truth(store, test, method, n, stiffness, damping)
         if len(reference) < n:
             nothing = {"error": None, "median": None, "seconds": None, "real_time_factor": None, "step_us": None}
-            return {**nothing, "diverged": n - len(reference), "control_steps": len(reference)}
+            return {**nothing, "unconverged": None, "diverged": n - len(reference), "control_steps": len(reference)}
         return measure(reference, test, method, dt, repeats, stiffness, damping)
 
     return store.unit("local", parameters, compute)
