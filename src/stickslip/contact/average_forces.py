@@ -23,7 +23,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
 from stickslip.contact.contact_space import contact_acceleration
-from stickslip.dynamics.delassus import block
+from stickslip.dynamics.delassus import block, block_of_one_link
 from stickslip.math.eigen import Eigenbasis, make_eigenbasis
 from stickslip.math.modes import low_rank_averages, modal_averages
 from stickslip.math.viscoelastic_pade import PadeWork, balanced_norm, choose, make_pade_work, pade_averages
@@ -115,9 +115,12 @@ def contact_dynamics(support, L, rows, kin, contacts, members, island):
             full[2, i + r] *= root
             full[3, i + r] = contacts.material[c, DAMPING] / K
         for b in range(a + 1):
-            j = 3 * b
-            scale = root * sqrt(contacts.material[members[b], STIFFNESS])
-            block(support, L, rows, c, members[b], W, i, j)
+            j, d = 3 * b, members[b]
+            scale = root * sqrt(contacts.material[d, STIFFNESS])
+            if contacts.link1[c] == contacts.link1[d] and contacts.link2[c] == contacts.link2[d]:
+                block_of_one_link(support, L, rows, c, d, W, i, j)
+            else:
+                block(support, L, rows, c, d, W, i, j)
             for r in range(3):
                 for s in range(3):
                     W[i + r, j + s] *= scale
