@@ -10,11 +10,11 @@ from stickslip.math.oscillator import response
 
 
 def exact(q: float, z: float) -> np.ndarray:
-    """(g, G₁, G₂, G₃) at time 1 for σ = q, d = z."""
-    A = np.diag([0.0, -z, 0.0, 0.0, 0.0])
+    """(g, G₁, … G₅) at time 1 for σ = q, d = z."""
+    A = np.diag([0.0, -z, 0.0, 0.0, 0.0, 0.0, 0.0])
     A[0, 1], A[1, 0] = 1.0, -q
-    A[2, 0] = A[3, 2] = A[4, 3] = 1.0
-    return expm(A)[[0, 2, 3, 4], 1]
+    A[2, 0] = A[3, 2] = A[4, 3] = A[5, 4] = A[6, 5] = 1.0
+    return expm(A)[[0, 2, 3, 4, 5, 6], 1]
 
 
 @pytest.mark.parametrize("q", [0.0, 1e-12, 1e-3, 0.3, 1.0, 1.01, 4.0, 30.0, 1e3])
@@ -34,12 +34,12 @@ def test_time_scales():
     """g(σ, d, h) = h·g(σh², dh, 1), and one more power of h for each integral."""
     h, sigma, d = 1e-3, 2e6, 700.0
     unit = response(sigma * h * h, d * h, 1.0)
-    assert np.allclose(response(sigma, d, h), unit * h ** np.arange(1.0, 5.0), rtol=1e-13)
+    assert np.allclose(response(sigma, d, h), unit * h ** np.arange(1.0, 7.0), rtol=1e-13)
 
 
 def test_extremely_stiff():
     """At the end of a long step nothing but the equilibrium is left: G₁ → 1/σ."""
-    g, G1, G2, _ = response(1e16, 1e12, 1.0)
+    g, G1, G2, *_ = response(1e16, 1e12, 1.0)
     assert abs(g) < 1e-11
     assert np.isclose(G1, 1e-16, rtol=1e-3)
     assert np.isclose(G2, 1e-16, rtol=1e-3)

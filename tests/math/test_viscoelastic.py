@@ -6,7 +6,7 @@ from scipy.linalg import expm
 
 from stickslip.math.eigen import make_eigenbasis
 from stickslip.math.expm import expm_multiply
-from stickslip.math.modes import modal_averages
+from stickslip.math.modes import low_rank_averages, modal_averages
 from stickslip.math.viscoelastic_pade import balanced_norm, choose, make_pade_work, pade_averages
 
 
@@ -47,6 +47,19 @@ def test_modes(norm, n, rank):
     for got, exact in zip((y, w), want, strict=True):
         # the phase of a slow mode beside a fast one is only known to round-off of the fast one: norm²·1e-16
         assert np.abs(got - exact).max() <= max(1e-10, 1e-15 * norm**2) * np.abs(exact).max()
+
+
+@pytest.mark.parametrize("norm", [1e-3, 0.1, 1.0, 3.0, 30.0, 300.0, 3e4])
+@pytest.mark.parametrize(("n", "rank"), [(1, 1), (3, 1), (12, 12), (12, 6), (24, 12), (48, 6)])
+def test_modes_of_low_rank(norm, n, rank):
+    S, beta, h, y, w, c = system(norm, n, rank, seed=n)
+    want = averages(expm(augmented(S, beta, h, y, w, c)), n, beta)
+    assert low_rank_averages(
+        S.copy(), n, beta[0], h, make_eigenbasis(n), np.zeros((2, n, n)), np.zeros((4, n)), y, w, c
+    )
+    size = np.abs(want[0]).max()
+    assert np.abs(y - want[0]).max() <= max(1e-10, 1e-15 * norm**2) * size
+    assert np.abs(w - want[1]).max() <= max(1e-10, 1e-15 * norm**2) * h * size
 
 
 @pytest.mark.parametrize("norm", [1e-3, 0.1, 1.0, 3.0, 30.0, 300.0])

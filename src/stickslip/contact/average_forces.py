@@ -23,9 +23,9 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
 from stickslip.contact.contact_space import contact_acceleration
-from stickslip.dynamics.delassus import block
+from stickslip.dynamics.delassus import block, block_of_one_link
 from stickslip.math.eigen import Eigenbasis, make_eigenbasis
-from stickslip.math.modes import modal_averages
+from stickslip.math.modes import low_rank_averages, modal_averages
 from stickslip.math.viscoelastic_pade import PadeWork, balanced_norm, choose, make_pade_work, pade_averages
 
 AUTO, PADE = -1, -2
@@ -57,6 +57,10 @@ class IslandWork(NamedTuple):
     """(m,) scaled accelerations without springs."""
     beta: np.ndarray
     """(m,) B/K [s]."""
+    factor: np.ndarray
+    """(2, m, m) where the rank is less than the size."""
+    small: np.ndarray
+    """(4, m)."""
 
 
 class Averages(NamedTuple):
@@ -73,10 +77,22 @@ class Averages(NamedTuple):
 
 
 def make_island_work(rows: int) -> IslandWork:
-    square, line = (np.zeros((rows, rows)) for _ in range(2)), (np.zeros(rows) for _ in range(4))
-    integers = np.zeros(rows, dtype=np.int64)
-    W, S = square
-    return IslandWork(make_eigenbasis(rows), make_pade_work(rows), W, np.zeros((4, rows)), integers, S, *line)
+    W, S = np.zeros((2, rows, rows))
+    y, w, c, beta = np.zeros((4, rows))
+    return IslandWork(
+        basis=make_eigenbasis(rows),
+        pade=make_pade_work(rows),
+        W=W,
+        full=np.zeros((4, rows)),
+        row=np.zeros(rows, dtype=np.int64),
+        S=S,
+        y=y,
+        w=w,
+        c=c,
+        beta=beta,
+        factor=np.zeros((2, rows, rows)),
+        small=np.zeros((4, rows)),
+    )
 
 
 def make_averages(contacts: int) -> Averages:
@@ -99,9 +115,12 @@ def contact_dynamics(support, L, rows, kin, contacts, members, island):
             full[2, i + r] *= root
             full[3, i + r] = contacts.material[c, DAMPING] / K
         for b in range(a + 1):
-            j = 3 * b
-            scale = root * sqrt(contacts.material[members[b], STIFFNESS])
-            block(support, L, rows, c, members[b], W, i, j)
+            j, d = 3 * b, members[b]
+            scale = root * sqrt(contacts.material[d, STIFFNESS])
+            if contacts.link1[c] == contacts.link1[d] and contacts.link2[c] == contacts.link2[d]:
+                block_of_one_link(support, L, rows, c, d, W, i, j)
+            else:
+                block(support, L, rows, c, d, W, i, j)
             for r in range(3):
                 for s in range(3):
                     W[i + r, j + s] *= scale
@@ -138,12 +157,34 @@ def remaining_rows(contacts, members, averages, island):
 
 
 @kernel
-def integrate_springs(island, n, matmuls, tolerance, dt):
+def deficient(contacts, members, averages):
+    """Whether the rank is less than the number of rows: three contacts that stick on one link, or more, move with six
+    degrees of freedom."""
+    for a in range(2, members.shape[0]):
+        c, others = members[a], 0
+        if averages.phase[c] != STICK:
+            continue
+        for b in range(a):
+            d = members[b]
+            alike = contacts.link1[c] == contacts.link1[d] and contacts.link2[c] == contacts.link2[d]
+            if alike and averages.phase[d] == STICK:
+                others += 1
+        if others >= 2:
+            return True
+    return False
+
+
+@kernel
+def integrate_springs(island, n, low_rank, matmuls, tolerance, dt):
     """y ← ∫(y + βy′), w ← ∫∫(y + βy′); False if the modes cannot be found (never seen)."""
     beta = island.beta
     alike = matmuls == AUTO
     for i in range(1, n):
         alike = alike and abs(beta[i] - beta[0]) <= 1e-12 * beta[0]
+    if alike and low_rank:
+        return low_rank_averages(
+            island.S, n, beta[0], dt, island.basis, island.factor, island.small, island.y, island.w, island.c
+        )
     if alike:
         return modal_averages(island.S, n, beta[0], dt, island.basis, island.y, island.w, island.c)
     row, times = matmuls, 1
@@ -220,7 +261,8 @@ def average_forces(contacts, members, averages, island, passes, matmuls, toleran
         averages.slip[members[a], 0] = contacts.force[members[a], 0]
     for k in range(passes):
         n = remaining_rows(contacts, members, averages, island)
-        if not integrate_springs(island, n, matmuls, tolerance, dt):
+        low_rank = deficient(contacts, members, averages)
+        if not integrate_springs(island, n, low_rank, matmuls, tolerance, dt):
             return False
         read_forces(contacts, members, averages, island, n, dt)
         if k + 1 == passes or not revise(contacts, members, averages):

@@ -118,6 +118,23 @@ def block(support, L, rows, a, b, W, i, j):
 
 
 @kernel
+def block_of_one_link(support, L, rows, a, b, W, i, j):
+    """The same for contacts between the same two links: their velocities are the same, nothing is to be merged."""
+    Y = rows.Y
+    w00, w01, w02, w10, w11, w12, w20, w21, w22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    for k in range(rows.length[a]):
+        inverse = 1.0 / L[support.start[rows.dofs[a, k]]]
+        x, y, z = Y[a, k, 0] * inverse, Y[a, k, 1] * inverse, Y[a, k, 2] * inverse
+        u, v, w = Y[b, k, 0], Y[b, k, 1], Y[b, k, 2]
+        w00, w01, w02 = w00 + x * u, w01 + x * v, w02 + x * w
+        w10, w11, w12 = w10 + y * u, w11 + y * v, w12 + y * w
+        w20, w21, w22 = w20 + z * u, w21 + z * v, w22 + z * w
+    W[i, j], W[i, j + 1], W[i, j + 2] = w00, w01, w02
+    W[i + 1, j], W[i + 1, j + 1], W[i + 1, j + 2] = w10, w11, w12
+    W[i + 2, j], W[i + 2, j + 1], W[i + 2, j + 2] = w20, w21, w22
+
+
+@kernel
 def delassus_dense(support, L, kin, link1, link2, point, axes, nc, rows, W):
     """W (3nc, 3nc) with all blocks; use ``delassus_sparse`` where most contacts do not couple."""
     for c in range(nc):

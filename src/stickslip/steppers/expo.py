@@ -47,13 +47,13 @@ from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.delassus import ContactRows, contact_jacobian, eliminate, make_contact_rows
 from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
 from stickslip.dynamics.joint_forces import joint_gains
-from stickslip.dynamics.kinematics import forward_accelerations
+from stickslip.dynamics.kinematics import forward_accelerations, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
 from stickslip.errors import expected, number, unknown
 from stickslip.math.pade import DEGREES
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, OK, Capabilities, Inputs, Stage, bounded
-from stickslip.steppers.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
+from stickslip.steppers.viscoelastic import Viscoelastic, detect, gather_forces, poses_and_velocities
 
 
 class ContactWork(NamedTuple):
@@ -83,7 +83,7 @@ class JointWork(NamedTuple):
 def look_ahead(world, work, joints, contacts, ahead, q, v):
     """Kinematics and contact points after ``ahead`` [s], if all moved on as it does now; gaps and springs stay."""
     integrate(world.tree, q, v, ahead, joints.middle)
-    update_kinematics(world, work, joints.middle, v)
+    poses_and_velocities(world, work, joints.middle, v)
     for c in range(contacts.found[0]):
         for k in range(3):
             contacts.point[c, k] += ahead * contacts.drift[c, k]
@@ -94,6 +94,7 @@ def free_motion(world, work, expo, joints, inputs, dt, q, v):
     """Mass matrix, its factor, and the accelerations of links and joints without contact forces."""
     support, mass, free = world.support, expo.mass, joints.free
     gather_forces(world, work, inputs, q, v)
+    spatial_inertias(world.inertia, work.kin)
     bias_forces(world.tree, support, world.inertia, work.f_ext, work.kin, free)
     composite_inertia(world.tree, support, world.inertia, work.kin, mass)
     joint_gains(world.tree, world.passive, world.actuators, q, v, inputs.control, joints.stiffness, joints.damping)
@@ -166,7 +167,7 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 @kernel
 def step(world, work, expo, joints, contacts, anchors, inputs, ahead, passes, matmuls, tolerance, dt, q, v):
     """One step: the table of contents of the method."""
-    update_kinematics(world, work, q, v)
+    poses_and_velocities(world, work, q, v)
     status = detect(world, work, contacts)
     if status != OK:
         return status

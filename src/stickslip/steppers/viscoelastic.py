@@ -22,9 +22,14 @@ MARGIN = 0.0  # a spring-damper acts only in penetration
 
 
 @kernel
-def update_kinematics(world, work, q, v):
+def poses_and_velocities(world, work, q, v):
     forward_kinematics(world.tree, q, work.kin)
     forward_velocities(world.tree, v, work.kin)
+
+
+@kernel
+def update_kinematics(world, work, q, v):
+    poses_and_velocities(world, work, q, v)
     spatial_inertias(world.inertia, work.kin)
 
 
