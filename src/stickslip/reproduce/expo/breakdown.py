@@ -31,7 +31,7 @@ from stickslip.reproduce.expo.local_error import put_back
 from stickslip.reproduce.expo.setups import METHODS, TESTS, Sizes, advance, control_steps, simulation
 from stickslip.reproduce.store import Store
 from stickslip.steppers import euler, expo
-from stickslip.steppers.viscoelastic import detect, update_kinematics
+from stickslip.steppers.viscoelastic import detect, poses_and_velocities
 
 STAGES = ("computeContactForces", "prepareExpLDS", "computeIntegrals", "rest")
 VERSIONS = ("expo", "expo pade", "expo mmm-0")
@@ -50,7 +50,7 @@ def set_to(source, target):
 @kernel
 def contact_stage(n, world, work, contacts, anchors, dt, q, v):
     for _ in range(n):
-        update_kinematics(world, work, q, v)
+        poses_and_velocities(world, work, q, v)
         detect(world, work, contacts)
         spring_damper(work.kin, contacts, anchors, dt)
 

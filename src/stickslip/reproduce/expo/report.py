@@ -214,7 +214,8 @@ def figure_4(results: dict[str, Any]) -> str:
         + (f", implicit Euler's by {_factor(claims.flatness(rows, 'implicit-euler'))}"
            if "implicit-euler" in labels else "")
         + f". Expo's median changes by {_factor(claims.flatness(rows, 'expo', 'median'))}: where mean and median "
-        "part, it is by the few control steps in which a foot meets the floor, which a step of 2 ms sees at its end only.\n",
+        "part, it is by the few control steps in which a foot meets the floor: a step of 2 ms sees that at its "
+        "end only.\n",
     ]  # fmt: skip
     if results.get("depths"):
         text += [
