@@ -18,7 +18,7 @@ class Target(NamedTuple):
         return self.figure <= self.limit
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.figure:.3g}, target ≤ {self.limit:g}: {'met' if self.met else 'MISSED'}"
+        return f"{self.name}: {self.figure:.4g}, target ≤ {self.limit:g}: {'met' if self.met else 'MISSED'}"
 
 
 def worst(targets: Sequence[Target]) -> Target:

@@ -65,17 +65,17 @@ def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
 def show(results: dict[str, Any], targets: list[Target], console: Console) -> None:
     if "stability" in results:
         rows = results["stability"]
+        tests = list(dict.fromkeys(row["test"] for row in rows))
         grid = Table(title="Table II: largest stable (upright) step \\[ms]")
-        labels = list(dict.fromkeys(row["method"] for row in rows))
-        for heading in ("test", *labels):
-            grid.add_column(heading)
-        for test in dict.fromkeys(row["test"] for row in rows):
+        for heading in ("method", *tests):
+            grid.add_column(heading, no_wrap=True)
+        for label in dict.fromkeys(row["method"] for row in rows):
             cells = []
-            for label in labels:
+            for test in tests:
                 pair = (stability.largest(rows, test, label, what) for what in ("stable", "upright"))
                 stable, stands = ("none" if dt is None else f"{1e3 * dt:.3g}" for dt in pair)
                 cells.append(f"{stable} ({stands})")
-            grid.add_row(test, *cells)
+            grid.add_row(label, *cells)
         console.print(grid)
     if "breakdown" in results:
         times = results["breakdown"]["times"]
@@ -87,7 +87,7 @@ def show(results: dict[str, Any], targets: list[Target], console: Console) -> No
         console.print(grid)
     for target in targets:
         if not target.met:
-            console.print(f"missed: {target}", highlight=False, style="red")
+            console.print(f"missed: {target}", highlight=False, soft_wrap=True, style="red")
 
 
 def run_expo(
