@@ -129,8 +129,8 @@ def newton(rows: list[dict[str, Any]]) -> str:
     ratios = [row["seconds"] / expo[row["test"], row["dt"]] for row in mine if (row["test"], row["dt"]) in expo]
     text = (
         f"*Differences from the paper.* A step of implicit Euler takes {min(ratios):.1f} to {max(ratios):.1f} (median "
-        f"{statistics.median(ratios):.1f}) times as long as one of Expo (paper: about 50 times, Sec. VI-D): its Jacobian "
-        "is exact and cheap here, so that it is not the worst method in Fig. 2. "
+        f"{statistics.median(ratios):.1f}) times as long as one of Expo (paper: about 50 times, Sec. VI-D): its "
+        "Jacobian is exact and cheap here, so that it is not the worst method in Fig. 2. "
     )
     most = max(mine, key=lambda row: row["unconverged"])
     if not most["unconverged"]:
