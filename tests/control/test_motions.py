@@ -91,13 +91,15 @@ def test_jump_survives_a_push_and_a_lower_floor(jumping):
 
 @pytest.mark.parametrize(("name", "dt"), [("solo12-trot", 2e-3), ("solo12-jump", 1e-2)])
 def test_expo_follows_with_one_step_per_control(name, dt):
-    """The largest steps of the paper's Table II: feet are found on the ground up to a step late."""
+    """The largest steps of the paper's Table II: feet are found on the ground up to a step late, 20 mm deep after the
+    jump, and come to rest a little beside where they should."""
     setup = ss.SCENES[name].build()
     sim = ss.Simulation(setup.scene, method="expo", dt=dt)
     log = sim.run(ss.SCENES[name].time, controller=setup.controller, control_dt=setup.control_dt, progress=False)
     assert tilt(log.q).max() < 0.02
-    np.testing.assert_allclose(log.q[-1, :3], setup.controller.reference.q[-1, :3], atol=5e-3)
-    assert log.q[:, 2].max() == pytest.approx(setup.controller.reference.q[:, 2].max(), abs=0.05)
+    np.testing.assert_allclose(log.q[-1, :3], setup.controller.reference.q[-1, :3], atol=1e-2)
+    assert np.abs(log.v[-1]).max() < 1e-3
+    assert log.q[:, 2].max() == pytest.approx(setup.controller.reference.q[:, 2].max(), abs=0.01)
 
 
 @pytest.mark.parametrize(("name", "control_dt"), [("solo12-trot", 2e-3), ("solo12-jump", 1e-2)])

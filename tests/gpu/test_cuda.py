@@ -17,6 +17,8 @@ import stickslip as ss
 from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts, grown
 from stickslip.collision.pairs import total
+from stickslip.contact.average_forces import Averages, IslandWork
+from stickslip.contact.contact_space import Islands
 from stickslip.contact.spring_damper import Anchors
 from stickslip.dynamics.aba import aba
 from stickslip.dynamics.configuration import difference, integrate
@@ -29,7 +31,11 @@ from stickslip.dynamics.jacobian import frame_jacobian, point_acceleration, poin
 from stickslip.dynamics.joint_forces import spring_energy
 from stickslip.dynamics.kinematics import forward_velocities, path_kinematics
 from stickslip.dynamics.rnea import rnea
+from stickslip.math.eigen import Eigenbasis
+from stickslip.math.viscoelastic_pade import PadeWork
 from stickslip.steppers.base import Work
+from stickslip.steppers.expo import ContactWork, JointWork
+from stickslip.steppers.expo import advance as expo_advance
 from stickslip.steppers.semi_implicit_euler import advance
 
 pytestmark = pytest.mark.gpu
@@ -73,7 +79,9 @@ def to_device(arrays):
 
 def per_world(arrays, worlds):
     """Scratch for every world, the world index last, so that neighbouring threads read neighbouring memory."""
-    return type(arrays)(*(cuda.to_device(np.repeat(x[..., None], worlds, axis=-1)) for x in arrays))
+    if isinstance(arrays, tuple):
+        return type(arrays)(*(per_world(x, worlds) for x in arrays))
+    return cuda.to_device(np.repeat(arrays[..., None], worlds, axis=-1))
 
 
 def random_worlds(model, worlds, seed=0):
@@ -203,6 +211,24 @@ def test_quantities_equal_cpu(name):
             np.testing.assert_allclose(gpu[key][..., w], value, rtol=0, atol=TOLERANCE * scale, err_msg=key)
 
 
+@cuda.jit(device=True)
+def contacts_of(contacts, w):
+    return Contacts(
+        contacts.found[:, w], contacts.pair[:, w], contacts.link1[:, w], contacts.link2[:, w],
+        contacts.point[:, :, w], contacts.axes[:, :, :, w], contacts.gap[:, w], contacts.rolling[:, w],
+        contacts.radius[:, w], contacts.spin[:, :, w], contacts.drift[:, :, w], contacts.material[:, :, w],
+        contacts.velocity[:, :, w], contacts.force[:, :, w], contacts.stretch[:, :, w],
+    )  # fmt: skip
+
+
+@cuda.jit(device=True)
+def anchors_of(anchors, w):
+    return Anchors(
+        anchors.active[:, w], anchors.anchor[:, :, w], anchors.point[:, :, w], anchors.rest[:, w],
+        anchors.seen[:, w], anchors.at_detection[:, w],
+    )  # fmt: skip
+
+
 @cuda.jit
 def steps_in_all_worlds(world, kin, art, force, contacts, anchors, inputs, armature, dt, q, v, status, n):
     """n steps of the simulation, contacts included, in every world."""
@@ -211,14 +237,60 @@ def steps_in_all_worlds(world, kin, art, force, contacts, anchors, inputs, armat
         k = kinematics_of(kin, w)
         r = articulated_of(art, w)
         work = Work(k, r, force.f_ext[:, :, w], force.tau[:, w], force.acceleration[:, w])
-        c = Contacts(
-            contacts.found[:, w], contacts.pair[:, w], contacts.link1[:, w], contacts.link2[:, w],
-            contacts.point[:, :, w], contacts.axes[:, :, :, w], contacts.gap[:, w], contacts.rolling[:, w],
-            contacts.spin[:, :, w], contacts.drift[:, :, w], contacts.material[:, :, w],
-            contacts.velocity[:, :, w], contacts.force[:, :, w],
-        )  # fmt: skip
-        a = Anchors(anchors.active[:, w], anchors.anchor[:, :, w], anchors.point[:, :, w], anchors.seen[:, w])
+        c, a = contacts_of(contacts, w), anchors_of(anchors, w)
         status[w], _ = advance(world, work, c, a, inputs, armature, dt, q[:, w], v[:, w], n)
+
+
+@cuda.jit
+def expo_in_all_worlds(
+    world,
+    kin,
+    art,
+    force,
+    expo,
+    joints,
+    contacts,
+    anchors,
+    inputs,
+    ahead,
+    passes,
+    matmuls,
+    tolerance,
+    dt,
+    q,
+    v,
+    status,
+    n,
+):
+    """n steps of expo in every world."""
+    w = cuda.grid(1)
+    if w < q.shape[1]:
+        work = Work(
+            kinematics_of(kin, w), articulated_of(art, w),
+            force.f_ext[:, :, w], force.tau[:, w], force.acceleration[:, w],
+        )  # fmt: skip
+        mass = MassMatrix(expo.mass.composite[:, :, w], expo.mass.M[:, w], expo.mass.L[:, w])
+        r, i, e, b, p = expo.rows, expo.islands, expo.island, expo.island.basis, expo.island.pade
+        rows = ContactRows(r.length[:, w], r.dofs[:, :, w], r.J[:, :, :, w], r.Y[:, :, :, w], r.x[:, :, w])
+        islands = Islands(i.order[:, w], i.start[:, w], i.leader[:, w], i.head[:, w], i.following[:, w])
+        basis = Eigenbasis(b.value[:, w], b.off[:, w], b.weight[:, w], b.place[:, w], b.cosine[:, w], b.sine[:, w])
+        pade = PadeWork(
+            p.real[:, :, w], p.complex[:, :, :, w], p.pivot[:, :, w], p.state[:, :, w],
+            p.force[:, w], p.solution[:, w], p.solutions[:, w],
+        )  # fmt: skip
+        island = IslandWork(
+            basis, pade, e.W[:, :, w], e.full[:, :, w], e.row[:, w], e.S[:, :, w], e.y[:, w], e.w[:, w],
+            e.c[:, w], e.beta[:, w], e.factor[:, :, :, w], e.small[:, :, w],
+        )  # fmt: skip
+        s = expo.averages
+        averages = Averages(s.first[:, :, w], s.second[:, :, w], s.phase[:, w], s.slip[:, :, w])
+        j = joints
+        status[w], _ = expo_advance(
+            world, work, ContactWork(mass, rows, islands, island, averages),
+            JointWork(j.stiffness[:, w], j.damping[:, w], j.free[:, w], j.mean[:, w], j.middle[:, w]),
+            contacts_of(contacts, w), anchors_of(anchors, w), inputs,
+            ahead, passes, matmuls, tolerance, dt, q[:, w], v[:, w], n,
+        )  # fmt: skip
 
 
 class Forces(NamedTuple):
@@ -246,7 +318,7 @@ def test_steps_equal_cpu():
         per_world(work.kin, WORLDS), per_world(work.art, WORLDS),
         per_world(Forces(work.f_ext, work.tau, work.acceleration), WORLDS),
         per_world(stepper.contacts.arrays, WORLDS), per_world(stepper.anchors, WORLDS), to_device(sim.inputs),
-        cuda.to_device(stepper.damped_armature), sim.dt, device_q, device_v, status, steps,
+        cuda.to_device(stepper.armature), sim.dt, device_q, device_v, status, steps,
     )  # fmt: skip
     gpu_q, gpu_v = device_q.copy_to_host(), device_v.copy_to_host()
     assert not status.copy_to_host().any()
@@ -260,6 +332,40 @@ def test_steps_equal_cpu():
             gpu_v[:, w], sim.state.v, rtol=0, atol=TOLERANCE * max(1.0, np.abs(sim.state.v).max())
         )
     assert touched > 0.2 * WORLDS
+
+
+@pytest.mark.parametrize("matmuls", ["auto", "pade"])
+def test_expo_equals_cpu(matmuls):
+    """Solo12 on the floor, sticking and slipping: the contact dynamics and its modes, or Padé, on the GPU."""
+    worlds, steps = 1024, 10
+    scene = ss.Scene()
+    scene.add_plane(friction=0.4)
+    scene.add_robot("solo12")
+    sim = ss.Simulation(scene, method="expo", dt=2e-3, matmuls=matmuls)
+    model, stepper, work = sim.model, sim.stepper, sim.stepper.work
+    rng = np.random.default_rng(0)
+    q = np.repeat(model.state().q[:, None], worlds, axis=1)
+    q[2] -= rng.uniform(-2e-3, 2e-3, worlds)
+    v = 0.3 * rng.normal(size=(model.nv, worlds))
+    device_q, device_v, status = cuda.to_device(q), cuda.to_device(v), cuda.to_device(np.zeros(worlds, np.int64))
+    expo_in_all_worlds[(worlds + 63) // 64, 64](
+        to_device(stepper.world),
+        per_world(work.kin, worlds), per_world(work.art, worlds),
+        per_world(Forces(work.f_ext, work.tau, work.acceleration), worlds),
+        per_world(stepper.expo, worlds), per_world(stepper.joints, worlds),
+        per_world(stepper.contacts.arrays, worlds), per_world(stepper.anchors, worlds), to_device(sim.inputs),
+        *stepper.how, sim.dt, device_q, device_v, status, steps,
+    )  # fmt: skip
+    assert not status.copy_to_host().any()
+    gpu_q, gpu_v = device_q.copy_to_host(), device_v.copy_to_host()
+    touched = 0
+    for w in range(worlds):
+        sim.set_state(q[:, w], v[:, w])
+        sim.step(steps)
+        touched += len(sim.contacts) > 0
+        np.testing.assert_allclose(gpu_q[:, w], sim.state.q, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(gpu_v[:, w], sim.state.v, rtol=0, atol=1e-7 * max(1.0, np.abs(sim.state.v).max()))
+    assert touched > 0.2 * worlds
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ References: Higham, SIAM J. Matrix Anal. Appl. 26(4), 2005; Hammoud et al., Sec.
 
 from __future__ import annotations
 
-from math import factorial
+from math import ceil, factorial
 
 import numpy as np
 
@@ -67,4 +67,4 @@ def repetitions(row, norm, tolerance):
     if norm == 0.0:
         return 1.0
     j = DEGREE[row]
-    return max(1.0, np.ceil(norm * (ERROR[row] * norm / tolerance) ** (0.5 / j)))
+    return max(1.0, float(ceil(min(1e15, norm * (ERROR[row] * norm / tolerance) ** (0.5 / j)))))
