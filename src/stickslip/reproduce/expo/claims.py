@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from stickslip.reproduce.expo.paper import FLAT_UP_TO, TABLE_2
@@ -38,13 +39,13 @@ def lead(expo: dict[str, Any], rival: dict[str, Any]) -> float:
     return min(expo["seconds"] / rival["seconds"], expo["error"] / max(rival["error"], 1e-300))
 
 
-def strongest_rivals(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def strongest_rivals(rows: list[dict[str, Any]], rivals: Sequence[str] = RIVALS) -> list[dict[str, Any]]:
     """For each test and step ≥ 1/4 ms of Expo, the rival that comes nearest to being better in both."""
     result = []
     for row in rows:
         if row["method"] != "expo" or row["dt"] < COARSE - 1e-12:
             continue
-        others = [r for r in rows if r["test"] == row["test"] and r["method"] in RIVALS]
+        others = [r for r in rows if r["test"] == row["test"] and r["method"] in rivals]
         if not others:
             continue
         best = max(others, key=lambda other: lead(row, other))

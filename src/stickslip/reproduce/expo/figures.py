@@ -26,8 +26,9 @@ WORST = 1e2
 
 def _style(label: str) -> dict[str, Any]:
     if label in FIXED_ORDERS:
-        shade = 0.35 + 0.09 * FIXED_ORDERS.index(label)
-        return {"color": (1.0, shade, 0.1), "marker": ".", "linewidth": 1.0, "linestyle": "--", "markersize": 6}
+        order = FIXED_ORDERS.index(label)
+        color = (1.0, 0.35 + 0.07 * order, 0.1)
+        return {"color": color, "marker": f"${order}$", "linewidth": 1.0, "linestyle": "--", "markersize": 6}
     return {
         "color": COLORS[label],
         "marker": MARKERS[label],
@@ -50,6 +51,7 @@ def _curve(axes, rows: list[dict[str, Any]], x: Callable[[dict[str, Any]], float
     axes.plot([p[0] for p in points], [p[1] for p in points], label=label, **style)
     lost = [x(row) for row in rows if row["error"] is None or row["error"] > WORST]
     if lost:
+        axes.set_ylim(top=WORST)
         axes.plot(
             lost, [WORST] * len(lost), linestyle="none", marker="^", markerfacecolor="none",
             color=style["color"], markersize=8, clip_on=False,
@@ -72,7 +74,6 @@ def _panels(rows: list[dict[str, Any]], labels: list[str], x: Callable[[dict[str
                 _curve(axes, mine, x, label)
         axes.set(xscale="log", yscale="log", title=TESTS[test].paper_name, xlabel=xlabel)
         axes.set_ylabel("mean local error ‖(q, v)‖∞ [SI units]")
-        axes.set_ylim(top=WORST)
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(alpha=0.3, which="both", axis="x")
         axes.grid(alpha=0.3, axis="y")
@@ -113,7 +114,6 @@ def stiffness(rows: list[dict[str, Any]], folder: Path) -> list[str]:
             if mine:
                 _curve(axes, mine, itemgetter(key), label)
         axes.set(xscale="log", yscale="log", ylabel="mean local error ‖(q, v)‖∞ [SI units]")
-        axes.set_ylim(top=WORST)
         axes.grid(alpha=0.3)
     left.set_xlabel("contact stiffness K [N/m], damping ratio 0.5")
     right.set_xlabel("damping ratio B/(2√K) of a unit mass, K = 1e5 N/m")

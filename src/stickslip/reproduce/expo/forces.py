@@ -40,7 +40,7 @@ EVERY = 8
 """Steps between two points of the curves of Fig. 5."""
 SPEEDS = (0.1, 0.0)
 """[m/s] of the contact points at impact."""
-CURVE_DT = 1e-3
+CURVE_DT = 0.25e-3
 """[s] between two points of the curves of Fig. 6."""
 
 
@@ -124,7 +124,7 @@ def force_curve(test: Test, seconds: float) -> dict[str, Any]:
             sim.set_control(controller(k * CURVE_DT, sim.state.q.copy(), sim.state.v.copy()))
         time.append(k * CURVE_DT)
         force.extend(normal_forces(sim, [test.foot]))
-        if not advance(sim, 8):
+        if not advance(sim, 2):
             break
     return {"time": time, "force": force, "weight": weight(sim.model)}
 
@@ -147,6 +147,6 @@ def curves(store: Store, sizes: Sizes) -> list[dict[str, Any]]:
             bar.update(done)
             test = TESTS[name]
             seconds = max(0.8, sizes.seconds.get(name, test.seconds))
-            parameters = {"test": name, "seconds": seconds, "foot": test.foot}
+            parameters = {"test": name, "seconds": seconds, "foot": test.foot, "every": CURVE_DT}
             rows.append(store.unit("force", parameters, partial(force_curve, test, seconds)))
     return rows
