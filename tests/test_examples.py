@@ -62,6 +62,12 @@ def check_snapshot(out):
     assert line(out, "with a push of 5 N: base")[0] > 0.0
 
 
+def check_long_steps(out):
+    assert out.count("unstable") == 9  # three explicit methods at 1, 10 and 40 ms
+    assert line(out, "expo")[-1] < 1e-2
+    assert all(mine < other for mine, other in zip(line(out, "expo"), line(out, "implicit-euler"), strict=True))
+
+
 CHECKS = {
     "01_drop_solo12": check_drop,
     "02_box_on_incline": check_incline,
@@ -69,6 +75,7 @@ CHECKS = {
     "04_custom_collision": check_collision,
     "05_inverse_dynamics": check_inverse_dynamics,
     "06_snapshot": check_snapshot,
+    "07_long_steps": check_long_steps,
 }
 
 

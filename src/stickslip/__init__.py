@@ -12,7 +12,15 @@
 from stickslip import control
 from stickslip._jit import kernel
 from stickslip.dynamics import Dynamics
-from stickslip.errors import ControlError, DivergedError, InputError, ModelError, RecordingError, StickslipError
+from stickslip.errors import (
+    ControlError,
+    DivergedError,
+    InputError,
+    ModelError,
+    RecordingError,
+    StickslipError,
+    StickslipWarning,
+)
 from stickslip.model import builders
 from stickslip.model.model import Model, State
 from stickslip.model.scene import Body, Robot, Scene
@@ -46,6 +54,7 @@ __all__ = [
     "State",
     "Stepper",
     "StickslipError",
+    "StickslipWarning",
     "builders",
     "control",
     "kernel",

@@ -7,17 +7,19 @@ the contact forces (23), (25), inside their friction cones:
     λ̄  = 1/dt   ∫λ   moves the velocity:       v⁺ = v + dt·(a_free + M⁻¹Jᵀλ̄)
     λ̿  = 2/dt²  ∫∫λ  moves the configuration:  q⁺ = q ⊕ dt·(v + dt/2·(a_free + M⁻¹Jᵀλ̿))
 
-First order in dt where Υ and p̈_free change; exact for constant ones. Sizes: Υ is 3n×3n; islands of contacts that share
-no moving body are solved one by one. Cost per step: linear in the links, cubic in the contacts of an island.
+Exact for constant Υ and p̈_free; these are evaluated where the robot will be in the middle of the step if it moves on as
+it does, which leaves errors of second order from the configuration and of first order from velocities and impacts.
+Sizes: Υ is 3n×3n; islands of contacts that share no moving body are solved one by one. Cost per step: linear in the
+links, cubic in the contacts of an island, or in six times the links that they lie on.
 
-Differs from the paper in: the averages come from the modes of the contact dynamics, in closed form, where all contacts
-of an island have the same B/K (``math/modes.py``), else from Padé approximants of systems of half the size
-(``math/viscoelastic_pade.py``), of an order and a number of repetitions that follow from the norm; slipping contacts
-are integrated again as such instead of being clipped (``contact/average_forces.py``); projection scales the tangential
-force and keeps the normal one, as the authors' code does; detection and anchors are updated at the beginning of a step
-instead of its end (the same thing); joint damping, springs, limits and servos are treated implicitly, so that they do
-not limit dt; contact points on spheres and on moving bodies have the acceleration terms of their wandering
-(``contact/contact_space.py``).
+Differs from the paper in: Υ and p̈_free are those of the middle of the step, not of its beginning; the averages are from
+the modes of the contact dynamics, in closed form, where all contacts of an island have the same B/K
+(``math/modes.py``), else from Padé approximants of systems of half the size (``math/viscoelastic_pade.py``), of an
+order and a number of repetitions that follow from the norm; slipping contacts are integrated again as such instead of
+being clipped (``contact/average_forces.py``); projection scales the tangential force and keeps the normal one, as the
+authors' code does; detection and anchors are updated at the beginning of a step instead of its end (the same thing);
+joint damping, springs, limits and servos are treated implicitly, so that they do not limit dt; contact points on
+spheres and on moving bodies have the acceleration terms of their wandering (``contact/contact_space.py``).
 """
 
 from __future__ import annotations

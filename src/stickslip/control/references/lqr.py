@@ -21,7 +21,6 @@ stationary solution at the last instant, at which the robot stands.
 
 from __future__ import annotations
 
-from math import ceil, log2
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +28,7 @@ import numpy as np
 from stickslip.control.references.contact_forces import Efforts
 from stickslip.control.references.whole_body import Legged, Motion
 from stickslip.errors import StickslipError
+from stickslip.math.expm import expm_multiply
 
 STEP = 1e-6
 """[rad, m, rad/s, m/s] of the differences."""
@@ -39,11 +39,6 @@ MEMORY = 1.0
 STATIONARY = 1e-6
 """Relative change of P at which it has settled."""
 SWEEPS = 20_000
-
-PADE = (17297280.0, 8648640.0, 1995840.0, 277200.0, 25200.0, 1512.0, 56.0, 1.0)
-"""Coefficients of the [7/7] approximant of the exponential."""
-PADE_REACH = 0.95
-"""1-norm up to which it is as exact as the arithmetic."""
 
 Mode = tuple[float, np.ndarray, np.ndarray]
 """(probability, Φ, Γ)."""
@@ -117,25 +112,11 @@ def linearise(
 
 
 def hold(A: np.ndarray, B: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-    """Φ and Γ of a step of h seconds with constant input: the exponential of [[A, B], [0, 0]]·h.
-
-    By scaling, Padé approximant and squaring (Higham, SIAM J. Matrix Anal. Appl. 26(4), 2005). scipy.linalg.expm is
-    as good, but starts threads for these small matrices, and takes twenty times as long where other work keeps the
-    cores busy.
-    """
+    """Φ and Γ of a step of h seconds with constant input: the exponential of [[A, B], [0, 0]]·h."""
     n, m = B.shape
     X = np.zeros((n + m, n + m))
     X[:n, :n], X[:n, n:] = h * A, h * B
-    squarings = max(0, ceil(log2(max(np.abs(X).sum(axis=0).max(), 1e-300) / PADE_REACH)))
-    X /= 2.0**squarings
-    X2 = X @ X
-    X4 = X2 @ X2
-    c, I, X6 = PADE, np.eye(n + m), X4 @ X2
-    odd = X @ (c[7] * X6 + c[5] * X4 + c[3] * X2 + c[1] * I)
-    even = c[6] * X6 + c[4] * X4 + c[2] * X2 + c[0] * I
-    both = np.linalg.solve(even - odd, even + odd)
-    for _ in range(squarings):
-        both = both @ both
+    both = expm_multiply(X, np.eye(n + m))
     return both[:n, :n], both[:n, n:]
 
 
