@@ -68,7 +68,7 @@ def show(results: dict[str, Any], targets: list[Target], console: Console) -> No
         tests = list(dict.fromkeys(row["test"] for row in rows))
         grid = Table(title="Table II: largest stable (upright) step \\[ms]")
         for heading in ("method", *tests):
-            grid.add_column(heading, no_wrap=True)
+            grid.add_column(heading, no_wrap=True, min_width=len(heading))
         for label in dict.fromkeys(row["method"] for row in rows):
             cells = []
             for test in tests:
