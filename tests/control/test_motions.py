@@ -97,7 +97,7 @@ def test_expo_follows_with_one_step_per_control(name, dt):
     sim = ss.Simulation(setup.scene, method="expo", dt=dt)
     log = sim.run(ss.SCENES[name].time, controller=setup.controller, control_dt=setup.control_dt, progress=False)
     assert tilt(log.q).max() < 0.02
-    np.testing.assert_allclose(log.q[-1, :3], setup.controller.reference.q[-1, :3], atol=1e-2)
+    np.testing.assert_allclose(log.q[-1, :3], setup.controller.reference.q[-1, :3], atol=1.5e-2)
     assert np.abs(log.v[-1]).max() < 1e-3
     assert log.q[:, 2].max() == pytest.approx(setup.controller.reference.q[:, 2].max(), abs=0.01)
 

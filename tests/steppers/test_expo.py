@@ -229,3 +229,19 @@ def test_staged_loop_gives_the_same():
         sim.step(300)
         ends.append(sim.state.q.copy())
     np.testing.assert_allclose(*ends, atol=1e-12)
+
+
+def test_friction_is_no_more_than_would_make_it_stick():
+    """A robot that starts deep in a very stiff floor is thrown up; friction must not throw it about as well."""
+    scene = ss.Scene()
+    scene.add_plane(friction=1.0, stiffness=1e8, damping=1e4)
+    scene.add_robot("solo12")
+    sim = ss.Simulation(scene, method="expo", dt=1e-3 / 64)
+    q = sim.model.state().q
+    q[2] -= 6e-5
+    sim.set_state(q)
+    sim.observe()
+    stored = sim.stepper.contact_energy()
+    before = sum(sim.energy())
+    sim.step(640)
+    assert sum(sim.energy()) - before <= stored

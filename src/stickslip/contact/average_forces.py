@@ -5,8 +5,9 @@ For one island of n contacts, with y = K^½·Δp, S = K^½ΥK^½ and p̈_free fr
     y″ = −S·y − S·β·y′ + c,      λ̄ = −K^½·∫(y + βy′)/dt  (23),      λ̿ = −K^½·∫∫(y + βy′)·2/dt²  (25).
 
 All contacts are first taken to stick. Where λ̄ leaves the friction cone the contact slips: its tangential springs are
-taken out of the system, friction μ·f_n against the slip takes their place as a known force, and the rest is integrated
-again; so are contacts that would pull taken out altogether. At most four such passes, one where nothing slips.
+taken out of the system, friction μ·f_n against the slip (but no more than would have made it stick) takes their place
+as a known force, and the rest is integrated again; so are contacts that would pull taken out altogether. At most four
+such passes, one where nothing slips.
 
 Differs from the paper in: there, forces are predicted as if all contacts stuck, and projected on the cones afterwards
 (``slip="project"`` does that). The springs that would have to stop a sliding box also tip it: half of its predicted
@@ -33,7 +34,7 @@ AUTO, PADE = -1, -2
 STICK, SLIP, OPEN = 0, 1, 2
 MOST_PASSES = 4
 SETTLED = 0.01
-"""Normal forces that change by less than this part between two passes are not integrated again."""
+"""Friction that changes by less than this part of the normal forces between two passes is not integrated again."""
 
 
 class IslandWork(NamedTuple):
@@ -73,7 +74,8 @@ class Averages(NamedTuple):
     phase: np.ndarray
     """(capacity,) STICK, SLIP or OPEN."""
     slip: np.ndarray
-    """(capacity, 3) expected normal force [N], and the direction of friction along the two tangents."""
+    """(capacity, 4) of slipping contacts: expected friction [N], its direction along the two tangents, and its limit
+    [N]: what would have made the contact stick."""
 
 
 def make_island_work(rows: int) -> IslandWork:
@@ -97,7 +99,7 @@ def make_island_work(rows: int) -> IslandWork:
 
 def make_averages(contacts: int) -> Averages:
     phase = np.zeros(contacts, dtype=np.int64)
-    return Averages(np.zeros((contacts, 3)), np.zeros((contacts, 3)), phase, np.zeros((contacts, 3)))
+    return Averages(np.zeros((contacts, 3)), np.zeros((contacts, 3)), phase, np.zeros((contacts, 4)))
 
 
 @kernel
@@ -149,7 +151,7 @@ def remaining_rows(contacts, members, averages, island):
     for a in range(members.shape[0]):
         c = members[a]
         if averages.phase[c] == SLIP:
-            size = contacts.material[c, FRICTION] * averages.slip[c, 0] / sqrt(contacts.material[c, STIFFNESS])
+            size = averages.slip[c, 0] / sqrt(contacts.material[c, STIFFNESS])
             f1, f2 = size * averages.slip[c, 1], size * averages.slip[c, 2]
             for i in range(n):
                 island.c[i] += W[row[i], 3 * a + 1] * f1 + W[row[i], 3 * a + 2] * f2
@@ -209,10 +211,12 @@ def read_forces(contacts, members, averages, island, n, dt):
     for a in range(members.shape[0]):
         c = members[a]
         if averages.phase[c] == SLIP:
-            mu = contacts.material[c, FRICTION]
+            mu, most = contacts.material[c, FRICTION], averages.slip[c, 3]
+            first = min(most, mu * max(0.0, averages.first[c, 0]))
+            second = min(most, mu * max(0.0, averages.second[c, 0]))
             for r in range(1, 3):
-                averages.first[c, r] = mu * max(0.0, averages.first[c, 0]) * averages.slip[c, r]
-                averages.second[c, r] = mu * max(0.0, averages.second[c, 0]) * averages.slip[c, r]
+                averages.first[c, r] = first * averages.slip[c, r]
+                averages.second[c, r] = second * averages.slip[c, r]
 
 
 @kernel
@@ -222,15 +226,16 @@ def revise(contacts, members, averages):
     for a in range(members.shape[0]):
         c = members[a]
         fn, f1, f2 = averages.first[c, 0], averages.first[c, 1], averages.first[c, 2]
-        size = sqrt(f1 * f1 + f2 * f2)
-        if averages.phase[c] == STICK and size > contacts.material[c, FRICTION] * max(0.0, fn):
+        size, mu = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION]
+        if averages.phase[c] == STICK and size > mu * max(0.0, fn):
             averages.phase[c] = SLIP
-            averages.slip[c, 1], averages.slip[c, 2] = f1 / size, f2 / size
+            averages.slip[c, 0] = min(size, mu * contacts.force[c, 0])
+            averages.slip[c, 1], averages.slip[c, 2], averages.slip[c, 3] = f1 / size, f2 / size, size
             again = True
         elif averages.phase[c] == SLIP:
             slipping = True
-            change += abs(max(0.0, fn) - averages.slip[c, 0])
-            averages.slip[c, 0] = max(0.0, fn)
+            change += abs(size - averages.slip[c, 0])
+            averages.slip[c, 0] = size
         total += abs(fn)
     if again:
         return True
@@ -258,7 +263,6 @@ def average_forces(contacts, members, averages, island, passes, matmuls, toleran
     """λ̄ and λ̿ of the contacts of an island, inside their friction cones; its dynamics must be up to date."""
     for a in range(members.shape[0]):
         averages.phase[members[a]] = STICK
-        averages.slip[members[a], 0] = contacts.force[members[a], 0]
     for k in range(passes):
         n = remaining_rows(contacts, members, averages, island)
         low_rank = deficient(contacts, members, averages)
