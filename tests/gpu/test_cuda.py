@@ -252,10 +252,7 @@ def expo_in_all_worlds(
     contacts,
     anchors,
     inputs,
-    ahead,
-    passes,
-    matmuls,
-    tolerance,
+    how,
     dt,
     q,
     v,
@@ -286,10 +283,13 @@ def expo_in_all_worlds(
         averages = Averages(s.first[:, :, w], s.second[:, :, w], s.phase[:, w], s.slip[:, :, w])
         j = joints
         status[w], _ = expo_advance(
-            world, work, ContactWork(mass, rows, islands, island, averages),
-            JointWork(j.stiffness[:, w], j.damping[:, w], j.free[:, w], j.mean[:, w], j.middle[:, w]),
+            world, work, ContactWork(mass, rows, islands, island, averages, contacts_of(expo.near, w)),
+            JointWork(
+                j.stiffness[:, w], j.damping[:, w], j.free[:, w], j.mean[:, w], j.middle[:, w], j.q[:, w], j.v[:, w],
+                j.elapsed[:, w],
+            ),
             contacts_of(contacts, w), anchors_of(anchors, w), inputs,
-            ahead, passes, matmuls, tolerance, dt, q[:, w], v[:, w], n,
+            how, dt, q[:, w], v[:, w], n,
         )  # fmt: skip
 
 
@@ -354,7 +354,7 @@ def test_expo_equals_cpu(matmuls):
         per_world(Forces(work.f_ext, work.tau, work.acceleration), worlds),
         per_world(stepper.expo, worlds), per_world(stepper.joints, worlds),
         per_world(stepper.contacts.arrays, worlds), per_world(stepper.anchors, worlds), to_device(sim.inputs),
-        *stepper.how, sim.dt, device_q, device_v, status, steps,
+        stepper.how, sim.dt, device_q, device_v, status, steps,
     )  # fmt: skip
     assert not status.copy_to_host().any()
     gpu_q, gpu_v = device_q.copy_to_host(), device_v.copy_to_host()

@@ -245,3 +245,103 @@ def test_friction_is_no_more_than_would_make_it_stick():
     before = sum(sim.energy())
     sim.step(640)
     assert sum(sim.energy()) - before <= stored
+
+
+def test_a_step_is_divided_where_a_contact_begins():
+    """A ball dropped on the floor at 10 ms: no deeper than with fine steps, and it leaves at the same speed."""
+    scene = ss.Scene()
+    scene.add_plane(stiffness=1e5, damping=300.0)
+    scene.add_sphere(0.1, pos=(0, 0, 0.2), mass=1.0)
+    ends = {}
+    for name, dt, options in (("fine", 1e-5, {}), ("divided", 1e-2, {}), ("late", 1e-2, {"landing": "late"})):
+        sim = ss.Simulation(scene, method="expo", dt=dt, **options)
+        depth = 0.0
+        for _ in range(round(0.2 / dt)):
+            sim.step(1)
+            depth = max(depth, 0.1 - sim.state.q[2])
+        ends[name] = depth, sim.state.q[2]
+    assert ends["divided"][1] == pytest.approx(ends["fine"][1], abs=2e-3)
+    assert ends["late"][0] > 2 * ends["divided"][0]
+
+
+def test_a_divided_step_restores_to_the_bit():
+    """How long ago anchors were moved is part of a snapshot: a rolling ball that has just landed."""
+    scene = ss.Scene()
+    scene.add_plane(friction=0.3)
+    scene.add_sphere(0.1, pos=(0, 0, 0.1013), mass=1.0)
+    sim = ss.Simulation(scene, method="expo", dt=4e-3)
+    sim.set_state(v=[1.0, 0, -0.3, 0, 0, 0])
+    sim.step(2)
+    snapshot = sim.snapshot()
+    assert 0.0 < snapshot.memory["elapsed"][0] < 4e-3
+    sim.step(5)
+    end = sim.state.q.copy()
+    sim.restore(snapshot)
+    sim.step(5)
+    assert np.array_equal(end, sim.state.q)
+
+
+@pytest.mark.parametrize("direction", [0.0, 0.3, np.pi / 4])
+@pytest.mark.parametrize(("mu", "v0"), [(0.3, 1.0), (0.5, 2.0)])
+def test_a_box_slides_as_far_as_it_should(mu, v0, direction):
+    """Four corners, K = 1e5 and 10 ms: friction tips the box, and its corners share the load unequally."""
+    scene = ss.Scene()
+    scene.add_plane(friction=mu, stiffness=1e5)
+    scene.add_box((0.2, 0.2, 0.1), pos=(0, 0, 0.05 - G / 4e5), mass=1.0, friction=mu)
+    sim = ss.Simulation(scene, method="expo", dt=1e-2)
+    sim.set_state(v=[v0 * np.cos(direction), v0 * np.sin(direction), 0, 0, 0, 0])
+    sim.step(150)
+    assert np.linalg.norm(sim.state.q[:2]) == pytest.approx(v0**2 / (2 * mu * G), rel=0.01)
+    assert np.abs(sim.state.v).max() < 1e-9
+
+
+@pytest.mark.parametrize("dt", [2e-3, 1e-2, 2e-2])
+def test_tumbling_boxes_gain_no_energy(dt):
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        size, mass, quat = rng.uniform(0.05, 0.3, size=3), rng.uniform(0.3, 10.0), rng.normal(size=4)
+        scene = ss.Scene()
+        scene.add_plane(friction=0.6)
+        body = scene.add_box(size, pos=(0, 0, 0), quat=quat / np.linalg.norm(quat), mass=mass, friction=0.6)
+        sim = ss.Simulation(scene, method="expo", dt=dt)
+        _, axes = sim.dynamics.frame_pose(sim.state.q, body.name)
+        q = sim.state.q.copy()
+        q[2] = 0.5 * np.abs(axes[2] * size).sum() + 0.01  # its lowest corner a centimetre above the floor
+        sim.set_state(q=q)
+        start = sum(sim.energy())
+        for _ in range(round(1.0 / dt)):
+            sim.step(1)
+            assert sum(sim.energy()) <= 1.01 * start
+
+
+def test_gaps_of_a_python_collision_function_do_not_push():
+    scene = ss.Scene()
+    scene.add_sphere(0.1, pos=(0, 0, 0.5), mass=1.0)
+
+    def collide(sim):
+        sim.contacts.clear()
+        height = sim.state.q[2] - 0.1
+        sim.contacts.add(0, 1, (0, 0, height), (0, 0, 1), height, pair=0)
+
+    sim = ss.Simulation(scene, method="expo", dt=1e-3, collision=collide)
+    sim.step(100)
+    assert sim.state.q[2] == pytest.approx(0.5 - G * 0.1**2 / 2, abs=1e-9)
+
+
+def test_a_matrix_that_grows_in_mid_step_changes_nothing():
+    """Twelve rolling spheres on one body: more rows than there is room for at first."""
+    ends = []
+    for roomy in (False, True):
+        scene = ss.Scene()
+        scene.add_plane(friction=0.5)
+        body = scene.add_body("skate", pos=(0, 0, 0.0999))
+        body.set_inertia(2.0, inertia=(0.1, 0.1, 0.1))
+        for k in range(12):
+            body.add_sphere(0.1, pos=(0.3 * np.cos(k), 0.3 * np.sin(k), 0), mass=0.0)
+        sim = ss.Simulation(scene, method="expo", dt=5e-3)
+        sim.set_state(v=[0.5, 0.1, 0, 0, 0, 1.0])
+        while roomy and len(sim.stepper.expo.island.y) < 36:
+            sim.stepper.grow()
+        sim.step(5)
+        ends.append(np.concatenate([sim.state.q, sim.state.v]))
+    np.testing.assert_allclose(*ends, rtol=0, atol=1e-12)

@@ -207,3 +207,30 @@ def test_restored_snapshot_continues_to_the_bit(method):
         sim.step(round(0.1 / sim.dt))
         ends.append(np.concatenate([sim.state.q, sim.state.v]))
     assert np.array_equal(*ends)
+
+
+@pytest.mark.parametrize("method", STEPPERS)
+def test_a_user_function_changes_nothing_by_itself(method):
+    scene = ss.Scene()
+    scene.add_plane(friction=0.4)
+    scene.add_sphere(0.1, pos=(0, 0, 0.101), mass=1.0)
+    ends, calls = [], []
+    for user in (None, calls.append):
+        sim = ss.Simulation(scene, method=method, dt=1e-4, user=user)
+        sim.set_state(v=[1.0, 0, 0, 0, 0, 0])
+        sim.step(200)
+        ends.append(sim.state.q.copy())
+    assert len(calls) == 200
+    np.testing.assert_allclose(*ends, rtol=0, atol=1e-13)
+
+
+def test_explicit_joint_damping_limits_the_default_step():
+    scene = ss.Scene.from_xml(
+        """<mujoco><worldbody><body><joint type="hinge" axis="0 1 0" damping="10"/>
+        <inertial pos="0.1 0 0" mass="0.1" diaginertia="1e-4 1e-4 1e-4"/></body></worldbody></mujoco>"""
+    )
+    for method in ("euler", "rk4"):
+        sim = ss.Simulation(scene, method=method)
+        assert sim.dt < 2e-4
+        sim.step(1000)
+        assert abs(sim.state.v[0]) < 0.02

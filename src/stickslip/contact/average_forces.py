@@ -229,7 +229,7 @@ def revise(contacts, members, averages):
         size, mu = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION]
         if averages.phase[c] == STICK and size > mu * max(0.0, fn):
             averages.phase[c] = SLIP
-            averages.slip[c, 0] = min(size, mu * contacts.force[c, 0])
+            averages.slip[c, 0] = mu * max(0.0, fn)
             averages.slip[c, 1], averages.slip[c, 2], averages.slip[c, 3] = f1 / size, f2 / size, size
             again = True
         elif averages.phase[c] == SLIP:
@@ -262,7 +262,7 @@ def project_on_cone(force, c, mu):
 def average_forces(contacts, members, averages, island, passes, matmuls, tolerance, dt):
     """λ̄ and λ̿ of the contacts of an island, inside their friction cones; its dynamics must be up to date."""
     for a in range(members.shape[0]):
-        averages.phase[members[a]] = STICK
+        averages.phase[members[a]] = STICK if contacts.gap[members[a]] < 0.0 else OPEN
     for k in range(passes):
         n = remaining_rows(contacts, members, averages, island)
         low_rank = deficient(contacts, members, averages)

@@ -8,7 +8,7 @@ With G₁ = ∫₀ʰg, G₂ = ∫G₁, … the motion y″ = −σ·y − d·y�
 
 valid for σ = 0, underdamped, critical and overdamped. Three ways to evaluate them, each where it loses no digits:
 
-* short steps (σh², dh ≤ 1): the power series of g;
+* short steps (σh² ≤ 1, dh ≤ 2): the power series of g;
 * two well separated real roots r: Gₖ = hᵏ·(φₖ(r₁h) − φₖ(r₂h)) / (r₁ − r₂), φₖ(x) = Σ xʲ/(j + k)!;
 * otherwise: sine or hyperbolic sine for g, and the integrated equation for the rest, as in σG₁ = 1 − g′ − d·g.
 """
@@ -21,8 +21,8 @@ import numpy as np
 
 from stickslip._jit import kernel
 
-TERMS = 22
-"""Of the power series: enough for 1e-16 where σh² and dh are at most 1."""
+TERMS = 34
+"""Of the power series: enough for 1e-16 where σh² ≤ 1 and dh ≤ 2."""
 INVERSE = np.array([0.0] + [1.0 / k for k in range(1, TERMS + 6)])
 """1/k: multiplying is four times faster than dividing."""
 FACTORIAL = np.array([1.0 / factorial(k + 5) for k in range(15)])
@@ -34,7 +34,7 @@ def response(sigma, d, h):
     """(g, G₁, … G₅) at time h; σ ≥ 0, d ≥ 0."""
     q, z = sigma * h * h, d * h
     quarter = 0.25 * z * z - q  # a quarter of the discriminant, times h²
-    if q <= 1.0 and z <= 1.0:
+    if q <= 1.0 and z <= 2.0:
         g, G1, G2, G3, G4, G5 = power_series(q, z)
     elif quarter > 0.25:
         g, G1, G2, G3, G4, G5 = separate_roots(q, z, sqrt(quarter))

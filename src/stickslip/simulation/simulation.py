@@ -27,7 +27,7 @@ from stickslip.simulation import advice
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
-from stickslip.simulation.stages import STAGES, Controller, Stages
+from stickslip.simulation.stages import STAGES, Controller, Stages, check_replaceable
 from stickslip.steppers.base import CONTACTS_FULL, OK, Inputs, Stage, Stepper, bounded
 from stickslip.steppers.registry import resolve
 
@@ -124,7 +124,8 @@ class Simulation:
 
     @property
     def kinematics(self):
-        """Poses and velocities of all links at the beginning of the current step (dynamics.data.Kinematics)."""
+        """Poses and velocities of all links where the stepper last looked (dynamics.data.Kinematics): in a Python
+        stage the beginning of the step, after ``observe()`` the present state."""
         return self.stepper.work.kin
 
     @property
@@ -179,7 +180,7 @@ class Simulation:
         if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
             raise expected("n", "a whole number of steps ≥ 0", n)
         self._check_arrays()
-        self._check_stages()
+        check_replaceable(self.stages, self.stepper, self.method)
         end = self.steps + int(n)
         while self.steps < end:
             if self.stages.compiled:
@@ -207,14 +208,6 @@ class Simulation:
             ours = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == np.float64
             if not (ours and array.flags.c_contiguous and array.flags.writeable):
                 raise expected(f"sim.{name}", f"a float64 array of shape {shape}", array, "write into it: a[:] = …")
-
-    def _check_stages(self) -> None:
-        for name in STAGES:
-            if getattr(self.stages, name) is not None and name not in self.stepper.replaceable:
-                possible = ", ".join(stage for stage in STAGES if stage in self.stepper.replaceable)
-                raise InputError(
-                    f"{name}: {self.method} does this inside its compiled step; functions are possible for {possible}"
-                )
 
     def reset(self) -> None:
         """Back to the scene's initial configuration, at rest, at t = 0; controls and contact memory are cleared."""
@@ -246,6 +239,11 @@ class Simulation:
     def _staged_step(self) -> None:
         if self.stages.user is not None:
             self.stages.user(self)
+        while self.stages.whole:
+            self.status, _ = self.stepper.advance(self.state, self.inputs, 1)
+            if self.status != CONTACTS_FULL:
+                return
+            self.stepper.grow()
         for name in ("kinematics", "collision", "formulate", "solve"):
             self._run_stage(name)
         self.status = bounded(self.acceleration, self.state.v, self.dt)
@@ -348,6 +346,7 @@ class Simulation:
         Python collision or formulate function is called once more for every frame. The energy is NaN where such a
         function makes the forces.
         """
+        check_replaceable(self.stages, self.stepper, self.method)
         saved = {name: array.copy() for name, array in self.stepper.memory().items()}
         random = self.rng.bit_generator.state
         for name in self.stepper.observing:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stickslip.steppers.base import Stage
+from stickslip.errors import InputError
+from stickslip.steppers.base import Stage, Stepper
 
 Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 """``controller(t, q, v)`` returns the controls (nu,). One with a method ``bind(model)`` is told the model first."""
@@ -27,6 +28,21 @@ class Stages:
     record: Stage | None = None
 
     @property
+    def whole(self) -> bool:
+        """Whether nothing between the user function and the recording is replaced: a compiled step in between."""
+        return all(getattr(self, name) is None for name in STAGES if name not in ("user", "record"))
+
+    @property
     def compiled(self) -> bool:
         """Whether a whole step can run without Python."""
         return all(getattr(self, name) is None for name in STAGES if name != "record")
+
+
+def check_replaceable(stages: Stages, stepper: Stepper, method: str) -> None:
+    """Refuse functions in place of stages that the method does inside its compiled step."""
+    for name in STAGES:
+        if getattr(stages, name) is not None and name not in stepper.replaceable:
+            possible = ", ".join(stage for stage in STAGES if stage in stepper.replaceable)
+            raise InputError(
+                f"{name}: {method} does this inside its compiled step; functions are possible for {possible}"
+            )

@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.pairs import Pairs
+from stickslip.collision.contacts import DAMPING, STIFFNESS
+from stickslip.collision.pairs import Pairs, materials
 from stickslip.contact.spring_damper import spring_damper
 from stickslip.dynamics.configuration import integrate
 from stickslip.model.model import Model, State
@@ -74,6 +75,13 @@ class Euler(Explicit):
         super().__init__(model, dt, law, pairs, **options)
         self.armature = model.inertia.armature
         self.mean = np.zeros(model.nv)
+
+    def stable_dt(self, state: State) -> float:
+        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every pair that is damped at all."""
+        material = materials(self.world.pairs)
+        damped = material[material[:, DAMPING] > 0.0]
+        ratio = 2.0 * damped[:, DAMPING] / damped[:, STIFFNESS]
+        return min(super().stable_dt(state), float(np.min(ratio, initial=np.inf)))
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         fixed = (self._buffer, self.anchors, inputs, self.armature, self.mean)

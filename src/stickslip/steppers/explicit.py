@@ -7,6 +7,8 @@ one body act together.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from stickslip._jit import kernel
@@ -36,6 +38,8 @@ class Explicit(Viscoelastic):
     """An explicit stepper; ``armature`` (nv,) is added to the diagonal of the mass matrix."""
 
     armature: np.ndarray
+    implicit_damping: ClassVar[bool] = False
+    """Whether joint damping is part of ``armature``, and so does not limit the step."""
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve}
@@ -48,6 +52,8 @@ class Explicit(Viscoelastic):
         since hardly all of them act at once. Of a shape, as many points count as can lie on a plane together."""
         dynamics = Dynamics(self.model)
         stiffness, damping = explicit_joint_gains(self.model)
+        if not self.implicit_damping:
+            damping = damping + self.model.joint_forces.damping
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
         if total(self.world.pairs):
             update_kinematics(self.world, self.work, state.q, state.v)

@@ -12,7 +12,8 @@ it does, which leaves errors of second order from the configuration and of first
 Sizes: Υ is 3n×3n; islands of contacts that share no moving body are solved one by one. Cost per step: linear in the
 links, cubic in the contacts of an island, or in six times the links that they lie on.
 
-Differs from the paper in: Υ and p̈_free are those of the middle of the step, not of its beginning; the averages are from
+Differs from the paper in: Υ and p̈_free are those of the middle of the step, not of its beginning; a step in which a gap
+would close at its present rate is divided there, so that a contact is not seen up to a step late; the averages are from
 the modes of the contact dynamics, in closed form, where all contacts of an island have the same B/K
 (``math/modes.py``), else from Padé approximants of systems of half the size (``math/viscoelastic_pade.py``), of an
 order and a number of repetitions that follow from the norm; slipping contacts are integrated again as such instead of
@@ -29,6 +30,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.collision.contacts import Contacts, make_contacts
+from stickslip.collision.detect import find_contacts
 from stickslip.collision.pairs import Pairs
 from stickslip.contact.average_forces import (
     AUTO,
@@ -48,6 +51,7 @@ from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.delassus import ContactRows, contact_jacobian, eliminate, make_contact_rows
 from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
+from stickslip.dynamics.jacobian import point_velocity
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.dynamics.kinematics import forward_accelerations, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
@@ -66,6 +70,16 @@ class ContactWork(NamedTuple):
     islands: Islands
     island: IslandWork
     averages: Averages
+    near: Contacts
+    """What may touch within the step."""
+
+
+MOST_PIECES = 6
+"""Into which a step is divided where contacts begin."""
+SHORTEST = 1.0 / 32.0
+"""Of the rest of a step: no piece but the last is shorter."""
+FAST = 10.0
+"""[m/s] contacts that close faster than this are not foreseen."""
 
 
 class JointWork(NamedTuple):
@@ -79,6 +93,12 @@ class JointWork(NamedTuple):
     """(nv,) accelerations under λ̿, then the mean velocity of the step."""
     middle: np.ndarray
     """(nq,) the configuration where Υ and p̈_free are evaluated."""
+    q: np.ndarray
+    """(nq,) at the beginning of the step."""
+    v: np.ndarray
+    """(nv,)."""
+    elapsed: np.ndarray
+    """(1,) since the anchors were last moved [s]; part of the memory."""
 
 
 @kernel
@@ -110,6 +130,16 @@ def free_motion(world, work, expo, joints, inputs, dt, q, v):
 
 
 @kernel
+def islands_fit(world, expo, contacts):
+    """Whether the matrices are large enough; asked before the anchors move, since the step may have to be repeated."""
+    islands = expo.islands
+    for i in range(find_islands(world.support, contacts, islands)):
+        if 3 * (islands.start[i + 1] - islands.start[i]) > expo.island.y.shape[0]:
+            return False
+    return True
+
+
+@kernel
 def contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt):
     """λ̄ and λ̿ of every contact, island by island."""
     support, L, islands = world.support, expo.mass.L, expo.islands
@@ -118,8 +148,6 @@ def contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt):
         eliminate(support, L, c, expo.rows)
     for i in range(find_islands(support, contacts, islands)):
         members = islands.order[islands.start[i] : islands.start[i + 1]]
-        if 3 * members.shape[0] > expo.island.y.shape[0]:
-            return CONTACTS_FULL
         contact_dynamics(support, L, expo.rows, work.kin, contacts, members, expo.island)
         if not average_forces(contacts, members, expo.averages, expo.island, passes, matmuls, tolerance, dt):
             return DIVERGED
@@ -167,28 +195,74 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 
 
 @kernel
-def step(world, work, expo, joints, contacts, anchors, inputs, ahead, passes, matmuls, tolerance, dt, q, v):
-    """One step: the table of contents of the method."""
+def time_to_touchdown(world, work, near, most):
+    """The time until the first gap closes at its present rate, at most ``most`` [s]."""
+    find_contacts(world.pairs, work.kin, most * FAST, near)
+    first = most
+    for c in range(min(near.found[0], near.pair.shape[0])):
+        if near.gap[c] > 0.0:
+            x, y, z = near.point[c, 0], near.point[c, 1], near.point[c, 2]
+            ax, ay, az = point_velocity(work.kin, near.link1[c], x, y, z)
+            bx, by, bz = point_velocity(work.kin, near.link2[c], x, y, z)
+            n = near.axes
+            rate = n[c, 0, 0] * (bx - ax) + n[c, 0, 1] * (by - ay) + n[c, 0, 2] * (bz - az)
+            if near.gap[c] < -rate * first:
+                first = near.gap[c] / -rate
+    return first
+
+
+@kernel
+def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q, v):
+    """A step, or its part up to the next touchdown; returns (status, length). ``last``: nothing may be left over."""
+    middle, _, passes, matmuls, tolerance = how
     poses_and_velocities(world, work, q, v)
     status = detect(world, work, contacts)
+    if status == OK and not islands_fit(world, expo, contacts):
+        status = CONTACTS_FULL
     if status != OK:
-        return status
-    spring_damper(work.kin, contacts, anchors, dt)
-    status = accelerate(world, work, expo, joints, contacts, inputs, ahead, passes, matmuls, tolerance, dt, q, v)
-    if status != OK:
-        return status
-    status = bounded(work.acceleration, v, dt)
-    if status != OK:
-        return status
-    integrate_state(world, work.acceleration, joints.mean, dt, q, v)
+        return status, dt
+    h = dt
+    if not last:
+        h = min(dt, max(time_to_touchdown(world, work, expo.near, dt), SHORTEST * dt))
+    spring_damper(work.kin, contacts, anchors, joints.elapsed[0])
+    status = accelerate(world, work, expo, joints, contacts, inputs, middle * h, passes, matmuls, tolerance, h, q, v)
+    if status == OK:
+        status = bounded(work.acceleration, v, h)
+    if status == OK:
+        integrate_state(world, work.acceleration, joints.mean, h, q, v)
+        joints.elapsed[0] = h
+    return status, h
+
+
+@kernel
+def step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v):
+    """One step, divided where a contact begins: the table of contents of the method."""
+    pieces, left = how[1], dt
+    copy_to(q, joints.q)
+    copy_to(v, joints.v)
+    for k in range(pieces):
+        status, h = piece(world, work, expo, joints, contacts, anchors, inputs, how, k + 1 == pieces, left, q, v)
+        if status != OK:
+            copy_to(joints.q, q)
+            copy_to(joints.v, v)
+            return status
+        left -= h
+        if left <= 1e-9 * dt:
+            break
     return OK
 
 
 @kernel
-def advance(world, work, expo, joints, contacts, anchors, inputs, ahead, passes, matmuls, tolerance, dt, q, v, n):
+def copy_to(source, target):
+    for k in range(source.shape[0]):
+        target[k] = source[k]
+
+
+@kernel
+def advance(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
     for k in range(n):
-        status = step(world, work, expo, joints, contacts, anchors, inputs, ahead, passes, matmuls, tolerance, dt, q, v)
+        status = step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v)
         if status != OK:
             return status, k
     return OK, n
@@ -204,12 +278,13 @@ class Expo(Viscoelastic):
         order=1,
         reference="Hammoud et al., eqs. (11)–(30)",
     )
-    replaceable = frozenset({"user", "collision", "integrate", "record"})
+    replaceable = frozenset({"user", "collision", "record"})
     options: ClassVar[dict[str, str]] = {
         **Viscoelastic.options,
         "matmuls": "'auto' (default): modes, Padé where contacts differ in B/K; 'pade'; or the order of 0 … 6 products",
         "tolerance": "relative error that chooses the order of a Padé approximant (default 1e-8)",
         "freeze": "where the contact dynamics is linearised: 'middle' of the step (default), or its 'start'",
+        "landing": "where a contact begins: 'divide' the step there (default), or see it 'late', at the next step",
         "slip": "'solve' (default): slipping contacts are integrated as such; 'project': they are clipped to the cone",
     }
 
@@ -224,24 +299,33 @@ class Expo(Viscoelastic):
         tolerance: float = 1e-8,
         slip: str = "solve",
         freeze: str = "middle",
+        landing: str = "divide",
         **options,
     ) -> None:
         super().__init__(model, dt, law, pairs, **options)
         named = {"auto": AUTO, "pade": PADE}
         if isinstance(matmuls, bool) or (matmuls not in named and matmuls not in range(len(DEGREES))):
             raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", matmuls)
-        for name, value, known in (("slip", slip, ("solve", "project")), ("freeze", freeze, ("middle", "start"))):
+        for name, value, known in (
+            ("slip", slip, ("solve", "project")),
+            ("freeze", freeze, ("middle", "start")),
+            ("landing", landing, ("divide", "late")),
+        ):
             if value not in known:
                 raise unknown(name, str(value), known)
+        if number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15) > 1.0:
+            raise expected("tolerance", "a number from 1e-15 to 1", tolerance)
         self.how = (
-            0.5 * dt if freeze == "middle" else 0.0,
+            0.5 if freeze == "middle" else 0.0,
+            MOST_PIECES if landing == "divide" else 1,
             MOST_PASSES if slip == "solve" else 1,
             named[matmuls] if isinstance(matmuls, str) else int(matmuls),
-            number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15),
+            float(tolerance),
         )
-        """How far ahead to linearise [s], passes over the contacts, order and tolerance of the exponential."""
+        """Where to linearise (part of a step), most pieces of a step, passes over the contacts, order and tolerance."""
         stiffness, damping, free, mean = np.zeros((4, model.nv))
-        self.joints = JointWork(stiffness, damping, free, mean, np.zeros(model.nq))
+        middle, q = np.zeros((2, model.nq))
+        self.joints = JointWork(stiffness, damping, free, mean, middle, q, np.zeros(model.nv), np.zeros(1))
         self._make_work(len(self._buffer.pair), 3 * min(8, len(self._buffer.pair)))
 
     def _make_work(self, contacts: int, rows: int) -> None:
@@ -252,6 +336,7 @@ class Expo(Viscoelastic):
             islands=make_islands(self.model.nv, contacts),
             island=make_island_work(rows),
             averages=make_averages(contacts),
+            near=make_contacts(contacts),
         )
 
     def grow(self) -> None:
@@ -271,19 +356,30 @@ class Expo(Viscoelastic):
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         self._fit_work()
         memory = (self.expo, self.joints, self._buffer, self.anchors)
-        return advance(self.world, self.work, *memory, inputs, *self.how, self.dt, state.q, state.v, n)
+        return advance(self.world, self.work, *memory, inputs, self.how, self.dt, state.q, state.v, n)
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
 
-    def _solve(self, sim) -> None:
+    def _formulate(self, sim) -> None:
         self._fit_work()
-        state = (self.dt, sim.state.q, sim.state.v)
-        while (
-            accelerate(self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs, *self.how, *state)
-            == CONTACTS_FULL
-        ):
+        while not islands_fit(self.world, self.expo, self._buffer):
             self.grow()
+        spring_damper(self.work.kin, self._buffer, self.anchors, self.joints.elapsed[0])
+
+    def _solve(self, sim) -> None:
+        """For a Python collision function, whose contacts nobody can foresee: the step is not divided."""
+        middle, _, passes, matmuls, tolerance = self.how
+        status = accelerate(
+            self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs,
+            middle * self.dt, passes, matmuls, tolerance, self.dt, sim.state.q, sim.state.v,
+        )  # fmt: skip
+        if status != OK:
+            self.work.acceleration[:] = np.nan
 
     def _integrate(self, sim) -> None:
         integrate_state(self.world, self.work.acceleration, self.joints.mean, self.dt, sim.state.q, sim.state.v)
+        self.joints.elapsed[0] = self.dt
+
+    def memory(self) -> dict[str, np.ndarray]:
+        return {**super().memory(), "elapsed": self.joints.elapsed}

@@ -28,9 +28,8 @@ from stickslip.contact.spring_damper_derivatives import begin_contacts
 from stickslip.dynamics.derivatives import make_derivatives
 from stickslip.errors import expected, number
 from stickslip.model.model import Model, State
-from stickslip.steppers.base import OK, Capabilities, Inputs, Stage, bounded
+from stickslip.steppers.base import OK, Capabilities, Inputs, bounded
 from stickslip.steppers.newton import DIVIDED, ITERATIONS, UNCONVERGED, copy_to, leaps, make_newton, make_report, solve
-from stickslip.steppers.semi_implicit_euler import integrate_state
 from stickslip.steppers.viscoelastic import Viscoelastic, detect, update_kinematics
 
 DIVISIONS = 6
@@ -121,7 +120,7 @@ class ImplicitEuler(Viscoelastic):
         "tolerance": "relative error of the velocities at which the iteration ends (default 1e-8)",
         "max_iterations": "of Newton's method in one step (default 30)",
     }
-    replaceable = frozenset({"user", "solve", "integrate", "record"})
+    replaceable = frozenset({"user", "record"})
 
     def __init__(
         self,
@@ -167,23 +166,7 @@ class ImplicitEuler(Viscoelastic):
         options = (self.tolerance, self.max_iterations, self.dt)
         return advance(self.world, self.work, *memory, *scratch, *options, state.q, state.v, n)
 
-    def stages(self) -> dict[str, Stage]:
-        return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
-
     def _formulate(self, sim) -> None:
         """For the eye: the forces of the law at this state, with a copy of its memory."""
         copy = Anchors(*(array.copy() for array in self.anchors))
         spring_damper(self.work.kin, self.contacts.arrays, copy, 0.0)
-
-    def _solve(self, sim) -> None:
-        begin_contacts(self.work.kin, self.contacts.arrays, self.anchors, self.start)
-        self._end = sim.state.q.copy(), sim.state.v.copy()
-        memory = (self.contacts.arrays, self.anchors, self.start, sim.inputs)
-        scratch = (self.derivatives, self.newton, self.report)
-        step(self.world, self.work, *memory, *scratch, self.tolerance, self.max_iterations, self.dt, *self._end)
-
-    def _integrate(self, sim) -> None:
-        if sim.stages.solve is not None:  # accelerations of the user's
-            integrate_state(self.world, self.work.acceleration, self.dt, sim.state.q, sim.state.v)
-        else:
-            sim.state.q[:], sim.state.v[:] = self._end

@@ -130,3 +130,8 @@ class RK4(Explicit):
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         fixed = (self._buffer, self.anchors, self.first, self.trial, self.scratch, inputs, self.armature)
         return advance(self.world, self.work, *fixed, self.dt, state.q, state.v, n)
+
+    def make_room(self, pairs: int) -> None:
+        super().make_room(pairs)
+        room = len(self.anchors.active)
+        self.first, self.trial = grown_anchors(self.first, room), grown_anchors(self.trial, room)

@@ -66,6 +66,8 @@ class SemiImplicitEuler(Explicit):
         reference="contact law: Hammoud et al., eqs. (2), (21), (22), (28)",
     )
 
+    implicit_damping = True
+
     def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
         super().__init__(model, dt, law, pairs, **options)
         self.armature = model.inertia.armature + dt * model.joint_forces.damping
