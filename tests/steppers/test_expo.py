@@ -345,3 +345,30 @@ def test_a_matrix_that_grows_in_mid_step_changes_nothing():
         sim.step(5)
         ends.append(np.concatenate([sim.state.q, sim.state.v]))
     np.testing.assert_allclose(*ends, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("stiffness", [1e6, 1e8])
+@pytest.mark.parametrize("damping", [0.0, 30.0, 300.0])
+@pytest.mark.parametrize("dt", [1e-3, 5e-3, 1e-2])
+def test_a_step_longer_than_the_contact_s_oscillation(stiffness, damping, dt):
+    """Averaged over such a step a spring that may pull could pull: the ball must neither sink nor be thrown up."""
+    scene = ss.Scene()
+    scene.add_plane()
+    scene.add_sphere(0.1, pos=(0, 0, 0.1), mass=1.0, stiffness=stiffness, damping=damping)
+    sim = ss.Simulation(scene, method="expo", dt=dt)
+    start = sum(sim.energy())
+    for _ in range(round(1.0 / dt)):
+        sim.step(1)
+        assert abs(0.1 - sim.state.q[2]) < 6e-3
+        assert sum(sim.energy()) <= 1.06 * start
+
+
+def test_heavy_boxes_at_the_longest_steps():
+    for mass, height, dt in ((30.0, 0.0, 4e-2), (10.0, 0.2, 1e-2)):
+        scene = ss.Scene()
+        scene.add_plane()
+        scene.add_box((0.2, 0.2, 0.1), pos=(0, 0, 0.05 + height), mass=mass)
+        sim = ss.Simulation(scene, method="expo", dt=dt)
+        sim.step(round(2.0 / dt))
+        assert 0.05 - sim.state.q[2] == pytest.approx(mass * G / 4e5, rel=1e-3)
+        assert np.abs(sim.state.v).max() < 1e-6

@@ -6,8 +6,10 @@ For one island of n contacts, with y = K^½·Δp, S = K^½ΥK^½ and p̈_free fr
 
 All contacts are first taken to stick. Where λ̄ leaves the friction cone the contact slips: its tangential springs are
 taken out of the system, friction μ·f_n against the slip (but no more than would have made it stick) takes their place
-as a known force, and the rest is integrated again; so are contacts that would pull taken out altogether. At most four
-such passes, one where nothing slips.
+as a known force, and the rest is integrated again. A contact that would pull on average is taken out if its bodies
+move apart. If they do not, the step is longer than the contact's own oscillation, of which a real one would only push
+for a half: then the island is damped, for this step, until nothing swings back. At most eight passes, one where nothing
+slips or pulls.
 
 Differs from the paper in: there, forces are predicted as if all contacts stuck, and projected on the cones afterwards
 (``slip="project"`` does that). The springs that would have to stop a sliding box also tip it: half of its predicted
@@ -32,7 +34,9 @@ from stickslip.math.viscoelastic_pade import PadeWork, balanced_norm, choose, ma
 AUTO, PADE = -1, -2
 """Instead of a number of matrix products: the modes where possible, or Padé approximants with order by tolerance."""
 STICK, SLIP, OPEN = 0, 1, 2
-MOST_PASSES = 4
+MOST_PASSES = 8
+CRITICAL = 4.0
+"""β·√σ of an oscillation that does not swing back (2 is critical)."""
 SETTLED = 0.01
 """Friction that changes by less than this part of the normal forces between two passes is not integrated again."""
 
@@ -220,8 +224,9 @@ def read_forces(contacts, members, averages, island, n, dt):
 
 
 @kernel
-def revise(contacts, members, averages):
-    """Which contacts slip or open after all; True if the springs must be integrated again."""
+def revise(contacts, members, averages, island):
+    """Which contacts slip or open after all, and whether a step too long for their oscillation needs damping; True if
+    the springs must be integrated again."""
     again, slipping, change, total = False, False, 0.0, 0.0
     for a in range(members.shape[0]):
         c = members[a]
@@ -239,11 +244,20 @@ def revise(contacts, members, averages):
         total += abs(fn)
     if again:
         return True
+    damping = island.full[3, 0]
     for a in range(members.shape[0]):
         c = members[a]
-        if averages.phase[c] != OPEN and averages.first[c, 0] < 0.0:
+        if averages.phase[c] == OPEN or averages.first[c, 0] >= 0.0:
+            continue
+        again = True
+        enough = CRITICAL / sqrt(island.W[3 * a, 3 * a])
+        if contacts.velocity[c, 0] > 0.0 or enough <= island.full[3, 3 * a]:
             averages.phase[c] = OPEN
-            again = True
+        else:
+            damping = max(damping, enough)
+    if damping > island.full[3, 0]:
+        for i in range(3 * members.shape[0]):
+            island.full[3, i] = max(damping, island.full[3, i])
     return again or (slipping and change > SETTLED * total)
 
 
@@ -269,7 +283,7 @@ def average_forces(contacts, members, averages, island, passes, matmuls, toleran
         if not integrate_springs(island, n, low_rank, matmuls, tolerance, dt):
             return False
         read_forces(contacts, members, averages, island, n, dt)
-        if k + 1 == passes or not revise(contacts, members, averages):
+        if k + 1 == passes or not revise(contacts, members, averages, island):
             break
     for a in range(members.shape[0]):
         c = members[a]
