@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from stickslip.errors import InputError
 from stickslip.reproduce import store as module
-from stickslip.reproduce.store import Store
+from stickslip.reproduce.store import Store, check_folder
 from stickslip.reproduce.targets import Target, worst
 
 
@@ -56,3 +57,24 @@ def test_worst_is_relative_to_the_limit():
     assert a.met
     assert not Target("c", float("inf"), 1.0).met
     assert "MISSED" in str(Target("c", 2.0, 1.0))
+
+
+def test_a_damaged_file_is_computed_anew(tmp_path):
+    store = Store(tmp_path / "data")
+    store.unit("fall", {"dt": 0.1}, lambda: {"error": 1.0})
+    store.arrays("path", {"dt": 0.1}, lambda: {"x": np.arange(3.0)})
+    for path in (tmp_path / "data").glob("*-*"):
+        path.write_bytes(path.read_bytes()[:5])
+    assert store.unit("fall", {"dt": 0.1}, lambda: {"error": 2.0})["error"] == 2.0
+    assert store.arrays("path", {"dt": 0.1}, lambda: {"x": np.ones(2)})["x"].tolist() == [1.0, 1.0]
+
+
+def test_folders_of_others_are_left_alone(tmp_path):
+    (tmp_path / "README.md").write_text("mine")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "mine.csv").write_text("1")
+    with pytest.raises(InputError, match="a new or empty folder"):
+        check_folder(tmp_path)
+    Store(tmp_path / "data", fresh=True)
+    assert (tmp_path / "data" / "mine.csv").read_text() == "1"
+    check_folder(tmp_path / "new")

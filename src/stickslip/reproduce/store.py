@@ -12,13 +12,16 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
 import stickslip
 from stickslip.bench.machine import machine
+from stickslip.errors import expected
 from stickslip.files import make_folder
 
 NO_NUMBERS = ("cli", "record", "figures.py", "report.py", "claims.py", "targets.py", "run.py")
@@ -35,14 +38,25 @@ def code_hash() -> str:
     return digest.hexdigest()
 
 
+MARK = ".stickslip"
+"""A file in a folder of units: what lies beside it is ours."""
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a folder with other things in it: a reproduction writes a README.md there, and may start over."""
+    if out.is_dir() and any(out.iterdir()) and not (out / "data" / MARK).is_file():
+        raise expected("--out", "a new or empty folder, or an earlier reproduction", str(out), "name another one")
+
+
 class Store:
     """Units of work in a folder; ``computed`` and ``reused`` count them."""
 
     def __init__(self, folder: Path, *, fresh: bool = False) -> None:
         self.folder = folder
-        if fresh and folder.is_dir():
+        if fresh and (folder / MARK).is_file():
             shutil.rmtree(folder)
         make_folder(folder)
+        (folder / MARK).touch()
         self.code = code_hash()
         self.computed = self.reused = 0
 
@@ -55,9 +69,10 @@ class Store:
     def unit(self, kind: str, parameters: Mapping[str, Any], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The parameters and the result of a unit, from its file or computed now; numbers, words and lists only."""
         path = self.path(kind, parameters, ".json")
-        if path.is_file():
+        with suppress(OSError, ValueError):  # not there, or damaged: computed anew
+            result = json.loads(path.read_text())
             self.reused += 1
-            return json.loads(path.read_text())
+            return result
         result = {**parameters, **compute()}
         self._write(path, lambda part: part.write_text(json.dumps(result)))
         return result
@@ -67,10 +82,10 @@ class Store:
     ) -> dict[str, np.ndarray]:
         """The same for arrays."""
         path = self.path(kind, parameters, ".npz")
-        if path.is_file():
+        with suppress(OSError, ValueError, BadZipFile), np.load(path) as file:
+            result = dict(file)
             self.reused += 1
-            with np.load(path) as file:
-                return dict(file)
+            return result
         result = compute()
 
         def write(part: Path) -> None:

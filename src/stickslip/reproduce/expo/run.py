@@ -16,7 +16,7 @@ from stickslip.files import check_writable, make_folder, write_json
 from stickslip.reproduce.expo import breakdown, claims, figures, forces, local_error, orders, stability, stiffness
 from stickslip.reproduce.expo.report import PARTS, readme
 from stickslip.reproduce.expo.setups import FULL, QUICK, Sizes
-from stickslip.reproduce.store import Store
+from stickslip.reproduce.store import Store, check_folder
 from stickslip.reproduce.targets import Target, worst
 
 
@@ -100,6 +100,7 @@ def run_expo(
             raise unknown("part", part, PARTS)
     parts = [part for part in PARTS if part in only] or list(PARTS)
     check_writable(json_path)
+    check_folder(out)
     make_folder(out)
     sizes = sizes or (QUICK if quick else FULL)
     store = Store(out / "data", fresh=fresh)
