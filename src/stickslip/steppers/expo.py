@@ -25,6 +25,7 @@ spheres and on moving bodies have the acceleration terms of their wandering (``c
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -44,14 +45,13 @@ from stickslip.contact.average_forces import (
     make_averages,
     make_island_work,
 )
-from stickslip.contact.contact_space import Islands, find_islands, make_islands
-from stickslip.contact.spring_damper import spring_damper
+from stickslip.contact.contact_space import Islands, contact_acceleration, find_islands, make_islands
+from stickslip.contact.spring_damper import contact_velocities, spring_damper
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.delassus import ContactRows, contact_jacobian, eliminate, make_contact_rows
 from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
-from stickslip.dynamics.jacobian import point_velocity
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.dynamics.kinematics import forward_accelerations, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
@@ -80,6 +80,10 @@ SHORTEST = 1.0 / 32.0
 """Of the rest of a step: no piece but the last is shorter."""
 FAST = 10.0
 """[m/s] contacts that close faster than this are not foreseen."""
+HARD = 400.0
+"""[m/s²] nor those that are pressed together harder."""
+TOUCHING = 1e-15
+"""[m] so that a gap of zero closes as well."""
 
 
 class JointWork(NamedTuple):
@@ -195,19 +199,24 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 
 
 @kernel
-def time_to_touchdown(world, work, near, most):
-    """The time until the first gap closes at its present rate, at most ``most`` [s]."""
+def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
+    """The time until the first gap closes, as all would move without contact forces, at most ``most`` [s]."""
+    near, first, soon = expo.near, most, False
     find_contacts(world.pairs, work.kin, most * FAST, near)
-    first = most
-    for c in range(min(near.found[0], near.pair.shape[0])):
-        if near.gap[c] > 0.0:
-            x, y, z = near.point[c, 0], near.point[c, 1], near.point[c, 2]
-            ax, ay, az = point_velocity(work.kin, near.link1[c], x, y, z)
-            bx, by, bz = point_velocity(work.kin, near.link2[c], x, y, z)
-            n = near.axes
-            rate = n[c, 0, 0] * (bx - ax) + n[c, 0, 1] * (by - ay) + n[c, 0, 2] * (bz - az)
-            if near.gap[c] < -rate * first:
-                first = near.gap[c] / -rate
+    contact_velocities(work.kin, near)
+    n = min(near.found[0], near.pair.shape[0])
+    for c in range(n):
+        gap, rate = near.gap[c], near.velocity[c, 0]
+        soon = soon or (gap >= 0.0 and gap + most * (rate - 0.5 * most * HARD) < 0.0)
+    if soon:
+        free_motion(world, work, expo, joints, inputs, most, q, v)
+        for c in range(n):
+            if near.gap[c] >= 0.0:
+                gap, rate = max(TOUCHING, near.gap[c]), near.velocity[c, 0]
+                acceleration = contact_acceleration(work.kin, near, c)[0]
+                root = rate * rate - 2.0 * acceleration * gap
+                if root >= 0.0 and 2.0 * gap < first * (sqrt(root) - rate):
+                    first = 2.0 * gap / (sqrt(root) - rate)
     return first
 
 
@@ -223,7 +232,7 @@ def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q
         return status, dt
     h = dt
     if not last:
-        h = min(dt, max(time_to_touchdown(world, work, expo.near, dt), SHORTEST * dt))
+        h = min(dt, max(time_to_touchdown(world, work, expo, joints, inputs, dt, q, v), SHORTEST * dt))
     spring_damper(work.kin, contacts, anchors, joints.elapsed[0])
     status = accelerate(world, work, expo, joints, contacts, inputs, middle * h, passes, matmuls, tolerance, h, q, v)
     if status == OK:
