@@ -9,8 +9,8 @@ import stickslip as ss
 from stickslip.dynamics import Dynamics
 from stickslip.steppers.registry import STEPPERS
 
-TIME = 0.48
-"""[s] twelve control steps."""
+TIME = 0.52
+"""[s] thirteen control steps."""
 
 
 @cache

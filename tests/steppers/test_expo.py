@@ -264,6 +264,17 @@ def test_a_step_is_divided_where_a_contact_begins():
     assert ends["late"][0] > 2 * ends["divided"][0]
 
 
+def test_what_falls_from_rest_is_foreseen():
+    """Touching, but not pressed, and a millimetre above: the rate of the gap is zero, and tells nothing."""
+    for gap in (0.0, 1e-9, 1e-4):
+        scene = ss.Scene()
+        scene.add_plane(stiffness=1e5, damping=300.0)
+        scene.add_sphere(0.1, pos=(0, 0, 0.1 + gap), mass=3.0)
+        sim = ss.Simulation(scene, method="expo", dt=4e-2)
+        sim.step(1)
+        assert -gap <= 0.1 - sim.state.q[2] < 2 * 3.0 * G / 1e5  # a free fall of 40 ms is 8 mm
+
+
 def test_a_divided_step_restores_to_the_bit():
     """How long ago anchors were moved is part of a snapshot: a rolling ball that has just landed."""
     scene = ss.Scene()
@@ -347,7 +358,7 @@ def test_a_matrix_that_grows_in_mid_step_changes_nothing():
     np.testing.assert_allclose(*ends, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("stiffness", [1e6, 1e8])
+@pytest.mark.parametrize("stiffness", [1e6, 1e8, 1e10])
 @pytest.mark.parametrize("damping", [0.0, 30.0, 300.0])
 @pytest.mark.parametrize("dt", [1e-3, 5e-3, 1e-2])
 def test_a_step_longer_than_the_contact_s_oscillation(stiffness, damping, dt):
@@ -359,8 +370,8 @@ def test_a_step_longer_than_the_contact_s_oscillation(stiffness, damping, dt):
     start = sum(sim.energy())
     for _ in range(round(1.0 / dt)):
         sim.step(1)
-        assert abs(0.1 - sim.state.q[2]) < 6e-3
-        assert sum(sim.energy()) <= 1.06 * start
+        assert abs(0.1 - sim.state.q[2]) < 3e-5 + 2 * G / stiffness
+        assert sum(sim.energy()) <= 1.01 * start
 
 
 def test_heavy_boxes_at_the_longest_steps():

@@ -13,7 +13,7 @@ Sizes: Υ is 3n×3n; islands of contacts that share no moving body are solved on
 links, cubic in the contacts of an island, or in six times the links that they lie on.
 
 Differs from the paper in: Υ and p̈_free are those of the middle of the step, not of its beginning; a step in which a gap
-would close at its present rate is divided there, so that a contact is not seen up to a step late; the averages are from
+would close in free motion is divided there, so that a contact is not seen up to a step late; the averages are from
 the modes of the contact dynamics, in closed form, where all contacts of an island have the same B/K
 (``math/modes.py``), else from Padé approximants of systems of half the size (``math/viscoelastic_pade.py``), of an
 order and a number of repetitions that follow from the norm; slipping contacts are integrated again as such instead of
@@ -74,16 +74,16 @@ class ContactWork(NamedTuple):
     """What may touch within the step."""
 
 
-MOST_PIECES = 6
+MOST_PIECES = 10
 """Into which a step is divided where contacts begin."""
-SHORTEST = 1.0 / 32.0
+SHORTEST = 1e-9
 """Of the rest of a step: no piece but the last is shorter."""
 FAST = 10.0
 """[m/s] contacts that close faster than this are not foreseen."""
 HARD = 400.0
 """[m/s²] nor those that are pressed together harder."""
-TOUCHING = 1e-15
-"""[m] so that a gap of zero closes as well."""
+TOUCHING = 1e-12
+"""[m] depth at which the next piece begins, so that the contact is found there."""
 
 
 class JointWork(NamedTuple):
@@ -212,7 +212,7 @@ def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
         free_motion(world, work, expo, joints, inputs, most, q, v)
         for c in range(n):
             if near.gap[c] >= 0.0:
-                gap, rate = max(TOUCHING, near.gap[c]), near.velocity[c, 0]
+                gap, rate = near.gap[c] + TOUCHING, near.velocity[c, 0]
                 acceleration = contact_acceleration(work.kin, near, c)[0]
                 root = rate * rate - 2.0 * acceleration * gap
                 if root >= 0.0 and 2.0 * gap < first * (sqrt(root) - rate):
