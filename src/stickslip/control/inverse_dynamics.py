@@ -138,13 +138,25 @@ class InverseDynamics:
                 task.bind(self._dyn)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        solution = self.solve(t, q, v)
-        if self.hold > 0.0:
-            # the lever arms of a held torque change: a leg that stretches pushes ever harder (explicit midpoint rule)
-            half, a = 0.5 * self.hold, solution.acceleration
-            middle = self._dyn.integrate(q, v + 0.5 * half * a, half)
-            solution = self._solve(self._active(t), t + half, middle, v + half * a)
+        try:
+            solution = self.solve(t, q, v)
+            if self.hold > 0.0:
+                # the lever arms of a held torque change: a leg that stretches pushes ever harder (explicit midpoint)
+                half, a = 0.5 * self.hold, solution.acceleration
+                middle = self._dyn.integrate(q, v + 0.5 * half * a, half)
+                solution = self._solve(self._active(t), t + half, middle, v + half * a)
+        except ControlError as error:
+            raise ControlError(f"{error}; {self._advice(v)}") from None
         return self._actuation.control(solution.torque, q, v)
+
+    def _advice(self, v: np.ndarray) -> str:
+        """For those who simulate: it may be the time step, and not the task, that the robot cannot bear."""
+        model, d = self._dyn.model, int(np.argmax(np.abs(v)))
+        joint = model.joint_names[int(np.searchsorted(model.tree.joint_v, d, side="right")) - 1]
+        return (
+            f"the fastest velocity is {abs(v[d]):.3g} m/s or rad/s (joint {joint!r}): if the simulation threw the "
+            "robot about, try a smaller dt, or another method (expo and implicit-euler bear longer steps)"
+        )
 
     def solve(self, t: float, q: np.ndarray, v: np.ndarray) -> Solution:
         """Accelerations, torques and contact forces at time t [s] in the state (q, v); ``hold`` plays no part."""
