@@ -6,8 +6,8 @@ import pytest
 
 import stickslip as ss
 from stickslip.control import CenterOfMass, ContactForce, FrameOrientation, InverseDynamics, Posture
+from stickslip.control.references.feet import SOLO12_FEET as FEET
 
-FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 DIAGONAL = np.array([1.0, -1.0, -1.0, 1.0])
 """What may be added to the normal forces of the four feet without turning the robot."""
 UP = np.array([0.0, 0.0, 1.0])
