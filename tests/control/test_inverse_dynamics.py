@@ -6,8 +6,8 @@ import pytest
 import stickslip as ss
 from stickslip.control import CenterOfMass, FrameOrientation, FramePosition, InverseDynamics, Posture
 from stickslip.control.inverse_dynamics import friction_pyramid, rigid_motions
-from stickslip.control.references.squat import FEET
-from stickslip.control.references.walk import FEET as ROMEO_FEET
+from stickslip.control.references.feet import ROMEO_FEET
+from stickslip.control.references.feet import SOLO12_FEET as FEET
 
 BOTH_SOLES = [point for points in ROMEO_FEET.values() for point in points]
 
@@ -197,6 +197,22 @@ def test_no_solution_is_an_error_that_says_so(solo12):
     controller.bind(solo12)
     with pytest.raises(ss.ControlError, match=r"at t = 0.5 s.*FL_FOOT.*torque_limits=False"):
         controller.solve(0.5, solo12.state().q, np.zeros(solo12.nv))
+
+
+def test_a_robot_that_runs_away_in_a_simulation_says_what_to_change(solo12):
+    """Joints at up to 170 rad/s: no torques and contact forces keep the feet where they are."""
+    controller = InverseDynamics(FEET, [Posture()])
+    sim = ss.Simulation(solo12, method="semi-implicit-euler", dt=1e-5)
+    sim.set_state(v=np.arange(solo12.nv) * 10.0)
+    with pytest.raises(
+        ss.ControlError, match=r"is 170 m/s or rad/s \(joint 'HR_KFE'\).* try a smaller dt, or another me"
+    ):
+        sim.run(0.1, controller=controller)
+    with (
+        pytest.raises(ss.ControlError, match=r"not finite: the robot has run away.* a smaller dt"),
+        np.errstate(all="ignore"),
+    ):
+        controller(0.0, solo12.state().q, np.full(solo12.nv, 1e200))
 
 
 def test_contradictory_contacts_are_an_error(solo12):

@@ -110,15 +110,52 @@ def test_saved_references_come_back(solo12, tmp_path):
     assert again.duration == 1.0
 
 
-def test_files_that_are_no_references_are_refused(tmp_path):
-    (tmp_path / "text.npz").write_text("not an archive")
-    with pytest.raises(ss.InputError, match=r"text\.npz: expected a NumPy archive"):
-        Reference.load(tmp_path / "text.npz")
-    np.savez(tmp_path / "other.npz", time=[0.0])
-    with pytest.raises(ss.InputError, match=r"not a saved Reference"):
-        Reference.load(tmp_path / "other.npz")
-    with pytest.raises(FileNotFoundError):
-        Reference.load(tmp_path / "none.npz")
+def test_references_are_shown_in_a_line(solo12):
+    assert repr(made_up(solo12, n=5)) == "Reference(5 instants from 0 to 1 s, nq = 19, nv = 18, nu = 12)"
+
+
+def cut(content):
+    return content[: len(content) // 2]
+
+
+def spoilt(content):
+    """Bytes changed in the middle of the compressed arrays."""
+    middle = len(content) // 2
+    return content[:middle] + bytes(64) + content[middle + 64 :]
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (lambda path, good: path.write_text("not an archive"), "got another one .not an archive of NumPy arrays"),
+        (lambda path, good: path.write_bytes(b""), "got a damaged one"),
+        (lambda path, good: path.write_bytes(cut(good)), "got a damaged one .* save the reference again"),
+        (lambda path, good: path.write_bytes(spoilt(good)), "got a damaged one .* save the reference again"),
+        (lambda path, good: path.mkdir(), "got Is a directory; give the path"),
+        (lambda path, good: np.save(path.open("wb"), np.zeros(3)), "got another one .a single array"),
+        (lambda path, good: np.savez(path, time=[0.0], q=[[0.0]]), "got another one .an archive without v, u, gains"),
+        (
+            lambda path, good: np.savez(path, time=[1.0, 0.0], q=[], v=[], u=[], gains=[]),
+            "got another one .reference time: expected one or more instants",
+        ),
+        (lambda path, good: None, r"got no such file; check the name, and the folder '/.*'"),
+    ],
+    ids=["text", "empty", "half", "spoilt", "folder", "array", "parts", "unordered", "missing"],
+)
+def test_files_that_are_no_references_are_refused(solo12, tmp_path, write, message):
+    made_up(solo12, n=5).save(tmp_path / "good.npz")
+    path = tmp_path / "other.npz"
+    write(path, (tmp_path / "good.npz").read_bytes())
+    wanted = r"cannot load '.*other\.npz': expected a file that Reference\.save wrote, "
+    with pytest.raises(ss.InputError, match=wanted + message):
+        Reference.load(path)
+
+
+def test_paths_that_are_none_are_refused(solo12, tmp_path):
+    with pytest.raises(ss.InputError, match=r"load: expected the path of a file that Reference\.save wrote, got 3"):
+        Reference.load(3)
+    with pytest.raises(ss.RecordingError, match=r"the folder '.*nowhere' does not exist; create it"):
+        made_up(solo12).save(tmp_path / "nowhere" / "reference.npz")
 
 
 @pytest.mark.parametrize(

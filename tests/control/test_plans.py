@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.control.references import jump, trot
+from stickslip.control.references import jump, squat, trot, walk
+from stickslip.control.references.feet import SOLO12_FEET
 from stickslip.control.references.jump import plan_jump
-from stickslip.control.references.plan import SOLO12_FEET, standing_start
+from stickslip.control.references.plan import standing_start
 from stickslip.control.references.profiles import bump, cruise, ease, piecewise, quintic
 from stickslip.control.references.trot import plan_trot
 from stickslip.control.references.whole_body import Course, Legged
@@ -166,9 +167,33 @@ def test_what_cannot_be_planned_is_refused(model, make, options, message):
         make(model, **options)
 
 
-def test_robots_that_cannot_stand_are_refused(model):
+@pytest.mark.parametrize("make", [trot, jump])
+def test_robots_of_another_build_are_refused(make):
+    scene = ss.Scene()
+    scene.add_robot("romeo")
+    wanted = "a floating base on 4 legs of three joints .*, got '37 velocities'; .* such as Solo12.* InverseDynamics"
+    with pytest.raises(ss.InputError, match=wanted):
+        make(scene.compile())
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (trot, "feet: by default Solo12's; feet=… names those .* unknown frame 'FL_FOOT'"),
+        (squat, "feet: by default Solo12's; squat.model, feet=…. names those .* unknown frame 'FL_FOOT'"),
+        (walk, "feet: by default Romeo's; WalkPlan.model, steps, feet. names those .* unknown frame 'l_ankle'"),
+    ],
+)
+def test_robots_with_other_feet_say_how_to_name_them(make, message):
+    scene = ss.Scene()
+    scene.add_robot("a1")
+    with pytest.raises(ss.InputError, match=message):
+        make(scene.compile())
     with pytest.raises(ss.InputError, match="model: expected a Model"):
-        trot(ss.Scene())
+        make(scene)
+
+
+def test_robots_that_cannot_stand_are_refused(model):
     scene = ss.Scene()
     scene.add_robot("solo12")
     scene.set_home("FL_KFE", -1.0)

@@ -1,6 +1,7 @@
 """Controllers: callables ``controller(t, q, v) -> u`` that a simulation asks at its control rate."""
 
 from stickslip.control import references
+from stickslip.control.force_task import ContactForce
 from stickslip.control.inverse_dynamics import InverseDynamics, Solution
 from stickslip.control.linear_feedback import LinearFeedback, Reference
 from stickslip.control.pd import PD
@@ -9,6 +10,7 @@ from stickslip.control.tasks import CenterOfMass, FrameOrientation, FramePositio
 __all__ = [
     "PD",
     "CenterOfMass",
+    "ContactForce",
     "FrameOrientation",
     "FramePosition",
     "InverseDynamics",

@@ -8,32 +8,35 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.errors import InputError
+from stickslip.model.arrays import Actuators
 from stickslip.model.model import Model
 
 
 class Actuation:
-    """All actuators of a model, one per actuated joint."""
+    """The actuators of a model, all or those of the indices ``which`` (nu,); one per actuated joint, unless they may be
+    ``shared``."""
 
-    def __init__(self, model: Model, who: str) -> None:
-        a = model.actuators
-        if not model.nu:
+    def __init__(self, model: Model, who: str, which: np.ndarray | None = None, *, shared: bool = False) -> None:
+        which = np.arange(model.nu) if which is None else which
+        a = Actuators(*(field[which] for field in model.actuators))
+        if not len(which):
             raise InputError(f"{who}: there are no actuators to control; add motors to the model's joints")
-        self._q, self.dofs = model.tree.joint_q[a.joint], model.tree.joint_v[a.joint]
+        self.coordinates, self.dofs = model.tree.joint_q[a.joint], model.tree.joint_v[a.joint]
         twice = np.flatnonzero(np.bincount(a.joint) > 1)
-        if len(twice):
+        if len(twice) and not shared:
             raise InputError(
                 f"{who}: joint {model.joint_names[twice[0]]!r} has several actuators, and a torque does not say how "
                 "to share it; keep one"
             )
         dead = np.flatnonzero(a.gear * a.gain == 0.0)
         if len(dead):
-            name = model.actuator_names[dead[0]]
+            name = model.actuator_names[which[dead[0]]]
             raise InputError(f"{who}: the control of actuator {name!r} has no effect (gear or gain is zero)")
         self._a = a
 
     def _bias(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         a = self._a
-        return a.bias[:, 0] + a.gear * (a.bias[:, 1] * q[self._q] + a.bias[:, 2] * v[self.dofs])
+        return a.bias[:, 0] + a.gear * (a.bias[:, 1] * q[self.coordinates] + a.bias[:, 2] * v[self.dofs])
 
     def torque_range(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(nu,) lowest and highest joint torque [N m or N] in this state."""

@@ -2,7 +2,7 @@
 
 Unknowns are the joint accelerations a (nv,) and the forces f (3n,) at the n contact points that are declared active:
 
-    minimise    Σ weight·‖J_task·a − right_task‖² + force_weight·(‖f_t‖² + 1e-3·‖f_n‖²)
+    minimise    Σ weight·‖J_task·a − right_task‖² + Σ weight·‖f_i − f_ref,i‖² + force_weight·(‖f_t‖² + 1e-3·‖f_n‖²)
     subject to  the rows of M·a + h − Jᵀf = τ of joints without an actuator: τ = 0 (the floating base)
                 J·a + J̇·v = −kd·ṗ − kp·(p − p_ref)                     contact points do not accelerate (or as a task)
                 d_k·f ≤ μ·cos(π/facets)·f_n                              a pyramid inside the friction cone
@@ -10,6 +10,7 @@ Unknowns are the joint accelerations a (nv,) and the forces f (3n,) at the n con
                 τ_min ≤ (M·a + h − Jᵀf)_actuated ≤ τ_max                 what the actuators can do
 
 h holds gravity, Coriolis and centrifugal forces, joint springs and joint damping. The torques follow from a and f.
+The last term leaves out contacts that have a force reference f_ref (``ContactForce``).
 
 Del Prete, Mansard, Ramos, Stasse, Nori: "Implementing torque control with high-ratio gear boxes and without
 joint-torque sensors", IJHR 13(1), 2016, and the TSID library have this form; Hammoud, Olivieri, Righetti, Carpentier,
@@ -29,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip.control.actuation import Actuation
+from stickslip.control.force_task import ContactForce
 from stickslip.control.qp import Infeasible, solve_qp
 from stickslip.control.tasks import Task
 from stickslip.dynamics import Dynamics
@@ -77,7 +79,7 @@ class InverseDynamics:
     def __init__(
         self,
         contacts: Contacts | Callable[[float], Contacts],
-        tasks: Sequence[Task],
+        tasks: Sequence[Task | ContactForce],
         *,
         friction: float = 1.0,
         normal=(0.0, 0.0, 1.0),
@@ -92,7 +94,7 @@ class InverseDynamics:
     ) -> None:
         if not callable(contacts) and (not _is_list(contacts) or not len(contacts)):
             raise expected("contacts", "the names of the points that touch", contacts, "see model.frame_index")
-        if not _is_list(tasks) or not all(isinstance(task, Task) for task in tasks):
+        if not _is_list(tasks) or not all(isinstance(task, Task | ContactForce) for task in tasks):
             raise expected("tasks", "a list of tasks such as CenterOfMass() or Posture()", tasks)
         self.contacts, self.tasks = contacts, tuple(tasks)
         friction = number("friction", friction, "a number > 0", above=0.0)
@@ -128,18 +130,33 @@ class InverseDynamics:
         self._dyn = Dynamics(model)
         self._actuated = self._actuation.dofs
         self._unactuated = np.setdiff1d(np.arange(model.nv), self._actuated)
-        self._active(0.0)
+        contacts = tuple(self._active(0.0))
         for task in self.tasks:
-            task.bind(self._dyn)
+            if isinstance(task, ContactForce):
+                task.bind(model, contacts, always=not callable(self.contacts))
+            else:
+                task.bind(self._dyn)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        solution = self.solve(t, q, v)
-        if self.hold > 0.0:
-            # the lever arms of a held torque change: a leg that stretches pushes ever harder (explicit midpoint rule)
-            half, a = 0.5 * self.hold, solution.acceleration
-            middle = self._dyn.integrate(q, v + 0.5 * half * a, half)
-            solution = self._solve(self._active(t), t + half, middle, v + half * a)
+        try:
+            solution = self.solve(t, q, v)
+            if self.hold > 0.0:
+                # the lever arms of a held torque change: a leg that stretches pushes ever harder (explicit midpoint)
+                half, a = 0.5 * self.hold, solution.acceleration
+                middle = self._dyn.integrate(q, v + 0.5 * half * a, half)
+                solution = self._solve(self._active(t), t + half, middle, v + half * a)
+        except ControlError as error:
+            raise ControlError(f"{error}; {self._advice(v)}") from None
         return self._actuation.control(solution.torque, q, v)
+
+    def _advice(self, v: np.ndarray) -> str:
+        """For those who simulate: it may be the time step, and not the task, that the robot cannot bear."""
+        model, d = self._dyn.model, int(np.argmax(np.abs(v)))
+        joint = model.joint_names[int(np.searchsorted(model.tree.joint_v, d, side="right")) - 1]
+        return (
+            f"the fastest velocity is {abs(v[d]):.3g} m/s or rad/s (joint {joint!r}): if the simulation threw the "
+            "robot about, try a smaller dt, or another method (expo and implicit-euler bear longer steps)"
+        )
 
     def solve(self, t: float, q: np.ndarray, v: np.ndarray) -> Solution:
         """Accelerations, torques and contact forces at time t [s] in the state (q, v); ``hold`` plays no part."""
@@ -158,19 +175,25 @@ class InverseDynamics:
 
         size = nv + 3 * n
         H, g = np.zeros((size, size)), np.zeros(size)
-        H[nv:, nv:] = self.force_weight * np.kron(np.eye(n), self._force_cost)
-        for task in self.tasks:
-            rows = task.rows(dyn, t, q, v) if task.weight > 0.0 else None
-            if rows is not None:
+        spared = np.ones(n)  # contacts without a force reference
+        for task in (task for task in self.tasks if task.weight > 0.0):
+            if isinstance(task, ContactForce):
+                members, force = task.target(t, names)
+                columns = nv + (3 * members[:, None] + np.arange(3)).ravel()
+                H[columns, columns] += task.weight
+                g[columns] -= task.weight * force.ravel()
+                spared[members] = 0.0
+            elif (rows := task.rows(dyn, t, q, v)) is not None:
                 add_objective(H, g, task.weight, *rows)
+        H[nv:, nv:] += self.force_weight * np.kron(np.diag(spared), self._force_cost)
         E, e = dynamics[self._unactuated], -h[self._unactuated]
         if n:
-            rows = self._contact_rows(active, q, v, J)
+            A, right = self._contact_rows(active, q, v, J)
             if self.contact_weight is None:
-                E = np.vstack([E, np.hstack([rows[0], np.zeros((len(rows[0]), 3 * n))])])
-                e = np.concatenate([e, rows[1]])
+                E = np.vstack([E, np.hstack([A, np.zeros((len(A), 3 * n))])])
+                e = np.concatenate([e, right])
             else:
-                add_objective(H, g, self.contact_weight, *rows)
+                add_objective(H, g, self.contact_weight, A, right)
         C, lower, upper = self._inequalities(dynamics, h, n, q, v)
         try:
             x = solve_qp(H, g, E, e, C, lower, upper)

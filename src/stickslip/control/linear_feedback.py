@@ -7,18 +7,22 @@ Stiff Viscoelastic Contacts", Section VI.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, fields
 from pathlib import Path
+from zipfile import BadZipFile
+from zlib import error as ZlibError
 
 import numpy as np
 
 from stickslip.control.actuation import Actuation
 from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, expected
+from stickslip.files import check_writable
 from stickslip.model.model import Model, State
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reference:
     """A motion with what drives it and what corrects it, on n instants; held at its last instant for ever."""
 
@@ -53,6 +57,10 @@ class Reference:
         if self.gains.shape != wanted:
             raise expected("reference gains", f"an array of shape {wanted}, (n, nu, 2nv)", self.gains.shape)
 
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"n{name} = {getattr(self, name).shape[1]}" for name in ("q", "v", "u"))
+        return f"Reference({len(self.time)} instants from {self.time[0]:g} to {self.time[-1]:g} s, {sizes})"
+
     @property
     def duration(self) -> float:
         """[s] from the first to the last instant."""
@@ -60,6 +68,7 @@ class Reference:
 
     def save(self, path: str | Path) -> None:
         """Write a NumPy archive (.npz)."""
+        check_writable(Path(path))
         with open(path, "wb") as file:
             np.savez_compressed(file, **{field.name: getattr(self, field.name) for field in fields(self)})
 
@@ -67,14 +76,38 @@ class Reference:
     def load(path: str | Path) -> Reference:
         """Read what ``save`` wrote."""
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                return Reference(**{field.name: archive[field.name] for field in fields(Reference)})
-        except KeyError as missing:
-            raise InputError(f"{path}: not a saved Reference, {missing.args[0]}") from None
-        except (OSError, ValueError, EOFError) as error:
-            if isinstance(error, InputError | FileNotFoundError):
-                raise
-            raise InputError(f"{path}: expected a NumPy archive that Reference.save wrote; {error}") from None
+            name = os.fspath(path)
+        except TypeError:
+            raise expected("load", "the path of a file that Reference.save wrote", path) from None
+        wanted = f"cannot load {name!r}: expected a file that Reference.save wrote"
+        try:
+            return Reference(**_arrays(name))
+        except InputError as error:
+            raise InputError(f"{wanted}, got another one ({error}); save the reference again") from None
+        except FileNotFoundError:
+            folder = os.path.dirname(os.path.abspath(name))
+            raise InputError(f"{wanted}, got no such file; check the name, and the folder {folder!r}") from None
+        except OSError as error:
+            raise InputError(f"{wanted}, got {error.strerror or error}; give the path of a readable file") from None
+        except (BadZipFile, ZlibError, EOFError) as error:
+            raise InputError(f"{wanted}, got a damaged one ({error}); save the reference again") from None
+
+
+def _arrays(path: str) -> dict[str, np.ndarray]:
+    """What the file has under the names of a Reference's fields; all of them."""
+    names = [field.name for field in fields(Reference)]
+    try:
+        archive = np.load(path, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise InputError("a single array")
+        with archive:
+            if missing := [name for name in names if name not in archive.files]:
+                raise InputError(f"an archive without {', '.join(missing)}")
+            return {name: archive[name] for name in names}
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError("not an archive of NumPy arrays") from None
 
 
 class LinearFeedback:

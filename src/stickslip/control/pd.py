@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stickslip.control.actuation import Actuation
 from stickslip.errors import InputError, expected
 from stickslip.model.model import Model
 from stickslip.model.scene import Robot
@@ -29,27 +30,17 @@ class PD:
         missing = [name for name in names if name not in model.actuator_names]
         if missing:
             raise InputError(f"PD: actuator {missing[0]!r} is not in this model; was the robot added to this scene?")
-        if not names:
-            raise InputError("PD: there are no actuators to control; add motors to the model's joints")
-        self._index = np.array([model.actuator_names.index(name) for name in names])
-        joints = model.actuators.joint[self._index]
-        self._q, self._v = model.tree.joint_q[joints], model.tree.joint_v[joints]
-        a = model.actuators
-        self._gear, self._gain, self._bias = a.gear[self._index], a.gain[self._index], a.bias[self._index]
-        dead = np.flatnonzero(self._gear * self._gain == 0.0)
-        if len(dead):
-            raise InputError(f"PD: the control of actuator {names[dead[0]]!r} has no effect (gear or gain is zero)")
+        self._index = np.array([model.actuator_names.index(name) for name in names], dtype=int)
+        self._actuation = Actuation(model, "PD", self._index, shared=True)
         self._control = np.zeros(model.nu)
-        self._home = model.state().q[self._q]
+        self._home = model.state().q[self._actuation.coordinates]
         for name in ("kp", "kd", "target", "feedforward"):
             value = np.asarray(0.0 if getattr(self, name) is None else getattr(self, name), dtype=float)
             if value.shape not in ((), (len(names),)):
                 raise expected(f"PD {name}", f"a number or {len(names)} numbers", value.shape)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        target = self._home if self.target is None else self.target
-        force = self.kp * (target - q[self._q]) - self.kd * v[self._v] + self.feedforward
-        # what the actuator adds by itself (a servo's spring and damper) is taken out again
-        bias = self._bias[:, 0] + self._gear * (self._bias[:, 1] * q[self._q] + self._bias[:, 2] * v[self._v])
-        self._control[self._index] = (force / self._gear - bias) / self._gain
+        target, joints = self._home if self.target is None else self.target, self._actuation
+        force = self.kp * (target - q[joints.coordinates]) - self.kd * v[joints.dofs] + self.feedforward
+        self._control[self._index] = joints.control(force, q, v)
         return self._control

@@ -53,6 +53,8 @@ def solve_qp(
     upper: np.ndarray,
 ) -> np.ndarray:
     """The minimiser x (n,); raises ``Infeasible`` where there is none."""
+    if not all(np.all(np.isfinite(array)) for array in (H, g, E, e, C)) or np.any(np.isnan([lower, upper])):
+        raise Infeasible("they are not finite: the robot has run away")
     x, N = eliminate(E, e)
     reduced = N.T @ H @ N
     reduced[np.diag_indices_from(reduced)] += REGULARISATION * max(float(np.max(np.diag(H), initial=0.0)), 1e-12)

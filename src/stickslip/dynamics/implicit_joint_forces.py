@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.dynamics.joint_forces import actuator_forces
+from stickslip.dynamics.joint_forces import actuator_forces, servo_gains
 from stickslip.math.quaternion import inverse_right_jacobian, logarithm, multiply
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
@@ -93,12 +93,9 @@ def subtract_joint_slopes(tree, passive, actuators, inputs, q0, q, v, dt, turn, 
     for d in range(v.shape[0]):
         A[d, d] += passive.damping[d]
     for k in range(actuators.joint.shape[0]):
-        j, gear = actuators.joint[k], actuators.gear[k]
-        i, d = tree.joint_q[j], tree.joint_v[j]
-        u = min(max(inputs.control[k], actuators.control_range[k, 0]), actuators.control_range[k, 1])
-        bias = actuators.bias[k, 0] + gear * (actuators.bias[k, 1] * q[i] + actuators.bias[k, 2] * v[d])
-        if actuators.force_range[k, 0] < actuators.gain[k] * u + bias < actuators.force_range[k, 1]:
-            A[d, d] -= gear * gear * (dt * actuators.bias[k, 1] + actuators.bias[k, 2])
+        i, d = tree.joint_q[actuators.joint[k]], tree.joint_v[actuators.joint[k]]
+        spring, damper = servo_gains(actuators, k, q[i], v[d], inputs.control[k])
+        A[d, d] += dt * spring + damper
     for j in range(tree.joint_type.shape[0]):
         kind, i, d, stiffness = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j], passive.stiffness[j]
         if kind == HINGE or kind == SLIDE:

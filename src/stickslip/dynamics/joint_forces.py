@@ -14,17 +14,33 @@ from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
 
 @kernel
+def unclipped_force(actuators, k, position, speed, control):
+    """gain·clip(u) + bias of actuator k, whose joint is at ``position`` [rad or m] and moves at ``speed``, before it is
+    clipped to the force range."""
+    u = min(max(control, actuators.control_range[k, 0]), actuators.control_range[k, 1])
+    bias = actuators.bias[k, 0] + actuators.gear[k] * (actuators.bias[k, 1] * position + actuators.bias[k, 2] * speed)
+    return actuators.gain[k] * u + bias
+
+
+@kernel
+def servo_gains(actuators, k, position, speed, control):
+    """(stiffness, damping) that actuator k gives its joint, −∂τ/∂q and −∂τ/∂v: none where its force is clipped."""
+    force = unclipped_force(actuators, k, position, speed, control)
+    if not actuators.force_range[k, 0] < force < actuators.force_range[k, 1]:
+        return 0.0, 0.0
+    square = actuators.gear[k] * actuators.gear[k]
+    return -square * actuators.bias[k, 1], -square * actuators.bias[k, 2]
+
+
+@kernel
 def actuator_forces(tree, actuators, q, v, control, tau):
     """tau += the actuators' forces for the controls (nu,), clipped to their ranges."""
     for k in range(control.shape[0]):
         j = actuators.joint[k]
         i, d = tree.joint_q[j], tree.joint_v[j]
-        gear = actuators.gear[k]
-        u = min(max(control[k], actuators.control_range[k, 0]), actuators.control_range[k, 1])
-        bias = actuators.bias[k, 0] + gear * (actuators.bias[k, 1] * q[i] + actuators.bias[k, 2] * v[d])
-        force = actuators.gain[k] * u + bias
+        force = unclipped_force(actuators, k, q[i], v[d], control[k])
         force = min(max(force, actuators.force_range[k, 0]), actuators.force_range[k, 1])
-        tau[d] += gear * force
+        tau[d] += actuators.gear[k] * force
 
 
 @kernel
@@ -86,14 +102,10 @@ def joint_gains(tree, passive, actuators, q, v, control, stiffness, damping):
             for k in range(6 if kind == FREE else 3):
                 stiffness[d + k] += passive.stiffness[j]
     for k in range(control.shape[0]):
-        j, gear = actuators.joint[k], actuators.gear[k]
-        i, d = tree.joint_q[j], tree.joint_v[j]
-        u = min(max(control[k], actuators.control_range[k, 0]), actuators.control_range[k, 1])
-        bias = actuators.bias[k, 0] + gear * (actuators.bias[k, 1] * q[i] + actuators.bias[k, 2] * v[d])
-        force = actuators.gain[k] * u + bias
-        if actuators.force_range[k, 0] < force < actuators.force_range[k, 1]:
-            stiffness[d] += max(0.0, -gear * gear * actuators.bias[k, 1])
-            damping[d] += max(0.0, -gear * gear * actuators.bias[k, 2])
+        i, d = tree.joint_q[actuators.joint[k]], tree.joint_v[actuators.joint[k]]
+        spring, damper = servo_gains(actuators, k, q[i], v[d], control[k])
+        stiffness[d] += max(0.0, spring)
+        damping[d] += max(0.0, damper)
 
 
 @kernel

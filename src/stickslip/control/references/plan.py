@@ -13,7 +13,6 @@ from stickslip.control.references.whole_body import Course, Legged, Motion
 from stickslip.errors import InputError, expected
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_STIFFNESS
 
-SOLO12_FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 SAMPLE = 0.01
 """[s] between the instants of a plan, as in the paper."""
 GROUND = Contact(DEFAULT_STIFFNESS, DEFAULT_DAMPING)

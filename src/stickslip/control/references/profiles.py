@@ -17,14 +17,14 @@ class Law(NamedTuple):
     """Per second squared."""
 
 
-def ease(t: np.ndarray, duration: float) -> Law:
+def ease(t: np.ndarray | float, duration: float) -> Law:
     """From 0 to 1 in ``duration`` seconds, at rest before and after: 10s³ − 15s⁴ + 6s⁵."""
     s = np.clip(t / duration, 0.0, 1.0)
     value, rate, second = s**3 * (10 - 15 * s + 6 * s * s), 30 * (s * (1 - s)) ** 2, 60 * s * (1 - s) * (1 - 2 * s)
     return Law(value, rate / duration, second / duration**2)
 
 
-def bump(t: np.ndarray, duration: float) -> Law:
+def bump(t: np.ndarray | float, duration: float) -> Law:
     """From 0 to 1 and back in ``duration`` seconds, at rest before and after: 64s³(1 − s)³."""
     s = np.clip(t / duration, 0.0, 1.0)
     w, d = s * (1 - s), 1 - 2 * s

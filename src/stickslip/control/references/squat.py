@@ -15,18 +15,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from stickslip.control.inverse_dynamics import InverseDynamics
+from stickslip.control.references.feet import SOLO12_FEET, find_feet
 from stickslip.control.tasks import CenterOfMass, Posture
 from stickslip.dynamics import Dynamics
 from stickslip.model.model import Model
 
 CONTROL_DT = 0.04
 """[s]."""
-FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 
 
 def squat(
     model: Model,
-    feet: Sequence[str] = FEET,
+    feet: Sequence[str] = SOLO12_FEET,
     *,
     amplitude: float = 0.03,
     frequency: float = 2.0,
@@ -38,6 +38,7 @@ def squat(
 
     ``amplitude`` A [m], ``frequency`` ω [rad/s], ``friction`` μ of the floor; ``hold`` [s] as in InverseDynamics.
     """
+    find_feet(model, feet, "by default Solo12's; squat(model, feet=…) names those of another robot")
     dyn, q = Dynamics(model), model.state().q
     middle, up = dyn.center_of_mass(q), np.array([0.0, 0.0, 1.0])
 

@@ -14,8 +14,9 @@ import numpy as np
 
 from stickslip.control.linear_feedback import LinearFeedback
 from stickslip.control.references.balance import balance
+from stickslip.control.references.feet import SOLO12_FEET
 from stickslip.control.references.lqr import Weights
-from stickslip.control.references.plan import SAMPLE, SOLO12_FEET, Plan, complete, standing_start
+from stickslip.control.references.plan import SAMPLE, Plan, complete, standing_start
 from stickslip.control.references.profiles import bump, cruise, ease
 from stickslip.control.references.whole_body import Course, Legged
 from stickslip.errors import expected, number

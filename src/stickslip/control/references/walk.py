@@ -19,7 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickslip.control.inverse_dynamics import InverseDynamics
+from stickslip.control.references.feet import ROMEO_FEET, find_feet
 from stickslip.control.references.lipm import preview
+from stickslip.control.references.profiles import bump, ease
 from stickslip.control.tasks import CenterOfMass, FrameOrientation, FramePosition, Posture, Task
 from stickslip.dynamics import Dynamics
 from stickslip.errors import expected, number, unknown
@@ -29,9 +31,6 @@ CONTROL_DT = 0.04
 """[s]."""
 GRID = 0.02
 """[s] between the points of the plan of the centre of mass."""
-CORNERS = ("front_left", "front_right", "rear_left", "rear_right")
-FEET = {f"{side}_ankle": tuple(f"{side}_foot_{corner}" for corner in CORNERS) for side in "lr"}
-"""Romeo's feet and their contact points."""
 TWO_STEPS = (("r_ankle", 0.15), ("l_ankle", 0.15))
 """Which foot goes how far forward [m]."""
 INSTANT = 1e-6
@@ -54,13 +53,12 @@ class Swing:
     """[m] by which it is lifted."""
 
     def motion(self, t: float) -> Motion:
-        span = self.end - self.begin
-        s = min(max((t - self.begin) / span, 0.0), 1.0)
-        rest, slope = s * (1.0 - s), 1.0 - 2.0 * s
-        go = (s**3 * (10.0 - 15.0 * s + 6.0 * s * s), 30.0 * rest**2 / span, 60.0 * rest * slope / span**2)
-        rise = (64.0 * rest**3, 192.0 * rest**2 * slope / span, 384.0 * rest * (slope**2 - rest) / span**2)
+        since, span = t - self.begin, self.end - self.begin
         way, up = self.goal - self.start, np.array([0.0, 0.0, self.height])
-        return self.start + go[0] * way + rise[0] * up, go[1] * way + rise[1] * up, go[2] * way + rise[2] * up
+        position, velocity, acceleration = (
+            go * way + rise * up for go, rise in zip(ease(since, span), bump(since, span), strict=True)
+        )
+        return self.start + position, velocity, acceleration
 
 
 class WalkPlan:
@@ -75,7 +73,7 @@ class WalkPlan:
         self,
         model: Model,
         steps: Sequence[tuple[str, float]] = TWO_STEPS,
-        feet: Mapping[str, Sequence[str]] = FEET,
+        feet: Mapping[str, Sequence[str]] = ROMEO_FEET,
         *,
         height: float = 0.05,
         shift: float = 0.8,
@@ -87,6 +85,8 @@ class WalkPlan:
         number("stand", stand, "a number of seconds ≥ 0", least=0.0)
         if len(feet) != 2:
             raise expected("feet", "two feet with their contact points", feet)
+        names = [*feet, *(point for points in feet.values() for point in points)]
+        find_feet(model, names, "by default Romeo's; WalkPlan(model, steps, feet) names those of another robot")
         dyn, q = Dynamics(model), model.state().q
         self.home = {foot: dyn.frame_pose(q, foot)[0] for foot in feet}
         self.axes = {foot: dyn.frame_pose(q, foot)[1] for foot in feet}

@@ -15,6 +15,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.control.actuation import Actuation
+from stickslip.control.references.feet import find_feet
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.jacobian import frame_position, point_acceleration, point_jacobian
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
@@ -74,15 +75,15 @@ class Legged:
     """A floating base on legs of three joints that end in points, with its dynamics."""
 
     def __init__(self, model: Model, feet: Sequence[str]) -> None:
-        if not isinstance(model, Model):
-            raise expected("model", "a Model", type(model).__name__, "scene.compile() makes one")
-        self.model, self.feet = model, np.array([model.frame(foot) for foot in feet])
-        nf, needed = len(self.feet), 6 + 3 * len(self.feet)
-        if model.nv != needed or model.tree.joint_type[0] != FREE:
+        nf, needed = len(feet), 6 + 3 * len(feet)
+        if isinstance(model, Model) and (model.nv != needed or model.tree.joint_type[0] != FREE):
             raise expected(
                 "model", f"one robot, a floating base on {nf} legs of three joints ({needed} velocities)",
-                f"{model.nv} velocities",
+                f"{model.nv} velocities", "trot and jump are for robots such as Solo12, alone in their scene; for "
+                "others use InverseDynamics, or LinearFeedback with a Reference of your own",
             )  # fmt: skip
+        self.model = model
+        self.feet = find_feet(model, feet, "by default Solo12's; feet=… names those of another robot")
         self.actuation = Actuation(model, "a planned motion")
         self.actuated = self.actuation.dofs
         if sorted(self.actuated) != list(range(6, model.nv)):
