@@ -1,6 +1,7 @@
 """The command line: what it prints, its exit status, and one-line errors without a traceback."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -131,6 +132,15 @@ MISSING = "/nowhere/robot.xml"
         (("bench", "dynamics", "--json", "/nowhere/x.json"), ("/nowhere", "does not exist")),
         (("doctor", "solo12", "--json", "/nowhere/x.json"), ("/nowhere", "does not exist")),
         (("run", "incline", "--record-dt", 1e-7), ("record_dt", "multiple of dt")),
+        (
+            ("run", "solo12-squat", "--dt", 0.03),
+            ("dt: expected a step that divides the scene's control step of 0.04 s, got 0.03; for example 0.02",),
+        ),
+        (
+            ("run", "incline", "--method", "expo", "--option", "matmuls=2", "--option", "matmuls=3"),
+            ("--option: expected matmuls once", "matmuls=2", "matmuls=3"),
+        ),
+        (("run", "incline", "--option", "matmuls"), ("--option: expected NAME=VALUE", "matmuls")),
         (("doctor", MISSING), (MISSING,)),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,
@@ -211,6 +221,46 @@ def test_a_killed_run_leaves_a_readable_recording(tmp_path):
         assert np.all(np.isfinite(getattr(log, name)))
     np.testing.assert_allclose(np.diff(log.time), 0.01)
     assert log.contact_start[-1] == len(log.contact("force"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is not a signal that can be sent there")
+def test_ctrl_c_says_what_is_left(tmp_path):
+    """A real SIGINT of a real run."""
+    path = tmp_path / "run.h5"
+    command = [sys.executable, "-m", "stickslip", "run", "chain", "--time", "10000", "--record", str(path)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 60.0
+        while time.monotonic() < deadline and not (path.exists() and len(ss.load(path)) > 1):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    log = ss.load(path)
+    assert (process.returncode, log.outcome) == (130, "interrupted")
+    assert "Traceback" not in err
+    line = err.strip().splitlines()[-1]
+    assert line.startswith("interrupted at t = ")
+    assert f"{str(path)!r} holds {len(log)} frames up to {log.time[-1]:.6g} s" in line
+    assert f"stickslip.load({str(path)!r})" in line
+
+
+def test_ctrl_c_before_anything_is_recorded(call, monkeypatch, tmp_path):
+    """An earlier recording is not taken for one of this run."""
+    path = tmp_path / "earlier.h5"
+    ss.Simulation(ss.SCENES["incline"].build().scene).run(0.1, record=path)
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ss.Simulation, "run", stopped)
+    for arguments in ((), ("--record", path)):
+        status, _, err = call("run", "incline", *arguments)
+        assert status == 130
+        assert err.startswith("interrupted at t = 0 s of 1 s; nothing was recorded")
+    assert ss.load(path).outcome == "complete"
 
 
 def test_readme_example_in_words():

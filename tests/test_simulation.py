@@ -1,6 +1,8 @@
 """The loop: stages, controllers, snapshots, divergence, buffers, options that cannot be."""
 
+import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -431,6 +433,30 @@ def test_snapshot_of_another_scene_is_refused():
     sim = ss.Simulation(ss.SCENES["chain"].build().scene)
     with pytest.raises(ss.InputError, match="same scene, method and dt"):
         sim.restore(other.snapshot())
+
+
+def test_snapshot_fits_the_same_options_only():
+    def sim(**options):
+        return ss.Simulation(box_scene(), method="expo", dt=1e-3, **options)
+
+    snapshot = sim().snapshot()
+    sim(matmuls="auto", rest="surface").restore(snapshot)  # the defaults, said aloud
+    with pytest.raises(ss.InputError, match=r"same options, got another options \(.*'matmuls': 2.* here, .*'auto'"):
+        sim(matmuls=2).restore(snapshot)
+    with pytest.raises(ss.InputError, match=r"got another dt \(0.002 here, 0.001 there\)"):
+        ss.Simulation(box_scene(), method="expo", dt=2e-3).restore(snapshot)
+
+
+def test_snapshot_without_options_can_still_be_read():
+    """As pickled before snapshots knew of options."""
+    sim = ss.Simulation(box_scene(), method="expo", dt=1e-3, matmuls=2)
+    snapshot = sim.snapshot()
+    old = pickle.loads(pickle.dumps(replace(snapshot, made_by=snapshot.made_by[:4])))
+    sim.step(3)
+    sim.restore(old)
+    assert sim.steps == 0
+    with pytest.raises(ss.InputError, match="got another method"):
+        ss.Simulation(box_scene(), method="implicit-euler", dt=1e-3).restore(old)
 
 
 # -- trouble ------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from stickslip.bench import dynamics as bench
+from stickslip.bench.targets import worst
 
 TINY = bench.Sizes(rounds=2, calls=4, growth_rounds=2, growth_seconds=1e-5, chains=(3, 6, 12), stars=(2, 4, 8))
 
@@ -39,9 +40,9 @@ def test_report(run):
 def test_worst_figure_is_measured_against_its_own_target():
     fast = bench.Comparison("solo12", "rnea", 1.0, 2.0, 3.0, 0.5)
     level = bench.Growth("RNEA on a chain", [1, 2], [1.0, 2.0], 1.0, 1.1)
-    name, figure, target = bench.worst_figure([fast], [level, replace(level, slope=9.0, target=None)])
+    name, figure, target = worst(bench.targets([fast], [level, replace(level, slope=9.0, target=None)]))
     assert (name, figure, target) == ("slope of RNEA on a chain", 1.0, 1.1)
-    name, figure, target = bench.worst_figure([replace(fast, ratio=1.2)], [level])
+    name, figure, target = worst(bench.targets([replace(fast, ratio=1.2)], [level]))
     assert (figure, target) == (1.2, 1.0)
     assert "rnea on solo12" in name
 

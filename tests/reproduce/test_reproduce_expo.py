@@ -1,13 +1,18 @@
 """The reproduction of the expo paper: known answers, small slices, and the driver on a tiny selection."""
 
 import json
+import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from stickslip.errors import InputError
+from stickslip.reproduce import store as store_module
 from stickslip.reproduce.expo import claims, forces, local_error, orders, stability, stiffness
+from stickslip.reproduce.expo import run as run_module
 from stickslip.reproduce.expo.ground_truth import GroundTruth, ground_truth
 from stickslip.reproduce.expo.report import PARTS
 from stickslip.reproduce.expo.run import run_expo
@@ -238,12 +243,80 @@ def test_driver_continues_where_it_stopped(made, capsys):
     assert out.strip().splitlines()[-1].startswith("worst: ")
 
 
+def mentioned(folder):
+    """The report, and the files that it names: links, and words in backquotes."""
+    text = (folder / "README.md").read_text()
+    return text, {*re.findall(r"\]\(([^)]+)\)", text), *re.findall(r"`([\w.-]+\.(?:csv|json|png|pdf))`", text)}
+
+
+def written(folder):
+    return {path.name for path in folder.iterdir() if path.is_file()} - {"README.md", "copy.json"}
+
+
 def test_a_part_of_it(tmp_path, capsys):
     assert run_expo(out=tmp_path, only=["fig5"], sizes=TINY)
-    text = (tmp_path / "README.md").read_text()
+    text, files = mentioned(tmp_path)
     assert "## Fig. 5" in text
     assert "## Table II:" not in text
+    assert "Made by `stickslip reproduce expo --only fig5`. " in text
+    assert "Not here yet: fig2, fig3, orders, table2, fig4, fig6, table3 (`stickslip reproduce expo --only" in text
+    assert files == written(tmp_path) == {"fig5_force_prediction.png", "fig5_force_prediction.pdf", "results.json"}
     assert "worst: Fig. 5" in capsys.readouterr().out
     with pytest.raises(InputError, match="fig2"):
         run_expo(out=tmp_path, only=["fig22"])
     assert set(PARTS) > {"fig2", "table3"}
+
+    run_expo(out=tmp_path, only=["table3"], sizes=TINY)  # no targets of its own; what was there stays
+    text, files = mentioned(tmp_path)
+    assert "## Fig. 5" in text
+    assert "## Table III" in text
+    assert "Made by `stickslip reproduce expo --only table3`; fig5 from units of work that were stored before" in text
+    assert files == written(tmp_path)
+    assert set(json.loads((tmp_path / "results.json").read_text())) >= {"predictions", "breakdown"}
+
+
+@pytest.fixture
+def copied(made, tmp_path):
+    return Path(shutil.copytree(made[0], tmp_path / "copy"))
+
+
+def test_a_part_of_it_leaves_the_others_in_the_report(copied, capsys, monkeypatch):
+    """And is judged by its own targets."""
+    whole, files = mentioned(copied)
+    assert files == written(copied)
+    assert "Not here yet" not in whole
+    assert "Made by `stickslip reproduce expo`. " in whole
+    monkeypatch.setattr(claims, "FLATNESS", 0.5)  # the largest over the smallest cannot be less than one
+    assert run_expo(out=copied, only=["fig5"], sizes=TINY)
+    assert json.loads((copied / "results.json").read_text())["met"] is False
+    out = capsys.readouterr().out
+    assert "0 units computed" in out
+    assert "worst: Fig. 5" in out
+    text, files = mentioned(copied)
+    sections = [[line for line in t.splitlines() if line.startswith("## ")] for t in (whole, text)]
+    assert sections[0] == sections[1]
+    assert "--only fig5`; fig2, fig3, orders, table2, fig4, fig6, table3 from units of work" in text
+    assert files == written(copied)
+
+
+def test_what_is_not_up_to_date_is_no_part_of_the_report(copied, monkeypatch):
+    monkeypatch.setattr(store_module, "code_hash", lambda: "other source")
+    run_expo(out=copied, only=["fig5"], sizes=TINY)
+    text, files = mentioned(copied)
+    assert [line[3:10] for line in text.splitlines() if line.startswith("## ")] == ["Targets", "Set-ups", "Fig. 5:"]
+    (old,) = re.findall(r"Of other settings or another version, and not part of this report: (.*)\.\n", text)
+    assert "`fig2_local_error_vs_real_time_factor.png`" in old
+    assert "`local_error.csv`" in old
+    assert "fig5" not in old
+    assert files == written(copied)
+
+
+def test_half_a_study_is_no_part_of_the_report(copied, monkeypatch):
+    monkeypatch.setattr(run_module, "draw", lambda results, out: [])  # that takes seconds
+    next((copied / "data").glob("stability*.json")).unlink()
+    run_expo(out=copied, only=["fig5"], sizes=TINY)
+    text, _ = mentioned(copied)
+    assert "Not here yet: table2 (`stickslip reproduce expo --only table2`)" in text
+    assert "`stability.csv`" in text.split("not part of this report")[1]
+    assert "## Table II:" not in text
+    assert "## Fig. 4" in text

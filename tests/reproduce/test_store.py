@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from stickslip.bench.targets import Target, worst
 from stickslip.errors import InputError
 from stickslip.reproduce import store as module
-from stickslip.reproduce.store import Store, check_folder
-from stickslip.reproduce.targets import Target, worst
+from stickslip.reproduce.store import NotStoredError, Store, check_folder
 
 
 def never():
@@ -78,3 +78,15 @@ def test_folders_of_others_are_left_alone(tmp_path):
     Store(tmp_path / "data", fresh=True)
     assert (tmp_path / "data" / "mine.csv").read_text() == "1"
     check_folder(tmp_path / "new")
+
+
+def test_nothing_computed(tmp_path):
+    store = Store(tmp_path / "data")
+    store.unit("fall", {"dt": 0.1}, lambda: {"error": 1.0})
+    with store.nothing_computed():
+        assert store.unit("fall", {"dt": 0.1}, never)["error"] == 1.0
+        with pytest.raises(NotStoredError):
+            store.unit("fall", {"dt": 0.2}, never)
+        with pytest.raises(NotStoredError):
+            store.arrays("path", {"dt": 0.1}, never)
+    assert store.unit("fall", {"dt": 0.2}, lambda: {"error": 2.0})["error"] == 2.0

@@ -11,28 +11,25 @@ other, so that W has quadratic size and only its time per block can stay level.
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from stickslip.bench.loops import STATES, Loops, factor_loops
-from stickslip.bench.machine import machine
 from stickslip.bench.mechanisms import chain, one_joint, star
-from stickslip.files import check_writable, make_folder, write_json
+from stickslip.bench.report import check_destinations, finish, growth_table, growth_targets
+from stickslip.bench.targets import Target
+from stickslip.bench.timing import SLOPE_TARGET, Growth, growth, interleaved, seconds
 from stickslip.model import pinocchio as bridge
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 
 RATIO_TARGET = 1.0
-SLOPE_TARGET = 1.1
 FEET = {"solo12": "FL_FOOT", "romeo": "l_sole"}
 
 
@@ -70,26 +67,7 @@ class Comparison:
     """ours / pinocchio."""
 
 
-@dataclass(frozen=True)
-class Growth:
-    """One algorithm over the size of a mechanism; medians [µs]."""
-
-    name: str
-    sizes: list[int]
-    times: list[float]
-    slope: float
-    target: float | None
-    """None: for information."""
-
-
 # -- measurements ------------------------------------------------------------------------------------------------------
-
-
-def _seconds(work: Callable[[int], Any], calls: int) -> float:
-    """Per call."""
-    begin = time.perf_counter()
-    work(calls)
-    return (time.perf_counter() - begin) / calls
 
 
 def _pinocchio_loops(model: Model, frame: str, states: Loops) -> dict[str, list[Callable[[int], None]]]:
@@ -132,15 +110,8 @@ def compare_with_pinocchio(sizes: Sizes) -> list[Comparison]:
             for k, (theirs, call) in enumerate(zip(ways, overheads[algorithm], strict=True)):
                 timed[robot, algorithm, "theirs", k] = theirs
                 timed[robot, algorithm, "call", k] = call
-    for work in timed.values():
-        work(STATES)  # compiles
-    samples: dict[tuple, list[float]] = {key: [] for key in timed}
-    with Progress("beside Pinocchio", sizes.rounds, "rounds") as bar:
-        for done in range(sizes.rounds):
-            for key, work in timed.items():
-                samples[key].append(1e6 * _seconds(work, sizes.calls))
-            bar.update(done + 1)
-    median = {key: statistics.median(values) for key, values in samples.items()}
+    calls = {key: partial(seconds, work, sizes.calls) for key, work in timed.items()}
+    median = interleaved(calls, sizes.rounds, "beside Pinocchio")
 
     result = []
     for robot in FEET:
@@ -178,41 +149,34 @@ def measure_growth(sizes: Sizes) -> list[Growth]:
                 if floating:
                     add("Delassus, own block of each foot, floating hub", n, diagonal)
                     block_counts[n] = count
-    timed = [(name, n, work) for name, works in per_size.items() for n, work in works.items()]
-    calls = {}
-    for name, n, work in timed:
-        work(1)  # compiles
-        calls[name, n] = max(1, int(sizes.growth_seconds / max(_seconds(work, 3), 1e-9)))
-    samples: dict[tuple[str, int], list[float]] = {(name, n): [] for name, n, _ in timed}
-    with Progress("growth", sizes.growth_rounds, "rounds") as bar:
-        for done in range(sizes.growth_rounds):
-            for name, n, work in timed:
-                samples[name, n].append(1e6 * _seconds(work, calls[name, n]))
-            bar.update(done + 1)
+    timed = {}
+    for name, works in per_size.items():
+        for n, work in works.items():
+            work(1)  # compiles
+            calls = max(1, int(sizes.growth_seconds / max(seconds(work, 3), 1e-9)))
+            timed[name, n] = partial(seconds, work, calls)
+    median = interleaved(timed, sizes.growth_rounds, "growth")
 
     result = []
     for name, works in per_size.items():
-        times = {n: statistics.median(samples[name, n]) for n in works}
+        times = {n: median[name, n] for n in works}
         target: float | None = SLOPE_TARGET
         if name == "Delassus, star on a floating hub":
             name, target = f"{name}, per block of W", None
             times = {n: value / block_counts[n] for n, value in times.items()}
-        slope = float(np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0])
-        result.append(Growth(name, list(times), list(times.values()), slope, target))
+        result.append(growth(name, times, target))
     return result
 
 
 # -- the report --------------------------------------------------------------------------------------------------------
 
 
-def worst_figure(comparisons: list[Comparison], growths: list[Growth]) -> tuple[str, float, float]:
-    """(name, figure, target) of the figure that is largest compared with its target."""
-    figures = [(f"{c.algorithm} on {c.robot}, time over Pinocchio's", c.ratio, RATIO_TARGET) for c in comparisons]
-    figures += [(f"slope of {g.name}", g.slope, g.target) for g in growths if g.target is not None]
-    return max(figures, key=lambda figure: figure[1] / figure[2])
+def targets(comparisons: list[Comparison], growths: list[Growth]) -> list[Target]:
+    speed = [Target(f"{c.algorithm} on {c.robot}, time over Pinocchio's", c.ratio, RATIO_TARGET) for c in comparisons]
+    return [*speed, *growth_targets(growths)]
 
 
-def _tables(comparisons: list[Comparison], growths: list[Growth]) -> list[Table]:
+def _table(comparisons: list[Comparison]) -> Table:
     speed = Table(title="Rigid-body algorithms, median µs per call")
     for heading in ("robot", "algorithm", "ours", "Pinocchio", "called from Python", "ours / Pinocchio", "target"):
         text = heading in ("robot", "algorithm")
@@ -221,15 +185,7 @@ def _tables(comparisons: list[Comparison], growths: list[Growth]) -> list[Table]
         style = "" if c.ratio <= RATIO_TARGET else "red"
         numbers = (f"{c.ours:.2f}", f"{c.pinocchio:.2f}", f"{c.pinocchio_called:.2f}", f"{c.ratio:.2f}")
         speed.add_row(c.robot, c.algorithm, *numbers, f"≤ {RATIO_TARGET:g}", style=style)
-    growth = Table(title="Growth: slope of log(time) over log(size)")
-    for heading in ("algorithm", "sizes", "median µs", "slope", "target"):
-        growth.add_column(heading, justify="left" if heading == "algorithm" else "right")
-    for g in growths:
-        missed = g.target is not None and g.slope > g.target
-        target = "for information" if g.target is None else f"≤ {g.target:g}"
-        ends = (f"{g.sizes[0]} … {g.sizes[-1]}", f"{g.times[0]:.3g} … {g.times[-1]:.3g}")
-        growth.add_row(g.name, *ends, f"{g.slope:.2f}", target, style="red" if missed else "")
-    return [speed, growth]
+    return speed
 
 
 def _plot(growths: list[Growth], path: Path) -> None:
@@ -253,28 +209,14 @@ def run_dynamics(
     ``json_path`` takes all numbers; ``out`` is a directory for ``dynamics.json`` and the plot ``dynamics.png``.
     """
     bridge.import_pinocchio()  # trouble comes before minutes of work
-    check_writable(json_path)
-    if out is not None:
-        make_folder(out)
+    check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
     comparisons, growths = compare_with_pinocchio(sizes), measure_growth(sizes)
-    name, figure, target = worst_figure(comparisons, growths)
-    met = figure <= target
-    report = {
-        "machine": machine(),
+    numbers = {
         "sizes": asdict(sizes),
         "comparisons": [asdict(c) for c in comparisons],
         "growth": [asdict(g) for g in growths],
-        "worst": {"name": name, "figure": figure, "target": target},
-        "met": met,
     }
-    if out is not None:
-        _plot(growths, out / "dynamics.png")
-    for path in (json_path, out / "dynamics.json" if out is not None else None):
-        if path is not None:
-            write_json(path, report)
-    console = Console()
-    for table in _tables(comparisons, growths):
-        console.print(table)
-    console.print(f"worst: {name}: {figure:.2f}, target ≤ {target:g}: {'met' if met else 'MISSED'}", highlight=False)
-    return met
+    tables = [_table(comparisons), growth_table(growths)]
+    aims = targets(comparisons, growths)
+    return finish("dynamics", numbers, aims, tables, partial(_plot, growths), json_path, out)

@@ -1,4 +1,4 @@
-"""Mechanisms of any size: a chain, a star of legs, a single joint."""
+"""Mechanisms of any size: a chain, a star of legs, a single joint; pebbles and a plate on the floor."""
 
 from __future__ import annotations
 
@@ -47,3 +47,26 @@ def one_joint() -> Model:
     spec = mujoco.MjSpec()
     _add_link(spec.worldbody, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)).add_site(name="foot", pos=(0.0, 0.0, -0.1))
     return compile_model(spec.compile())
+
+
+def pebbles(n: int) -> Scene:
+    """Bodies with one contact point each: they touch the floor, never each other."""
+    scene = Scene(name="pebbles")
+    scene.add_plane()
+    for k in range(n):
+        body = scene.add_body(f"pebble{k}", pos=(k, 0, -9.81e-5))
+        body.set_inertia(1.0, inertia=(0.01, 0.01, 0.01))
+        body.add_contact_point(f"tip{k}")
+    return scene
+
+
+def plate(n: int) -> Scene:
+    """One body with n contact points on a circle, on the floor."""
+    scene = Scene(name="plate")
+    scene.add_plane()
+    body = scene.add_body("plate", pos=(0, 0, -9.81e-5))
+    body.set_inertia(float(n), inertia=(1.0, 1.0, 1.0))
+    for k in range(n):
+        angle = 2 * np.pi * k / n
+        body.add_contact_point(f"p{k}", pos=(0.3 * np.cos(angle), 0.3 * np.sin(angle), 0))
+    return scene

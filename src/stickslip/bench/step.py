@@ -12,29 +12,27 @@ plate couple all: its time grows with their cube at last.
 
 from __future__ import annotations
 
-import statistics
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
-from stickslip.bench.machine import machine
+from stickslip.bench.mechanisms import pebbles, plate
+from stickslip.bench.report import check_destinations, finish, growth_table, growth_targets
+from stickslip.bench.targets import Target
+from stickslip.bench.timing import SLOPE_TARGET, Growth, growth, interleaved
 from stickslip.control.references.squat import squat
 from stickslip.errors import UnstableStepWarning
-from stickslip.files import check_writable, make_folder, write_json
 from stickslip.model import pinocchio as bridge
 from stickslip.model.scene import Scene
-from stickslip.progress import Progress
 from stickslip.simulation import Simulation, Snapshot
-
-SLOPE_TARGET = 1.1
 
 
 @dataclass(frozen=True)
@@ -92,16 +90,6 @@ class Timing:
     """Of Pinocchio's aba."""
     target: float | None
     consim: float | None
-
-
-@dataclass(frozen=True)
-class Growth:
-    name: str
-    sizes: list[int]
-    times: list[float]
-    """[µs] per step, medians."""
-    slope: float
-    target: float | None
 
 
 def standing_robot() -> tuple[Scene, np.ndarray, np.ndarray, np.ndarray]:
@@ -179,19 +167,6 @@ def mujoco_step(scene: Scene, q: np.ndarray, v: np.ndarray, control: np.ndarray)
     return work
 
 
-def interleaved(timed: dict[str, Callable[[], float]], rounds: int, label: str) -> dict[str, float]:
-    """Median [µs] of each, measured in turn."""
-    for work in timed.values():
-        work()  # compiles
-    samples: dict[str, list[float]] = {name: [] for name in timed}
-    with Progress(label, rounds, "rounds") as bar:
-        for done in range(rounds):
-            for name, work in timed.items():
-                samples[name].append(1e6 * work())
-            bar.update(done + 1)
-    return {name: statistics.median(values) for name, values in samples.items()}
-
-
 def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
     """(Pinocchio's aba [µs], timings)."""
     scene, q, v, control = standing_robot()
@@ -209,29 +184,7 @@ def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
     unit = min(median.pop("aba 0"), median.pop("aba 1"))
     stated = {case.name: (case.target, case.consim) for case in CASES}
     timings = [Timing(name, us, us / unit, *stated.get(name, (None, None))) for name, us in median.items()]
-    return unit, timings
-
-
-def pebbles(n: int) -> Scene:
-    """Bodies with one contact point each: they touch the floor, never each other."""
-    scene = Scene(name="pebbles")
-    scene.add_plane()
-    for k in range(n):
-        body = scene.add_body(f"pebble{k}", pos=(k, 0, -9.81e-5))
-        body.set_inertia(1.0, inertia=(0.01, 0.01, 0.01))
-        body.add_contact_point(f"tip{k}")
-    return scene
-
-
-def plate(n: int) -> Scene:
-    scene = Scene(name="plate")
-    scene.add_plane()
-    body = scene.add_body("plate", pos=(0, 0, -9.81e-5))
-    body.set_inertia(float(n), inertia=(1.0, 1.0, 1.0))
-    for k in range(n):
-        angle = 2 * np.pi * k / n
-        body.add_contact_point(f"p{k}", pos=(0.3 * np.cos(angle), 0.3 * np.sin(angle), 0))
-    return scene
+    return unit, [*timings, Timing("Pinocchio aba, from Python", unit, 1.0, None, None)]
 
 
 def measure_growth(sizes: Sizes) -> list[Growth]:
@@ -244,22 +197,17 @@ def measure_growth(sizes: Sizes) -> list[Growth]:
         for n in counts:
             sim = Simulation(build(n), method="expo", dt=1e-3)
             sim.step(2)
-            timed[str(n)] = stepping(sim, 10)
-        median = interleaved(timed, sizes.growth_rounds, name)
-        times = [median[str(n)] for n in counts]
-        slope = float(np.polyfit(np.log(counts), np.log(times), 1)[0])
-        result.append(Growth(name, list(counts), times, slope, target))
+            timed[n] = stepping(sim, 10)
+        result.append(growth(name, interleaved(timed, sizes.growth_rounds, name), target))
     return result
 
 
-def worst_figure(timings: list[Timing], growths: list[Growth]) -> tuple[str, float, float]:
-    """(name, figure, target) of the figure that is largest compared with its target."""
-    figures = [(f"{t.name}, units of aba", t.units, t.target) for t in timings if t.target is not None]
-    figures += [(f"slope of {g.name}", g.slope, g.target) for g in growths if g.target is not None]
-    return max(figures, key=lambda figure: figure[1] / figure[2])
+def targets(timings: list[Timing], growths: list[Growth]) -> list[Target]:
+    speed = [Target(f"{t.name}, units of aba", t.units, t.target) for t in timings if t.target is not None]
+    return [*speed, *growth_targets(growths)]
 
 
-def _tables(unit: float, timings: list[Timing], growths: list[Growth]) -> list[Table]:
+def _table(unit: float, timings: list[Timing]) -> Table:
     def text(value: float | None, form: str = "{:g}") -> str:
         return "" if value is None else form.format(value)
 
@@ -270,15 +218,7 @@ def _tables(unit: float, timings: list[Timing], growths: list[Growth]) -> list[T
         missed = t.target is not None and t.units > t.target
         target = text(t.target, "≤ {:g}")
         speed.add_row(t.name, f"{t.time:.2f}", f"{t.units:.2f}", target, text(t.consim), style="red" if missed else "")
-    growth = Table(title="Growth: slope of log(time) over log(number)")
-    for heading in ("what", "numbers", "median µs", "slope", "target"):
-        growth.add_column(heading, justify="left" if heading == "what" else "right")
-    for g in growths:
-        target = "for information" if g.target is None else f"≤ {g.target:g}"
-        ends = (f"{g.sizes[0]} … {g.sizes[-1]}", f"{g.times[0]:.3g} … {g.times[-1]:.3g}")
-        missed = g.target is not None and g.slope > g.target
-        growth.add_row(g.name, *ends, f"{g.slope:.2f}", target, style="red" if missed else "")
-    return [speed, growth]
+    return speed
 
 
 def _plot(timings: list[Timing], path: Path) -> None:
@@ -306,32 +246,17 @@ def run_step(
     ``json_path`` takes all numbers; ``out`` is a directory for ``step.json`` and the plot ``step.png``.
     """
     bridge.import_pinocchio()  # trouble comes before minutes of work
-    check_writable(json_path)
-    if out is not None:
-        make_folder(out)
+    check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnstableStepWarning)
         unit, timings = time_steppers(sizes)
         growths = measure_growth(sizes)
-    name, figure, target = worst_figure(timings, growths)
-    met = figure <= target
-    report = {
-        "machine": machine(),
+    numbers = {
         "sizes": asdict(sizes),
         "pinocchio_aba_us": unit,
         "timings": [asdict(t) for t in timings],
         "growth": [asdict(g) for g in growths],
-        "worst": {"name": name, "figure": figure, "target": target},
-        "met": met,
     }
-    if out is not None:
-        _plot(timings, out / "step.png")
-    for path in (json_path, out / "step.json" if out is not None else None):
-        if path is not None:
-            write_json(path, report)
-    console = Console()
-    for table in _tables(unit, timings, growths):
-        console.print(table)
-    console.print(f"worst: {name}: {figure:.2f}, target ≤ {target:g}: {'met' if met else 'MISSED'}", highlight=False)
-    return met
+    tables = [_table(unit, timings), growth_table(growths)]
+    return finish("step", numbers, targets(timings, growths), tables, partial(_plot, timings), json_path, out)

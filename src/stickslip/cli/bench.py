@@ -7,6 +7,10 @@ from typing import Annotated
 
 import typer
 
+Quick = Annotated[bool, typer.Option(help="fewer rounds and sizes")]
+Json = Annotated[Path | None, typer.Option(help="write all numbers to this file")]
+Out = Annotated[Path | None, typer.Option(help="write all numbers and plots to this folder")]
+
 app = typer.Typer(help="Measure stickslip beside its peers in one run.", no_args_is_help=True, rich_markup_mode="rich")
 
 
@@ -16,11 +20,7 @@ def bench() -> None:
 
 
 @app.command()
-def dynamics(
-    quick: Annotated[bool, typer.Option(help="fewer rounds and sizes")] = False,
-    json: Annotated[Path | None, typer.Option(help="write all numbers to this file")] = None,
-    out: Annotated[Path | None, typer.Option(help="write plots to this folder")] = None,
-) -> None:
+def dynamics(quick: Quick = False, json: Json = None, out: Out = None) -> None:
     """Rigid-body algorithms beside Pinocchio's C++, and how their cost grows.
 
     Example: [bold]stickslip bench dynamics --json dynamics.json[/bold]
@@ -31,11 +31,7 @@ def dynamics(
 
 
 @app.command()
-def step(
-    quick: Annotated[bool, typer.Option(help="fewer rounds and sizes")] = False,
-    json: Annotated[Path | None, typer.Option(help="write all numbers to this file")] = None,
-    out: Annotated[Path | None, typer.Option(help="write plots to this folder")] = None,
-) -> None:
+def step(quick: Quick = False, json: Json = None, out: Out = None) -> None:
     """One time step of every stepper beside Pinocchio's aba and MuJoCo's mj_step, and how expo's cost grows.
 
     Example: [bold]stickslip bench step --out bench[/bold]

@@ -34,6 +34,9 @@ def method_options(pairs: list[str] | None) -> dict[str, Any]:
         name, equals, text = pair.partition("=")
         if not (name and equals and text):
             raise expected("--option", "NAME=VALUE", pair, "for example --option matmuls=2")
+        name = name.strip()
+        if name in options:
+            raise expected("--option", f"{name} once", [p for p in pairs or [] if p.partition("=")[0].strip() == name])
         value: Any = text
         for kind in (int, float):
             try:
@@ -41,5 +44,5 @@ def method_options(pairs: list[str] | None) -> dict[str, Any]:
                 break
             except ValueError:
                 continue
-        options[name.strip()] = value
+        options[name] = value
     return options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -36,4 +37,9 @@ def expo(
     from stickslip.reproduce.expo.run import run_expo
 
     parts = [part.strip() for part in only.split(",") if part.strip()]
-    raise typer.Exit(0 if run_expo(quick, out, json, parts, fresh) else 1)
+    try:
+        met = run_expo(quick, out, json, parts, fresh)
+    except KeyboardInterrupt:
+        print(f"interrupted; the same command (without --fresh) continues from {str(out)!r}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    raise typer.Exit(0 if met else 1)

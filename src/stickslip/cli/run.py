@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +41,7 @@ def run(
     from stickslip.record.overview import check_plot
     from stickslip.scenes import SCENES, find
     from stickslip.simulation import Simulation
+    from stickslip.simulation.periods import check_step
 
     console = Console()
     check_plot(plot)
@@ -46,15 +49,22 @@ def run(
     name, setup, seconds = find(scene, floor=floor, **options)
     for note in setup.scene.notes:
         console.print(f"note: {note}", highlight=False)
+    if dt is not None and setup.control_dt is not None:
+        check_step(dt, setup.control_dt)
     sim = Simulation(setup.scene, method=method, dt=dt, **method_options(option))
     if setup.velocity is not None:
         sim.set_state(v=setup.velocity)
     with console.status("compiling kernels (once per installation) …"):
         sim.warm_up(setup.controller)
     duration = seconds if time is None else time
-    log = sim.run(
-        duration, controller=setup.controller, control_dt=setup.control_dt, record=record, record_dt=record_dt
-    )
+    before = _identity(record)
+    try:
+        log = sim.run(
+            duration, controller=setup.controller, control_dt=setup.control_dt, record=record, record_dt=record_dt
+        )
+    except KeyboardInterrupt:
+        print(interrupted(sim.time, duration, record if _identity(record) != before else None), file=sys.stderr)
+        raise typer.Exit(130) from None
     console.print(summary(name, sim, log))
     if scene not in SCENES and not total(sim.stepper.world.pairs):
         console.print("note: nothing in this scene can touch anything; --floor HEIGHT puts a floor under a model file")
@@ -65,6 +75,26 @@ def run(
 
         save_overview(log, plot, title=f"{name}, {sim.method}, dt = {sim.dt:g} s")
         console.print(f"plot       {plot}")
+
+
+def _identity(path: Path | None) -> int | None:
+    """Of the file that stands there now: a new recording takes the place of an earlier one."""
+    return os.stat(path).st_ino if path is not None and path.exists() else None
+
+
+def interrupted(time: float, duration: float, recording: Path | None) -> str:
+    """What is left of a run that was stopped, and what can be done with it."""
+    text = f"interrupted at t = {time:.6g} s of {duration:g} s; "
+    if recording is None:
+        return text + "nothing was recorded (--record FILE keeps what there is)"
+    from stickslip.record import load
+
+    with load(recording) as log:
+        until = float(log.time[-1]) if len(log) else 0.0
+    return (
+        f"{text}the recording {str(recording)!r} holds {len(log)} frames up to {until:.6g} s, to be opened in Python "
+        f"with stickslip.load({str(recording)!r}); a run cannot be continued from it: the same command starts over"
+    )
 
 
 def summary(name: str, sim, log):

@@ -31,10 +31,10 @@ class Material:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None:
+            if value is not None and field.name != "stiffness":
                 number(field.name, value, "a finite number ≥ 0", least=0.0)
-        if self.stiffness == 0.0:
-            raise expected("stiffness", "a number > 0 [N/m]", 0.0, "leave it out for the default of 1e5")
+        if self.stiffness is not None:
+            number("stiffness", self.stiffness, "a number > 0 [N/m], or none for the default of 1e5", above=0.0)
         if self.restitution is not None and self.restitution > 1.0:
             raise expected("restitution", "a number from 0 to 1", self.restitution)
 

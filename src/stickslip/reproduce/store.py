@@ -11,8 +11,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -24,8 +24,8 @@ from stickslip.bench.machine import machine
 from stickslip.errors import expected
 from stickslip.files import make_folder
 
-NO_NUMBERS = ("cli", "record", "figures.py", "report.py", "claims.py", "targets.py", "run.py")
-"""Parts of the package whose edits leave stored numbers valid."""
+NO_NUMBERS = ("bench", "cli", "record", "figures.py", "report.py", "sections.py", "claims.py", "run.py")
+"""Parts of the package whose edits leave stored numbers valid; what a bench says of the machine is hashed itself."""
 
 
 def code_hash() -> str:
@@ -48,6 +48,10 @@ def check_folder(out: Path) -> None:
         raise expected("--out", "a new or empty folder, or an earlier reproduction", str(out), "name another one")
 
 
+class NotStoredError(Exception):
+    """A unit that is not in its folder, or not up to date, where nothing is to be computed."""
+
+
 class Store:
     """Units of work in a folder; ``computed`` and ``reused`` count them."""
 
@@ -59,6 +63,16 @@ class Store:
         (folder / MARK).touch()
         self.code = code_hash()
         self.computed = self.reused = 0
+        self._computes = True
+
+    @contextmanager
+    def nothing_computed(self) -> Iterator[None]:
+        """Inside, a unit that would have to be computed raises ``NotStoredError``."""
+        self._computes = False
+        try:
+            yield
+        finally:
+            self._computes = True
 
     def path(self, kind: str, parameters: Mapping[str, Any], suffix: str) -> Path:
         text = json.dumps({"code": self.code, "kind": kind, **parameters}, sort_keys=True)
@@ -73,6 +87,7 @@ class Store:
             result = json.loads(path.read_text())
             self.reused += 1
             return result
+        self._refuse_to_compute(path)
         result = {**parameters, **compute()}
         self._write(path, lambda part: part.write_text(json.dumps(result)))
         return result
@@ -86,6 +101,7 @@ class Store:
             result = dict(file)
             self.reused += 1
             return result
+        self._refuse_to_compute(path)
         result = compute()
 
         def write(part: Path) -> None:
@@ -94,6 +110,10 @@ class Store:
 
         self._write(path, write)
         return result
+
+    def _refuse_to_compute(self, path: Path) -> None:
+        if not self._computes:
+            raise NotStoredError(path.name)
 
     def _write(self, path: Path, write: Callable[[Path], Any]) -> None:
         part = path.with_name(f"{path.name}.{os.getpid()}.part")

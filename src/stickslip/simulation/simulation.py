@@ -7,29 +7,31 @@ all steps between two calls of the controller run as one compiled loop.
 
 from __future__ import annotations
 
-import tempfile
 import time as clock
-from math import ceil, floor, log10
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.pairs import find_pairs, materials, no_pairs
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, InputError, expected, number, unknown
+from stickslip.errors import DivergedError, InputError, expected, number
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
 from stickslip.simulation import advice
+from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.frame import contacts_of, frame_of
+from stickslip.simulation.method import make_stepper
+from stickslip.simulation.periods import whole_steps
+from stickslip.simulation.recording import make_recorder, save_divergence
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
-from stickslip.simulation.stages import STAGES, Controller, Stages, check_replaceable
-from stickslip.steppers.base import CONTACTS_FULL, OK, Inputs, Stage, Stepper, bounded
-from stickslip.steppers.registry import resolve
+from stickslip.simulation.staged import observe_stages, staged_step
+from stickslip.simulation.stages import Controller, Stages, check_functions, check_replaceable
+from stickslip.steppers.base import CONTACTS_FULL, OK, Inputs, Stage, Stepper
 
 LONGEST_STRETCH = 2000
 """Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""
@@ -68,35 +70,14 @@ class Simulation:
             dt = number("dt", dt, "a positive number of seconds", above=0.0)
         self.model = scene.compile() if isinstance(scene, Scene) else scene
         self.stages = Stages(user, collision, formulate, solve, integrate, record)
-        for name in STAGES:
-            if getattr(self.stages, name) is not None and not callable(getattr(self.stages, name)):
-                raise expected(name, "a function of the simulation", getattr(self.stages, name))
+        check_functions(self.stages)
         self.dynamics = Dynamics(self.model)
         self.rng = np.random.default_rng(seed)
 
-        self.method, stepper, self.law = resolve(method)
-        for name in options:
-            if name not in stepper.options:
-                raise unknown(f"option of {self.method}", name, stepper.options)
-        self.options = options
-        pairs, left_out = find_pairs(self.model)
-        if self.law == "none":
-            if collision is not None or formulate is not None:
-                raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
-            pairs = no_pairs()
-        elif collision is None:
-            advice.pass_through(self.method, left_out)
-            advice.not_honoured(self.method, stepper.capabilities, materials(pairs))
+        self.method, self.stepper = make_stepper(self.model, method, dt, self.stages, options)
+        self.law, self.options = self.stepper.law, options
         self.state = self.model.state()
-        self.stepper = stepper(self.model, dt or 1e-3, self.law, pairs, **options)
-        limit = self.stepper.stable_dt(self.state)
-        if dt is None:
-            dt = _round_step(limit)
-            self.stepper = stepper(self.model, dt, self.law, pairs, **options)
-            advice.tiny_step(dt)
-        elif collision is None:
-            advice.long_step(self.method, dt, limit, _round_step(limit))
-        self._builtin = self.stepper.stages()
+        self.builtin_stages = self.stepper.stages()
 
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
         self.controller: Controller | None = None
@@ -140,19 +121,7 @@ class Simulation:
 
     def set_control(self, value) -> None:
         """Set the controls; they hold until the next call."""
-        try:
-            array = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
-            raise expected("control", f"{self.model.nu} numbers, one per actuator", value) from None
-        if array.shape != (self.model.nu,):
-            raise expected(
-                "control", f"an array of shape ({self.model.nu},), one per actuator", array.shape,
-                "see model.actuator_names",
-            )  # fmt: skip
-        if not np.all(np.isfinite(array)):
-            k = int(np.flatnonzero(~np.isfinite(array))[0])
-            raise expected(f"control of {self.model.actuator_names[k]!r}", "a finite number", float(array[k]))
-        self.inputs.control[:] = array
+        self.inputs.control[:] = checked_control(self.model, value)
 
     def set_state(self, q=None, v=None) -> None:
         """Start from another configuration or velocity; contact memory is cleared."""
@@ -173,20 +142,20 @@ class Simulation:
         try:
             self._advance(n)
         except DivergedError as error:
-            raise self._saved(error, self._recorder_elsewhere()) from None
+            raise save_divergence(self, error) from None
         advice.unconverged(self.method, self.stepper.unconverged - unconverged, n)
 
     def _advance(self, n: int) -> None:
         if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
             raise expected("n", "a whole number of steps ≥ 0", n)
-        self._check_arrays()
+        check_arrays(self)
         check_replaceable(self.stages, self.stepper, self.method)
         end = self.steps + int(n)
         while self.steps < end:
             if self.stages.compiled:
                 self.status, done = self.stepper.advance(self.state, self.inputs, end - self.steps)
             else:
-                self._staged_step()
+                self.status = staged_step(self)
                 done = int(self.status == OK)
             self.steps += done
             self.state.time = self.steps * self.dt
@@ -194,20 +163,6 @@ class Simulation:
                 self.stepper.grow()
             elif self.status != OK:
                 raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
-
-    def _check_arrays(self) -> None:
-        """Arrays that a user put in place of ours must be like ours: kernels trust them."""
-        m = self.model
-        for name, array, shape in (
-            ("state.q", self.state.q, (m.nq,)),
-            ("state.v", self.state.v, (m.nv,)),
-            ("inputs.control", self.inputs.control, (m.nu,)),
-            ("inputs.applied", self.inputs.applied, (m.nv,)),
-            ("inputs.wrench", self.inputs.wrench, (m.nlink, 6)),
-        ):
-            ours = isinstance(array, np.ndarray) and array.shape == shape and array.dtype == np.float64
-            if not (ours and array.flags.c_contiguous and array.flags.writeable):
-                raise expected(f"sim.{name}", f"a float64 array of shape {shape}", array, "write into it: a[:] = …")
 
     def reset(self) -> None:
         """Back to the scene's initial configuration, at rest, at t = 0; controls and contact memory are cleared."""
@@ -227,28 +182,8 @@ class Simulation:
             self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
         self.step(1)
         self.restore(snapshot)
-        recorder = Recorder(None, self.model)
-        self._record(recorder)
+        self.record_frame(Recorder(None, self.model))
         return clock.perf_counter() - start
-
-    def _run_stage(self, name: str) -> None:
-        (getattr(self.stages, name, None) or self._builtin[name])(self)
-        if name == "collision" and self.stages.collision is not None:
-            self.stepper.make_room(1 + int(self.contacts.arrays.pair[: len(self.contacts)].max(initial=-1)))
-
-    def _staged_step(self) -> None:
-        if self.stages.user is not None:
-            self.stages.user(self)
-        while self.stages.whole:
-            self.status, _ = self.stepper.advance(self.state, self.inputs, 1)
-            if self.status != CONTACTS_FULL:
-                return
-            self.stepper.grow()
-        for name in ("kinematics", "collision", "formulate", "solve"):
-            self._run_stage(name)
-        self.status = bounded(self.acceleration, self.state.v, self.dt)
-        if self.status == OK:
-            self._run_stage("integrate")
 
     def run(
         self,
@@ -270,19 +205,19 @@ class Simulation:
         duration = number("duration", duration, "a number of seconds ≥ 0", least=0.0)
         if record is not None and self.stages.record is not None:
             raise InputError("record: expected a file or a record stage, got both; your stage does the recording")
-        every_control = self._every("control_dt", control_dt, 1e-3)
-        every_frame = self._every("record_dt", record_dt, 1e-2)
+        every_control = whole_steps("control_dt", control_dt, 1e-3, self.dt)
+        every_frame = whole_steps("record_dt", record_dt, 1e-2, self.dt)
         if controller is not None:
             self._take_over(controller)
         end = self.steps + ceil(duration / self.dt - 1e-6)
-        recorder = self._recorder(record, every_control)
+        recorder = make_recorder(self, record, every_control)
         self._wall_start = clock.perf_counter()
         outcome, unconverged, first = "interrupted", self.stepper.unconverged, self.steps
         try:
             with Progress(f"{self.method}, dt = {self.dt:g} s", duration, "s", show=progress) as bar:
                 begin = self.steps
                 stretch = LONGEST_STRETCH if self.stages.compiled else 1
-                self._record(recorder)
+                self.record_frame(recorder)
                 if self.steps == 0:
                     advice.violent_start(self)
                 while self.steps < end:
@@ -296,12 +231,12 @@ class Simulation:
                     recorder.flush_if_due()
                     k = self.steps - begin
                     if k % every_frame == 0 or self.steps == end:
-                        self._record(recorder)
+                        self.record_frame(recorder)
                     bar.update(k * self.dt)
             outcome = "complete"
         except DivergedError as error:
             outcome = "diverged"
-            raise self._saved(error, recorder if record is not None else self._recorder_elsewhere()) from None
+            raise save_divergence(self, error, recorder) from None
         finally:
             recorder.close(outcome)
         advice.unconverged(self.method, self.stepper.unconverged - unconverged, self.steps - first)
@@ -325,18 +260,6 @@ class Simulation:
             bind(self.model)
         self.restore_controller(self._controller_state)
 
-    def _every(self, name: str, period: float | None, default: float) -> int:
-        """A period as a whole number of steps."""
-        if period is None:
-            return max(1, round(default / self.dt))
-        period = number(name, period, "a positive number of seconds", above=0.0)
-        n = round(period / self.dt)
-        if n < 1 or abs(n * self.dt - period) > 1e-6 * period:
-            raise expected(
-                name, f"a whole multiple of dt = {self.dt:g} s", period, f"for example {max(n, 1) * self.dt:g}"
-            )
-        return n
-
     # -- recording ---------------------------------------------------------------------------------------------
 
     def observe(self) -> float:
@@ -347,45 +270,16 @@ class Simulation:
         function makes the forces.
         """
         check_replaceable(self.stages, self.stepper, self.method)
-        saved = {name: array.copy() for name, array in self.stepper.memory().items()}
-        random = self.rng.bit_generator.state
-        for name in self.stepper.observing:
-            self._run_stage(name)
-        energy = self.stepper.contact_energy() if self.stages.formulate is None else float("nan")
-        self.rng.bit_generator.state = random
-        self.stepper.remember(saved)
-        return energy
+        return observe_stages(self)
 
-    def _record(self, recorder: Recorder) -> None:
+    def record_frame(self, recorder: Recorder) -> None:
+        """Append the present instant to a recording, or call the record stage."""
         contact_energy = self.observe()
         if self.stages.record is not None:
             self.stages.record(self)
             return
         wall = clock.perf_counter() - self._wall_start
         recorder.append(frame_of(self, contact_energy, wall), contacts_of(self))
-
-    def _recorder(self, path: str | Path | None, every_control: int) -> Recorder:
-        options = {
-            "method": self.method,
-            "law": self.law,
-            "dt": self.dt,
-            "options": self.options,
-            "control_dt": every_control * self.dt,
-            "controller": type(self.controller).__name__ if self.controller is not None else None,
-            "python_stages": [name for name in STAGES if getattr(self.stages, name) is not None],
-        }
-        return Recorder(path, self.model, scene_xml=self.model.to_xml(), options=options)
-
-    def _recorder_elsewhere(self) -> Recorder:
-        return self._recorder(Path(tempfile.mkdtemp(prefix="stickslip-")) / "diverged.h5", 1)
-
-    def _saved(self, error: DivergedError, recorder: Recorder) -> DivergedError:
-        """The same error, after the last good state and the contact problem have gone to a file."""
-        recorder.save_last_good(self.time, self.state.q, self.state.v)
-        self._record(recorder)
-        recorder.close("diverged")
-        message = f"{error} Last good state saved to {recorder.path}."
-        return DivergedError(message, snapshot=error.snapshot, saved_to=str(recorder.path))
 
     # -- snapshots ---------------------------------------------------------------------------------------------
 
@@ -399,10 +293,3 @@ class Simulation:
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulation (or of one of the same scene and method)."""
         restore_snapshot(self, snapshot)
-
-
-def _round_step(limit: float) -> float:
-    """The largest of 1, 2, 5 × 10ⁿ that is at most half the limit and at most a millisecond."""
-    target = min(1e-3, 0.5 * limit) * (1 + 1e-9)
-    decade = floor(log10(target))
-    return max(step for digit in (1, 2, 5) if (step := float(f"{digit}e{decade}")) <= target)

@@ -11,6 +11,7 @@ import numpy as np
 
 from stickslip.errors import InputError
 from stickslip.model.model import State
+from stickslip.simulation.method import all_options
 from stickslip.steppers.base import OK, Inputs
 
 if TYPE_CHECKING:
@@ -29,12 +30,33 @@ class Snapshot:
     random: Mapping[str, Any]
     controller: Any
     """What the controller's ``get_state()`` gave, if it has one."""
-    made_by: tuple[str, str, float, str]
-    """Method, law, dt and the model's fingerprint: it fits no other simulation."""
+    made_by: tuple[Any, ...]
+    """Method, law, dt, the model's fingerprint and the method's options: it fits no other simulation. One that
+    was pickled by an earlier version may lack the options; they are not compared then."""
 
 
-def _signature(sim: Simulation) -> tuple[str, str, float, str]:
-    return sim.method, sim.law, sim.dt, sim.model.fingerprint
+PARTS = ("method", "contact law", "dt", "scene", "options")
+"""What ``made_by`` is made of."""
+
+
+def _signature(sim: Simulation) -> tuple[Any, ...]:
+    return sim.method, sim.law, sim.dt, sim.model.fingerprint, all_options(type(sim.stepper), sim.options)
+
+
+def _same(mine: Any, theirs: Any) -> bool:
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
+    return mine == theirs
+
+
+def _check_origin(sim: Simulation, made_by: tuple[Any, ...]) -> None:
+    for part, mine, theirs in zip(PARTS, _signature(sim), made_by, strict=False):
+        if not _same(mine, theirs):
+            pair = "" if part == "scene" else f" ({mine!r} here, {theirs!r} there)"
+            raise InputError(
+                f"snapshot: expected one of the same scene, method and dt, with the same options, got another {part}"
+                f"{pair}; take it with sim.snapshot() of a simulation that is made in the same way"
+            )
 
 
 def take_snapshot(sim: Simulation) -> Snapshot:
@@ -51,11 +73,7 @@ def take_snapshot(sim: Simulation) -> Snapshot:
 
 
 def restore_snapshot(sim: Simulation, snapshot: Snapshot) -> None:
-    if snapshot.made_by != _signature(sim):
-        raise InputError(
-            f"snapshot: expected one of the same scene, method and dt, {_signature(sim)[:3]}, "
-            f"got {snapshot.made_by[:3]}; take it with sim.snapshot()"
-        )
+    _check_origin(sim, snapshot.made_by)
     sim.state.q[:], sim.state.v[:], sim.state.time = snapshot.state.q, snapshot.state.v, snapshot.state.time
     sim.steps = snapshot.steps
     for mine, saved in zip(sim.inputs, snapshot.inputs, strict=True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stickslip.errors import InputError
+from stickslip.errors import InputError, expected
 from stickslip.steppers.base import Stage, Stepper
 
 Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
@@ -36,6 +36,12 @@ class Stages:
     def compiled(self) -> bool:
         """Whether a whole step can run without Python."""
         return all(getattr(self, name) is None for name in STAGES if name != "record")
+
+
+def check_functions(stages: Stages) -> None:
+    for name in STAGES:
+        if getattr(stages, name) is not None and not callable(getattr(stages, name)):
+            raise expected(name, "a function of the simulation", getattr(stages, name))
 
 
 def check_replaceable(stages: Stages, stepper: Stepper, method: str) -> None:

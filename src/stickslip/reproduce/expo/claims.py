@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from stickslip.bench.targets import Target
 from stickslip.reproduce.expo.paper import FLAT_UP_TO, TABLE_2
 from stickslip.reproduce.expo.setups import RIVALS
 from stickslip.reproduce.expo.stability import largest
-from stickslip.reproduce.targets import Target
 
 COARSE = 0.25e-3
 """[s] Expo is compared from this step on."""

@@ -3,63 +3,105 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
 from stickslip.bench.machine import machine
+from stickslip.bench.targets import Target, worst
 from stickslip.errors import unknown
 from stickslip.files import check_writable, make_folder, write_json
 from stickslip.reproduce.expo import breakdown, claims, figures, forces, local_error, orders, stability, stiffness
-from stickslip.reproduce.expo.report import PARTS, readme
+from stickslip.reproduce.expo.report import PARTS, Origin, readme
 from stickslip.reproduce.expo.setups import FULL, QUICK, Sizes
-from stickslip.reproduce.store import Store, check_folder
-from stickslip.reproduce.targets import Target, worst
+from stickslip.reproduce.store import NotStoredError, Store, check_folder
+
+Results = dict[str, Any]
+TABLES = ("local_error", "orders", "stability", "stiffness", "depths")
+"""Studies with rows."""
+WRITTEN = ("fig*.png", "fig*.pdf", "orders_*.png", "orders_*.pdf", *(f"{name}.csv" for name in TABLES))
+"""What earlier runs may have left beside the report."""
 
 
-def compute(store: Store, sizes: Sizes, parts: Sequence[str]) -> dict[str, Any]:
-    """The results of the studies that the wanted parts need."""
-    results: dict[str, Any] = {}
-    if {"fig2", "fig3", "orders"} & set(parts):
-        results["local_error"] = local_error.study(store, sizes)
-        results["orders"] = orders.choose(results["local_error"])
-    if "table2" in parts:
-        results["stability"] = stability.study(store, sizes)
-    if "fig4" in parts:
-        results["stiffness"], results["depths"] = stiffness.study(store, sizes), stiffness.depths(store, sizes)
-    if "fig5" in parts:
-        results["predictions"] = forces.predictions(store)
-    if "fig6" in parts:
-        results["curves"] = forces.curves(store, sizes)
-    if "table3" in parts:
-        results["breakdown"] = breakdown.study(store, sizes)
-    return results
+def _local_errors(store: Store, sizes: Sizes) -> Results:
+    rows = local_error.study(store, sizes)
+    return {"local_error": rows, "orders": orders.choose(rows)}
 
 
-def draw(results: dict[str, Any], parts: Sequence[str], out: Path) -> list[str]:
+STUDIES: tuple[tuple[tuple[str, ...], Callable[[Store, Sizes], Results]], ...] = (
+    (("fig2", "fig3", "orders"), _local_errors),
+    (("table2",), lambda store, sizes: {"stability": stability.study(store, sizes)}),
+    (
+        ("fig4",),
+        lambda store, sizes: {"stiffness": stiffness.study(store, sizes), "depths": stiffness.depths(store, sizes)},
+    ),
+    (("fig5",), lambda store, _: {"predictions": forces.predictions(store)}),
+    (("fig6",), lambda store, sizes: {"curves": forces.curves(store, sizes)}),
+    (("table3",), lambda store, sizes: {"breakdown": breakdown.study(store, sizes)}),
+)
+"""Parts of the report, and the study that they are made from."""
+
+
+class Collected(NamedTuple):
+    """What a report can be made of."""
+
+    wanted: Results
+    everything: Results
+    parts: list[str]
+    before: list[str]
+    """Parts that were stored, as a whole and up to date, without being wanted."""
+
+
+def collect(store: Store, sizes: Sizes, wanted: Sequence[str]) -> Collected:
+    """The wanted parts, computed where they are not stored, and all others that are stored as a whole."""
+    result = Collected({}, {}, [], [])
+    for parts, study in STUDIES:
+        reused = store.reused
+        try:
+            if set(parts) & set(wanted):
+                found = study(store, sizes)
+                result.wanted.update(found)
+            else:
+                with store.nothing_computed():
+                    found = study(store, sizes)
+                result.before.extend(parts)
+        except NotStoredError:
+            store.reused = reused
+            continue
+        result.everything.update(found)
+        result.parts.extend(parts)
+    return result
+
+
+def draw(results: Results, out: Path) -> list[str]:
+    """Names of the figures of everything there is."""
     names = []
-    if {"fig2", "fig3"} & set(parts):
-        names += figures.local_errors(results["local_error"], out)
-    if "orders" in parts:
-        names += figures.orders(results["local_error"], out)
-    if "fig4" in parts:
-        names += figures.stiffness(results["stiffness"], out)
-    if "fig5" in parts:
-        names += figures.predictions(results["predictions"], out)
-    if "fig6" in parts:
-        names += figures.curves(results["curves"], out)
+    for key, function in (
+        ("local_error", figures.local_errors),
+        ("local_error", figures.orders),
+        ("stiffness", figures.stiffness),
+        ("predictions", figures.predictions),
+        ("curves", figures.curves),
+    ):
+        if key in results:
+            names += function(results[key], out)
     return names
 
 
-def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
-    if rows:
-        with path.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]))
-            writer.writeheader()
-            writer.writerows({key: "inf" if value is None else value for key, value in row.items()} for row in rows)
+def write_tables(results: Results, out: Path) -> list[str]:
+    """One CSV file per study that has rows; their names."""
+    names = []
+    for study in TABLES:
+        if rows := results.get(study):
+            names.append(f"{study}.csv")
+            with (out / names[-1]).open("w", newline="") as file:
+                writer = csv.DictWriter(file, list(rows[0]))
+                writer.writeheader()
+                writer.writerows({key: "inf" if value is None else value for key, value in row.items()} for row in rows)
+    return names
 
 
 def show(results: dict[str, Any], targets: list[Target], console: Console) -> None:
@@ -94,7 +136,10 @@ def run_expo(
     quick: bool = False, out: Path = Path("reproduce-expo"), json_path: Path | None = None,
     only: Sequence[str] = (), fresh: bool = False, *, sizes: Sizes | None = None,
 ) -> bool:  # fmt: skip
-    """Compute, or take from ``out/data`` what is there already; write figures and README; True if targets are met."""
+    """Compute the parts ``only`` (none: all), or take them from ``out/data``; True if their targets are met.
+
+    Figures, tables and README are made of all parts that are stored and up to date.
+    """
     for part in only:
         if part not in PARTS:
             raise unknown("part", part, PARTS)
@@ -105,29 +150,30 @@ def run_expo(
     sizes = sizes or (QUICK if quick else FULL)
     store = Store(out / "data", fresh=fresh)
     console = Console()
-    results = compute(store, sizes, parts)
-    targets = claims.targets(results)
-    draw(results, parts, out)
-    (out / "README.md").write_text(readme(results, parts, sizes, targets, machine(), quick))
-    for name in ("local_error", "orders", "stability", "stiffness", "depths"):
-        write_csv(out / f"{name}.csv", results.get(name, []))
+    found = collect(store, sizes, parts)
+    results, targets, all_targets = found.everything, claims.targets(found.wanted), claims.targets(found.everything)
+    tables, drawn = write_tables(results, out), draw(results, out)
+    new = {*tables, *(f"{name}{suffix}" for name in drawn for suffix in (".png", ".pdf"))}
+    old = sorted({path.name for pattern in WRITTEN for path in out.glob(pattern)} - new)
+    origin = Origin(quick, parts if only else (), found.parts, found.before, tables, old)
+    (out / "README.md").write_text(readme(results, origin, sizes, all_targets, machine()))
     report = {
         "machine": machine(),
-        "targets": [{**t._asdict(), "met": t.met} for t in targets],
-        "met": all(t.met for t in targets),
+        "targets": [{**t._asdict(), "met": t.met} for t in all_targets],
+        "met": all(t.met for t in all_targets),
         **results,
     }
     for path in (out / "results.json", json_path):
         if path is not None:
             write_json(path, finite(report))
-    show(results, targets, console)
+    show(found.wanted, targets, console)
     console.print(f"{store.computed} units computed, {store.reused} taken from {out / 'data'}", highlight=False)
     console.print(f"figures, tables and data: {out / 'README.md'}", highlight=False, soft_wrap=True)
     if not targets:
         console.print("no targets in this selection")
         return True
     console.print(f"worst: {worst(targets)}", highlight=False, soft_wrap=True)
-    return report["met"]
+    return all(t.met for t in targets)
 
 
 def finite(value: Any) -> Any:

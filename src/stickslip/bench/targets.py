@@ -1,4 +1,4 @@
-"""What a reproduction must reach: figures, the smaller the better, each with its own limit."""
+"""What a measurement must reach: figures, the smaller the better, each with its own limit."""
 
 from __future__ import annotations
 

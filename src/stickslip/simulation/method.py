@@ -1,0 +1,53 @@
+"""From a method's name to a stepper made for a model: pairs, options, the default time step, and what to warn of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import Parameter, signature
+from typing import Any
+
+from stickslip.collision.pairs import find_pairs, materials, no_pairs
+from stickslip.errors import InputError, unknown
+from stickslip.model.model import Model
+from stickslip.simulation import advice
+from stickslip.simulation.periods import round_step
+from stickslip.simulation.stages import Stages
+from stickslip.steppers.base import Stepper
+from stickslip.steppers.registry import resolve
+
+
+def make_stepper(
+    model: Model, method: str | type[Stepper], dt: float | None, stages: Stages, options: Mapping[str, Any]
+) -> tuple[str, Stepper]:
+    """(name, stepper) of a method; ``dt`` [s] None chooses a stable round one."""
+    name, stepper, law = resolve(method)
+    for option in options:
+        if option not in stepper.options:
+            raise unknown(f"option of {name}", option, stepper.options)
+    pairs, left_out = find_pairs(model)
+    if law == "none":
+        if stages.collision is not None or stages.formulate is not None:
+            raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
+        pairs = no_pairs()
+    elif stages.collision is None:
+        advice.pass_through(name, left_out)
+        advice.not_honoured(name, stepper.capabilities, materials(pairs))
+    made = stepper(model, dt or 1e-3, law, pairs, **options)
+    limit = made.stable_dt(model.state())
+    if dt is None:
+        dt = round_step(limit)
+        made = stepper(model, dt, law, pairs, **options)
+        advice.tiny_step(dt)
+    elif stages.collision is None:
+        advice.long_step(name, dt, limit, round_step(limit))
+    return name, made
+
+
+def all_options(stepper: type[Stepper], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The given options and the defaults of the others, which stand in the signatures of the class and its bases."""
+    found: dict[str, Any] = {}
+    for base in reversed(stepper.__mro__):
+        for option in signature(base.__init__).parameters.values():  # type: ignore[misc]
+            if option.name in stepper.options and option.default is not Parameter.empty:
+                found[option.name] = option.default
+    return {**found, **given}

@@ -1,0 +1,49 @@
+"""Time steps and periods: round defaults, and periods as whole numbers of steps."""
+
+from __future__ import annotations
+
+from math import ceil, floor, log10
+
+from stickslip.errors import expected, number
+
+TOLERANCE = 1e-6
+"""Relative: how far a period may be from a whole number of steps."""
+
+
+def round_step(limit: float) -> float:
+    """[s] the largest of 1, 2, 5 × 10ⁿ that is at most half the limit and at most a millisecond."""
+    target = min(1e-3, 0.5 * limit) * (1 + 1e-9)
+    decade = floor(log10(target))
+    return max(step for digit in (1, 2, 5) if (step := float(f"{digit}e{decade}")) <= target)
+
+
+def divides(dt: float, period: float) -> bool:
+    n = round(period / dt)
+    return n >= 1 and abs(n * dt - period) <= TOLERANCE * period
+
+
+def dividing_step(dt: float, period: float) -> float:
+    """[s] the longest step up to ``dt`` that divides a period, a round one if there is one: it is to be typed."""
+    first = max(1, ceil(period / dt * (1 - TOLERANCE)))
+    steps = [(n, float(f"{period / n:g}")) for n in range(first, first + 100)]
+    return next((step for n, step in steps if abs(n * step - period) <= 1e-12 * period), period / first)
+
+
+def check_step(dt: float, control_dt: float) -> None:
+    """Refuse a time step [s] with which a scene's controller could not keep its own period [s]."""
+    dt = number("dt", dt, "a positive number of seconds", above=0.0)
+    if not divides(dt, control_dt):
+        wanted = f"a step that divides the scene's control step of {control_dt:g} s"
+        raise expected("dt", wanted, dt, f"for example {dividing_step(dt, control_dt):.10g}")
+
+
+def whole_steps(name: str, period: float | None, default: float, dt: float) -> int:
+    """A period [s] as a whole number of steps; the default is rounded to one."""
+    if period is None:
+        return max(1, round(default / dt))
+    period = number(name, period, "a positive number of seconds", above=0.0)
+    if not divides(dt, period):
+        near = max(1, round(period / dt)) * dt
+        remedy = f"for example {near:.10g}, or dt = {dividing_step(dt, period):.10g}"
+        raise expected(name, f"a whole multiple of dt = {dt:g} s", period, remedy)
+    return round(period / dt)

@@ -1,0 +1,40 @@
+"""The recorder of a run, and the file that a divergence leaves behind."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stickslip.errors import DivergedError
+from stickslip.record import Recorder
+from stickslip.simulation.stages import STAGES
+
+if TYPE_CHECKING:
+    from stickslip.simulation.simulation import Simulation
+
+
+def make_recorder(sim: Simulation, path: str | Path | None, every_control: int) -> Recorder:
+    """To a file, or to memory; the controller is called every so many steps."""
+    options = {
+        "method": sim.method,
+        "law": sim.law,
+        "dt": sim.dt,
+        "options": sim.options,
+        "control_dt": every_control * sim.dt,
+        "controller": type(sim.controller).__name__ if sim.controller is not None else None,
+        "python_stages": [name for name in STAGES if getattr(sim.stages, name) is not None],
+    }
+    return Recorder(path, sim.model, scene_xml=sim.model.to_xml(), options=options)
+
+
+def save_divergence(sim: Simulation, error: DivergedError, recorder: Recorder | None = None) -> DivergedError:
+    """The same error, after the last good state and the contact problem have gone to a file: that of the recorder,
+    or a temporary one."""
+    if recorder is None or recorder.path is None:
+        recorder = make_recorder(sim, Path(tempfile.mkdtemp(prefix="stickslip-")) / "diverged.h5", 1)
+    recorder.save_last_good(sim.time, sim.state.q, sim.state.v)
+    sim.record_frame(recorder)
+    recorder.close("diverged")
+    message = f"{error} Last good state saved to {recorder.path}."
+    return DivergedError(message, snapshot=error.snapshot, saved_to=str(recorder.path))

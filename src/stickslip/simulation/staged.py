@@ -1,0 +1,46 @@
+"""A step stage by stage: the built-in functions, and those that users have put in their place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stickslip.steppers.base import CONTACTS_FULL, OK, bounded
+
+if TYPE_CHECKING:
+    from stickslip.simulation.simulation import Simulation
+
+
+def run_stage(sim: Simulation, name: str) -> None:
+    (getattr(sim.stages, name, None) or sim.builtin_stages[name])(sim)
+    if name == "collision" and sim.stages.collision is not None:
+        sim.stepper.make_room(1 + int(sim.contacts.arrays.pair[: len(sim.contacts)].max(initial=-1)))
+
+
+def staged_step(sim: Simulation) -> int:
+    """One step; returns its status."""
+    if sim.stages.user is not None:
+        sim.stages.user(sim)
+    while sim.stages.whole:
+        status, _ = sim.stepper.advance(sim.state, sim.inputs, 1)
+        if status != CONTACTS_FULL:
+            return status
+        sim.stepper.grow()
+    for name in ("kinematics", "collision", "formulate", "solve"):
+        run_stage(sim, name)
+    status = bounded(sim.acceleration, sim.state.v, sim.dt)
+    if status == OK:
+        run_stage(sim, "integrate")
+    return status
+
+
+def observe_stages(sim: Simulation) -> float:
+    """The stages up to the contact forces at the present state, with everything that they remember put back; returns
+    the contact springs' energy [J]."""
+    saved = {name: array.copy() for name, array in sim.stepper.memory().items()}
+    random = sim.rng.bit_generator.state
+    for name in sim.stepper.observing:
+        run_stage(sim, name)
+    energy = sim.stepper.contact_energy() if sim.stages.formulate is None else float("nan")
+    sim.rng.bit_generator.state = random
+    sim.stepper.remember(saved)
+    return energy
