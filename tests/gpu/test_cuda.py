@@ -216,8 +216,8 @@ def contacts_of(contacts, w):
     return Contacts(
         contacts.found[:, w], contacts.pair[:, w], contacts.link1[:, w], contacts.link2[:, w],
         contacts.point[:, :, w], contacts.axes[:, :, :, w], contacts.gap[:, w], contacts.rolling[:, w],
-        contacts.radius[:, w], contacts.spin[:, :, w], contacts.drift[:, :, w], contacts.material[:, :, w],
-        contacts.velocity[:, :, w], contacts.force[:, :, w], contacts.stretch[:, :, w],
+        contacts.radius[:, w], contacts.curvature[:, :, w], contacts.spin[:, :, w], contacts.drift[:, :, w],
+        contacts.material[:, :, w], contacts.velocity[:, :, w], contacts.force[:, :, w], contacts.stretch[:, :, w],
     )  # fmt: skip
 
 
