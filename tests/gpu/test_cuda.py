@@ -274,6 +274,7 @@ def expo_in_all_worlds(
         pade = PadeWork(
             p.real[:, :, w], p.complex[:, :, :, w], p.pivot[:, :, w], p.state[:, :, w],
             p.force[:, w], p.solution[:, w], p.solutions[:, w],
+            p.dense[:, :, :, w], p.columns[:, :, :, w], p.scale[:, w],
         )  # fmt: skip
         island = IslandWork(
             basis, pade, e.W[:, :, w], e.full[:, :, w], e.row[:, w], e.S[:, :, w], e.y[:, w], e.w[:, w],
