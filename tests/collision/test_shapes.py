@@ -6,6 +6,7 @@ import pytest
 from detection import Detector, random_quaternion, rotation
 
 import stickslip as ss
+from stickslip.collision.contacts import ON_BOX
 from stickslip.collision.pairs import total
 
 HALF = np.array([0.3, 0.2, 0.1])
@@ -61,7 +62,7 @@ def test_a_ball_of_the_world_comes_first(center, out, distance):
     quat = random_quaternion(rng)
     R, radius = rotation(quat), 0.05
     c = box_and_ball(radius, ball="fixed")([*(-R @ center), *quat])
-    assert (c.link1[0], c.link2[0], c.rolling[0]) == (0, 1, 1)
+    assert (c.link1[0], c.link2[0], c.rolling[0]) == (0, 1, ON_BOX)
     np.testing.assert_allclose(c.gap[0], distance - radius, atol=1e-15)
     np.testing.assert_allclose(c.axes[0, 0], -R @ out, atol=1e-12)
     np.testing.assert_allclose(c.point[0], -distance * R @ out, atol=1e-12)

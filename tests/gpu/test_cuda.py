@@ -216,8 +216,8 @@ def contacts_of(contacts, w):
     return Contacts(
         contacts.found[:, w], contacts.pair[:, w], contacts.link1[:, w], contacts.link2[:, w],
         contacts.point[:, :, w], contacts.axes[:, :, :, w], contacts.gap[:, w], contacts.rolling[:, w],
-        contacts.radius[:, w], contacts.spin[:, :, w], contacts.drift[:, :, w], contacts.material[:, :, w],
-        contacts.velocity[:, :, w], contacts.force[:, :, w], contacts.stretch[:, :, w],
+        contacts.radius[:, w], contacts.curvature[:, :, w], contacts.spin[:, :, w], contacts.drift[:, :, w],
+        contacts.material[:, :, w], contacts.velocity[:, :, w], contacts.force[:, :, w], contacts.stretch[:, :, w],
     )  # fmt: skip
 
 
@@ -274,6 +274,7 @@ def expo_in_all_worlds(
         pade = PadeWork(
             p.real[:, :, w], p.complex[:, :, :, w], p.pivot[:, :, w], p.state[:, :, w],
             p.force[:, w], p.solution[:, w], p.solutions[:, w],
+            p.dense[:, :, :, w], p.columns[:, :, :, w], p.scale[:, w],
         )  # fmt: skip
         island = IslandWork(
             basis, pade, e.W[:, :, w], e.full[:, :, w], e.row[:, w], e.S[:, :, w], e.y[:, w], e.w[:, w],

@@ -77,6 +77,67 @@ def test_balancing_and_its_warm_start():
     assert np.array_equal(warm, scale)
 
 
+def test_a_second_call_starts_from_the_balance_of_the_first():
+    rng = np.random.default_rng(5)
+    D = 2.0 ** rng.integers(-12, 12, size=15)
+    A, X = rng.normal(size=(15, 15)) * D[:, None] / D, rng.normal(size=(15, 2))
+    similar = A * (1.0 + 0.01 * rng.normal(size=A.shape))
+    kept = np.ones(15)
+    first = expm_multiply(A, X, balance=kept)
+    np.testing.assert_array_equal(first, expm_multiply(A, X))
+    assert kept.min() < 1e-2
+    cold, warm = np.ones(15), kept.copy()
+    sweeps = balance(similar.copy(), 15, cold), balance(similar.copy(), 15, warm)
+    assert sweeps[0] >= 3
+    assert sweeps[1] <= 2
+    E = expm(similar)
+    for result in (expm_multiply(similar, X, balance=kept), expm_multiply(similar, X)):
+        np.testing.assert_allclose(result, E @ X, rtol=0, atol=1e-12 * np.abs(E @ X).max())
+    kept *= 1.3  # any positive numbers will do: they are rounded
+    expm_multiply(A, X, balance=kept)
+    assert np.array_equal(np.log2(kept), np.round(np.log2(kept)))
+
+
+@pytest.mark.parametrize("fast", [1e3, 1e9, 1e15])
+def test_slow_modes_beside_fast_ones_keep_their_digits(fast):
+    A = np.array([[-1.0, fast], [0.0, -fast]])
+    np.testing.assert_allclose(expm_multiply(A, [0.0, 1.0]), [fast / (fast - 1.0) * np.exp(-1.0), 0.0], rtol=1e-13)
+
+
+def test_what_is_left_when_all_has_decayed():
+    Q = np.linalg.qr(np.random.default_rng(6).normal(size=(2, 2)))[0]
+    rates = np.array([-300.0, -301.0])
+    want = Q @ np.diag(np.exp(rates)) @ Q.T
+    got = expm_multiply(Q @ np.diag(rates) @ Q.T, np.eye(2))
+    np.testing.assert_allclose(got, want, rtol=0, atol=1e-12 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3)])
+def test_an_empty_matrix_gives_an_empty_result(shape):
+    assert expm_multiply(np.zeros((0, 0)), np.zeros(shape), balance=np.ones(0)).shape == shape
+    assert expm_multiply(np.eye(4), np.zeros((4, 0))).shape == (4, 0)
+
+
+@pytest.mark.parametrize("matmuls", [-1, 7, True, False, 2.0, "2", None, np.True_])
+def test_matmuls_is_auto_or_a_whole_number(matmuls):
+    with pytest.raises(InputError, match="matmuls: expected 'auto' or a whole number from 0 to 6"):
+        expm_multiply(np.eye(2), np.ones(2), matmuls=matmuls)
+    assert expm_multiply(np.zeros((2, 2)), np.ones(2), matmuls=np.int64(2)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "balance",
+    [np.ones(3), np.zeros(2), np.array([1.0, np.nan]), np.array([1.0, -1.0]), np.ones(2, dtype=int), [1.0, 1.0]],
+)
+def test_bad_balance(balance):
+    with pytest.raises(InputError, match="balance: expected a writable array of 2 positive floats"):
+        expm_multiply(np.eye(2), np.ones(2), balance=balance)
+    fixed = np.ones(2)
+    fixed.flags.writeable = False
+    with pytest.raises(InputError, match="balance"):
+        expm_multiply(np.eye(2), np.ones(2), balance=fixed)
+
+
 @pytest.mark.parametrize("bad", [{"A": np.ones((2, 3))}, {"X": np.ones(3)}, {"matmuls": 7}, {"tolerance": -1.0}])
 def test_bad_input(bad):
     with pytest.raises(InputError):

@@ -19,7 +19,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts, append, set_motion
+from stickslip.collision.contacts import ON_BOX, ON_SPHERE, Contacts, append, set_curvature, set_motion
 from stickslip.collision.pairs import BoxPairs
 from stickslip.collision.tangent import smooth_tangent
 from stickslip.dynamics.jacobian import link_point, point_velocity, to_link
@@ -112,17 +112,21 @@ def box_sphere(pairs: BoxPairs, kin, margin, contacts: Contacts, first):
         nx, ny, nz = from_box(E, k, kin, box, ox, oy, oz)
         reach = radius
         if ball == 0:
-            c = append(contacts, first + k, 0, box, distance - radius, 1, 0.0, pairs.material, k)
+            c = append(contacts, first + k, 0, box, distance - radius, ON_BOX, -distance, pairs.material, k)
             nx, ny, nz = -nx, -ny, -nz
             sx, sy, sz = cross(kin.vel[box, 3], kin.vel[box, 4], kin.vel[box, 5], nx, ny, nz)
             wx, wy, wz = sx - wx, sy - wy, sz - wz  # the world sees the box turn as well
             reach = -distance
         else:
-            c = append(
-                contacts, first + k, box, ball, distance - radius, 1 if radius > 0.0 else 0, radius, pairs.material, k
-            )  # fmt: skip
+            rolling = ON_SPHERE if radius > 0.0 else 0
+            c = append(contacts, first + k, box, ball, distance - radius, rolling, radius, pairs.material, k)
         if c < 0:
             continue
+        ax, ay, az = 1.0 if dx == 0.0 else 0.0, 1.0 if dy == 0.0 else 0.0, 1.0 if dz == 0.0 else 0.0
+        within = ax + ay + az
+        if within <= 1.0:  # over a corner, or over an edge, which is the one axis along which d is zero
+            ax, ay, az = from_box(E, k, kin, box, ax, ay, az)
+            set_curvature(contacts, c, 1.0 / distance, ax, ay, az)
         contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2] = (
             x - reach * nx,
             y - reach * ny,

@@ -18,6 +18,8 @@ from stickslip.math.spatial import cross
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
 
 FRICTION, STIFFNESS, DAMPING, RESTITUTION = 0, 1, 2, 3
+ON_SPHERE, ON_BOX = 1, 2
+"""Over what the contact point wanders on body 2."""
 MOST_PAIRS = 1_000_000
 """Ids that a Python collision function may use; memory follows the largest one."""
 
@@ -38,9 +40,14 @@ class Contacts(NamedTuple):
     gap: np.ndarray
     """(capacity,) [m]."""
     rolling: np.ndarray
-    """(capacity,) 1 where the contact point wanders over body 2 (a sphere), 0 where it is a point of body 2."""
+    """(capacity,) 0 where the contact point is a point of body 2; where it wanders over body 2, ON_SPHERE or ON_BOX."""
     radius: np.ndarray
-    """(capacity,) of the sphere that carries the contact point on body 2, 0 for a point [m]."""
+    """(capacity,) p + radius·n is the centre of the sphere that decides where the contact point p lies [m]: the radius
+    of body 2's sphere, 0 for a point; for ON_BOX, where the sphere is body 1's, minus its centre's height over the
+    box."""
+    curvature: np.ndarray
+    """(capacity, 4) κ [1/m] and an axis a (a unit vector along an edge, or 0): if the centre moves by δx against body 1
+    (for ON_BOX, the box against the centre), the normal turns by δn = κ·(1 − n·nᵀ − a·aᵀ)·δx. κ = 0: flat, no a."""
     spin: np.ndarray
     """(capacity, 3) angular velocity of the normal seen from link 1: ṅ = (ω₁ + spin) × n, spin ⟂ n [rad/s, world].
     Zero where body 1 is flat. Tangents may turn about n besides (see collision.tangent): that is not counted."""
@@ -68,6 +75,7 @@ def make_contacts(capacity: int) -> Contacts:
         gap=np.zeros(n),
         rolling=np.zeros(n, dtype=np.int64),
         radius=np.zeros(n),
+        curvature=np.zeros((n, 4)),
         spin=np.zeros((n, 3)),
         drift=np.zeros((n, 3)),
         material=np.zeros((n, 4)),
@@ -87,7 +95,7 @@ def grown(contacts: Contacts, capacity: int) -> Contacts:
 
 @kernel
 def append(contacts, pair, link1, link2, gap, rolling, radius, material, k):
-    """A new contact with row k of ``material``; returns its index, or −1 (but counted) if the buffer is full."""
+    """A new contact, flat, with row k of ``material``; returns its index, or −1 (but counted) if the buffer is full."""
     c = contacts.found[0]
     contacts.found[0] = c + 1
     if c >= contacts.pair.shape[0]:
@@ -97,9 +105,16 @@ def append(contacts, pair, link1, link2, gap, rolling, radius, material, k):
     contacts.gap[c] = gap
     contacts.rolling[c] = rolling
     contacts.radius[c] = radius
+    contacts.curvature[c, 0] = 0.0
     for i in range(4):
         contacts.material[c, i] = material[k, i]
     return c
+
+
+@kernel
+def set_curvature(contacts, c, curvature, ax, ay, az):
+    C = contacts.curvature
+    C[c, 0], C[c, 1], C[c, 2], C[c, 3] = curvature, ax, ay, az
 
 
 @kernel
@@ -205,7 +220,7 @@ class ContactList:
         c.link1[i], c.link2[i] = link1, link2
         c.point[i], c.axes[i], c.gap[i] = p, tangents(n), gap
         c.material[i] = material.friction, material.stiffness, material.damping, material.restitution
-        c.rolling[i], c.radius[i] = rolling, 0.0
+        c.rolling[i], c.radius[i], c.curvature[i] = rolling, 0.0, 0.0
         c.spin[i], c.drift[i] = motion
         c.velocity[i], c.force[i] = 0.0, 0.0
         c.found[0] = i + 1

@@ -6,7 +6,7 @@ The frame is the plane's own: the normal and the plane's x and y axes, fixed to 
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts, append, set_motion
+from stickslip.collision.contacts import ON_SPHERE, Contacts, append, set_motion
 from stickslip.collision.pairs import PlanePairs
 from stickslip.dynamics.jacobian import link_point
 
@@ -27,7 +27,7 @@ def plane_sphere(pairs: PlanePairs, kin, margin, contacts: Contacts, first):
         gap = (x - ox) * nx + (y - oy) * ny + (z - oz) * nz - radius
         if gap >= margin:
             continue
-        c = append(contacts, first + k, a, b, gap, 1 if radius > 0.0 else 0, radius, pairs.material, k)
+        c = append(contacts, first + k, a, b, gap, ON_SPHERE if radius > 0.0 else 0, radius, pairs.material, k)
         if c < 0:
             continue
         contacts.point[c, 0] = x - radius * nx

@@ -12,7 +12,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts, append, set_motion
+from stickslip.collision.contacts import ON_SPHERE, Contacts, append, set_curvature, set_motion
 from stickslip.collision.pairs import SpherePairs
 from stickslip.collision.tangent import smooth_tangent
 from stickslip.dynamics.jacobian import link_point, point_velocity
@@ -44,7 +44,7 @@ def sphere_sphere(pairs: SpherePairs, kin, margin, contacts: Contacts, first):
         gap = distance - pairs.radius1[k] - radius
         if gap >= margin:
             continue
-        c = append(contacts, first + k, a, b, gap, 1 if radius > 0.0 else 0, radius, pairs.material, k)
+        c = append(contacts, first + k, a, b, gap, ON_SPHERE if radius > 0.0 else 0, radius, pairs.material, k)
         if c < 0:
             continue
         wx, wy, wz = 0.0, 0.0, 0.0
@@ -55,6 +55,7 @@ def sphere_sphere(pairs: SpherePairs, kin, margin, contacts: Contacts, first):
             vx, vy, vz = v2x - v1x, v2y - v1y, v2z - v1z
             along = vx * nx + vy * ny + vz * nz
             wx, wy, wz = (vx - along * nx) / distance, (vy - along * ny) / distance, (vz - along * nz) / distance
+            set_curvature(contacts, c, 1.0 / distance, 0.0, 0.0, 0.0)
         else:  # one centre: no direction is better than another
             nx, ny, nz = R[a, 0, 2], R[a, 1, 2], R[a, 2, 2]
         tx, ty, tz = carried_axis(

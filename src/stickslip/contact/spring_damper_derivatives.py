@@ -8,15 +8,17 @@ are: an iteration may look at many ends of a step before it settles on one. In t
 with gap₀ ≤ 0 the gap at the beginning, 0 if the contact was open then; and the stretch s = (p − p₀)_t of a point,
 s = s₀ + dt·ṗ_t of a rolling sphere, s = 0 where the contact is new.
 
-Let body 2 be displaced by ξ = (v, ω) at the contact point and its spatial velocity change by ξ × V₂ + η. Then, with
-r the radius (0 for a point), n the normal, P = ∂f/∂p and D = ∂f/∂ṗ (3×3, world axes, body 1 at rest),
+Let body 2 be displaced by ξ = (v, ω) at the contact point p and its spatial velocity change by ξ × V₂ + η; ω_rel is the
+angular velocity of body 2 against body 1. Then, with δn the turn of the normal and δp the way of the contact point,
 
-    δp = v − r·n × ω,   δf = P·δp + D·(ω_rel × δp + ω × v₂ + v × ω₂ + η_lin),   δm = δp × f.
+    δf = P·δp + D·(ω_rel × δp + ω × v₂ + v × ω₂ + η_lin) + N·δn,    δm = δp × f
+
+where P = ∂f/∂p, D = ∂f/∂ṗ and N = ∂f/∂n (3×3, world axes, body 1 at rest). Where body 1 is flat, δn = 0 and
+δp = v − r·n × ω, r the radius (0 for a point); elsewhere see ``turning_normals.py``.
 
 Body 1 moves the contact the other way and carries it along: δW = ξ₁ ×* W + E(ξ₂ − ξ₁), nothing but ξ ×* W where it
-moves both. This is exact on planes and flat faces; where body 1 is curved with a radius R, the turn of the normal is
-left out, a part depth/R of the whole. Contacts with the world add a 6×6 stiffness and damping to their link, at a cost
-that does not depend on the depth of the tree; those between two moving links go straight into the matrix.
+moves both. Contacts with the world add a 6×6 stiffness and damping to their link, at a cost that does not depend on the
+depth of the tree; those between two moving links go straight into the matrix.
 
 Differs from ``spring_damper.py`` in: the normal damper sees the mean rate of compression over the step instead of ġap
 at its end. With ġap the force would jump by B·ġap where the surfaces meet, and an implicit equation whose force jumps
@@ -30,6 +32,7 @@ from math import sqrt
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
 from stickslip.contact.spring_damper import contact_velocities, hold
+from stickslip.contact.turning_normals import displaced, load_turning_contact, normal_slopes, turns, world_force
 from stickslip.dynamics.derivatives import load_force
 from stickslip.dynamics.jacobian import last_dof, link_point, point_velocity, velocity_at
 
@@ -59,14 +62,14 @@ def slopes(contacts, anchors, c, dt):
 
 @kernel
 def forces_before_cone(kin, contacts, anchors, start, c, dt):
-    """(normal force, two tangential forces) of contact c before friction limits them."""
+    """(normal force, tangential forces g₁ and g₂, h·n) of contact c before friction limits them: g = h − n·(h·n)."""
     k, a, A, v = contacts.pair[c], contacts.link1[c], contacts.axes, contacts.velocity
     kn, _, bt = slopes(contacts, anchors, c, dt)
     fn = -kn * contacts.gap[c] + contacts.material[c, DAMPING] * start[k] / dt
     if anchors.active[k] != 0:
         fn += contacts.material[c, STIFFNESS] * anchors.rest[k]
     fn = max(0.0, fn)
-    g1, g2 = -bt * v[c, 1], -bt * v[c, 2]
+    along, g1, g2 = -bt * v[c, 0], -bt * v[c, 1], -bt * v[c, 2]
     if anchors.active[k] != 0:
         x0, y0, z0 = link_point(kin, a, anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
         if contacts.rolling[c] != 0:  # where the point was: the way that it has rolled since stretches nothing
@@ -74,9 +77,10 @@ def forces_before_cone(kin, contacts, anchors, start, c, dt):
         else:
             x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
         K = contacts.material[c, STIFFNESS]
+        along -= K * (A[c, 0, 0] * (x - x0) + A[c, 0, 1] * (y - y0) + A[c, 0, 2] * (z - z0))
         g1 -= K * (A[c, 1, 0] * (x - x0) + A[c, 1, 1] * (y - y0) + A[c, 1, 2] * (z - z0))
         g2 -= K * (A[c, 2, 0] * (x - x0) + A[c, 2, 1] * (y - y0) + A[c, 2, 2] * (z - z0))
-    return fn, g1, g2
+    return fn, g1, g2, along
 
 
 @kernel
@@ -87,7 +91,7 @@ def end_forces(kin, contacts, anchors, start, dt):
         if contacts.gap[c] >= 0.0:
             contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = 0.0, 0.0, 0.0
             continue
-        fn, f1, f2 = forces_before_cone(kin, contacts, anchors, start, c, dt)
+        fn, f1, f2, _ = forces_before_cone(kin, contacts, anchors, start, c, dt)
         size, most = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION] * fn
         if size > most:
             f1, f2 = most / size * f1, most / size * f2
@@ -95,13 +99,14 @@ def end_forces(kin, contacts, anchors, start, dt):
 
 
 @kernel
-def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, PD):
-    """PD[0] = ∂f/∂p and PD[1] = ∂f/∂ṗ (3, 3) of contact c in world axes; ``local`` (3, 3) is scratch.
+def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
+    """slope[0] = P, slope[1] = D and, where the normal turns, slope[2] = N (3, 3) of contact c in world axes;
+    ``local`` (3, 3) is scratch.
 
     ``exact`` is 1, or 0 to hold the size of sliding friction: its derivatives are then those of a damper.
-    Returns 0 if both are zero: the contact is open or about to open.
+    Returns 0 if they are zero: the contact is open or about to open.
     """
-    fn, g1, g2 = forces_before_cone(kin, contacts, anchors, start, c, dt)
+    fn, g1, g2, along = forces_before_cone(kin, contacts, anchors, start, c, dt)
     if contacts.gap[c] >= 0.0 or fn == 0.0:
         return 0
     kn, kt, bt = slopes(contacts, anchors, c, dt)
@@ -127,30 +132,25 @@ def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, PD):
                 x = 0.0
                 for m in range(3):
                     x += A[c, m, i] * (local[m, 0] * A[c, 0, j] + local[m, 1] * A[c, 1, j] + local[m, 2] * A[c, 2, j])
-                PD[which, i, j] = x
+                slope[which, i, j] = x
+    if turns(contacts, c):
+        normal_slopes(contacts, c, fn, g1, g2, along, exact, slope[2])
     return 1
 
 
 @kernel
-def world_force(contacts, c):
-    f, A = contacts.force, contacts.axes
-    return (
-        f[c, 0] * A[c, 0, 0] + f[c, 1] * A[c, 1, 0] + f[c, 2] * A[c, 2, 0],
-        f[c, 0] * A[c, 0, 1] + f[c, 1] * A[c, 1, 1] + f[c, 2] * A[c, 2, 1],
-        f[c, 0] * A[c, 0, 2] + f[c, 1] * A[c, 1, 2] + f[c, 2] * A[c, 2, 2],
-    )
-
-
-@kernel
-def load_contacts(kin, contacts, anchors, start, dt, exact, local, PD, der):
+def load_contacts(kin, contacts, anchors, start, dt, exact, local, slope, der):
     """Stiffness and damping of the contacts with the world, on the links that carry them."""
     for c in range(contacts.found[0]):
-        if contacts.link1[c] == 0 and force_slopes(kin, contacts, anchors, start, c, dt, exact, local, PD) != 0:
-            load_contact(kin, contacts, c, contacts.radius[c], PD, der)
+        if contacts.link1[c] == 0 and force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope) != 0:
+            if turns(contacts, c):
+                load_turning_contact(kin, contacts, c, slope, der)
+            else:
+                load_contact(kin, contacts, c, contacts.radius[c], slope, der)
 
 
 @kernel
-def load_contact(kin, contacts, c, radius, PD, der):
+def load_contact(kin, contacts, c, radius, slope, der):
     b, O, A, K, D = contacts.link2[c], kin.origin, contacts.axes, der.stiffness, der.damping
     x, y, z = contacts.point[c, 0] - O[b, 0], contacts.point[c, 1] - O[b, 1], contacts.point[c, 2] - O[b, 2]
     nx, ny, nz = radius * A[c, 0, 0], radius * A[c, 0, 1], radius * A[c, 0, 2]
@@ -160,8 +160,8 @@ def load_contact(kin, contacts, c, radius, PD, der):
     wx, wy, wz = kin.vel[b, 3], kin.vel[b, 4], kin.vel[b, 5]
     for i in range(3):
         # a row m times [r]× is m × r; the lower rows are r × the upper ones
-        p0, p1, p2 = -PD[0, i, 0], -PD[0, i, 1], -PD[0, i, 2]
-        d0, d1, d2 = -PD[1, i, 0], -PD[1, i, 1], -PD[1, i, 2]
+        p0, p1, p2 = -slope[0, i, 0], -slope[0, i, 1], -slope[0, i, 2]
+        d0, d1, d2 = -slope[1, i, 0], -slope[1, i, 1], -slope[1, i, 2]
         h0, h1, h2 = d1 * wz - d2 * wy, d2 * wx - d0 * wz, d0 * wy - d1 * wx
         q0 = -(p1 * (z + nz) - p2 * (y + ny)) - (d1 * vz - d2 * vy) - (h1 * nz - h2 * ny)
         q1 = -(p2 * (x + nx) - p0 * (z + nz)) - (d2 * vx - d0 * vz) - (h2 * nx - h0 * nz)
@@ -193,7 +193,7 @@ def add_row(M, b, i, scale, x0, x1, x2, x3, x4, x5):
 
 
 @kernel
-def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, PD, move, vel, A):
+def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, slope, move, vel, A):
     """A −= dJᵀλ of the contacts between two moving links, at constant directions of the joints (``project`` has those).
 
     Column k displaces what hangs on joint k by move[k] and adds vel[k] (nv, 6) to its velocity.
@@ -201,11 +201,13 @@ def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, PD
     for c in range(contacts.found[0]):
         if contacts.link1[c] == 0 or contacts.gap[c] >= 0.0:
             continue
-        stiff = force_slopes(kin, contacts, anchors, start, c, dt, exact, local, PD)
+        stiff = force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope)
+        if stiff == 0:
+            continue
         k1, k2 = last_dof(support, contacts.link1[c]), last_dof(support, contacts.link2[c])
         while k1 >= 0 or k2 >= 0:
             k = max(k1, k2)
-            couple_column(support, kin, contacts, c, contacts.radius[c], stiff, PD, k, k == k1, k == k2, move, vel, A)
+            couple_column(support, kin, contacts, c, contacts.radius[c], slope, k, k == k1, k == k2, move, vel, A)
             if k == k1:
                 k1 = support.dof_parent[k1]
             if k == k2:
@@ -213,7 +215,7 @@ def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, PD
 
 
 @kernel
-def couple_column(support, kin, contacts, c, radius, stiff, PD, k, moves1, moves2, move, vel, A):
+def couple_column(support, kin, contacts, c, radius, slope, k, moves1, moves2, move, vel, A):
     a, b, O = contacts.link1[c], contacts.link2[c], kin.origin
     px, py, pz = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
     of = a if moves1 else b
@@ -230,22 +232,27 @@ def couple_column(support, kin, contacts, c, radius, stiff, PD, k, moves1, moves
         n = contacts.axes
         nx, ny, nz = radius * n[c, 0, 0], radius * n[c, 0, 1], radius * n[c, 0, 2]
         dx, dy, dz = vx - (ny * wz - nz * wy), vy - (nz * wx - nx * wz), vz - (nx * wy - ny * wx)
+        if turns(contacts, c):
+            dx, dy, dz, tx, ty, tz = displaced(contacts, c, vx, vy, vz, wx, wy, wz)
+            N = slope[2]
+            f0 += sign * (N[0, 0] * tx + N[0, 1] * ty + N[0, 2] * tz)
+            f1 += sign * (N[1, 0] * tx + N[1, 1] * ty + N[1, 2] * tz)
+            f2 += sign * (N[2, 0] * tx + N[2, 1] * ty + N[2, 2] * tz)
         m0 += sign * (dy * fz - dz * fy)
         m1 += sign * (dz * fx - dx * fz)
         m2 += sign * (dx * fy - dy * fx)
-        if stiff != 0:
-            V = kin.vel
-            sx, sy, sz = point_velocity(kin, b, px, py, pz)
-            ox, oy, oz = V[b, 3], V[b, 4], V[b, 5]
-            rx, ry, rz = ox - V[a, 3], oy - V[a, 4], oz - V[a, 5]
-            ex, ey, ez = velocity_at(vel, k, x, y, z)
-            ux = ex + ry * dz - rz * dy + wy * sz - wz * sy + vy * oz - vz * oy
-            uy = ey + rz * dx - rx * dz + wz * sx - wx * sz + vz * ox - vx * oz
-            uz = ez + rx * dy - ry * dx + wx * sy - wy * sx + vx * oy - vy * ox
-            P, D = PD[0], PD[1]
-            f0 += sign * (P[0, 0] * dx + P[0, 1] * dy + P[0, 2] * dz + D[0, 0] * ux + D[0, 1] * uy + D[0, 2] * uz)
-            f1 += sign * (P[1, 0] * dx + P[1, 1] * dy + P[1, 2] * dz + D[1, 0] * ux + D[1, 1] * uy + D[1, 2] * uz)
-            f2 += sign * (P[2, 0] * dx + P[2, 1] * dy + P[2, 2] * dz + D[2, 0] * ux + D[2, 1] * uy + D[2, 2] * uz)
+        V = kin.vel
+        sx, sy, sz = point_velocity(kin, b, px, py, pz)
+        ox, oy, oz = V[b, 3], V[b, 4], V[b, 5]
+        rx, ry, rz = ox - V[a, 3], oy - V[a, 4], oz - V[a, 5]
+        ex, ey, ez = velocity_at(vel, k, x, y, z)
+        ux = ex + ry * dz - rz * dy + wy * sz - wz * sy + vy * oz - vz * oy
+        uy = ey + rz * dx - rx * dz + wz * sx - wx * sz + vz * ox - vx * oz
+        uz = ez + rx * dy - ry * dx + wx * sy - wy * sx + vx * oy - vy * ox
+        P, D = slope[0], slope[1]
+        f0 += sign * (P[0, 0] * dx + P[0, 1] * dy + P[0, 2] * dz + D[0, 0] * ux + D[0, 1] * uy + D[0, 2] * uz)
+        f1 += sign * (P[1, 0] * dx + P[1, 1] * dy + P[1, 2] * dz + D[1, 0] * ux + D[1, 1] * uy + D[1, 2] * uz)
+        f2 += sign * (P[2, 0] * dx + P[2, 1] * dy + P[2, 2] * dz + D[2, 0] * ux + D[2, 1] * uy + D[2, 2] * uz)
     d1, d2 = last_dof(support, a), last_dof(support, b)
     while d1 != d2:  # what lies before the common ancestor moves both sides alike and feels nothing
         d = max(d1, d2)

@@ -13,21 +13,30 @@ A Padé approximant of its exponential is a product of Cayley factors (``pade.py
 No matrix product is needed at any order. The scaled coordinates are the balancing: S is symmetric, so that its rows
 and columns have equal norms, and the scale between positions and velocities that is left gives ‖A‖ ≤ √‖S‖ + β‖S‖.
 
-Differs from the paper in: the structure above (there: a dense matrix of size 2n + 3, balanced by iteration); where a
-tolerance is given, degree and repetitions m follow from the norm; the approximant is applied m times instead of being
-squared, which costs solves and no products.
+The approximant is applied m times, in proportion to ‖hA‖: much where a contact is heavily overdamped beside others that
+are not. Where squaring the dense exponential of eq. (30), of size 2n + 3, costs less (beyond ‖hA‖ ≈ 100 to 500), that
+is done instead (``expm.py``), at a cost that grows with log₂‖hA‖: a step never hangs, however large the damping.
+
+Differs from the paper in: the structure above (there: a dense matrix of size 2n + 3, balanced by iteration, always);
+where a tolerance is given, degree and repetitions or squarings follow from the norm.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log2, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.math.expm import AUTO, ExpmWork, expm_action
 from stickslip.math.linear import lu_factor, lu_solve
 from stickslip.math.pade import DEGREE, DEGREES, POLES, repetitions
+
+SQUARE = 0
+"""Instead of a number of repetitions: the dense exponential by squaring."""
+DENSE_TOLERANCE = 1e-15
+"""Of the dense exponential: its cost hardly depends on it."""
 
 
 class PadeWork(NamedTuple):
@@ -38,7 +47,7 @@ class PadeWork(NamedTuple):
     complex: np.ndarray
     """(6, n, n) the systems of the complex poles."""
     pivot: np.ndarray
-    """(7, n)."""
+    """(7, 2n + 3)."""
     state: np.ndarray
     """(4, n) y, w, P₁, P₂."""
     force: np.ndarray
@@ -47,17 +56,26 @@ class PadeWork(NamedTuple):
     """(n,) of the real pole."""
     solutions: np.ndarray
     """(n,) of a complex one."""
+    dense: np.ndarray
+    """(8, 2n + 3, 2n + 3) eq. (30), its powers, and scratch of its exponential."""
+    columns: np.ndarray
+    """(2, 2n + 3, 2) of that exponential, and scratch."""
+    scale: np.ndarray
+    """(2n + 3,) of its balancing."""
 
 
 def make_pade_work(n: int) -> PadeWork:
     return PadeWork(
         real=np.zeros((n, n)),
         complex=np.zeros((6, n, n), dtype=complex),
-        pivot=np.zeros((7, n), dtype=np.int64),
+        pivot=np.zeros((7, 2 * n + 3), dtype=np.int64),
         state=np.zeros((4, n)),
         force=np.zeros(n),
         solution=np.zeros(n),
         solutions=np.zeros(n, dtype=complex),
+        dense=np.zeros((8, 2 * n + 3, 2 * n + 3)),
+        columns=np.zeros((2, 2 * n + 3, 2)),
+        scale=np.zeros(2 * n + 3),
     )
 
 
@@ -76,11 +94,13 @@ def balanced_norm(S, n, beta, h):
 
 @kernel
 def choose(norm, tolerance, n):
-    """(row of DEGREES, repetitions) of least cost for a relative tolerance; cost in real multiply–adds.
+    """(row of DEGREES, repetitions or SQUARE) of least cost for a relative tolerance; cost in real multiply–adds.
 
     The smallest of the wanted integrals is h⁴/24 of an acceleration: its error must be that much smaller. Degree 1 is
     left out: it has the integrals of a constant acceleration wrong.
     """
+    if not norm < np.inf:
+        return 1, 1  # nothing can be made of it
     row, times, least = 1, 1.0, np.inf
     for k in range(1, len(DEGREES)):
         m = repetitions(k, norm, tolerance / 24.0)
@@ -88,12 +108,21 @@ def choose(norm, tolerance, n):
         cost = (4.0 * pairs + single) * (n * n * n / 3.0) + m * (5.0 * pairs + 2.0 * single) * n * n
         if cost < least:
             row, times, least = k, m, cost
-    return row, int(min(times, 1e9))
+    size, products = 2.0 * n + 3.0, 7.0 + max(0.0, log2(norm))
+    if 0.5 * products * size * size * size < least:  # products run at twice the speed of complex solves
+        return row, SQUARE
+    return row, int(times)
 
 
 @kernel
 def pade_averages(S, n, beta, h, row, times, pade, y, w, c):
-    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; ``beta`` (n,), ``row`` of DEGREES."""
+    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; ``beta`` (n,), ``row`` of DEGREES.
+
+    ``times``: repetitions, or SQUARE, which chooses its own degree.
+    """
+    if times == SQUARE:
+        dense_averages(S, n, beta, h, pade, y, w, c)
+        return
     pairs, single = DEGREE[row] // 2, DEGREE[row] % 2
     tau = h / times
     if single:
@@ -165,3 +194,33 @@ def complex_factor(S, n, tau, pole, k, pade, c):
         z[1, i] += twice * r[i].imag
         z[2, i] += twice * r1.imag
         z[3, i] += twice * r2.imag
+
+
+@kernel
+def dense_averages(S, n, beta, h, pade, y, w, c):
+    """The same from the last two columns of the exponential of eq. (30), which are ∫x and ∫∫x of x = (y, y′).
+
+    Its rows are y, y′, then 1, t and t²/2 of the polynomial that drives them: c, then the start (y, w).
+    """
+    A, X, size = pade.dense[0], pade.columns[0], 2 * n + 3
+    work = ExpmWork(
+        pade.dense[1:5], pade.dense[5], pade.dense[6], pade.dense[7], pade.columns[1], pade.pivot[0]
+    )  # fmt: skip
+    for i in range(size):
+        pade.scale[i] = 1.0
+        X[i, 0], X[i, 1] = 0.0, 0.0
+        for j in range(size):
+            A[i, j] = 0.0
+    for i in range(n):
+        A[i, n + i] = h
+        for j in range(n):
+            A[n + i, j] = -h * S[i, j]
+            A[n + i, n + j] = -h * S[i, j] * beta[j]
+        A[n + i, 2 * n] = h * c[i]
+        A[i, 2 * n + 1], A[n + i, 2 * n + 1] = h * y[i], h * w[i]
+    A[2 * n, 2 * n + 1], A[2 * n + 1, 2 * n + 2] = h, h
+    X[2 * n + 1, 0], X[2 * n + 2, 1] = 1.0, 1.0
+    expm_action(A, size, X, 2, AUTO, DENSE_TOLERANCE, pade.scale, work)
+    for i in range(n):
+        y[i] = X[i, 0] + beta[i] * X[n + i, 0]
+        w[i] = X[i, 1] + beta[i] * X[n + i, 1]
