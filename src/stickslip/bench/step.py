@@ -1,10 +1,10 @@
 """``stickslip bench step``: one time step of every stepper, beside Pinocchio's ``aba`` and MuJoCo's ``mj_step``.
 
-Solo12 stands on four feet, K = 1e5 N/m, B = 300 N s/m, torques of the squat controller. Everything is timed in turn,
-round by round, in one process; the figures are medians over rounds. A stepper is one compiled call of many steps from
-the same state, less the same call without steps. The unit is one ``pinocchio.aba`` as called from Python, in its faster
-convention. MuJoCo steps the same model, with spheres of 2 mm where we have contact points (it knows no points), its
-default solver and integrator, at 1 ms.
+Solo12 squats on four feet, K = 1e5 N/m, B = 300 N s/m, with the controller's torques held: at rest Newton's method would
+have nothing to do. Everything is timed in turn, round by round, in one process; the figures are medians over rounds. A
+stepper is one compiled call of many steps from the same state, less the same call without steps. The unit is one
+``pinocchio.aba`` as called from Python, in its faster convention. MuJoCo steps the same model, with spheres of 2 mm
+where we have contact points (it knows no points), its default solver and integrator, at 1 ms.
 
 Growth. Pebbles on a floor are islands that do not couple: expo's time must be linear in their number. Points on one
 plate couple all: its time grows with their cube at last.
@@ -92,14 +92,13 @@ class Timing:
     consim: float | None
 
 
-def standing_robot() -> tuple[Scene, np.ndarray, np.ndarray, np.ndarray]:
-    """Solo12 at rest on its feet: scene, q, v, and the controls that hold it."""
-    scene = Scene(name="solo12-stand")
+def squatting_robot() -> tuple[Scene, np.ndarray, np.ndarray, np.ndarray]:
+    """Solo12 on its feet, going down at 4 cm/s: scene, q, v, and the controls of this moment."""
+    scene = Scene(name="solo12-squat")
     scene.add_plane(friction=1.0)
     scene.add_robot("solo12")
     sim = Simulation(scene, method="expo", dt=1e-3)
-    controller = squat(sim.model, amplitude=0.0)
-    sim.run(1.0, controller=controller, control_dt=1e-3, progress=False)
+    sim.run(1.5, controller=squat(sim.model), control_dt=1e-3, progress=False)
     return scene, sim.state.q.copy(), sim.state.v.copy(), sim.control.copy()
 
 
@@ -169,7 +168,7 @@ def mujoco_step(scene: Scene, q: np.ndarray, v: np.ndarray, control: np.ndarray)
 
 def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
     """(Pinocchio's aba [µs], timings)."""
-    scene, q, v, control = standing_robot()
+    scene, q, v, control = squatting_robot()
     timed: dict[str, Callable[[], float]] = {}
     for k, call in enumerate(aba_calls(scene, q, v)):
         timed[f"aba {k}"] = call
