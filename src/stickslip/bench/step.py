@@ -1,9 +1,9 @@
 """``stickslip bench step``: one time step of every stepper, beside Pinocchio's ``aba`` and MuJoCo's ``mj_step``.
 
-Solo12 squats on four feet, K = 1e5 N/m, B = 300 N s/m, with the controller's torques held: at rest Newton's method would
-have nothing to do. Everything is timed in turn, round by round, in one process; the figures are medians over rounds. A
-stepper is one compiled call of many steps from the same state, less the same call without steps. The unit is one
-``pinocchio.aba`` as called from Python, in its faster convention. MuJoCo steps the same model, with spheres of 2 mm
+Solo12 squats on four feet, K = 1e5 N/m, B = 300 N s/m, with the controller's torques held (at rest Newton's method
+would have nothing to do). Everything is timed in turn, round by round, in one process; the figures are medians over
+rounds. A stepper is one compiled call of many steps from the same state, less the same call without steps. The unit is
+one ``pinocchio.aba`` as called from Python, in its faster convention. MuJoCo steps the same model, with spheres of 2 mm
 where we have contact points (it knows no points), its default solver and integrator, at 1 ms.
 
 Growth. Pebbles on a floor are islands that do not couple: expo's time must be linear in their number. Points on one
