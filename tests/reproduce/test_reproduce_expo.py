@@ -168,18 +168,21 @@ def test_a_rival_must_be_better_in_both():
     assert claims.lead({**expo, "error": None}, row("rk4", 1e-3, 1.0, 2.0)) == float("inf")
 
 
-def test_rivals_of_any_step_count():
+def test_rivals_count_from_a_quarter_millisecond_on():
     rows = [
         row("expo", 1e-3, 1e-3, 1.0),
         row("expo", 1e-4, 1e-9, 9.0),
         row("rk4", 1e-3, 1.0, 0.5),
         row("euler", 1e-4, 1e-4, 0.5),
     ]
-    (found,) = claims.strongest_rivals(rows)
+    (found,) = claims.strongest_rivals(rows, finest=0.0)
     assert (found["dt"], found["rival"], found["rival_dt"]) == (1e-3, "euler", 1e-4)
     assert found["lead"] == pytest.approx(2.0)
-    assert found["better_at_same_dt"] == []
+    (found,) = claims.strongest_rivals(rows)
+    assert (found["dt"], found["rival"], found["rival_dt"]) == (1e-3, "rk4", 1e-3)
     (target,) = claims.targets({"local_error": rows})
+    assert target.met
+    (target,) = claims.targets({"local_error": [*rows, row("euler", 0.5e-3, 0.9e-3, 0.9)]})
     assert not target.met
 
 

@@ -1,7 +1,8 @@
 """The paper's findings as figures with targets.
 
-* Fig. 2: no other integrator, whatever its step, is both faster and more accurate than Expo at any step ≥ 1/4 ms. The
-  figure is how much a rival is ahead in time and in error, whichever is less: above 1 it beats Expo.
+* Fig. 2: from steps of 1/4 ms up no other integrator is both faster and more accurate than Expo, at equal steps or not.
+  The figure is how much a rival is ahead in time and in error, whichever is less: above 1 it beats Expo. The report
+  also counts the points of Expo that a rival with a step below 1/4 ms beats.
 * Table II: Expo stays stable at the paper's steps (paper's step / ours ≤ 1).
 * Sec. VI-D: Expo's local error depends little on the stiffness up to 1e8 N/m (largest / smallest, from 1e4 N/m: softer
   ground makes another motion of the trot); contacts sink in by weight/K.
@@ -19,8 +20,8 @@ from stickslip.reproduce.expo.setups import RIVALS
 from stickslip.reproduce.expo.stability import largest
 
 COARSE = 0.25e-3
-"""[s] Expo is compared from this step on."""
-FLATNESS = 10.0
+"""[s] Integrators are compared from this step on."""
+FLATNESS = 2.0
 """Target of Expo's largest over its smallest error from SOFTEST to 1e8 N/m."""
 SOFTEST = 1e4
 """[N/m]."""
@@ -39,20 +40,25 @@ def lead(expo: dict[str, Any], rival: dict[str, Any]) -> float:
     return min(expo["seconds"] / rival["seconds"], expo["error"] / max(rival["error"], 1e-300))
 
 
-def strongest_rivals(rows: list[dict[str, Any]], rivals: Sequence[str] = RIVALS) -> list[dict[str, Any]]:
-    """For each test and step ≥ 1/4 ms of Expo, the rival that comes nearest to being better in both."""
+def strongest_rivals(
+    rows: list[dict[str, Any]], rivals: Sequence[str] = RIVALS, finest: float = COARSE
+) -> list[dict[str, Any]]:
+    """For each test and step ≥ 1/4 ms of Expo, the rival (at steps ≥ ``finest`` [s]) that comes nearest to being better
+    in both."""
     result = []
     for row in rows:
         if row["method"] != "expo" or row["dt"] < COARSE - 1e-12:
             continue
-        others = [r for r in rows if r["test"] == row["test"] and r["method"] in rivals]
+        others = [
+            r for r in rows
+            if r["test"] == row["test"] and r["method"] in rivals and r["dt"] >= finest - 1e-12
+        ]  # fmt: skip
         if not others:
             continue
         best = max(others, key=lambda other: lead(row, other))
-        same = [r for r in others if abs(r["dt"] - row["dt"]) < 1e-9 and lead(row, r) > 1.0]
         result.append({
             "test": row["test"], "dt": row["dt"], "rival": best["method"], "rival_dt": best["dt"],
-            "lead": lead(row, best), "better_at_same_dt": [r["method"] for r in same],
+            "lead": lead(row, best),
         })  # fmt: skip
     return result
 

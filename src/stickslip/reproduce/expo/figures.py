@@ -51,11 +51,17 @@ def _curve(axes, rows: list[dict[str, Any]], x: Callable[[dict[str, Any]], float
     axes.plot([p[0] for p in points], [p[1] for p in points], label=label, **style)
     lost = [x(row) for row in rows if row["error"] is None or row["error"] > WORST]
     if lost:
-        axes.set_ylim(top=WORST)
         axes.plot(
             lost, [WORST] * len(lost), linestyle="none", marker="^", markerfacecolor="none",
             color=style["color"], markersize=8, clip_on=False,
         )  # fmt: skip
+
+
+def _log_scales(axes) -> None:
+    """After all curves, so that the lower limit suits them all."""
+    axes.set(xscale="log", yscale="log")
+    if axes.dataLim.y1 >= WORST:
+        axes.set_ylim(top=WORST)
 
 
 def _panels(rows: list[dict[str, Any]], labels: list[str], x: Callable[[dict[str, Any]], float], xlabel: str):
@@ -72,7 +78,8 @@ def _panels(rows: list[dict[str, Any]], labels: list[str], x: Callable[[dict[str
             mine = [row for row in rows if row["test"] == test and row["method"] == label and row["seconds"]]
             if mine:
                 _curve(axes, mine, x, label)
-        axes.set(xscale="log", yscale="log", title=TESTS[test].paper_name, xlabel=xlabel)
+        _log_scales(axes)
+        axes.set(title=TESTS[test].paper_name, xlabel=xlabel)
         axes.set_ylabel("mean local error ‖(q, v)‖∞ [SI units]")
         axes.xaxis.set_minor_formatter(NullFormatter())
         axes.grid(alpha=0.3, which="both", axis="x")
@@ -113,7 +120,8 @@ def stiffness(rows: list[dict[str, Any]], folder: Path) -> list[str]:
             mine = [row for row in rows if row["varied"] == varied and row["method"] == label]
             if mine:
                 _curve(axes, mine, itemgetter(key), label)
-        axes.set(xscale="log", yscale="log", ylabel="mean local error ‖(q, v)‖∞ [SI units]")
+        _log_scales(axes)
+        axes.set_ylabel("mean local error ‖(q, v)‖∞ [SI units]")
         axes.grid(alpha=0.3)
     left.set_xlabel("contact stiffness K [N/m], damping ratio 0.5")
     right.set_xlabel("damping ratio B/(2√K) of a unit mass, K = 1e5 N/m")
