@@ -19,32 +19,18 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import ON_BOX, ON_SPHERE, Contacts, append, set_curvature, set_motion
+from stickslip.collision.contacts import ON_BOX, ON_SPHERE, Contacts, append, set_curvature, set_frame, set_motion
 from stickslip.collision.pairs import BoxPairs
 from stickslip.collision.tangent import smooth_tangent
 from stickslip.dynamics.jacobian import link_point, point_velocity, to_link
-from stickslip.math.spatial import cross, rotate
-
-
-@kernel
-def to_box(axes, k, x, y, z):
-    """A vector of the box's link in box axes."""
-    return (
-        axes[k, 0, 0] * x + axes[k, 0, 1] * y + axes[k, 0, 2] * z,
-        axes[k, 1, 0] * x + axes[k, 1, 1] * y + axes[k, 1, 2] * z,
-        axes[k, 2, 0] * x + axes[k, 2, 1] * y + axes[k, 2, 2] * z,
-    )
+from stickslip.math.spatial import cross, rotate, rotate_transposed
 
 
 @kernel
 def from_box(axes, k, kin, link, x, y, z):
     """A vector in box axes in world axes."""
-    return rotate(
-        kin.rot, link,
-        axes[k, 0, 0] * x + axes[k, 1, 0] * y + axes[k, 2, 0] * z,
-        axes[k, 0, 1] * x + axes[k, 1, 1] * y + axes[k, 2, 1] * z,
-        axes[k, 0, 2] * x + axes[k, 1, 2] * y + axes[k, 2, 2] * z,
-    )  # fmt: skip
+    x, y, z = rotate_transposed(axes, k, x, y, z)
+    return rotate(kin.rot, link, x, y, z)
 
 
 @kernel
@@ -67,16 +53,11 @@ def nearest_face(x, y, z, hx, hy, hz):
 @kernel
 def turning(kin, pairs, k, distance, dx, dy, dz, ox, oy, oz, x, y, z):
     """ȯ as the box sees it, in box axes; (x, y, z) is the sphere's centre in the world."""
-    box, ball, R = pairs.box_link[k], pairs.sphere_link[k], kin.rot
+    box, ball = pairs.box_link[k], pairs.sphere_link[k]
     v2x, v2y, v2z = point_velocity(kin, ball, x, y, z)
     v1x, v1y, v1z = point_velocity(kin, box, x, y, z)
-    vx, vy, vz = v2x - v1x, v2y - v1y, v2z - v1z
-    vx, vy, vz = to_box(
-        pairs.axes, k,
-        R[box, 0, 0] * vx + R[box, 1, 0] * vy + R[box, 2, 0] * vz,
-        R[box, 0, 1] * vx + R[box, 1, 1] * vy + R[box, 2, 1] * vz,
-        R[box, 0, 2] * vx + R[box, 1, 2] * vy + R[box, 2, 2] * vz,
-    )  # fmt: skip
+    vx, vy, vz = rotate_transposed(kin.rot, box, v2x - v1x, v2y - v1y, v2z - v1z)
+    vx, vy, vz = rotate(pairs.axes, k, vx, vy, vz)
     vx = vx if dx != 0.0 else 0.0
     vy = vy if dy != 0.0 else 0.0
     vz = vz if dz != 0.0 else 0.0
@@ -87,12 +68,12 @@ def turning(kin, pairs, k, distance, dx, dy, dz, ox, oy, oz, x, y, z):
 @kernel
 def box_sphere(pairs: BoxPairs, kin, margin, contacts: Contacts, first):
     """Append every candidate whose gap is below ``margin`` [m], with ids from ``first`` on."""
-    E, A = pairs.axes, contacts.axes
+    E = pairs.axes
     for k in range(pairs.box_link.shape[0]):
         box, ball, radius = pairs.box_link[k], pairs.sphere_link[k], pairs.radius[k]
         x, y, z = link_point(kin, ball, pairs.center[k, 0], pairs.center[k, 1], pairs.center[k, 2])
         ux, uy, uz = to_link(kin, box, x, y, z)
-        ux, uy, uz = to_box(E, k, ux - pairs.origin[k, 0], uy - pairs.origin[k, 1], uz - pairs.origin[k, 2])
+        ux, uy, uz = rotate(E, k, ux - pairs.origin[k, 0], uy - pairs.origin[k, 1], uz - pairs.origin[k, 2])
         hx, hy, hz = pairs.half[k, 0], pairs.half[k, 1], pairs.half[k, 2]
         dx, dy, dz = beyond(ux, hx), beyond(uy, hy), beyond(uz, hz)
         distance = sqrt(dx * dx + dy * dy + dz * dz)
@@ -127,12 +108,5 @@ def box_sphere(pairs: BoxPairs, kin, margin, contacts: Contacts, first):
         if within <= 1.0:  # over a corner, or over an edge, which is the one axis along which d is zero
             ax, ay, az = from_box(E, k, kin, box, ax, ay, az)
             set_curvature(contacts, c, 1.0 / distance, ax, ay, az)
-        contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2] = (
-            x - reach * nx,
-            y - reach * ny,
-            z - reach * nz,
-        )
-        A[c, 0, 0], A[c, 0, 1], A[c, 0, 2] = nx, ny, nz
-        A[c, 1, 0], A[c, 1, 1], A[c, 1, 2] = tx, ty, tz
-        A[c, 2, 0], A[c, 2, 1], A[c, 2, 2] = cross(nx, ny, nz, tx, ty, tz)
+        set_frame(contacts, c, x, y, z, reach, nx, ny, nz, tx, ty, tz)
         set_motion(kin, contacts, c, wx, wy, wz, ball, x, y, z)

@@ -112,6 +112,16 @@ def append(contacts, pair, link1, link2, gap, rolling, radius, material, k):
 
 
 @kernel
+def set_frame(contacts, c, x, y, z, reach, nx, ny, nz, tx, ty, tz):
+    """Point (x, y, z) − reach·n, and a right-handed frame from the unit normal n and the unit tangent t ⟂ n."""
+    p, A = contacts.point, contacts.axes
+    p[c, 0], p[c, 1], p[c, 2] = x - reach * nx, y - reach * ny, z - reach * nz
+    A[c, 0, 0], A[c, 0, 1], A[c, 0, 2] = nx, ny, nz
+    A[c, 1, 0], A[c, 1, 1], A[c, 1, 2] = tx, ty, tz
+    A[c, 2, 0], A[c, 2, 1], A[c, 2, 2] = cross(nx, ny, nz, tx, ty, tz)
+
+
+@kernel
 def set_curvature(contacts, c, curvature, ax, ay, az):
     C = contacts.curvature
     C[c, 0], C[c, 1], C[c, 2], C[c, 3] = curvature, ax, ay, az

@@ -12,11 +12,11 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import ON_SPHERE, Contacts, append, set_curvature, set_motion
+from stickslip.collision.contacts import ON_SPHERE, Contacts, append, set_curvature, set_frame, set_motion
 from stickslip.collision.pairs import SpherePairs
 from stickslip.collision.tangent import smooth_tangent
 from stickslip.dynamics.jacobian import link_point, point_velocity
-from stickslip.math.spatial import cross, rotate
+from stickslip.math.spatial import rotate, rotate_transposed
 
 
 @kernel
@@ -33,7 +33,7 @@ def from_carried_axis(x, y, z):
 @kernel
 def sphere_sphere(pairs: SpherePairs, kin, margin, contacts: Contacts, first):
     """Append every candidate whose gap is below ``margin`` [m], with ids from ``first`` on."""
-    R, A = kin.rot, contacts.axes
+    R = kin.rot
     for k in range(pairs.link1.shape[0]):
         a, b = pairs.link1[k], pairs.link2[k]
         x1, y1, z1 = link_point(kin, a, pairs.center1[k, 0], pairs.center1[k, 1], pairs.center1[k, 2])
@@ -58,20 +58,10 @@ def sphere_sphere(pairs: SpherePairs, kin, margin, contacts: Contacts, first):
             set_curvature(contacts, c, 1.0 / distance, 0.0, 0.0, 0.0)
         else:  # one centre: no direction is better than another
             nx, ny, nz = R[a, 0, 2], R[a, 1, 2], R[a, 2, 2]
-        tx, ty, tz = carried_axis(
-            R[a, 0, 0] * nx + R[a, 1, 0] * ny + R[a, 2, 0] * nz,
-            R[a, 0, 1] * nx + R[a, 1, 1] * ny + R[a, 2, 1] * nz,
-            R[a, 0, 2] * nx + R[a, 1, 2] * ny + R[a, 2, 2] * nz,
-        )
+        tx, ty, tz = rotate_transposed(R, a, nx, ny, nz)
+        tx, ty, tz = carried_axis(tx, ty, tz)
         tx, ty, tz = smooth_tangent(tx, ty, tz)
         tx, ty, tz = from_carried_axis(tx, ty, tz)
         tx, ty, tz = rotate(R, a, tx, ty, tz)
-        contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2] = (
-            x2 - radius * nx,
-            y2 - radius * ny,
-            z2 - radius * nz,
-        )
-        A[c, 0, 0], A[c, 0, 1], A[c, 0, 2] = nx, ny, nz
-        A[c, 1, 0], A[c, 1, 1], A[c, 1, 2] = tx, ty, tz
-        A[c, 2, 0], A[c, 2, 1], A[c, 2, 2] = cross(nx, ny, nz, tx, ty, tz)
+        set_frame(contacts, c, x2, y2, z2, radius, nx, ny, nz, tx, ty, tz)
         set_motion(kin, contacts, c, wx, wy, wz, b, x2, y2, z2)

@@ -9,6 +9,7 @@ and enters the quadratic program as weight·‖J·a − right‖². kd = 2·√k
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -22,8 +23,8 @@ Reference = Callable[[float], tuple[Any, Any, Any] | None]
 """``reference(t)`` returns (position, velocity, acceleration), or None while the task is off."""
 
 
-class Task:
-    """Base of all tasks. A new one gives ``shape``, ``home``, ``error`` and ``rows``.
+class Task(ABC):
+    """Base of all tasks. A new one gives ``home`` and ``jacobian``, and ``error`` where positions are no vectors.
 
     ``reference`` is a constant position, a function of time that returns (position, velocity, acceleration) or None
     (off at that time), or left out: hold what the scene's home configuration has. ``weight`` ≥ 0; ``kp`` [1/s²],
@@ -49,17 +50,17 @@ class Task:
         elif self.reference is not None:
             self.target(0.0)
 
+    @abstractmethod
     def home(self, dyn: Dynamics, q: np.ndarray) -> np.ndarray:
         """The position at the configuration q."""
-        raise NotImplementedError
 
     def error(self, reference: np.ndarray, value: np.ndarray) -> np.ndarray:
         """reference ⊖ value, as a vector."""
         return reference - value
 
+    @abstractmethod
     def jacobian(self, dyn: Dynamics, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(J (m, nv), J̇·v (m,))."""
-        raise NotImplementedError
 
     def rows(self, dyn: Dynamics, t: float, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
         """(J (m, nv), right side (m,)) of the equation above, or None while the task is off."""

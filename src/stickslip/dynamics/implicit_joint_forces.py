@@ -15,8 +15,8 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.dynamics.joint_forces import actuator_forces, servo_gains
-from stickslip.math.quaternion import inverse_right_jacobian, logarithm, multiply
+from stickslip.dynamics.joint_forces import actuator_forces, servo_gains, turned
+from stickslip.math.quaternion import inverse_right_jacobian, logarithm
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
 
@@ -69,13 +69,6 @@ def limit_slope(passive, j, excess, before, dt):
     if limit_push(passive, j, excess, before, dt) == 0.0:
         return 0.0
     return passive.limit_stiffness[j] + passive.limit_damping[j] / dt
-
-
-@kernel
-def turned(q0, q1, i):
-    """The rotation vector from the quaternion at q0[i] to that at q1[i], in body axes."""
-    w, x, y, z = multiply(q0[i], -q0[i + 1], -q0[i + 2], -q0[i + 3], q1[i], q1[i + 1], q1[i + 2], q1[i + 3])
-    return logarithm(w, x, y, z)
 
 
 @kernel

@@ -44,6 +44,13 @@ def actuator_forces(tree, actuators, q, v, control, tau):
 
 
 @kernel
+def turned(q0, q1, i):
+    """The rotation vector from the quaternion at q0[i] to that at q1[i], in body axes."""
+    w, x, y, z = multiply(q0[i], -q0[i + 1], -q0[i + 2], -q0[i + 3], q1[i], q1[i + 1], q1[i + 2], q1[i + 3])
+    return logarithm(w, x, y, z)
+
+
+@kernel
 def spring_and_limit_forces(tree, passive, q, v, tau):
     """tau += joint springs and joint limits."""
     for j in range(tree.joint_type.shape[0]):
@@ -63,9 +70,7 @@ def spring_and_limit_forces(tree, passive, q, v, tau):
                 tau[d + k] -= stiffness * (q[i + k] - passive.q_spring[i + k])
             i += 3
             d += 3
-        s = passive.q_spring
-        w, x, y, z = multiply(s[i], -s[i + 1], -s[i + 2], -s[i + 3], q[i], q[i + 1], q[i + 2], q[i + 3])
-        x, y, z = logarithm(w, x, y, z)
+        x, y, z = turned(passive.q_spring, q, i)
         tau[d] -= stiffness * x
         tau[d + 1] -= stiffness * y
         tau[d + 2] -= stiffness * z

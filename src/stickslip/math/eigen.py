@@ -189,3 +189,18 @@ def rotate_back(basis, count, x, y):
         i, c, s = basis.place[k], basis.cosine[k], basis.sine[k]
         x[i], x[i + 1] = c * x[i] + s * x[i + 1], c * x[i + 1] - s * x[i]
         y[i], y[i + 1] = c * y[i] + s * y[i + 1], c * y[i + 1] - s * y[i]
+
+
+@kernel
+def to_modes(S, n, basis, x, y, z):
+    """x, y, z in the eigenbasis of S, which is lost; returns what ``from_modes`` needs to know, negative: no convergence."""
+    tridiagonalise(S, n, basis)
+    reflect(S, n, basis, x, y, z)
+    return diagonalise(n, basis, x, y, z)
+
+
+@kernel
+def from_modes(S, n, basis, rotations, x, y):
+    """x and y, which may have been scaled by functions of ``basis.value``, in the original basis."""
+    rotate_back(basis, rotations, x, y)
+    reflect_back(S, n, basis, x, y)

@@ -1,4 +1,5 @@
-"""Small dense linear algebra for kernels: products and LU, real or complex, on the leading n×n part of the arrays.
+"""Small dense linear algebra for kernels: copies, products and LU, real or complex, on the leading n×n part of
+the arrays.
 
 ``solve_in_place`` eliminates from the last column to the first: the order of the branches of a tree. Leaves first fills
 nothing in where row and column d have non-zeros at ancestors and descendants of d only, and zero multipliers are
@@ -13,6 +14,12 @@ from stickslip._jit import kernel
 
 KEEP_DIAGONAL = 10.0
 """How much larger another entry of the column must be to take the diagonal's place as pivot."""
+
+
+@kernel
+def copy_to(source, target):
+    for k in range(source.shape[0]):
+        target[k] = source[k]
 
 
 @kernel

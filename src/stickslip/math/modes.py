@@ -25,7 +25,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.math.eigen import diagonalise, reflect, reflect_back, rotate_back, tridiagonalise
+from stickslip.math.eigen import from_modes, to_modes
 from stickslip.math.oscillator import response
 
 RANK = 1e-13
@@ -35,9 +35,7 @@ RANK = 1e-13
 @kernel
 def modal_averages(S, n, beta, h, basis, y, w, c):
     """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; S[:n, :n] is lost. False: no convergence."""
-    tridiagonalise(S, n, basis)
-    reflect(S, n, basis, y, w, c)
-    rotations = diagonalise(n, basis, y, w, c)
+    rotations = to_modes(S, n, basis, y, w, c)
     if rotations < 0:
         return False
     for i in range(n):
@@ -47,8 +45,7 @@ def modal_averages(S, n, beta, h, basis, y, w, c):
         y0, w0, c0 = y[i], w[i], c[i]
         y[i] = y0 * g + w0 * B1 + c0 * B2
         w[i] = y0 * G1 + w0 * B2 + c0 * B3
-    rotate_back(basis, rotations, y, w)
-    reflect_back(S, n, basis, y, w)
+    from_modes(S, n, basis, rotations, y, w)
     return True
 
 
@@ -70,9 +67,7 @@ def low_rank_averages(S, n, beta, h, basis, factor, small, y, w, c):
             b[k] += x * w[i]
             d[k] += x * c[i]
     if r > 0:
-        tridiagonalise(S, r, basis)
-        reflect(S, r, basis, a, b, d)
-        rotations = diagonalise(r, basis, a, b, d)
+        rotations = to_modes(S, r, basis, a, b, d)
         if rotations < 0:
             return False
         for k in range(r):
@@ -82,8 +77,7 @@ def low_rank_averages(S, n, beta, h, basis, factor, small, y, w, c):
             y0, w0, c0 = a[k], b[k], d[k]
             a[k] = -(y0 * B2 + w0 * (B3 + beta * B2) + c0 * (B4 + beta * B3))
             b[k] = -(y0 * B3 + w0 * (B4 + beta * B3) + c0 * (B5 + beta * B4))
-        rotate_back(basis, rotations, a, b)
-        reflect_back(S, r, basis, a, b)
+        from_modes(S, r, basis, rotations, a, b)
     G1, G2, G3 = h * h / 2.0, h * h * h / 6.0, h * h * h * h / 24.0
     B1, B2, B3 = G1 + beta * h, G2 + beta * G1, G3 + beta * G2
     for i in range(n):

@@ -29,6 +29,16 @@ def rotate(R, i, x, y, z):
 
 
 @kernel
+def rotate_transposed(R, i, x, y, z):
+    """R[i]ᵀ·(x, y, z)."""
+    return (
+        R[i, 0, 0] * x + R[i, 1, 0] * y + R[i, 2, 0] * z,
+        R[i, 0, 1] * x + R[i, 1, 1] * y + R[i, 2, 1] * z,
+        R[i, 0, 2] * x + R[i, 1, 2] * y + R[i, 2, 2] * z,
+    )
+
+
+@kernel
 def matmul3(a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r, s):
     """Row-major product of two 3×3 matrices given by their entries."""
     return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -90,7 +91,7 @@ class Inputs(NamedTuple):
     """(nl, 6) force [N] and torque [N m] on each link, world axes, at the link's origin."""
 
 
-class Stepper:
+class Stepper(ABC):
     """A time integrator. Subclass it, add one line to ``registry.STEPPERS``, and the tests pick it up.
 
     Provide:
@@ -127,11 +128,11 @@ class Stepper:
             acceleration=np.zeros(model.nv),
         )
 
-    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        raise NotImplementedError
+    @abstractmethod
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]: ...
 
-    def stages(self) -> dict[str, Stage]:
-        raise NotImplementedError
+    @abstractmethod
+    def stages(self) -> dict[str, Stage]: ...
 
     @property
     def iterations(self) -> int:
@@ -155,7 +156,7 @@ class Stepper:
     def memory(self) -> dict[str, np.ndarray]:
         return {}
 
-    def make_room(self, pairs: int) -> None:
+    def make_room(self, pairs: int) -> None:  # noqa: B027 - only steppers with a memory need it
         """Make room in the memory for pair ids below ``pairs``; a Python collision function chooses its own."""
 
     def grow(self) -> None:

@@ -15,13 +15,13 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS
 from stickslip.collision.detect import loads
 from stickslip.collision.pairs import total
-from stickslip.contact.spring_damper import apply_contact_forces
+from stickslip.contact.spring_damper import apply_contact_forces, spring_damper
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
 from stickslip.model.arrays import JOINT_NV
 from stickslip.model.model import Model, State
-from stickslip.steppers.base import Stage
-from stickslip.steppers.viscoelastic import Viscoelastic, gather_forces, update_kinematics
+from stickslip.steppers.base import OK, Stage
+from stickslip.steppers.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
 
 
 @kernel
@@ -32,6 +32,17 @@ def accelerate(world, work, contacts, inputs, armature, q, v):
     articulated_acceleration(
         world.tree, world.support, world.inertia, armature, work.tau, work.f_ext, work.kin, work.art, work.acceleration
     )
+
+
+@kernel
+def evaluate(world, work, contacts, anchors, inputs, armature, elapsed, q, v):
+    """``work.acceleration`` at (q, v); the anchors were last moved ``elapsed`` [s] ago."""
+    update_kinematics(world, work, q, v)
+    status = detect(world, work, contacts)
+    if status == OK:
+        spring_damper(work.kin, contacts, anchors, elapsed)
+        accelerate(world, work, contacts, inputs, armature, q, v)
+    return status
 
 
 class Explicit(Viscoelastic):

@@ -56,6 +56,7 @@ from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.dynamics.kinematics import forward_accelerations, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
 from stickslip.errors import expected, number, unknown
+from stickslip.math.linear import copy_to
 from stickslip.math.pade import DEGREES
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import CONTACTS_FULL, DIVERGED, OK, Capabilities, Inputs, Stage, bounded
@@ -259,12 +260,6 @@ def step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v):
         if left <= 1e-9 * dt:
             break
     return OK
-
-
-@kernel
-def copy_to(source, target):
-    for k in range(source.shape[0]):
-        target[k] = source[k]
 
 
 @kernel

@@ -27,9 +27,10 @@ from stickslip.contact.spring_damper import Anchors, spring_damper
 from stickslip.contact.spring_damper_derivatives import begin_contacts
 from stickslip.dynamics.derivatives import make_derivatives
 from stickslip.errors import expected, number
+from stickslip.math.linear import copy_to
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import OK, Capabilities, Inputs, bounded
-from stickslip.steppers.newton import DIVIDED, ITERATIONS, UNCONVERGED, copy_to, leaps, make_newton, make_report, solve
+from stickslip.steppers.newton import DIVIDED, ITERATIONS, UNCONVERGED, leaps, make_newton, make_report, solve
 from stickslip.steppers.viscoelastic import Viscoelastic, detect, update_kinematics
 
 DIVISIONS = 6

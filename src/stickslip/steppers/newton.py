@@ -40,7 +40,7 @@ from stickslip.dynamics.derivatives import (
 from stickslip.dynamics.implicit_joint_forces import end_joint_forces, subtract_joint_slopes
 from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.kinematics import forward_accelerations
-from stickslip.math.linear import solve_in_place
+from stickslip.math.linear import copy_to, solve_in_place
 from stickslip.math.quaternion import right_jacobian
 from stickslip.math.spatial import inertia_times
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
@@ -262,12 +262,6 @@ def largest(a):
     for d in range(a.shape[0]):
         x = max(x, abs(a[d]))
     return x
-
-
-@kernel
-def copy_to(a, b):
-    for d in range(a.shape[0]):
-        b[d] = a[d]
 
 
 @kernel

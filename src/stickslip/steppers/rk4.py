@@ -16,12 +16,11 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.pairs import Pairs
-from stickslip.contact.spring_damper import grown_anchors, spring_damper
+from stickslip.contact.spring_damper import grown_anchors
 from stickslip.dynamics.configuration import integrate, pull_back
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import OK, Capabilities, Inputs, bounded
-from stickslip.steppers.explicit import Explicit, accelerate
-from stickslip.steppers.viscoelastic import detect, update_kinematics
+from stickslip.steppers.explicit import Explicit, evaluate
 
 
 class Stages(NamedTuple):
@@ -49,17 +48,6 @@ def copy_anchors(source, target):
         for i in range(3):
             target.anchor[k, i] = source.anchor[k, i]
             target.point[k, i] = source.point[k, i]
-
-
-@kernel
-def evaluate(world, work, contacts, anchors, inputs, armature, elapsed, q, v):
-    """work.acceleration at (q, v)."""
-    update_kinematics(world, work, q, v)
-    status = detect(world, work, contacts)
-    if status == OK:
-        spring_damper(work.kin, contacts, anchors, elapsed)
-        accelerate(world, work, contacts, inputs, armature, q, v)
-    return status
 
 
 @kernel

@@ -14,12 +14,10 @@ from __future__ import annotations
 
 from stickslip._jit import kernel
 from stickslip.collision.pairs import Pairs
-from stickslip.contact.spring_damper import spring_damper
 from stickslip.dynamics.configuration import integrate
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import OK, Capabilities, Inputs, Stage, bounded
-from stickslip.steppers.explicit import Explicit, accelerate
-from stickslip.steppers.viscoelastic import detect, update_kinematics
+from stickslip.steppers.explicit import Explicit, evaluate
 
 
 @kernel
@@ -32,17 +30,12 @@ def integrate_state(world, acceleration, dt, q, v):
 @kernel
 def step(world, work, contacts, anchors, inputs, armature, dt, q, v):
     """One step: the table of contents of the method."""
-    update_kinematics(world, work, q, v)
-    status = detect(world, work, contacts)
-    if status != OK:
-        return status
-    spring_damper(work.kin, contacts, anchors, dt)
-    accelerate(world, work, contacts, inputs, armature, q, v)
-    status = bounded(work.acceleration, v, dt)
-    if status != OK:
-        return status
-    integrate_state(world, work.acceleration, dt, q, v)
-    return OK
+    status = evaluate(world, work, contacts, anchors, inputs, armature, dt, q, v)
+    if status == OK:
+        status = bounded(work.acceleration, v, dt)
+    if status == OK:
+        integrate_state(world, work.acceleration, dt, q, v)
+    return status
 
 
 @kernel
