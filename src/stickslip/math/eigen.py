@@ -193,7 +193,7 @@ def rotate_back(basis, count, x, y):
 
 @kernel
 def to_modes(S, n, basis, x, y, z):
-    """x, y, z in the eigenbasis of S, which is lost; returns what ``from_modes`` needs to know, negative: no convergence."""
+    """x, y, z in the eigenbasis of S, which is overwritten; returns the number of rotations, −1: no convergence."""
     tridiagonalise(S, n, basis)
     reflect(S, n, basis, x, y, z)
     return diagonalise(n, basis, x, y, z)
