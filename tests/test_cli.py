@@ -225,10 +225,13 @@ def test_a_killed_run_leaves_a_readable_recording(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is not a signal that can be sent there")
 def test_ctrl_c_says_what_is_left(tmp_path):
-    """A real SIGINT of a real run."""
+    """A real SIGINT of a real run. Shells start background jobs, of which this test may be one, with SIGINT ignored."""
     path = tmp_path / "run.h5"
     command = [sys.executable, "-m", "stickslip", "run", "chain", "--time", "10000", "--record", str(path)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
     try:
         deadline = time.monotonic() + 60.0
         while time.monotonic() < deadline and not (path.exists() and len(ss.load(path)) > 1):
