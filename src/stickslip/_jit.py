@@ -19,8 +19,9 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
@@ -86,21 +87,30 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def kernel(func: F) -> F:
+@overload
+def kernel(func: F) -> F: ...
+@overload
+def kernel(*, inline: bool) -> Callable[[F], F]: ...
+def kernel(func: F | None = None, *, inline: bool = True) -> Any:
     """Compile ``func`` to machine code on first use, and keep that code for the next process.
 
     The rules of a kernel (they are what lets the same function run inside a CUDA kernel):
     arrays and numbers in, status codes out; scratch comes from the caller; no allocation, no Python objects,
     no strings, no exceptions.
 
+    ``@kernel(inline=False)`` is for big functions with several callers: they are compiled once and called, where
+    copies of them would multiply the time of compilation. The call costs some 50 ns.
+
     Kernels of your own, outside this package, are compiled anew in every process: only the package's own source is
     part of the cache's name, and a stale answer is worse than a slow start.
     """
+    if func is None:
+        return partial(kernel, inline=inline)
     config: Any = numba_config
     previous = config.CACHE_DIR
     config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
     try:
         ours = func.__module__.partition(".")[0] == __package__
-        return numba.njit(cache=ours, nogil=True, error_model="numpy", **OPTIONS)(func)
+        return numba.njit(cache=ours, nogil=True, error_model="numpy", **(OPTIONS | {"forceinline": inline}))(func)
     finally:
         config.CACHE_DIR = previous

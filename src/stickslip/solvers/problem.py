@@ -1,0 +1,181 @@
+"""The problems that solvers solve: linear (LCP, mixed LCP) and nonlinear (NCP) complementarity.
+
+All are box-constrained: find z with lower ≤ z ≤ upper such that, with w = F(z), for every i
+
+    w_i ≥ 0 where z_i = lower_i,   w_i ≤ 0 where z_i = upper_i,   w_i = 0 in between.
+
+lower = 0 and upper = ∞ is 0 ≤ z ⟂ w ≥ 0, eq. (1) of Williams et al.; lower = −∞ and upper = ∞ makes row i an equation
+with a free variable, as in their mixed LCP (6).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickslip.errors import expected
+
+
+def _vector(what: str, value: Any, n: int | None = None) -> np.ndarray:
+    array = np.ascontiguousarray(value, dtype=float)
+    if array.ndim != 1 or (n is not None and len(array) != n):
+        raise expected(what, "a vector" if n is None else f"a vector of {n} numbers", np.shape(value))
+    return array
+
+
+def _square(what: str, value: Any) -> Any:
+    """A dense C-ordered array, or a CSR array with sorted indices of 64 bits, finite and square."""
+    if sp.issparse(value):
+        matrix = value if isinstance(value, sp.csr_array) else sp.csr_array(value)
+        if matrix.dtype != np.float64:
+            matrix = matrix.astype(float)
+        if matrix.indptr.dtype != np.int64 or matrix.indices.dtype != np.int64:
+            matrix.indptr, matrix.indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
+        matrix.sort_indices()
+        numbers = matrix.data
+    else:
+        matrix = np.ascontiguousarray(value, dtype=float)
+        numbers = matrix
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise expected(what, "a square matrix", np.shape(value))
+    if not np.all(np.isfinite(numbers)):
+        raise expected(what, "finite numbers", "NaN or infinity", "look at masses, Jacobians and the time step")
+    return matrix
+
+
+@dataclass(frozen=True)
+class LinearProblem:
+    """w = A·z + b with bounds: an LCP if they are 0 and ∞ throughout (the default), else a mixed LCP."""
+
+    A: Any
+    """(n, n) dense array or scipy.sparse CSR array; neither symmetric nor definite in general."""
+    b: np.ndarray
+    """(n,)."""
+    lower: np.ndarray = None  # type: ignore[assignment]
+    """(n,) −∞ where unbounded."""
+    upper: np.ndarray = None  # type: ignore[assignment]
+    """(n,) ∞ where unbounded."""
+    blocks: tuple[np.ndarray, ...] = ()
+    """Groups of variables that belong together (a contact's normal, friction and slip; a joint's rows), each (k,)
+    indices; every variable is in one of them. Splitting methods solve a block at a time; empty: one by one."""
+    labels: dict[str, slice] = field(default_factory=dict)
+    """Where a formulation's unknowns are in z: ``{"normal": slice(0, 4), "friction": …}``."""
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "A", _square("A", self.A))
+        n = self.A.shape[0]
+        put(self, "b", _vector("b", self.b, n))
+        put(self, "lower", np.zeros(n) if self.lower is None else _vector("lower", self.lower, n))
+        put(self, "upper", np.full(n, np.inf) if self.upper is None else _vector("upper", self.upper, n))
+        if not np.all(np.isfinite(self.b)):
+            raise expected("b", "finite numbers", "NaN or infinity", "look at velocities, gaps and the time step")
+        if np.any(self.lower > self.upper) or np.any(np.isnan(self.lower) | np.isnan(self.upper)):
+            raise expected("bounds", "lower ≤ upper", "a lower bound above its upper one")
+        if self.blocks:
+            members = np.sort(np.concatenate(self.blocks))
+            if not np.array_equal(members, np.arange(n)):
+                raise expected("blocks", "every variable in exactly one block", f"{len(members)} of {n} variables")
+
+    @property
+    def n(self) -> int:
+        return len(self.b)
+
+    @property
+    def kind(self) -> str:
+        """ "lcp" or "mlcp"."""
+        return "lcp" if np.all(self.lower == 0.0) and np.all(self.upper == np.inf) else "mlcp"
+
+    @property
+    def sparse(self) -> bool:
+        return sp.issparse(self.A)
+
+    def function(self, z: np.ndarray) -> np.ndarray:
+        """w = A·z + b."""
+        return self.A @ z + self.b
+
+    def jacobian(self, z: np.ndarray) -> Any:
+        """A, whatever z."""
+        return self.A
+
+    def dense(self) -> np.ndarray:
+        """A as a dense array, for methods that cannot do without."""
+        return self.A.toarray() if self.sparse else self.A
+
+
+@dataclass(frozen=True)
+class NonlinearProblem:
+    """w = F(z) with bounds and F's Jacobian: an NCP, or a mixed one."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    jacobian: Callable[[np.ndarray], Any]
+    """(n, n) dense or CSR at z."""
+    lower: np.ndarray
+    upper: np.ndarray
+    labels: dict[str, slice] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("function", "jacobian"):
+            if not callable(getattr(self, name)):
+                raise expected(name, "a function of z", getattr(self, name))
+        object.__setattr__(self, "lower", _vector("lower", self.lower))
+        object.__setattr__(self, "upper", _vector("upper", self.upper, len(self.lower)))
+
+    @property
+    def n(self) -> int:
+        return len(self.lower)
+
+    @property
+    def kind(self) -> str:
+        return "ncp"
+
+
+@dataclass(frozen=True)
+class FrictionProblem:
+    """Contacts with the exact (circular) Coulomb cone, u = W·p + b: an NCP.
+
+    The first ``bilateral`` rows are equations u = 0 with p free. Then three rows per contact, (normal, tangent 1,
+    tangent 2): 0 ≤ p_n ⟂ u_n ≥ 0, and p_t in the disk of radius μ·p_n with maximal dissipation, that is −u_t in the
+    normal cone of that disk at p_t.
+    """
+
+    W: Any
+    """(n, n) dense or CSR, symmetric positive semidefinite [1/kg]."""
+    b: np.ndarray
+    """(n,) u without contact impulses, gaps over the time step added to normal rows [m/s]."""
+    friction: np.ndarray
+    """(nc,) μ."""
+    bilateral: int = 0
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "W", _square("W", self.W))
+        put(self, "b", _vector("b", self.b, self.W.shape[0]))
+        put(self, "friction", _vector("friction", self.friction))
+        if self.bilateral + 3 * len(self.friction) != self.n:
+            raise expected("W", f"{self.bilateral} + 3·{len(self.friction)} rows", self.n)
+        if not np.all(np.isfinite(self.b)):
+            raise expected("b", "finite numbers", "NaN or infinity", "look at velocities, gaps and the time step")
+
+    @property
+    def n(self) -> int:
+        return self.W.shape[0]
+
+    @property
+    def kind(self) -> str:
+        return "ncp"
+
+    @property
+    def sparse(self) -> bool:
+        return sp.issparse(self.W)
+
+    def function(self, p: np.ndarray) -> np.ndarray:
+        """u = W·p + b [m/s]."""
+        return self.W @ p + self.b
+
+
+Problem = LinearProblem | NonlinearProblem | FrictionProblem
