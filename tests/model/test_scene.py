@@ -239,6 +239,20 @@ def test_bad_input_names_the_culprit(build, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(("name", "usual"), [("revolute", "hinge"), ("prismatic", "slide"), ("spherical", "ball")])
+def test_names_of_joints_in_robotics(name, usual):
+    models = []
+    for kind in (name, usual):
+        scene = ss.Scene()
+        more = {} if usual == "ball" else {"axis": (0, 1, 0), "range": (-1.0, 1.0), "motor": True}
+        arm = scene.add_body("arm", joint=kind, **more).add_box((0.1, 0.1, 0.1), mass=1.0)
+        arm.add_body("hand", pos=(0, 0, 1)).add_joint(kind, name="wrist").add_box((0.1, 0.1, 0.1), mass=1.0)
+        models.append(scene.compile())
+    assert models[0].joint_names == models[1].joint_names
+    assert models[0].actuator_names == models[1].actuator_names
+    np.testing.assert_array_equal(models[0].tree.joint_type, models[1].tree.joint_type)
+
+
 def test_a_refused_shape_leaves_nothing_behind():
     scene = ss.Scene()
     with pytest.raises(ss.InputError, match="unknown option of add_box 'frictoin': did you mean 'friction'"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +14,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, StickslipError, expected, number, unknown
+from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown
+from stickslip.model.mesh import HOLLOW, check_choice, convex_parts, file_of, hollow, hull_of, read_mesh, triangles
 from stickslip.model.shape import DEFAULT_FRICTION, Material
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ JOINTS = {
     "slide": mujoco.mjtJoint.mjJNT_SLIDE,
     "hinge": mujoco.mjtJoint.mjJNT_HINGE,
 }
+ALIASES = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball"}
+"""Robotics' names of joints."""
 Vector = Sequence[float] | np.ndarray
 
 
@@ -80,7 +84,7 @@ def option_names() -> set[str]:
     """The keyword arguments of shapes, joints and bodies."""
     methods = (Body._shape, Body.add_joint, Body.add_frame)
     names = {name for method in methods for name in inspect.signature(method).parameters}
-    return {"joint", "parent"} | names - {"self", "kind", "size", "meshname"}
+    return {"joint", "parent", "faces", "convex"} | names - {"self", "kind", "size", "meshname"}
 
 
 @dataclass
@@ -118,21 +122,55 @@ class Body:
         return self._shape(GEOM.mjGEOM_CYLINDER, [radius, length / 2, 0], **options)
 
     @says_why
-    def add_mesh(self, vertices: Vector | str | Path, **options) -> Body:
-        """A convex mesh: the hull of ``vertices`` (n, 3) [m], or of an STL or OBJ file."""
-        name = self.scene._name("mesh")
-        if isinstance(vertices, str | Path):
-            path = Path(vertices)
-            if not path.is_file():
-                raise ModelError(f"mesh file {str(path)!r} does not exist; give a path to an .stl or .obj file")
-            self.scene.spec.add_mesh(name=name, file=str(path.resolve()))
+    def add_mesh(self, vertices: Vector | str | Path, *, faces=None, convex: str | None = None, **options) -> Body:
+        """A mesh: the hull of ``vertices`` (n, 3) [m], a surface of triangles ``faces`` (m, 3), or an STL or OBJ file.
+
+        What touches is convex. ``convex`` says what becomes of a surface that is not: "hull", its convex hull (also the
+        default, but then with a warning); "decompose", several convex shapes; "refuse", an error.
+        """
+        check_choice(convex)
+        path = file_of(vertices) if isinstance(vertices, str | Path) else None
+        where = "add_mesh" if path is None else f"mesh file {str(path)!r}"
+        if path is not None:
+            points, faces = read_mesh(path)
         else:
             points = np.asarray(vertices, dtype=float)
             if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
                 raise expected("vertices", "an array of at least 4 points, shape (n, 3)", points.shape)
-            convex = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
-            self.scene.spec.add_mesh(name=name, uservert=points.ravel(), inertia=convex)
+            faces = None if faces is None else triangles(faces, points)
+        hull_of(points, where)
+        if faces is not None and hollow(points, faces, where) > HOLLOW:
+            if convex == "refuse":
+                raise ModelError(
+                    f'{where}: the mesh is not convex; convex="decompose" splits it, "hull" takes its hull'
+                )
+            if convex == "decompose":
+                return self._meshes(convex_parts(points, faces, where), options)
+            if convex is None:
+                message = (
+                    f'{where}: the mesh is not convex and touches as its hull; convex="hull" says that this is meant'
+                )
+                warnings.warn(f'{message}, convex="decompose" splits it', StickslipWarning, stacklevel=4)
+        name = self.scene._name("mesh")
+        if path is not None:
+            self.scene.spec.add_mesh(name=name, file=str(path.resolve()))
+        else:
+            inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+            self.scene.spec.add_mesh(name=name, uservert=points.ravel(), inertia=inertia)
         return self._shape(GEOM.mjGEOM_MESH, [0, 0, 0], meshname=name, **options)
+
+    def _meshes(self, parts: list[np.ndarray], options: dict) -> Body:
+        """Several convex meshes that share a mass by their volumes, and a name with numbers."""
+        volume = np.array([hull_of(part, "part of a mesh").volume for part in parts])
+        mass, name = options.pop("mass", None), options.pop("name", None)
+        for k, part in enumerate(parts):
+            own = dict(options)
+            if mass is not None:
+                own["mass"] = number("mass", mass, "a number ≥ 0", least=0.0) * volume[k] / volume.sum()
+            if name is not None:
+                own["name"] = f"{name}/{k}"
+            self.add_mesh(part, **own)
+        return self
 
     def _shape(
         self,
@@ -201,12 +239,15 @@ class Body:
     ) -> Body:
         """A joint to the parent; several joints on one body act one after the other. Limits in rad or m.
 
+        ``kind`` is free, ball (or spherical), slide (or prismatic), hinge (or revolute) or fixed; a cylindrical joint
+        is a slide and a hinge along one axis.
         ``motor=True`` adds an actuator of the same name, limited to ``max_force`` [N m or N].
         """
         if kind == "fixed":
             return self
+        kind = ALIASES.get(kind, kind)
         if kind not in JOINTS:
-            raise unknown("joint type", kind, [*JOINTS, "fixed"])
+            raise unknown("joint type", str(kind), [*JOINTS, *ALIASES, "fixed"])
         for what, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
             number(what, value, "a number ≥ 0", least=0.0)
         if max_force is not None:

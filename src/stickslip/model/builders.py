@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import expected
+from stickslip.errors import expected, number
 from stickslip.model.scene import Body, Scene
 
 
-def _count(what: str, value: int, least: int) -> None:
-    if int(value) != value or value < least:
+def check_count(what: str, value: int, least: int = 1) -> int:
+    """A whole number of things, at least so many."""
+    if number(what, value, f"a whole number ≥ {least}", least=least) != int(value):
         raise expected(what, f"a whole number ≥ {least}", value)
+    return int(value)
 
 
 def add_chain(
@@ -34,7 +36,7 @@ def add_chain(
     ``joint`` is ball or hinge (about y); ``fixed=True`` hangs the first link on the world by the same joint instead
     of letting it float.
     """
-    _count("links", links, 1)
+    check_count("links", links, 1)
     along_x = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
     bodies: list[Body] = []
     for i in range(links):
@@ -65,7 +67,7 @@ def add_cylinder_on_points(
     name: str = "cylinder",
 ) -> Body:
     """A flat cylinder that touches with points spread evenly around its lower rim."""
-    _count("contacts", contacts, 1)
+    check_count("contacts", contacts, 1)
     body = scene.add_body(name, pos=pos, quat=quat)
     body.add_cylinder(radius, height, mass=mass, collide=False)
     for i, angle in enumerate(np.linspace(0.0, 2.0 * np.pi, contacts, endpoint=False)):

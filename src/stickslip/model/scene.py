@@ -109,7 +109,8 @@ class Scene:
         parent: Body | None = None,
         **joint_options,
     ) -> Body:
-        """An empty body; ``joint`` is free, ball, hinge, slide or fixed (add more with ``body.add_joint``).
+        """An empty body; ``joint`` is free, ball, hinge, slide or fixed, or robotics' names of them as in ``add_joint``
+        (add more with ``body.add_joint``).
 
         ``joint_options`` go to ``add_joint``; the joint takes the body's name.
         """
@@ -153,7 +154,10 @@ class Scene:
 
     @says_why
     def add_mesh(self, vertices, **options) -> Body:
-        """A body that is the convex hull of ``vertices`` (n, 3) [m], or of an STL or OBJ file."""
+        """A body that is the hull of ``vertices`` (n, 3) [m], a surface of ``faces``, or an STL or OBJ file.
+
+        ``convex`` ("hull", "decompose", "refuse") says what becomes of a surface that is not; see ``Body.add_mesh``.
+        """
         return self._shaped(Body.add_mesh, (vertices,), options)
 
     def _shaped(self, add, size: tuple, options: dict) -> Body:

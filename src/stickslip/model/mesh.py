@@ -1,0 +1,122 @@
+"""Meshes and convexity: what touches is convex; how far a mesh is from that, and the convex parts of one that is not.
+
+A mesh that consists of several pieces, each of them convex, is taken apart along its pieces. Any other is decomposed by
+CoACD (Wei et al., *Approximate Convex Decomposition for 3D Meshes with Collision-Aware Concavity*, SIGGRAPH 2022), an
+optional package.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import ConvexHull, QhullError
+
+from stickslip.errors import ModelError, expected, unknown
+from stickslip.model.importers.meshes import read_with_trimesh
+
+FLAT = 1e-6
+"""Of its size: a mesh that is thinner has no volume."""
+HOLLOW = 1e-3
+"""Of its size: a mesh whose surface lies deeper below its hull is not convex."""
+CONCAVITY = 0.05
+"""CoACD's threshold: the concavity that is left in a part, of the mesh's size."""
+CHOICES = ("hull", "decompose", "refuse")
+
+
+def size_of(points: np.ndarray) -> float:
+    return float(np.ptp(points, axis=0).max())
+
+
+def is_flat(points: np.ndarray) -> bool:
+    """Whether points (n, 3) lie in a plane, to ``FLAT`` of their size."""
+    if len(points) < 4:
+        return True
+    thinnest = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
+    return bool(np.ptp(points @ thinnest) <= FLAT * size_of(points))
+
+
+def hull_of(points: np.ndarray, where: str) -> ConvexHull:
+    """The convex hull, if it encloses anything."""
+    try:
+        if not is_flat(points):
+            return ConvexHull(points)
+    except QhullError:
+        pass
+    raise ModelError(
+        f"{where}: all vertices lie in a plane, it has no volume; give it thickness, or use a box"
+    ) from None
+
+
+def hollow(points: np.ndarray, faces: np.ndarray, where: str) -> float:
+    """How deep triangles lie below their convex hull, at their corners and middles, of their size."""
+    corners = points[np.unique(faces)]
+    planes = hull_of(corners, where).equations
+    surface = np.concatenate([corners, points[faces].mean(axis=1)])
+    return float(-(surface @ planes[:, :3].T + planes[:, 3]).max(axis=1).min() / size_of(corners))
+
+
+def triangles(faces, vertices: np.ndarray) -> np.ndarray:
+    """Checked triangles (m, 3)."""
+    array = np.asarray(faces)
+    whole = array.ndim == 2 and array.shape[1] == 3 and len(array) > 0 and np.issubdtype(array.dtype, np.integer)
+    if not whole or array.min() < 0 or array.max() >= len(vertices):
+        raise expected("faces", f"triangles (m, 3) of whole numbers from 0 to {len(vertices) - 1}", faces)
+    return array
+
+
+def file_of(path: str | Path) -> Path:
+    path = Path(path)
+    if not path.is_file():
+        raise ModelError(f"mesh file {str(path)!r} does not exist; give a path to an .stl or .obj file")
+    return path
+
+
+def read_mesh(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (n, 3) [m] and triangles (m, 3) of a file."""
+    return read_with_trimesh(path, "add_mesh")
+
+
+def check_choice(convex: str | None) -> None:
+    if convex is not None and convex not in CHOICES:
+        raise unknown("value of convex", str(convex), CHOICES)
+
+
+def convex_parts(points: np.ndarray, faces: np.ndarray, where: str) -> list[np.ndarray]:
+    """The vertices of convex parts that make up the mesh."""
+    parts = []
+    for piece in pieces(points, faces):
+        if hollow(points, piece, where) <= HOLLOW:
+            parts.append(points[np.unique(piece)])
+        else:
+            parts += decomposed(points, piece, where)
+    return parts
+
+
+def pieces(points: np.ndarray, faces: np.ndarray) -> list[np.ndarray]:
+    """The triangles of each connected piece; vertices at the same place are one."""
+    _, same = np.unique(np.round(points / (FLAT * size_of(points))), axis=0, return_inverse=True)
+    welded = same.reshape(-1)[faces]
+    links = np.concatenate([welded[:, [0, 1]], welded[:, [1, 2]]])
+    n = int(welded.max()) + 1
+    _, label = connected_components(coo_matrix((np.ones(len(links)), (links[:, 0], links[:, 1])), shape=(n, n)))
+    owner = label[welded[:, 0]]
+    return [faces[owner == piece] for piece in np.unique(owner)]
+
+
+def decomposed(points: np.ndarray, faces: np.ndarray, where: str) -> list[np.ndarray]:
+    """The convex parts that CoACD finds."""
+    try:
+        import coacd
+    except ImportError:
+        raise ModelError(
+            f"{where}: splitting it into convex parts needs CoACD; `pip install coacd`, or add convex meshes, "
+            'or take the hull with convex="hull"'
+        ) from None
+    coacd.set_log_level("error")
+    used, local = np.unique(faces, return_inverse=True)
+    found = coacd.run_coacd(coacd.Mesh(points[used], local.reshape(-1, 3)), threshold=CONCAVITY)
+    parts = [np.asarray(vertices, dtype=float) for vertices, _ in found]
+    return [part for part in parts if not is_flat(part)]
