@@ -1,0 +1,303 @@
+"""Which shapes are near each other: a grid of cells, in time and memory that grow with the number of shapes.
+
+Every shape has an axis-aligned box, which half the margin widens on every side. Cells are as large as the largest box,
+the √n largest ones apart; a shape is filed under the cell of its centre, and its partners are in the 27 cells around.
+The few larger shapes (floors, walls) are tried against everything, and planes against everything by the distance of the
+centre.
+
+Candidates are sorted by kinds, (kind, kind) → one stretch of the list, the lower kind first; the order is a function of
+the poses alone.
+"""
+
+from __future__ import annotations
+
+from math import floor, isfinite, isqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.convex.geometry import BOX, CAPSULE, PLANE, SPHERE, Placed, Rules, Shapes
+
+KIND_PAIRS = 36
+
+
+class Grid(NamedTuple):
+    """Scratch of the broad phase."""
+
+    low: np.ndarray
+    """(ns, 3) of the widened boxes [m]."""
+    high: np.ndarray
+    """(ns, 3)."""
+    extent: np.ndarray
+    """(ns,) longest edge of the widened box [m]."""
+    cell: np.ndarray
+    """(ns, 3) the cell of the centre."""
+    head: np.ndarray
+    """(power of two,) the shape filed last at this place of the table, or −1."""
+    bits: np.ndarray
+    """(3,) how many bits of the place are the cell's number along each axis."""
+    following: np.ndarray
+    """(ns,) the one filed before it."""
+    large: np.ndarray
+    """(ns,) the shapes that are larger than a cell."""
+
+
+class Candidates(NamedTuple):
+    """Pairs of shapes that may be nearer than the margin."""
+
+    total: np.ndarray
+    """(1,) more than the capacity means that the buffer must grow."""
+    pair: np.ndarray
+    """(capacity, 2) as found."""
+    sorted: np.ndarray
+    """(capacity, 2) by kinds."""
+    start: np.ndarray
+    """(37,) kinds (i, j) have the pairs start[6i + j] … start[6i + j + 1] − 1."""
+
+
+@kernel
+def excluded(rules, one, other):
+    low, high = min(one, other), max(one, other)
+    signature = (low << 16) + high
+    left, right = 0, rules.excluded.shape[0]
+    while left < right:
+        middle = (left + right) // 2
+        if rules.excluded[middle] < signature:
+            left = middle + 1
+        else:
+            right = middle
+    return left < rules.excluded.shape[0] and rules.excluded[left] == signature
+
+
+@kernel
+def allowed(shapes, rules, a, b):
+    """Whether masks, parents and exclusions let two shapes touch."""
+    i, j = shapes.link[a], shapes.link[b]
+    if i == j or not (shapes.group[a] & shapes.mask[b] or shapes.group[b] & shapes.mask[a]):
+        return False
+    if (i != 0 and rules.parent[j] == i) or (j != 0 and rules.parent[i] == j):
+        return False
+    return not excluded(rules, shapes.body[a], shapes.body[b])
+
+
+@kernel
+def propose(shapes, rules, candidates, a, b):
+    if not allowed(shapes, rules, a, b):
+        return
+    c = candidates.total[0]
+    candidates.total[0] = c + 1
+    if c >= candidates.pair.shape[0]:
+        return
+    if shapes.kind[b] < shapes.kind[a] or (shapes.kind[a] == shapes.kind[b] and b < a):
+        a, b = b, a
+    candidates.pair[c, 0], candidates.pair[c, 1] = a, b
+
+
+@kernel
+def overlap(grid, a, b):
+    low, high = grid.low, grid.high
+    return (
+        low[a, 0] <= high[b, 0]
+        and low[b, 0] <= high[a, 0]
+        and low[a, 1] <= high[b, 1]
+        and low[b, 1] <= high[a, 1]
+        and low[a, 2] <= high[b, 2]
+        and low[b, 2] <= high[a, 2]
+    )
+
+
+@kernel
+def boxes_around(shapes, placed, margin, grid):
+    """Axis-aligned boxes of all shapes but planes, half a margin wider."""
+    R = placed.rot
+    for s in range(shapes.kind.shape[0]):
+        longest = 0.0
+        for i in range(3):
+            if shapes.kind[s] == SPHERE:
+                reach = shapes.size[s, 0]
+            elif shapes.kind[s] == CAPSULE:
+                reach = shapes.size[s, 0] + abs(R[s, i, 2]) * shapes.size[s, 1]
+            else:
+                reach = 0.0
+                for j in range(3):
+                    reach += abs(R[s, i, j]) * shapes.half[s, j]
+            reach = reach * (1.0 + 1e-12) + 0.5 * margin
+            grid.low[s, i], grid.high[s, i] = placed.pos[s, i] - reach, placed.pos[s, i] + reach
+            longest = max(longest, 2.0 * reach)
+        grid.extent[s] = longest
+
+
+@kernel
+def against_planes(shapes, rules, placed, margin, plane, candidates):
+    """Shapes whose ball, or whose exact reach for spheres and boxes, comes nearer to a plane than the margin."""
+    R, P = placed.rot, placed.pos
+    nx, ny, nz = R[plane, 0, 2], R[plane, 1, 2], R[plane, 2, 2]
+    for s in range(shapes.kind.shape[0]):
+        if shapes.kind[s] == PLANE:
+            continue
+        height = nx * (P[s, 0] - P[plane, 0]) + ny * (P[s, 1] - P[plane, 1]) + nz * (P[s, 2] - P[plane, 2])
+        reach = shapes.radius[s]
+        if shapes.kind[s] == BOX:
+            reach = 0.0
+            for j in range(3):
+                reach += abs(nx * R[s, 0, j] + ny * R[s, 1, j] + nz * R[s, 2, j]) * shapes.half[s, j]
+        if height - reach * (1.0 + 1e-12) < margin:
+            propose(shapes, rules, candidates, plane, s)
+
+
+@kernel
+def place_of(grid, i, j, k):
+    """Where in the table cell (i, j, k) is: the low bits of each, side by side, so that neighbours are neighbours."""
+    x, y, z = grid.bits[0], grid.bits[1], grid.bits[2]
+    return (i & ((1 << x) - 1)) | ((j & ((1 << y) - 1)) << x) | ((k & ((1 << z) - 1)) << (x + y))
+
+
+@kernel
+def share_bits(shapes, grid, cell):
+    """How many bits of the table each axis gets: as many as the shapes spread over, fewer where they do not fit."""
+    room, most = 0, grid.head.shape[0]
+    while (1 << (room + 1)) <= most:
+        room += 1
+    needed = 0
+    for i in range(3):
+        low, high = 1 << 62, -(1 << 62)
+        for s in range(shapes.kind.shape[0]):
+            if shapes.kind[s] != PLANE and grid.extent[s] <= cell:
+                low, high = min(low, grid.cell[s, i]), max(high, grid.cell[s, i])
+        grid.bits[i] = 0
+        while low < high and (1 << grid.bits[i]) < high - low + 1 and grid.bits[i] < room:
+            grid.bits[i] += 1
+        needed += grid.bits[i]
+    while needed > room:
+        widest = 0
+        for i in range(1, 3):
+            if grid.bits[i] > grid.bits[widest]:
+                widest = i
+        grid.bits[widest] -= 1
+        needed -= 1
+
+
+@kernel
+def cell_number(x, cell):
+    """The cell along one axis; far away and not finite, one for all."""
+    u = floor(x / cell)
+    return int(u) if abs(u) < 1e15 else 0
+
+
+@kernel
+def file_and_look(shapes, rules, grid, cell, candidates):
+    """File every shape, then look around cell by cell, which keeps memory near; returns how many are larger."""
+    larges = 0
+    for i in range(grid.head.shape[0]):
+        grid.head[i] = -1
+    for s in range(shapes.kind.shape[0]):
+        if shapes.kind[s] != PLANE and not grid.extent[s] <= cell:
+            grid.large[larges] = s
+            larges += 1
+        for i in range(3):
+            grid.cell[s, i] = cell_number(0.5 * (grid.low[s, i] + grid.high[s, i]), cell)
+    share_bits(shapes, grid, cell)
+    for s in range(shapes.kind.shape[0]):
+        if shapes.kind[s] != PLANE and grid.extent[s] <= cell:
+            h = place_of(grid, grid.cell[s, 0], grid.cell[s, 1], grid.cell[s, 2])
+            grid.following[s] = grid.head[h]
+            grid.head[h] = s
+    for h in range(grid.head.shape[0]):
+        s = grid.head[h]
+        while s >= 0:
+            look_around(shapes, rules, grid, s, candidates)
+            s = grid.following[s]
+    return larges
+
+
+@kernel
+def look_around(shapes, rules, grid, s, candidates):
+    """Partners of shape s: those filed before it in its own cell, and all in half of the cells around."""
+    for step in range(14):  # the own cell, then (1, 0, 0), (·, 1, 0), (·, ·, 1)
+        if step < 2:
+            di, dj, dk = step, 0, 0
+        elif step < 5:
+            di, dj, dk = step - 3, 1, 0
+        else:
+            di, dj, dk = (step - 5) % 3 - 1, (step - 5) // 3 - 1, 1
+        i, j, k = grid.cell[s, 0] + di, grid.cell[s, 1] + dj, grid.cell[s, 2] + dk
+        t = grid.following[s] if step == 0 else grid.head[place_of(grid, i, j, k)]
+        while t >= 0:
+            here = grid.cell[t, 0] == i and grid.cell[t, 1] == j and grid.cell[t, 2] == k
+            if here and overlap(grid, s, t):
+                propose(shapes, rules, candidates, t, s)
+            t = grid.following[t]
+
+
+@kernel
+def find_candidates(shapes: Shapes, rules: Rules, placed: Placed, margin, cell, grid: Grid, candidates: Candidates):
+    """All allowed pairs whose boxes overlap, sorted by kinds; the count goes on beyond the capacity."""
+    candidates.total[0] = 0
+    ns = shapes.kind.shape[0]
+    boxes_around(shapes, placed, margin, grid)
+    for s in range(ns):
+        if shapes.kind[s] == PLANE:
+            against_planes(shapes, rules, placed, margin, s, candidates)
+    larges = file_and_look(shapes, rules, grid, cell, candidates)
+    for m in range(larges):
+        a = grid.large[m]
+        for b in range(ns):
+            if shapes.kind[b] != PLANE and (grid.extent[b] <= cell or b > a) and overlap(grid, a, b):
+                propose(shapes, rules, candidates, a, b)
+    sort_by_kinds(shapes, candidates)
+
+
+@kernel
+def sort_by_kinds(shapes, candidates):
+    """Counting sort, which keeps the order within a kind."""
+    start, n = candidates.start, min(candidates.total[0], candidates.pair.shape[0])
+    for i in range(KIND_PAIRS + 1):
+        start[i] = 0
+    for c in range(n):
+        start[6 * shapes.kind[candidates.pair[c, 0]] + shapes.kind[candidates.pair[c, 1]] + 1] += 1
+    for i in range(KIND_PAIRS):
+        start[i + 1] += start[i]
+    for c in range(n):
+        code = 6 * shapes.kind[candidates.pair[c, 0]] + shapes.kind[candidates.pair[c, 1]]
+        candidates.sorted[start[code], 0] = candidates.pair[c, 0]
+        candidates.sorted[start[code], 1] = candidates.pair[c, 1]
+        start[code] += 1
+    for i in range(KIND_PAIRS, 0, -1):
+        start[i] = start[i - 1]
+    start[0] = 0
+
+
+def cell_size(shapes: Shapes, margin: float) -> float:
+    """Edge of a cell: what holds all shapes, however turned, but the √n largest [m]."""
+    diameter = np.sort(2.0 * shapes.radius[shapes.kind != PLANE])
+    if not len(diameter):
+        return 1.0
+    largest = float(diameter[len(diameter) - 1 - isqrt(len(diameter) - 1)])
+    size = (largest + margin) * (1.0 + 1e-9)
+    return size if size > 0.0 and isfinite(size) else 1.0
+
+
+def make_grid(shapes: int) -> Grid:
+    n = max(1, shapes)
+    table = 1 << (2 * n - 1).bit_length()
+    return Grid(
+        low=np.zeros((n, 3)),
+        high=np.zeros((n, 3)),
+        extent=np.zeros(n),
+        cell=np.zeros((n, 3), dtype=np.int64),
+        head=np.zeros(table, dtype=np.int64),
+        bits=np.zeros(3, dtype=np.int64),
+        following=np.zeros(n, dtype=np.int64),
+        large=np.zeros(n, dtype=np.int64),
+    )
+
+
+def make_candidates(capacity: int) -> Candidates:
+    n = max(1, capacity)
+    return Candidates(
+        total=np.zeros(1, dtype=np.int64),
+        pair=np.zeros((n, 2), dtype=np.int64),
+        sorted=np.zeros((n, 2), dtype=np.int64),
+        start=np.zeros(KIND_PAIRS + 1, dtype=np.int64),
+    )

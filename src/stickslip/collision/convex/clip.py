@@ -1,0 +1,92 @@
+"""The polygon that two faces share, seen along a normal: one is cut by the side planes of the other.
+
+Side planes stand on the edges of the reference face and contain the normal (Sutherland, Hodgman, CACM 17(1), 1974).
+They are moved inwards by ``SHRINK`` of the size: faces that only meet at their rims share nothing, a peg that just fits
+a hole passes its rim, and the corners of flush faces have one name instead of two that take turns by round-off.
+
+Each corner of the result has a name that persists while the same features touch: (CORNER, corner of the incident
+polyhedron, 0), (CROSSING, edge of the incident loop, edge of the reference loop) or (CLIPPED, two edges of the
+reference loop).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from stickslip._jit import kernel
+from stickslip.collision.convex.geometry import CLIPPED, CORNER, CROSSING
+from stickslip.math.spatial import cross
+
+SHRINK = 1e-10
+
+
+@kernel
+def load_face(bodies, p, f, vertex, work):
+    """Face f (local number) of polyhedron p as the polygon to be cut; returns its number of corners."""
+    face, first, corner = bodies.face_start[p] + f, bodies.loop_start[bodies.face_start[p]], bodies.vertex_start[p]
+    begin = bodies.loop_start[face]
+    n = bodies.loop_start[face + 1] - begin
+    for i in range(n):
+        v = bodies.loop[begin + i] - corner
+        for j in range(3):
+            work.polygon[0, i, j] = vertex[v, j]
+        work.label[0, i, 0], work.label[0, i, 1], work.label[0, i, 2] = CORNER, v, 0
+        work.label[0, i, 3] = begin + i - first
+    return n
+
+
+@kernel
+def cut(work, source, n, px, py, pz, sx, sy, sz, edge):
+    """Keep what is inside of the plane through p with outward normal s; returns the new number of corners.
+
+    ``edge`` ≥ 0 names the plane; edges of the polygon are ≥ 0 if original and −1 − plane if they lie in a plane.
+    """
+    G, L, target, m = work.polygon, work.label, 1 - source, 0
+    for i in range(n):
+        j = i + 1 if i + 1 < n else 0
+        di = (G[source, i, 0] - px) * sx + (G[source, i, 1] - py) * sy + (G[source, i, 2] - pz) * sz
+        dj = (G[source, j, 0] - px) * sx + (G[source, j, 1] - py) * sy + (G[source, j, 2] - pz) * sz
+        if di <= 0.0:
+            for k in range(3):
+                G[target, m, k] = G[source, i, k]
+            for k in range(4):
+                L[target, m, k] = L[source, i, k]
+            m += 1
+        if (di <= 0.0) != (dj <= 0.0):
+            t = di / (di - dj)
+            for k in range(3):
+                G[target, m, k] = G[source, i, k] + t * (G[source, j, k] - G[source, i, k])
+            old = L[source, i, 3]
+            if old >= 0:
+                L[target, m, 0], L[target, m, 1], L[target, m, 2] = CROSSING, old, edge
+            else:
+                L[target, m, 0] = CLIPPED
+                L[target, m, 1], L[target, m, 2] = min(-1 - old, edge), max(-1 - old, edge)
+            L[target, m, 3] = -1 - edge if di <= 0.0 else old
+            m += 1
+    return m
+
+
+@kernel
+def clip_to_face(bodies, p, f, vertex, nx, ny, nz, size, work, n):
+    """Cut the loaded polygon of n corners by the sides of face f of polyhedron p along ±(nx, ny, nz).
+
+    Returns (which of the two buffers holds the result, its number of corners).
+    """
+    face, first, corner = bodies.face_start[p] + f, bodies.loop_start[bodies.face_start[p]], bodies.vertex_start[p]
+    begin, end = bodies.loop_start[face], bodies.loop_start[face + 1]
+    source = 0
+    for i in range(begin, end):
+        a = bodies.loop[i] - corner
+        b = bodies.loop[i + 1 if i + 1 < end else begin] - corner
+        ex, ey, ez = vertex[b, 0] - vertex[a, 0], vertex[b, 1] - vertex[a, 1], vertex[b, 2] - vertex[a, 2]
+        sx, sy, sz = cross(ex, ey, ez, nx, ny, nz)
+        length = sqrt(sx * sx + sy * sy + sz * sz)
+        sx, sy, sz = sx / length, sy / length, sz / length
+        inset = SHRINK * size
+        px, py, pz = vertex[a, 0] - inset * sx, vertex[a, 1] - inset * sy, vertex[a, 2] - inset * sz
+        n = cut(work, source, n, px, py, pz, sx, sy, sz, i - first)
+        source = 1 - source
+        if n == 0:
+            break
+    return source, n

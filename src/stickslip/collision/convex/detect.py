@@ -1,0 +1,129 @@
+"""All contacts of an instant between convex shapes: broad phase, then one function per pair of kinds.
+
+    places of shapes → candidates, sorted by kinds → FUNCTIONS[kind, kind] on each stretch → contacts
+
+Each function is compiled when a scene first needs it. Buffers that are full are grown and the search repeated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.convex.box_box import box_box
+from stickslip.collision.convex.box_capsule import box_capsule
+from stickslip.collision.convex.box_cylinder import box_cylinder
+from stickslip.collision.convex.box_mesh import box_mesh
+from stickslip.collision.convex.broad_phase import cell_size, find_candidates, make_candidates, make_grid
+from stickslip.collision.convex.capsule_capsule import capsule_capsule
+from stickslip.collision.convex.capsule_cylinder import capsule_cylinder
+from stickslip.collision.convex.capsule_mesh import capsule_mesh
+from stickslip.collision.convex.cylinder_cylinder import cylinder_cylinder
+from stickslip.collision.convex.cylinder_mesh import cylinder_mesh
+from stickslip.collision.convex.finish import finish
+from stickslip.collision.convex.geometry import (
+    NAMES,
+    Found,
+    build_geometry,
+    make_found,
+    make_placed,
+    place_shapes,
+)
+from stickslip.collision.convex.mesh_mesh import mesh_mesh
+from stickslip.collision.convex.placed_polyhedron import make_work
+from stickslip.collision.convex.plane_box import plane_box
+from stickslip.collision.convex.plane_capsule import plane_capsule
+from stickslip.collision.convex.plane_cylinder import plane_cylinder
+from stickslip.collision.convex.plane_mesh import plane_mesh
+from stickslip.collision.convex.plane_sphere import plane_sphere
+from stickslip.collision.convex.sphere_box import sphere_box
+from stickslip.collision.convex.sphere_capsule import sphere_capsule
+from stickslip.collision.convex.sphere_cylinder import sphere_cylinder
+from stickslip.collision.convex.sphere_mesh import sphere_mesh
+from stickslip.collision.convex.sphere_sphere import sphere_sphere
+from stickslip.collision.detector import Detector
+from stickslip.dynamics.data import Kinematics
+from stickslip.errors import number
+from stickslip.model.model import Model
+
+FUNCTIONS = {
+    ("plane", "sphere"): plane_sphere,
+    ("plane", "box"): plane_box,
+    ("plane", "capsule"): plane_capsule,
+    ("plane", "cylinder"): plane_cylinder,
+    ("plane", "mesh"): plane_mesh,
+    ("sphere", "sphere"): sphere_sphere,
+    ("sphere", "box"): sphere_box,
+    ("sphere", "capsule"): sphere_capsule,
+    ("sphere", "cylinder"): sphere_cylinder,
+    ("sphere", "mesh"): sphere_mesh,
+    ("box", "box"): box_box,
+    ("box", "capsule"): box_capsule,
+    ("box", "cylinder"): box_cylinder,
+    ("box", "mesh"): box_mesh,
+    ("capsule", "capsule"): capsule_capsule,
+    ("capsule", "cylinder"): capsule_cylinder,
+    ("capsule", "mesh"): capsule_mesh,
+    ("cylinder", "cylinder"): cylinder_cylinder,
+    ("cylinder", "mesh"): cylinder_mesh,
+    ("mesh", "mesh"): mesh_mesh,
+}
+"""Kinds, lower one first as in ``geometry.NAMES`` → f(geometry, placed, work, pairs (n, 2), margin, found)."""
+
+
+@kernel
+def begin(shapes, rules, kin, placed, margin, cell, grid, candidates):
+    place_shapes(shapes, kin, placed)
+    find_candidates(shapes, rules, placed, margin, cell, grid, candidates)
+
+
+class ConvexDetector(Detector):
+    """Planes, spheres, boxes, capsules, cylinders and convex meshes against each other, with full manifolds.
+
+    ``margin`` [m]: contacts with gaps below it are found, penetrating or not; see docs/collision.md.
+    """
+
+    def __init__(self, model: Model, margin: float) -> None:
+        self.margin = number("margin", margin, "a finite number ≥ 0 [m]", least=0.0)
+        self.geometry, self.rules = build_geometry(model)
+        shapes = self.geometry.shapes
+        ns = len(shapes.kind)
+        self.cell = cell_size(shapes, self.margin)
+        self.placed = make_placed(ns, model.nlink)
+        self.grid = make_grid(ns)
+        self.candidates = make_candidates(4 * ns + 16)
+        self.found = make_found(4 * ns + 16)
+        self.work = make_work(self.geometry.bodies)
+        self.material = np.zeros((1, 4))
+        self.table = [
+            (6 * NAMES.index(one) + NAMES.index(other), function) for (one, other), function in FUNCTIONS.items()
+        ]
+
+    def find(self, kin: Kinematics, contacts: ContactList) -> None:
+        found = self.find_raw(kin)
+        contacts.clear()
+        if found.total[0] > len(contacts.arrays.pair):
+            contacts.arrays.found[0] = found.total[0]
+            contacts.grow()
+            contacts.clear()
+        finish(self.geometry.shapes, self.placed, kin, found, contacts.arrays, self.material)
+
+    def find_raw(self, kin: Kinematics) -> Found:
+        """The contacts between shapes, before bodies are put in order."""
+        shapes = self.geometry.shapes
+        while True:
+            begin(shapes, self.rules, kin, self.placed, self.margin, self.cell, self.grid, self.candidates)
+            if self.candidates.total[0] <= len(self.candidates.pair):
+                break
+            self.candidates = make_candidates(2 * int(self.candidates.total[0]))
+        while True:
+            self.found.total[0] = 0
+            start, pairs = self.candidates.start, self.candidates.sorted
+            for code, function in self.table:
+                if start[code] < start[code + 1]:
+                    stretch = pairs[start[code] : start[code + 1]]
+                    function(self.geometry, self.placed, self.work, stretch, self.margin, self.found)
+            if self.found.total[0] <= len(self.found.gap):
+                return self.found
+            self.found = make_found(2 * int(self.found.total[0]))

@@ -1,0 +1,239 @@
+"""The shapes of a model as constant arrays, where they are in the world, and the raw contacts found between them.
+
+A contact between shapes a and b is found as (a, b, feature, point on b, unit normal from a to b, gap); which body comes
+first, the tangents and the material are settled afterwards, once for all kinds of shapes (``finish``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
+from stickslip.math.spatial import rotate
+from stickslip.model.model import Model
+from stickslip.model.shape import Shape
+
+PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
+KINDS = {"plane": PLANE, "sphere": SPHERE, "point": SPHERE, "box": BOX, "capsule": CAPSULE, "cylinder": CYLINDER}
+KINDS["mesh"] = MESH
+"""A contact point is a sphere of radius 0."""
+NAMES = ("plane", "sphere", "box", "capsule", "cylinder", "mesh")
+
+
+class Shapes(NamedTuple):
+    """ns shapes that can touch something."""
+
+    kind: np.ndarray
+    """(ns,) PLANE … MESH."""
+    link: np.ndarray
+    """(ns,)."""
+    body: np.ndarray
+    """(ns,) the body of the file that it belongs to: exclusions name these."""
+    pos: np.ndarray
+    """(ns, 3) in the link frame [m]."""
+    rot: np.ndarray
+    """(ns, 3, 3) in the link frame."""
+    size: np.ndarray
+    """(ns, 3) radius; radius and half length; half edges [m]."""
+    half: np.ndarray
+    """(ns, 3) a box about the shape's origin, in its axes, that holds it [m]; infinite for planes."""
+    radius: np.ndarray
+    """(ns,) a ball about the shape's origin that holds it [m]."""
+    group: np.ndarray
+    """(ns,) bit mask of what it is."""
+    mask: np.ndarray
+    """(ns,) bit mask of what it touches."""
+    material: np.ndarray
+    """(ns, 4) friction, stiffness, damping, restitution; NaN: left to the other shape."""
+    polyhedron: np.ndarray
+    """(ns,) its number among the polyhedra, or −1."""
+
+
+class Rules(NamedTuple):
+    """What may touch what, besides the masks."""
+
+    parent: np.ndarray
+    """(nl,) parent link."""
+    excluded: np.ndarray
+    """(ne,) sorted signatures (lower body << 16) + higher body."""
+
+
+class Geometry(NamedTuple):
+    """All that is constant."""
+
+    shapes: Shapes
+    bodies: Polyhedra
+    edges: Neighbours
+
+
+class Placed(NamedTuple):
+    """Where things are at this instant, in world axes."""
+
+    pos: np.ndarray
+    """(ns, 3) origins of the shapes [m]."""
+    rot: np.ndarray
+    """(ns, 3, 3) axes of the shapes."""
+    link_pos: np.ndarray
+    """(nl, 3) origins of the links [m]: the polyhedra are given there."""
+    link_rot: np.ndarray
+    """(nl, 3, 3)."""
+
+
+class Found(NamedTuple):
+    """Raw contacts; the first ``total[0]`` entries are valid."""
+
+    total: np.ndarray
+    """(1,) more than the capacity means that the buffer must grow."""
+    first: np.ndarray
+    """(capacity,) shape a."""
+    second: np.ndarray
+    """(capacity,) shape b."""
+    feature: np.ndarray
+    """(capacity,) which corner, edge or face of them: see ``feature``."""
+    point: np.ndarray
+    """(capacity, 3) on shape b [m, world]."""
+    normal: np.ndarray
+    """(capacity, 3) from a to b [world]."""
+    gap: np.ndarray
+    """(capacity,) [m]."""
+
+
+FEATURE_BITS = 13
+"""Of each of the two numbers in a feature; meshes with more corners than 8192 may share ids."""
+CORNER, CROSSING, CLIPPED, WITHIN = range(4)
+"""A corner of one shape; an edge over the rim of a face; a corner of that face; edges of both, smooth surfaces."""
+
+
+@kernel
+def feature(kind, side, i, j):
+    """A number below 2²⁹ for entity i of one shape against entity j of the other."""
+    low = (1 << FEATURE_BITS) - 1
+    return ((2 * kind + side) << (2 * FEATURE_BITS)) + ((i & low) << FEATURE_BITS) + (j & low)
+
+
+@kernel
+def emit(found, a, b, name, px, py, pz, nx, ny, nz, gap):
+    """One more raw contact; beyond the capacity it is only counted."""
+    c = found.total[0]
+    found.total[0] = c + 1
+    if c >= found.gap.shape[0]:
+        return
+    found.first[c], found.second[c], found.feature[c] = a, b, name
+    found.point[c, 0], found.point[c, 1], found.point[c, 2] = px, py, pz
+    found.normal[c, 0], found.normal[c, 1], found.normal[c, 2] = nx, ny, nz
+    found.gap[c] = gap
+
+
+@kernel(inline=False)
+def emit_apart(found, start, near, a, b, name, px, py, pz, nx, ny, nz, gap):
+    """The same, unless a contact from ``start`` on lies within ``near`` [m] of it."""
+    for c in range(start, min(found.total[0], found.gap.shape[0])):
+        dx, dy, dz = found.point[c, 0] - px, found.point[c, 1] - py, found.point[c, 2] - pz
+        if dx * dx + dy * dy + dz * dz <= near * near:
+            return
+    emit(found, a, b, name, px, py, pz, nx, ny, nz, gap)
+
+
+@kernel
+def place_shapes(shapes, kin, placed):
+    """Poses of all shapes and links in the world."""
+    for link in range(placed.link_pos.shape[0]):
+        for i in range(3):
+            placed.link_pos[link, i] = kin.pos[link, i]
+            for j in range(3):
+                placed.link_rot[link, i, j] = kin.rot[link, i, j]
+    for s in range(shapes.kind.shape[0]):
+        link = shapes.link[s]
+        x, y, z = rotate(kin.rot, link, shapes.pos[s, 0], shapes.pos[s, 1], shapes.pos[s, 2])
+        placed.pos[s, 0], placed.pos[s, 1], placed.pos[s, 2] = (
+            x + kin.pos[link, 0],
+            y + kin.pos[link, 1],
+            z + kin.pos[link, 2],
+        )
+        for j in range(3):
+            x, y, z = rotate(kin.rot, link, shapes.rot[s, 0, j], shapes.rot[s, 1, j], shapes.rot[s, 2, j])
+            placed.rot[s, 0, j], placed.rot[s, 1, j], placed.rot[s, 2, j] = x, y, z
+
+
+def bounding_box(shape: Shape) -> np.ndarray:
+    """(3,) half edges of a box about the shape's origin, in its axes, that holds it [m]."""
+    match shape.kind:
+        case "plane":
+            return np.full(3, np.inf)
+        case "capsule":
+            return np.array([shape.size[0], shape.size[0], shape.size[0] + shape.size[1]])
+        case "cylinder":
+            return np.array([shape.size[0], shape.size[0], shape.size[1]])
+        case "mesh" if shape.vertices is not None:
+            return np.abs(shape.vertices).max(axis=0)
+        case "box":
+            return shape.size.copy()
+        case _:
+            return np.full(3, shape.size[0])
+
+
+def bounding_radius(shape: Shape) -> float:
+    match shape.kind:
+        case "capsule":
+            return float(shape.size[0] + shape.size[1])
+        case "cylinder":
+            return float(np.hypot(shape.size[0], shape.size[1]))
+        case "mesh" if shape.vertices is not None:
+            return float(np.linalg.norm(shape.vertices, axis=1).max())
+        case "box":
+            return float(np.linalg.norm(shape.size))
+        case "plane":
+            return np.inf
+        case _:
+            return float(shape.size[0])
+
+
+def surface(shape: Shape) -> list[float]:
+    material = shape.material
+    values = (material.friction, material.stiffness, material.damping, material.restitution)
+    return [np.nan if value is None else float(value) for value in values]
+
+
+def build_geometry(model: Model) -> tuple[Geometry, Rules]:
+    """The arrays of all shapes that can touch anything, in the model's order."""
+    solid = tuple(shape for shape in model.shapes if shape.group or shape.mask)
+    bodies, edges, which = build_polyhedra(solid)
+    shapes = Shapes(
+        kind=np.array([KINDS[s.kind] for s in solid], dtype=np.int64),
+        link=np.array([s.link for s in solid], dtype=np.int64),
+        body=np.array([s.body for s in solid], dtype=np.int64),
+        pos=np.array([s.pos for s in solid], dtype=float).reshape(-1, 3),
+        rot=np.array([s.rot for s in solid], dtype=float).reshape(-1, 3, 3),
+        size=np.array([s.size for s in solid], dtype=float).reshape(-1, 3),
+        half=np.array([bounding_box(s) for s in solid], dtype=float).reshape(-1, 3),
+        radius=np.array([bounding_radius(s) for s in solid], dtype=float),
+        group=np.array([s.group for s in solid], dtype=np.int64),
+        mask=np.array([s.mask for s in solid], dtype=np.int64),
+        material=np.array([surface(s) for s in solid], dtype=float).reshape(-1, 4),
+        polyhedron=which,
+    )
+    rules = Rules(
+        parent=model.tree.parent.astype(np.int64),
+        excluded=np.sort(np.array(model.mj.exclude_signature, dtype=np.int64).ravel()),
+    )
+    return Geometry(shapes, bodies, edges), rules
+
+
+def make_placed(shapes: int, links: int) -> Placed:
+    return Placed(np.zeros((shapes, 3)), np.zeros((shapes, 3, 3)), np.zeros((links, 3)), np.zeros((links, 3, 3)))
+
+
+def make_found(capacity: int) -> Found:
+    n = max(1, capacity)
+    return Found(
+        total=np.zeros(1, dtype=np.int64),
+        first=np.zeros(n, dtype=np.int64),
+        second=np.zeros(n, dtype=np.int64),
+        feature=np.zeros(n, dtype=np.int64),
+        point=np.zeros((n, 3)),
+        normal=np.zeros((n, 3)),
+        gap=np.zeros(n),
+    )

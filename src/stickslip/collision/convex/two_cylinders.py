@@ -1,0 +1,179 @@
+"""The axis of largest gap between two cylinders,
+
+    g(n) = n·d − s₁(n) − s₂(n),    sᵢ(n) = rᵢ·√(1 − (n·aᵢ)²) + hᵢ·|n·aᵢ|,
+
+over unit vectors n from cylinder 1 at the origin to cylinder 2 at d. g has ridges: where n is an axis (a cap), across
+both axes (side on side), or across one (side on rim: a maximum along a circle). Those are looked at in closed form or
+along the circle; the smooth rest, rim on rim, by Newton's method on the sphere from the best of many directions. With w
+the vector between the support points, ∇g = w; a rim of radius r at n with tangent t adds −r/√(1 − (n·a)²)·t·tᵀ to the
+second derivative, and the sphere −g. Apart, g has one maximum only; overlapping, it may have several, of which the
+directions are to find the best.
+"""
+
+from __future__ import annotations
+
+from math import cos, inf, pi, sin, sqrt
+
+from stickslip._jit import kernel
+from stickslip.collision.convex.rim import best_on_arc, support
+from stickslip.collision.convex.segments import across
+from stickslip.math.spatial import cross
+
+DIRECTIONS = 96
+STARTS = 6
+STEPS = 40
+
+
+@kernel
+def gap_along(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2):
+    return (
+        nx * dx
+        + ny * dy
+        + nz * dz
+        - support(r1, h1, nx * ax + ny * ay + nz * az)
+        - support(r2, h2, nx * bx + ny * by + nz * bz)
+    )
+
+
+@kernel
+def support_point(nx, ny, nz, ax, ay, az, r, h):
+    """(point of the cylinder farthest along n, unit tangent of its rim there, √(1 − (n·a)²))."""
+    along = nx * ax + ny * ay + nz * az
+    mx, my, mz = nx - along * ax, ny - along * ay, nz - along * az
+    root = sqrt(mx * mx + my * my + mz * mz)
+    if root < 1e-14:
+        mx, my, mz = across(ax, ay, az)
+        root = 1e-14
+    else:
+        mx, my, mz = mx / root, my / root, mz / root
+    t = h if along > 0.0 else -h
+    tx, ty, tz = cross(ax, ay, az, mx, my, mz)
+    return t * ax + r * mx, t * ay + r * my, t * az + r * mz, tx, ty, tz, root
+
+
+@kernel
+def climb(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2):
+    """The maximum of g near n: Newton's step where it goes up, else up the gradient, halved until it gains."""
+    g = gap_along(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
+    for _ in range(STEPS):
+        x1, y1, z1, sx, sy, sz, root1 = support_point(nx, ny, nz, ax, ay, az, r1, h1)
+        x2, y2, z2, tx, ty, tz, root2 = support_point(-nx, -ny, -nz, bx, by, bz, r2, h2)
+        wx, wy, wz = dx + x2 - x1, dy + y2 - y1, dz + z2 - z1
+        px, py, pz = across(nx, ny, nz)
+        qx, qy, qz = cross(nx, ny, nz, px, py, pz)
+        G1, G2 = wx * px + wy * py + wz * pz, wx * qx + wy * qy + wz * qz
+        s1, s2, t1, t2 = (
+            sx * px + sy * py + sz * pz,
+            sx * qx + sy * qy + sz * qz,
+            tx * px + ty * py + tz * pz,
+            tx * qx + ty * qy + tz * qz,
+        )
+        c1, c2 = r1 / root1, r2 / root2
+        H11, H12, H22 = -c1 * s1 * s1 - c2 * t1 * t1 - g, -c1 * s1 * s2 - c2 * t1 * t2, -c1 * s2 * s2 - c2 * t2 * t2 - g
+        det = H11 * H22 - H12 * H12
+        if H11 < 0.0 and det > 0.0:
+            u, v = -(H22 * G1 - H12 * G2) / det, -(H11 * G2 - H12 * G1) / det
+        else:
+            scale = abs(H11) + abs(H22) + abs(H12) + 1e-300
+            u, v = G1 / scale, G2 / scale
+        longest = sqrt(u * u + v * v)
+        if longest > 0.5:
+            u, v = 0.5 * u / longest, 0.5 * v / longest
+        gained = False
+        for _ in range(30):
+            x, y, z = nx + u * px + v * qx, ny + u * py + v * qy, nz + u * pz + v * qz
+            length = sqrt(x * x + y * y + z * z)
+            x, y, z = x / length, y / length, z / length
+            value = gap_along(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
+            if value > g:
+                gained, g, nx, ny, nz = True, value, x, y, z
+                break
+            u, v = 0.5 * u, 0.5 * v
+        if not gained or longest < 1e-12:
+            break
+    return g, nx, ny, nz
+
+
+@kernel
+def on_circle(dx, dy, dz, ax, ay, az, r1, bx, by, bz, r2, h2):
+    """(g, n) of the largest maximum over n across a, off the ridge across both."""
+    px, py, pz = across(ax, ay, az)
+    qx, qy, qz = cross(ax, ay, az, px, py, pz)
+    A, B = dx * px + dy * py + dz * pz, dx * qx + dy * qy + dz * qz
+    C, D = bx * px + by * py + bz * pz, bx * qx + by * qy + bz * qz
+    g, phi = best_on_arc(r2, h2, A, B, C, D, 2.0 * pi)
+    c, s = cos(phi), sin(phi)
+    return g - r1, c * px + s * qx, c * py + s * qy, c * pz + s * qz
+
+
+@kernel
+def ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie):
+    """(g, n) of the best ridge: caps, sides on sides, sides on rims."""
+    best, nx, ny, nz = -inf, 0.0, 0.0, 1.0
+    for i in range(8):
+        if i < 2:
+            x, y, z = ax, ay, az
+        elif i < 4:
+            x, y, z = bx, by, bz
+        elif i < 6:
+            x, y, z = cross(ax, ay, az, bx, by, bz)
+        else:  # across the axis of the first, through the second: side on side where the axes are parallel
+            along = dx * ax + dy * ay + dz * az
+            x, y, z = dx - along * ax, dy - along * ay, dz - along * az
+        length = sqrt(x * x + y * y + z * z)
+        if length < (1e-12 if i < 6 else 1e-3 * tie):
+            if i < 6:
+                continue
+            x, y, z = across(ax, ay, az)
+            length = 1.0
+        if i & 1:
+            length = -length
+        x, y, z = x / length, y / length, z / length
+        g = gap_along(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
+        if g > best + (tie if best > -inf else 0.0):
+            best, nx, ny, nz = g, x, y, z
+    g, x, y, z = on_circle(dx, dy, dz, ax, ay, az, r1, bx, by, bz, r2, h2)
+    g = gap_along(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
+    if g > best + tie:
+        best, nx, ny, nz = g, x, y, z
+    g, x, y, z = on_circle(dx, dy, dz, bx, by, bz, r2, ax, ay, az, r1, h1)
+    g = gap_along(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
+    if g > best + tie:
+        best, nx, ny, nz = g, x, y, z
+    return best, nx, ny, nz
+
+
+@kernel(inline=False)
+def cylinders_axis(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie, starts):
+    """(g, n) of the largest gap; ``starts`` (STARTS, 4) is scratch. Ridges win ties of ``tie`` [m]."""
+    best, nx, ny, nz = ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie)
+    for i in range(STARTS):
+        starts[i, 0] = -inf
+    for k in range(DIRECTIONS):  # a spiral that covers the sphere evenly
+        z = 1.0 - (2.0 * k + 1.0) / DIRECTIONS
+        rho, phi = sqrt(1.0 - z * z), 2.399963229728653 * k
+        x, y = rho * cos(phi), rho * sin(phi)
+        g = gap_along(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
+        least = 0
+        for i in range(1, STARTS):
+            if starts[i, 0] < starts[least, 0]:
+                least = i
+        near = -1
+        for i in range(STARTS):  # one start per neighbourhood
+            if starts[i, 0] > -inf and x * starts[i, 1] + y * starts[i, 2] + z * starts[i, 3] > 0.9:
+                near = i
+        i = near if near >= 0 else least
+        if g > starts[i, 0]:
+            starts[i, 0], starts[i, 1], starts[i, 2], starts[i, 3] = g, x, y, z
+    for i in range(STARTS + 1):
+        if i == STARTS:
+            length = sqrt(dx * dx + dy * dy + dz * dz)
+            if length <= 1e-150:
+                continue
+            x, y, z = dx / length, dy / length, dz / length
+        else:
+            x, y, z = starts[i, 1], starts[i, 2], starts[i, 3]
+        g, x, y, z = climb(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
+        if g > best + tie:
+            best, nx, ny, nz, tie = g, x, y, z, 0.0
+    return best, nx, ny, nz
