@@ -1,0 +1,72 @@
+"""The cut model: every link a free body. The same rigid-body kernels then work in maximal (body) coordinates.
+
+Links keep their numbers, names, masses, shapes and frames; nq = 7·(nl − 1), nv = 6·(nl − 1). Link b has the coordinates
+7(b − 1) … and the velocities 6(b − 1) …: position and quaternion of its frame, world-linear and body-angular velocity.
+The tree becomes a star around the world, so that M is block-diagonal with 6×6 blocks.
+
+Joints are not part of it (``maximal.joints``), nor are the forces in them (``maximal.rates``). Rotor inertia (armature)
+belongs to a joint's rate, not to a body: ``maximal.soft_rows`` has it. That of a free joint stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from stickslip.maximal.conversion import to_bodies
+from stickslip.model.arrays import FREE, Actuators, JointForces, Tree, build_support
+from stickslip.model.model import Model
+
+
+def cut(model: Model) -> Model:
+    """The same links without joints: free bodies."""
+    n, nl = model.nlink - 1, model.nlink
+    Q0, _ = to_bodies(model, model.tree.q0, np.zeros(model.nv))
+    bodies = np.arange(n, dtype=np.int64)
+    links = np.arange(nl, dtype=np.int64)
+    tree = Tree(
+        parent=np.zeros(nl, dtype=np.int64),
+        root=links.copy(),
+        joint_start=np.concatenate([[0], links]),
+        joint_type=np.full(n, FREE, dtype=np.int64),
+        joint_q=7 * bodies,
+        joint_v=6 * bodies,
+        joint_pos=np.zeros((n, 3)),
+        joint_axis=np.tile([0.0, 0.0, 1.0], (n, 1)),
+        link_pos=np.zeros((nl, 3)),
+        link_rot=np.tile(np.eye(3), (nl, 1, 1)),
+        aligned=np.ones(nl, dtype=np.int64),
+        q0=Q0,
+        order=links,
+    )
+    return replace(
+        model,
+        tree=tree,
+        support=build_support(tree, 6 * n),
+        inertia=model.inertia._replace(armature=_armature(model)),
+        joint_forces=JointForces(
+            damping=np.zeros(6 * n),
+            stiffness=np.zeros(n),
+            q_spring=Q0.copy(),
+            limited=np.zeros(n, dtype=np.int64),
+            range=np.zeros((n, 2)),
+            limit_stiffness=np.zeros(n),
+            limit_damping=np.zeros(n),
+        ),
+        actuators=Actuators(*(array[:0] for array in model.actuators)),
+        joint_names=model.link_names[1:],
+        actuator_names=(),
+        keyframes={name: to_bodies(model, q, np.zeros(model.nv))[0] for name, q in model.keyframes.items()},
+        spec=None,
+    )
+
+
+def _armature(model: Model) -> np.ndarray:
+    """(6(nl − 1),) that of free joints."""
+    tree, armature = model.tree, np.zeros(6 * (model.nlink - 1))
+    for b in range(1, model.nlink):
+        if tree.joint_type[tree.joint_start[b]] == FREE:
+            own = slice(model.support.link_dof[b], model.support.link_dof[b + 1])
+            armature[6 * (b - 1) : 6 * b] = model.inertia.armature[own]
+    return armature

@@ -1,0 +1,126 @@
+"""Rates of joints as rows over the velocities of their two bodies, q̇ = R·V; forces in joints by the transpose.
+
+    hinge   q̇ = a·(ω₂ − ω₁)
+    slide   q̇ = a·(velocity of link 2's anchor against the point of link 1 that is there)
+    ball    ω = the link's own axes·(ω₂ − ω₁)
+    free    the link's own velocities: no row
+
+Twelve numbers per row, as in ``maximal.rows``: linear 1, angular 1, linear 2, angular 2 over the velocities of free
+joints. A force τ in a joint acts on the bodies as Rᵀ·τ: a hinge's torque τ·a on the child and −τ·a on the parent, a
+slide's force τ·a at the child's anchor, its opposite at the same place on the parent. The power is the same, and every
+force has its opposite, so that momentum is kept.
+"""
+
+from __future__ import annotations
+
+from stickslip._jit import kernel
+from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
+from stickslip.math.spatial import cross, rotate, rotate_transposed
+from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
+
+
+@kernel
+def anchor_joint(tree, b):
+    """The joint of link b whose anchor counts: the first that turns, else the first."""
+    for j in range(tree.joint_start[b], tree.joint_start[b + 1]):
+        if tree.joint_type[j] != SLIDE:
+            return j
+    return tree.joint_start[b]
+
+
+@kernel
+def parent_axis(tree, kin, b, u, j):
+    """The axis of joint j as link b's parent carries it, in world axes."""
+    x, y, z = rotate(tree.link_rot, b, u[j, 0], u[j, 1], u[j, 2])
+    return rotate(kin.rot, tree.parent[b], x, y, z)
+
+
+@kernel
+def angular_row(kin, p, b, x, y, z, row):
+    """row (12,): (x, y, z)·(ω₂ − ω₁)."""
+    for k in range(12):
+        row[k] = 0.0
+    row[9], row[10], row[11] = rotate_transposed(kin.rot, b, x, y, z)
+    x, y, z = rotate_transposed(kin.rot, p, x, y, z)
+    row[3], row[4], row[5] = -x, -y, -z
+
+
+@kernel
+def slide_row(kin, p, b, sx, sy, sz, x, y, z, row):
+    """row (12,): velocity along (x, y, z) of link b's point, (sx, sy, sz) from its origin, against that of link p."""
+    mx, my, mz = cross(sx, sy, sz, x, y, z)
+    row[6], row[7], row[8] = x, y, z
+    row[9], row[10], row[11] = rotate_transposed(kin.rot, b, mx, my, mz)
+    sx, sy, sz = sx + kin.pos[b, 0], sy + kin.pos[b, 1], sz + kin.pos[b, 2]
+    mx, my, mz = cross(sx - kin.pos[p, 0], sy - kin.pos[p, 1], sz - kin.pos[p, 2], x, y, z)
+    row[0], row[1], row[2] = -x, -y, -z
+    mx, my, mz = rotate_transposed(kin.rot, p, mx, my, mz)
+    row[3], row[4], row[5] = -mx, -my, -mz
+
+
+@kernel
+def rate_rows(tree, kin, rates):
+    """rates (nv, 12) at the poses of the cut model in ``kin``; rows of free joints are left alone."""
+    u, c = tree.joint_axis, tree.joint_pos
+    for b in range(1, tree.parent.shape[0]):
+        p, a = tree.parent[b], anchor_joint(tree, b)
+        for j in range(tree.joint_start[b], tree.joint_start[b + 1]):
+            kind, d = tree.joint_type[j], tree.joint_v[j]
+            if kind == FREE:
+                continue
+            if kind == BALL:
+                for k in range(3):
+                    angular_row(kin, p, b, kin.rot[b, 0, k], kin.rot[b, 1, k], kin.rot[b, 2, k], rates[d + k])
+                continue
+            if kind == HINGE and j == tree.joint_start[b + 1] - 1:  # nothing after it turns it: the link carries it
+                x, y, z = rotate(kin.rot, b, u[j, 0], u[j, 1], u[j, 2])
+            else:
+                x, y, z = parent_axis(tree, kin, b, u, j)
+            if kind == HINGE:
+                angular_row(kin, p, b, x, y, z, rates[d])
+            else:
+                sx, sy, sz = rotate(kin.rot, b, c[a, 0], c[a, 1], c[a, 2])
+                slide_row(kin, p, b, sx, sy, sz, x, y, z, rates[d])
+
+
+@kernel
+def joint_velocities(tree, support, rates, V, v):
+    """v (nv,) from the velocities V (6(nl − 1),) of the links."""
+    for d in range(v.shape[0]):
+        b = support.dof_link[d]
+        i, k = 6 * (tree.parent[b] - 1), 6 * (b - 1)
+        if tree.joint_type[tree.joint_start[b]] == FREE:
+            v[d] = V[k + d - support.link_dof[b]]
+            continue
+        s = 0.0
+        for m in range(6):
+            if i >= 0:
+                s += rates[d, m] * V[i + m]
+            s += rates[d, 6 + m] * V[k + m]
+        v[d] = s
+
+
+@kernel
+def joint_space_forces(tree, passive, actuators, q, v, control, applied, tau):
+    """tau (nv,): actuators, springs, dampers and applied forces, and limits if ``passive`` has them."""
+    for d in range(tau.shape[0]):
+        tau[d] = applied[d] - passive.damping[d] * v[d]
+    actuator_forces(tree, actuators, q, v, control, tau)
+    spring_and_limit_forces(tree, passive, q, v, tau)
+
+
+@kernel
+def body_forces(tree, support, rates, tau, force):
+    """force (6(nl − 1),) = Rᵀ·tau on the velocities of the links."""
+    for k in range(force.shape[0]):
+        force[k] = 0.0
+    for d in range(tau.shape[0]):
+        b = support.dof_link[d]
+        i, k = 6 * (tree.parent[b] - 1), 6 * (b - 1)
+        if tree.joint_type[tree.joint_start[b]] == FREE:
+            force[k + d - support.link_dof[b]] += tau[d]
+            continue
+        for m in range(6):
+            if i >= 0:
+                force[i + m] += rates[d, m] * tau[d]
+            force[k + m] += rates[d, 6 + m] * tau[d]

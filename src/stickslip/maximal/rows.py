@@ -1,0 +1,109 @@
+"""Errors of joints and their Jacobian rows, in closed form.
+
+With r₁ = p₁ − x₁ and r₂ = p₂ − x₂ (x: link origins), d = p₂ − p₁, e an axis of F₁ and f one of F₂, all in world axes:
+
+    translation   g = e·d    ġ = −e·v₁ − ((r₁ + d) × e)·ω₁ + e·v₂ + (r₂ × e)·ω₂
+    rotation      g = e·f    ġ = (e × f)·ω₁ − (e × f)·ω₂
+
+The first is the velocity of link 2's point against the point of link 1 that is there now, along an axis carried by
+link 1. Twelve numbers per row, (linear 1, angular 1, linear 2, angular 2), signs as above: link 2 against link 1.
+``joint_rows`` gives them in world axes; ``body_rows`` turns the angular parts to body axes, Rᵀ·a, as the velocities of
+a free joint want them.
+"""
+
+from __future__ import annotations
+
+from stickslip._jit import kernel
+from stickslip.dynamics.jacobian import link_point
+from stickslip.math.spatial import cross, rotate, rotate_transposed
+from stickslip.maximal.joint_types import TRANSLATION
+
+
+@kernel
+def frame_axis(kin, link, rot, j, axis):
+    """An axis of a joint's frame in world axes."""
+    return rotate(kin.rot, link, rot[j, 0, axis], rot[j, 1, axis], rot[j, 2, axis])
+
+
+@kernel
+def joint_errors(joints, kin, g):
+    """g (nb,): position errors [m or rad] at the poses of ``kin``."""
+    for r in range(joints.joint.shape[0]):
+        j = joints.joint[r]
+        a, b = joints.link1[j], joints.link2[j]
+        ex, ey, ez = frame_axis(kin, a, joints.rot1, j, joints.axis1[r])
+        if joints.kind[r] == TRANSLATION:
+            x1, y1, z1 = link_point(kin, a, joints.pos1[j, 0], joints.pos1[j, 1], joints.pos1[j, 2])
+            x2, y2, z2 = link_point(kin, b, joints.pos2[j, 0], joints.pos2[j, 1], joints.pos2[j, 2])
+            g[r] = ex * (x2 - x1) + ey * (y2 - y1) + ez * (z2 - z1)
+        else:
+            fx, fy, fz = frame_axis(kin, b, joints.rot2, j, joints.axis2[r])
+            g[r] = ex * fx + ey * fy + ez * fz
+
+
+@kernel
+def joint_rows(joints, kin, J):
+    """J (nb, 12): linear 1, angular 1, linear 2, angular 2, world axes, at the link origins."""
+    for r in range(joints.joint.shape[0]):
+        j = joints.joint[r]
+        a, b = joints.link1[j], joints.link2[j]
+        ex, ey, ez = frame_axis(kin, a, joints.rot1, j, joints.axis1[r])
+        if joints.kind[r] == TRANSLATION:
+            x, y, z = link_point(kin, b, joints.pos2[j, 0], joints.pos2[j, 1], joints.pos2[j, 2])
+            # r₁ + d = p₂ − x₁
+            mx, my, mz = cross(x - kin.pos[a, 0], y - kin.pos[a, 1], z - kin.pos[a, 2], ex, ey, ez)
+            nx, ny, nz = cross(x - kin.pos[b, 0], y - kin.pos[b, 1], z - kin.pos[b, 2], ex, ey, ez)
+            J[r, 0], J[r, 1], J[r, 2], J[r, 3], J[r, 4], J[r, 5] = -ex, -ey, -ez, -mx, -my, -mz
+            J[r, 6], J[r, 7], J[r, 8], J[r, 9], J[r, 10], J[r, 11] = ex, ey, ez, nx, ny, nz
+        else:
+            fx, fy, fz = frame_axis(kin, b, joints.rot2, j, joints.axis2[r])
+            mx, my, mz = cross(ex, ey, ez, fx, fy, fz)
+            J[r, 0], J[r, 1], J[r, 2], J[r, 3], J[r, 4], J[r, 5] = 0.0, 0.0, 0.0, mx, my, mz
+            J[r, 6], J[r, 7], J[r, 8], J[r, 9], J[r, 10], J[r, 11] = 0.0, 0.0, 0.0, -mx, -my, -mz
+
+
+@kernel
+def body_rows(joints, kin, G):
+    """G (nb, 12): the rows over the velocities of the two free joints: world-linear, body-angular."""
+    joint_rows(joints, kin, G)
+    for r in range(joints.joint.shape[0]):
+        j = joints.joint[r]
+        a, b = joints.link1[j], joints.link2[j]
+        G[r, 3], G[r, 4], G[r, 5] = rotate_transposed(kin.rot, a, G[r, 3], G[r, 4], G[r, 5])
+        G[r, 9], G[r, 10], G[r, 11] = rotate_transposed(kin.rot, b, G[r, 9], G[r, 10], G[r, 11])
+
+
+@kernel
+def times_velocity(joints, G, V, out):
+    """out (nb,) = G·V: velocity errors [m/s or rad/s]."""
+    for r in range(joints.joint.shape[0]):
+        j = joints.joint[r]
+        a, b = 6 * (joints.link1[j] - 1), 6 * (joints.link2[j] - 1)
+        s = 0.0
+        for k in range(6):
+            if a >= 0:
+                s += G[r, k] * V[a + k]
+            s += G[r, 6 + k] * V[b + k]
+        out[r] = s
+
+
+@kernel
+def add_transposed(joints, G, impulse, P):
+    """P (nv,) += Gᵀ·impulse."""
+    for r in range(joints.joint.shape[0]):
+        j = joints.joint[r]
+        a, b = 6 * (joints.link1[j] - 1), 6 * (joints.link2[j] - 1)
+        for k in range(6):
+            if a >= 0:
+                P[a + k] += G[r, k] * impulse[r]
+            P[b + k] += G[r, 6 + k] * impulse[r]
+
+
+@kernel
+def largest_per_joint(joints, rows, out):
+    """out (nj,): the largest |rows| of each joint."""
+    for j in range(out.shape[0]):
+        out[j] = 0.0
+        for r in range(joints.start[j], joints.start[j + 1]):
+            if not abs(rows[r]) <= out[j]:  # so that NaN gets through
+                out[j] = abs(rows[r])
