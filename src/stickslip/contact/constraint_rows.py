@@ -1,0 +1,167 @@
+"""Sparse rows of constraints and of what the mass matrix makes of them, in compressed (CSR) form.
+
+With M = LᵀDL a row g of G becomes y = g·L⁻¹, and G·M⁻¹·Gᵀ = Y·D⁻¹·Yᵀ. A contact's row has non-zeros at the velocities
+that move its two links; any other row fills in at the ancestors of its velocities, and nowhere else.
+Cost: Σ depth² for Y; for the matrix, the number of pairs of rows times the velocities that they share.
+Reference: Featherstone, "Exploiting sparsity in operational-space dynamics", IJRR 29(10), 2010.
+"""
+
+from __future__ import annotations
+
+from stickslip._jit import kernel
+from stickslip.dynamics.delassus import contact_jacobian, eliminate
+
+
+@kernel
+def contact_rows(support, L, kin, contacts, nc, rows):
+    """``rows`` (dynamics.delassus.ContactRows) of the first nc contacts; returns their number of velocities, summed."""
+    n = 0
+    for c in range(nc):
+        contact_jacobian(support, kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, rows)
+        eliminate(support, L, c, rows)
+        n += rows.length[c]
+    return n
+
+
+@kernel
+def pack_contacts(rows, nc, row, start, column, J, Y):
+    """Three CSR rows per contact from CSR row ``row`` on, columns ascending; ``start[row]`` is where they begin."""
+    n = start[row]
+    for c in range(nc):
+        length = rows.length[c]
+        for i in range(3):
+            for k in range(length - 1, -1, -1):
+                column[n] = rows.dofs[c, k]
+                J[n], Y[n] = rows.J[c, k, i], rows.Y[c, k, i]
+                n += 1
+            row += 1
+            start[row] = n
+    return n
+
+
+@kernel
+def pack_rows(support, L, given_start, given_column, given, spaced, row, start, column, J, Y, x, found):
+    """CSR rows (``given_…``), filled in at ancestors, from CSR row ``row`` on, each followed by ``spaced`` empty rows.
+
+    ``x`` (nv,) is scratch, zero before and after; ``found`` (nv,) is scratch.
+    """
+    n = start[row]
+    for r in range(given_start.shape[0] - 1):
+        count = 0
+        for k in range(given_start[r], given_start[r + 1]):
+            d = given_column[k]
+            while d >= 0:  # insert d and its ancestors, descending
+                at = count
+                while at > 0 and found[at - 1] < d:
+                    at -= 1
+                if at > 0 and found[at - 1] == d:
+                    break
+                for m in range(count, at, -1):
+                    found[m] = found[m - 1]
+                found[at] = d
+                count += 1
+                d = support.dof_parent[d]
+        for k in range(given_start[r], given_start[r + 1]):
+            x[given_column[k]] += given[k]
+        for k in range(count):
+            column[n + count - 1 - k] = found[k]
+            J[n + count - 1 - k] = x[found[k]]
+        for k in range(count):
+            d = found[k]
+            y = x[d]
+            x[d] = 0.0
+            Y[n + count - 1 - k] = y
+            for m in range(support.start[d] + 1, support.start[d + 1]):
+                x[support.column[m]] -= L[m] * y
+        n += count
+        for _ in range(1 + spaced):
+            row += 1
+            start[row] = n
+    return n
+
+
+@kernel
+def speeds(start, column, J, v, out):
+    """out = J·v."""
+    for r in range(out.shape[0]):
+        s = 0.0
+        for k in range(start[r], start[r + 1]):
+            s += J[k] * v[column[k]]
+        out[r] = s
+
+
+@kernel
+def push(start, column, J, impulses, out):
+    """out = Jᵀ·impulses."""
+    for d in range(out.shape[0]):
+        out[d] = 0.0
+    for r in range(impulses.shape[0]):
+        for k in range(start[r], start[r + 1]):
+            out[column[k]] += J[k] * impulses[r]
+
+
+@kernel
+def coupled(start, column, rows, counts):
+    """About how many non-zeros Y·D⁻¹·Yᵀ has; ``counts`` (nv,) is scratch."""
+    for d in range(counts.shape[0]):
+        counts[d] = 0
+    for k in range(start[rows]):
+        counts[column[k]] += 1
+    most = 0
+    for r in range(rows):
+        widest = 0
+        for k in range(start[r], start[r + 1]):
+            widest = max(widest, counts[column[k]])
+        most += widest
+    return most
+
+
+@kernel
+def dense_product(support, L, start, column, Y, x, W):
+    """W = Y·D⁻¹·Yᵀ, dense; ``x`` (nv,) is scratch, zero before and after."""
+    m = W.shape[0]
+    for i in range(m):
+        for k in range(start[i], start[i + 1]):
+            x[column[k]] = Y[k] / L[support.start[column[k]]]
+        for j in range(i, m):
+            s = 0.0
+            for k in range(start[j], start[j + 1]):
+                s += x[column[k]] * Y[k]
+            W[i, j] = s
+            W[j, i] = s
+        for k in range(start[i], start[i + 1]):
+            x[column[k]] = 0.0
+
+
+@kernel
+def scale_columns(support, L, column, Y, n):
+    """Y ← Y·D^(−1/2)."""
+    for k in range(n):
+        Y[k] /= L[support.start[column[k]]] ** 0.5
+
+
+@kernel
+def unpack_mass(support, M, start, column, value):
+    """The packed symmetric M as CSR: ``start`` (nv + 1,), ``column`` and ``value`` (2·nnz − nv,)."""
+    nv = start.shape[0] - 1
+    for d in range(nv + 1):
+        start[d] = 0
+    for d in range(nv):
+        start[d + 1] += support.start[d + 1] - support.start[d]
+        for k in range(support.start[d] + 1, support.start[d + 1]):
+            start[support.column[k] + 1] += 1
+    for d in range(nv):
+        start[d + 1] += start[d]
+    for d in range(nv):
+        for k in range(support.start[d + 1] - 1, support.start[d] - 1, -1):
+            e = support.column[k]
+            at = start[d]
+            column[at], value[at] = e, M[k]
+            start[d] += 1
+            if e != d:
+                at = start[e]
+                column[at], value[at] = d, M[k]
+                start[e] += 1
+    for d in range(nv, 0, -1):
+        start[d] = start[d - 1]
+    start[0] = 0

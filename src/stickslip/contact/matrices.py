@@ -1,0 +1,117 @@
+"""The matrices that all formulations of a time step share: ``preDynamics`` of the RPI simulator.
+
+    v⁺ = v_free + M⁻¹·Gᵀ·p,    v_free = v + M⁻¹·p_ext
+
+G stacks bilateral (joint) rows and three rows per contact, (normal, tangent 1, tangent 2), each the velocity of body 2
+relative to body 1; p [N s, N m s] are their impulses. A bilateral row asks for G·v⁺ + C·p = t: C = t = 0 where a joint
+holds, C > 0 where it is soft (a rotor, a damper, a spring). Sizes: nb bilateral rows, nc contacts, m = nb + 3nc.
+``assembly.Assembler`` makes them; they can also be put together from arrays, of a file for instance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
+
+SMALL = 120
+"""Rows up to which the Delassus matrix is always dense."""
+FULL = 0.25
+"""The part of its entries that may be non-zero before a larger one is dense, too."""
+
+
+def compact(W: sp.csr_array) -> Any:
+    """W (m, m) as a dense array where that is the better way to store it."""
+    m = W.shape[0]
+    return W.toarray() if m <= SMALL or W.nnz >= FULL * m * m else sp.csr_array(W)
+
+
+class MadeWhenAsked:
+    """A field that may be given as a function of nothing, called when the field is first read."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, matrices, owner=None) -> Any:
+        if matrices is None:
+            raise AttributeError(self.name)  # to a dataclass: there is no default
+        value = matrices.__dict__[self.name]
+        if callable(value):
+            value = matrices.__dict__[self.name] = value()
+        return value
+
+    def __set__(self, matrices, value: Any) -> None:
+        matrices.__dict__[self.name] = value
+
+
+@dataclass
+class Matrices:
+    """One time step's dynamics seen from its constraints; a formulation makes a problem of it."""
+
+    dt: float
+    """[s]."""
+    mass: Any = MadeWhenAsked()
+    """(nv, nv) CSR: M, armature and implicit joint damping included."""
+    rows: Any = MadeWhenAsked()
+    """(m, nv) CSR: G, nb bilateral rows, then (normal, tangent 1, tangent 2) per contact."""
+    bilateral: int = field(kw_only=True)
+    """nb."""
+    delassus: Any = field(kw_only=True)
+    """(m, m) G·M⁻¹·Gᵀ, and C on the diagonal of bilateral rows, dense or CSR [1/kg]."""
+    velocity: np.ndarray = field(kw_only=True)
+    """(nv,) at the beginning of the step."""
+    free_velocity: np.ndarray = field(kw_only=True)
+    """(nv,) at its end if no row carried an impulse."""
+    gap: np.ndarray = field(kw_only=True)
+    """(nc,) [m]."""
+    friction: np.ndarray = field(kw_only=True)
+    """(nc,) μ."""
+    restitution: np.ndarray = field(kw_only=True)
+    """(nc,) Newton's coefficient e."""
+    violation: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """(nb,) position errors of the bilateral rows [m or rad]."""
+    compliance: np.ndarray = None  # type: ignore[assignment]
+    """(nb,) C ≥ 0 of the bilateral rows, soft where it is not zero [1/kg]; default zero."""
+    target: np.ndarray = None  # type: ignore[assignment]
+    """(nb,) t of the bilateral rows [m/s]; default zero."""
+    groups: np.ndarray | None = None
+    """(ng + 1,) group g has the subcontacts groups[g] … groups[g + 1] − 1; None: each contact is its own group."""
+    limits: int = 0
+    """The last so many contacts are joint limits: no friction, empty tangential rows, gaps in rad or m."""
+    pair: np.ndarray = None  # type: ignore[assignment]
+    """(nc,) ids that persist from step to step, for warm starts; default 0, 1, 2, …"""
+    approach: np.ndarray = None  # type: ignore[assignment]
+    """(m,) G·v [m/s]; computed if it is not given."""
+    free: np.ndarray = None  # type: ignore[assignment]
+    """(m,) G·v_free [m/s]; computed if it is not given."""
+    solve_joints: Callable[[np.ndarray], np.ndarray | None] | None = None
+    """right (nb, k) ↦ W_bb⁻¹·right of the bilateral rows, where there is a faster way than by W; None: not any more."""
+    respond: Callable[[np.ndarray], np.ndarray] | None = None
+    """p ↦ M⁻¹·Gᵀ·p; by default with a sparse factorisation of ``mass``."""
+
+    def __post_init__(self) -> None:
+        if self.pair is None:
+            self.pair = np.arange(len(self.gap))
+        if self.compliance is None:
+            self.compliance = np.zeros(self.bilateral)
+        if self.target is None:
+            self.target = np.zeros(self.bilateral)
+        if self.approach is None:
+            self.approach = self.rows @ self.velocity
+        if self.free is None:
+            self.free = self.rows @ self.free_velocity
+
+    @property
+    def contacts(self) -> int:
+        """nc, joint limits included."""
+        return len(self.gap)
+
+    def new_velocity(self, impulses: np.ndarray) -> np.ndarray:
+        """(nv,) v⁺ = v_free + M⁻¹·Gᵀ·p."""
+        if self.respond is not None:
+            return self.free_velocity + self.respond(impulses)
+        return self.free_velocity + spsolve(self.mass.tocsc(), self.rows.T @ impulses)

@@ -1,0 +1,52 @@
+"""Joint limits as unilateral rows: gap ψ ≥ 0 and ψ̇ = g·v, for methods that never let them be passed.
+
+    hinge, slide   ψ = q − lower, g = +1;   ψ = upper − q, g = −1
+    ball           ψ = largest − |φ|, g = −φ/|φ|, φ the rotation vector of its quaternion (d|φ|/dt = ω·φ/|φ| exactly)
+
+A limit counts as near within ``NEAR`` of its range, or where the free velocity would come that near within the step.
+"""
+
+from __future__ import annotations
+
+from stickslip._jit import kernel
+from stickslip.dynamics.implicit_joint_forces import axis_and_angle
+from stickslip.model.arrays import BALL, FREE
+
+NEAR = 0.05
+
+
+@kernel
+def near_limits(tree, passive, q, v, dt, start, column, value, gap):
+    """CSR rows over velocities and gaps of the limits near q; v (nv,) is the free velocity. Returns how many.
+
+    Room: 2 limits per joint, 3 entries each.
+    """
+    n, m = 0, 0
+    start[0] = 0
+    for j in range(tree.joint_type.shape[0]):
+        kind, i, d = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j]
+        if passive.limited[j] == 0 or kind == FREE:
+            continue
+        low, high = passive.range[j, 0], passive.range[j, 1]
+        near = NEAR * (high - low)
+        if kind == BALL:
+            x, y, z, angle = axis_and_angle(q, i)
+            rate = x * v[d] + y * v[d + 1] + z * v[d + 2]
+            if high - angle - dt * max(0.0, rate) < near and angle > 0.0:
+                value[m], value[m + 1], value[m + 2] = -x, -y, -z
+                column[m], column[m + 1], column[m + 2] = d, d + 1, d + 2
+                m += 3
+                gap[n] = high - angle
+                n += 1
+                start[n] = m
+            continue
+        for side in range(2):
+            sign = 1.0 - 2.0 * side
+            distance = q[i] - low if side == 0 else high - q[i]
+            if distance + dt * min(0.0, sign * v[d]) < near:
+                value[m], column[m] = sign, d
+                m += 1
+                gap[n] = distance
+                n += 1
+                start[n] = m
+    return n
