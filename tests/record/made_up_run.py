@@ -35,7 +35,7 @@ def number_of_contacts(i):
     return CONTACTS[i % len(CONTACTS)]
 
 
-def frame(model, i):
+def frame(model, i, joints=0):
     pose = np.zeros((model.nlink, 7))
     pose[:, 3] = 1.0
     pose[1:, 2] = 1.0 + 0.5 * np.cos(0.01 * i)
@@ -52,6 +52,7 @@ def frame(model, i):
         "status": i % 3,
         "iterations": i % 7,
         "residual": 1e-9 * i,
+        "joint_error": np.full((joints, 2), 1e-6 * i) * (1.0 + np.arange(joints)[:, None]),
     }
 
 

@@ -5,7 +5,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 
 import pytest
-from made_up_run import BARE, contacts, frame, made_up_model, record
+from made_up_run import BARE, contacts, frame, made_up_model
 from matplotlib import pyplot
 
 from stickslip.errors import InputError
@@ -21,8 +21,9 @@ def _close_figures():
 
 @pytest.fixture(scope="module")
 def log(model):
-    with Recorder(None, model) as recorder:
-        record(recorder, model, range(50))
+    with Recorder(None, model, constraints=("elbow", "reach")) as recorder:
+        for i in range(50):
+            recorder.append(frame(model, i, joints=2), contacts(i))
     return recorder.log()
 
 

@@ -31,7 +31,7 @@ def test_every_frame_comes_back(model, path):
     assert log.last_good is None
     assert log.scene_xml == XML
     assert log.options == {"method": "expo", "dt": 0.01, "gravity": [0.0, 0.0, -9.81], "seed": 3}
-    assert log.names == (("world", "box", "arm", "hand"), ("box", "elbow", "reach"), ("motor",))
+    assert log.names == (("world", "box", "arm", "hand"), ("box", "elbow", "reach"), ("motor",), ())
     assert {"python", "stickslip", "numpy", "numba", "mujoco", "h5py"} == set(log.versions)
     assert "1203 frames" in repr(log)
     assert "complete" in repr(log)
@@ -55,6 +55,22 @@ def test_memory_saved_is_the_same_as_a_file(model, tmp_path):
             np.testing.assert_array_equal(a, b[()])
         for name, value in vars(memory.header).items():
             np.testing.assert_equal(getattr(saved.header, name), value)
+
+
+def test_joint_errors_come_back_and_older_files_have_none(model, tmp_path):
+    path = tmp_path / "run.h5"
+    with Recorder(path, model, constraints=("elbow", "reach")) as recorder:
+        for i in range(5):
+            recorder.append(frame(model, i, joints=2), contacts(i))
+    with load(path) as log:
+        assert log.names.constraints == ("elbow", "reach")
+        np.testing.assert_allclose(log.joint_error[4], [[4e-6, 4e-6], [8e-6, 8e-6]])
+    with h5py.File(path, "r+") as file:  # as an earlier version would have written it
+        del file["joint_error"], file.attrs["constraint_names"], file.attrs["nc"]
+    with load(path) as log:
+        assert len(log) == 5
+        assert log.joint_error.shape == (5, 0, 2)
+        assert log.q.shape == (5, model.nq)
 
 
 def test_model_without_joints_frames_or_contacts(path):

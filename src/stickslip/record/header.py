@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 PACKAGES = ("stickslip", "numpy", "numba", "mujoco", "h5py")
 
 # Kept as attributes of the file, so that any HDF5 tool shows them.
-NAMES = ("link_names", "joint_names", "actuator_names")
+NAMES = ("link_names", "joint_names", "actuator_names", "constraint_names")
+ADDED_LATER = {"constraint_names": (), "nc": 0}
+"""What files of earlier versions lack, and its value in them."""
 NUMBERS = ("link_parent", "joint_type", "joint_link", "joint_q", "joint_v")
 
 
@@ -36,6 +38,8 @@ class Header:
     """(nj,)."""
     actuator_names: tuple[str, ...]
     """(nu,)."""
+    constraint_names: tuple[str, ...]
+    """(nc,) joints that are constraints (maximal coordinates)."""
     link_parent: np.ndarray
     """(nl,) parent link."""
     joint_type: np.ndarray
@@ -82,7 +86,7 @@ class Header:
 
     @staticmethod
     def read(file: Any) -> Header:
-        attrs = file.attrs
+        attrs = {**ADDED_LATER, **file.attrs}
         arrays: dict[str, Any] = {name: tuple(map(str, attrs[name])) for name in NAMES}
         arrays |= {name: np.asarray(attrs[name]) for name in NUMBERS}
         return Header(
@@ -97,7 +101,7 @@ class Header:
         )
 
 
-def describe(model: Model, scene_xml: str, options: dict[str, Any]) -> Header:
+def describe(model: Model, scene_xml: str, options: dict[str, Any], constraints: Sequence[str] = ()) -> Header:
     """The header of a recording of ``model`` that starts now."""
     tree = model.tree
     shapes = []
@@ -106,10 +110,11 @@ def describe(model: Model, scene_xml: str, options: dict[str, Any]) -> Header:
         del entry["vertices"]
         shapes.append(entry)
     return Header(
-        sizes=Sizes(model.nlink, model.nq, model.nv, model.nu),
+        sizes=Sizes(model.nlink, model.nq, model.nv, model.nu, len(constraints)),
         link_names=tuple(model.link_names),
         joint_names=tuple(model.joint_names),
         actuator_names=tuple(model.actuator_names),
+        constraint_names=tuple(constraints),
         link_parent=np.asarray(tree.parent, dtype=np.int64),
         joint_type=np.asarray(tree.joint_type, dtype=np.int64),
         joint_link=np.repeat(np.arange(model.nlink), np.diff(tree.joint_start)),

@@ -27,6 +27,8 @@ class Sizes(NamedTuple):
     nq: int
     nv: int
     nu: int
+    nc: int = 0
+    """Joints that are constraints (maximal coordinates)."""
 
 
 class Field(NamedTuple):
@@ -60,6 +62,13 @@ FRAME = (
     Field("status", _scalar, "i4", "1", "status code of the step; 0 is good"),
     Field("iterations", _scalar, "i4", "1", "solver iterations of the step"),
     Field("residual", _scalar, "f8", "as the solver's", "solver residual of the step"),
+    Field(
+        "joint_error",
+        lambda n: (n.nc, 2),
+        "f8",
+        "m or rad, m/s or rad/s",
+        "position and velocity error of each joint that is a constraint: the largest of its rows",
+    ),
     Field("time", _scalar, "f8", "s", "simulated time"),
 )
 
@@ -86,6 +95,9 @@ def flat(name: str) -> str:
 
 PATHS = (*(flat(f.name) for f in CONTACT), START.name, *(f.name for f in FRAME))
 """Every array of a recording in the order of writing."""
+
+ADDED_LATER = frozenset({"joint_error"})
+"""Fields that recordings of earlier versions lack; they read as empty."""
 
 FRAME_NAMES = frozenset(f.name for f in FRAME)
 CONTACT_NAMES = frozenset(f.name for f in CONTACT)

@@ -48,6 +48,7 @@ class Names(NamedTuple):
     links: tuple[str, ...]
     joints: tuple[str, ...]
     actuators: tuple[str, ...]
+    constraints: tuple[str, ...]
 
 
 class Source(Protocol):
@@ -145,6 +146,12 @@ class Log:
         """(frames,) solver residual of the step."""
         return self._array("residual")
 
+    @property
+    def joint_error(self) -> np.ndarray:
+        """(frames, nc, 2) position [m or rad] and velocity [m/s or rad/s] error of each joint that is a constraint, by
+        ``names.constraints``; nc = 0 in joint coordinates."""
+        return self._array("joint_error")
+
     def dataset(self, name: str) -> Any:
         """The array in the file (or memory) for slicing without reading it whole, such as ``dataset("pose")[::100]``.
 
@@ -216,7 +223,8 @@ class Log:
 
     @property
     def names(self) -> Names:
-        return Names(self.header.link_names, self.header.joint_names, self.header.actuator_names)
+        h = self.header
+        return Names(h.link_names, h.joint_names, h.actuator_names, h.constraint_names)
 
     @property
     def options(self) -> dict[str, Any]:

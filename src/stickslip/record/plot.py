@@ -143,6 +143,14 @@ def _contacts(log: Log, ax: Axes) -> None:
     ax.set_ylabel("number of contacts [1]")
 
 
+def _joint_error(log: Log, ax: Axes, velocity: bool = False) -> None:
+    """How far joints are open in maximal coordinates."""
+    errors = log.joint_error[:, :, int(velocity)]
+    names = log.names.constraints
+    _curves(ax, log, [(n, errors[:, k]) for k, n in enumerate(names)], "no errors: joints are not constraints here")
+    ax.set_ylabel("joint velocity error [m/s or rad/s]" if velocity else "joint error [m or rad]")
+
+
 PLOTS: dict[str, Callable[..., None]] = {
     "energy": _energy,
     "height": _height,
@@ -155,6 +163,7 @@ PLOTS: dict[str, Callable[..., None]] = {
     "friction": _friction,
     "penetration": _penetration,
     "contacts": _contacts,
+    "joint_error": _joint_error,
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from stickslip.errors import RecordingError, expected
 from stickslip.record import lock
 from stickslip.record.header import Header
-from stickslip.record.layout import FORMAT, complete_frames, table
+from stickslip.record.layout import ADDED_LATER, FORMAT, Field, complete_frames, table
 
 
 class FileSource:
@@ -22,7 +22,10 @@ class FileSource:
         try:
             _check_kind(self._file, self.path)
             self.header = Header.read(self._file)
-            self.arrays: dict[str, Any] = {name: self._file[name] for name in table()}
+            self.arrays: dict[str, Any] = {
+                name: self._empty(field) if name in ADDED_LATER and name not in self._file else self._file[name]
+                for name, field in table().items()
+            }
             self._look()
         except RecordingError:
             self._file.close()
@@ -30,6 +33,10 @@ class FileSource:
         except (OSError, KeyError, RuntimeError, ValueError) as error:
             self._file.close()
             raise _damaged(self.path, error) from error
+
+    def _empty(self, field: Field) -> np.ndarray:
+        """A field that the file is too old to have."""
+        return np.zeros((len(self._file["time"]), *field.shape(self.header.sizes)), field.dtype)
 
     def _look(self) -> None:
         # The outcome first: if it says that the run is over, the frames seen after it are all there will be.
@@ -58,7 +65,8 @@ class FileSource:
         """See what a live writer has added."""
         if self._file.swmr_mode:
             for dataset in (self._file["outcome"], *self.arrays.values()):
-                dataset.refresh()
+                if not isinstance(dataset, np.ndarray):
+                    dataset.refresh()
             self._look()
 
     def close(self) -> None:

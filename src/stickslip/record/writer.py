@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,9 @@ class Recorder:
         log = recorder.log()
 
     ``frame`` has every name of ``layout.FRAME`` and ``contacts`` every name of ``layout.CONTACT`` with one row per
-    contact, or is empty. Values are copied. Leaving the block closes the recording: "complete", "diverged" after a
-    ``DivergedError``, "interrupted" after any other exception.
+    contact, or is empty. ``constraints`` names the joints whose errors are in the frames. Values are copied. Leaving
+    the block closes the recording: "complete", "diverged" after a ``DivergedError``, "interrupted" after any other
+    exception.
     """
 
     def __init__(
@@ -42,11 +43,12 @@ class Recorder:
         *,
         scene_xml: str = "",
         options: Mapping[str, Any] | None = None,
+        constraints: Sequence[str] = (),
         capacity: int = 512,
     ) -> None:
         if capacity < 1:
             raise expected("capacity", "at least 1 frame", capacity)
-        header = describe(model, scene_xml, dict(options or {}))
+        header = describe(model, scene_xml, dict(options or {}), constraints)
         self._store = MemoryStore(header) if path is None else FileStore(path, header)
         self.path = self._store.path
         self.frames = 0
