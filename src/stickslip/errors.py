@@ -41,6 +41,10 @@ class ControlError(StickslipError):
     """A controller that found no controls: its task, contacts and limits contradict each other."""
 
 
+class UnconvergedError(StickslipError):
+    """A step's problem was not solved to the tolerance, and the simulation was asked to stop then."""
+
+
 class StickslipWarning(UserWarning):
     """Something that the user should know but that does not stop the run."""
 

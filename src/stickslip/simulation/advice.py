@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stickslip.collision.contacts import RESTITUTION
+from stickslip.collision.detector import Detector
+from stickslip.collision.detectors import DETECTORS
 from stickslip.errors import NotHonouredWarning, StartWarning, UnconvergedWarning, UnstableStepWarning
 from stickslip.model.arrays import SLIDE
 from stickslip.steppers.base import Capabilities
@@ -39,6 +41,17 @@ def pass_through(method: str, left_out: Mapping[str, int]) -> None:
 def not_honoured(method: str, capabilities: Capabilities, material: np.ndarray) -> None:
     if np.any(material[:, RESTITUTION] > 0.0) and "restitution" not in capabilities.honours:
         _warn(f"{method} does not honour restitution: bounce follows from stiffness and damping.", NotHonouredWarning)
+
+
+def no_groups(method: str, detector: Detector | None) -> None:
+    """PEG with contacts that are no groups of subcontacts."""
+    if detector is not None and type(detector).find_groups is Detector.find_groups:
+        name = next((name for name, kind in DETECTORS.items() if kind is type(detector)), type(detector).__name__)
+        _warn(
+            f"{method} works with groups of subcontacts, and the detector {name!r} finds single contacts: this is "
+            'stewart-trinkle. Leave detector out for "peg", or choose stewart-trinkle.',
+            NotHonouredWarning,
+        )
 
 
 def tiny_step(dt: float) -> None:
@@ -75,8 +88,8 @@ def violent_start(sim: Simulation) -> None:
     if n and c.gap[deepest] < -DEEP_START:
         first, second = (m.link_names[i] for i in (c.link1[deepest], c.link2[deepest]))
         _warn(
-            f"the simulation starts with {second!r} {-c.gap[deepest]:.3g} m inside {first!r}: its contact springs will "
-            "throw it out; raise it",
+            f"the simulation starts with {second!r} {-c.gap[deepest]:.3g} m inside {first!r}: "
+            f"{sim.stepper.at_overlap}; raise it",
             StartWarning,
         )
     q, limits = sim.state.q[m.tree.joint_q], m.joint_forces.range
@@ -86,7 +99,7 @@ def violent_start(sim: Simulation) -> None:
         j = outside[0]
         _warn(
             f"the simulation starts with joint {m.joint_names[j]!r} at {q[j]:.4g}, outside its range "
-            f"{limits[j, 0]:.4g} … {limits[j, 1]:.4g} (and {len(outside) - 1} more): its limits will push it back; "
+            f"{limits[j, 0]:.4g} … {limits[j, 1]:.4g} (and {len(outside) - 1} more): {sim.stepper.at_limits}; "
             "start elsewhere, by scene.set_home or sim.set_state",
             StartWarning,
         )

@@ -37,6 +37,7 @@ def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, A
         "status": sim.status,
         "iterations": sim.stepper.iterations,
         "residual": sim.stepper.residual,
+        "joint_error": sim.stepper.joint_error(),
     }
 
 

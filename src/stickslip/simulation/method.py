@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from inspect import Parameter, signature
 from typing import Any
@@ -24,22 +25,25 @@ def make_stepper(
     for option in options:
         if option not in stepper.options:
             raise unknown(f"option of {name}", option, stepper.options)
-    pairs, left_out = find_pairs(model)
+    pairs, left_out = find_pairs(model) if stepper.finds_pairs else (no_pairs(), Counter())
     if law == "none":
         if stages.collision is not None or stages.formulate is not None:
             raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
         pairs = no_pairs()
-    elif stages.collision is None:
-        advice.pass_through(name, left_out)
+    made = stepper(model, dt or stepper.default_dt, law, pairs, **options)
+    if law != "none" and stages.collision is None:
+        advice.pass_through(name, {**left_out, **made.left_out})
         advice.not_honoured(name, stepper.capabilities, materials(pairs))
-    made = stepper(model, dt or 1e-3, law, pairs, **options)
+        if name == "peg":
+            advice.no_groups(name, getattr(made, "detector", None))
     limit = made.stable_dt(model.state())
     if dt is None:
-        dt = round_step(limit)
-        made = stepper(model, dt, law, pairs, **options)
+        dt = round_step(limit, stepper.default_dt)
+        if dt != made.dt:
+            made = stepper(model, dt, law, pairs, **options)
         advice.tiny_step(dt)
     elif stages.collision is None:
-        advice.long_step(name, dt, limit, round_step(limit))
+        advice.long_step(name, dt, limit, round_step(limit, stepper.default_dt))
     return name, made
 
 

@@ -10,9 +10,9 @@ TOLERANCE = 1e-6
 """Relative: how far a period may be from a whole number of steps."""
 
 
-def round_step(limit: float) -> float:
-    """[s] the largest of 1, 2, 5 × 10ⁿ that is at most half the limit and at most a millisecond."""
-    target = min(1e-3, 0.5 * limit) * (1 + 1e-9)
+def round_step(limit: float, longest: float = 1e-3) -> float:
+    """[s] the largest of 1, 2, 5 × 10ⁿ that is at most half the limit, and at most ``longest``."""
+    target = min(longest, 0.5 * limit) * (1 + 1e-9)
     decade = floor(log10(target))
     return max(step for digit in (1, 2, 5) if (step := float(f"{digit}e{decade}")) <= target)
 

@@ -25,7 +25,8 @@ def make_recorder(sim: Simulation, path: str | Path | None, every_control: int) 
         "controller": type(sim.controller).__name__ if sim.controller is not None else None,
         "python_stages": [name for name in STAGES if getattr(sim.stages, name) is not None],
     }
-    return Recorder(path, sim.model, scene_xml=sim.model.to_xml(), options=options)
+    names = sim.stepper.constraint_names
+    return Recorder(path, sim.model, scene_xml=sim.model.to_xml(), options=options, constraints=names)
 
 
 def save_divergence(sim: Simulation, error: DivergedError, recorder: Recorder | None = None) -> DivergedError:

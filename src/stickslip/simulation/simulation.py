@@ -8,6 +8,7 @@ all steps between two calls of the controller run as one compiled loop.
 from __future__ import annotations
 
 import time as clock
+from collections.abc import Callable
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.collision.contacts import ContactList
+from stickslip.contact.matrices import Matrices
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.errors import DivergedError, InputError, expected, number
 from stickslip.model.model import Model
@@ -22,6 +24,7 @@ from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
 from stickslip.simulation import advice
+from stickslip.simulation.capture import Captures
 from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.frame import contacts_of, frame_of
@@ -31,7 +34,10 @@ from stickslip.simulation.recording import make_recorder, save_divergence
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
 from stickslip.simulation.staged import observe_stages, staged_step
 from stickslip.simulation.stages import Controller, Stages, check_functions, check_replaceable
+from stickslip.solvers import Problem, SolverResult
 from stickslip.steppers.base import CONTACTS_FULL, OK, Inputs, Stage, Stepper
+from stickslip.steppers.registry import STEPPERS
+from stickslip.steppers.time_stepping import TimeStepping
 
 LONGEST_STRETCH = 2000
 """Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""
@@ -115,6 +121,47 @@ class Simulation:
         return self.stepper.work.acceleration
 
     @property
+    def matrices(self) -> Matrices:
+        """The matrices of the step at hand (time stepping): mass, rows, Delassus; after ``observe()`` of the next."""
+        return self._time_stepping().matrices
+
+    @property
+    def problem(self) -> Problem:
+        """The complementarity problem of the step at hand (time stepping). A Python formulate function assigns its own,
+        and, if its unknowns are not those of the method, how they give velocities: ``sim.velocity_of = f``."""
+        return self._time_stepping().problem
+
+    @problem.setter
+    def problem(self, value: Problem) -> None:
+        self._time_stepping().problem = value
+
+    @property
+    def velocity_of(self) -> Callable[[np.ndarray], np.ndarray] | None:
+        """From a solution z to the new velocities (nv,), where a Python formulate function says so; for this step."""
+        return self._time_stepping().velocity_of
+
+    @velocity_of.setter
+    def velocity_of(self, value: Callable[[np.ndarray], np.ndarray]) -> None:
+        if not callable(value):
+            raise expected("sim.velocity_of", "a function from a solution z to velocities", value)
+        self._time_stepping().velocity_of = value
+
+    @property
+    def result(self) -> SolverResult | None:
+        """How the last step's problem was solved (time stepping)."""
+        return self._time_stepping().result
+
+    def accept(self, z: np.ndarray) -> None:
+        """For a Python solve function (time stepping): take z for the solution of ``problem``."""
+        self._time_stepping().accept(z)
+
+    def _time_stepping(self) -> TimeStepping:
+        if not isinstance(self.stepper, TimeStepping):
+            names = ", ".join(name for name, stepper in STEPPERS.items() if issubclass(stepper, TimeStepping))
+            raise InputError(f"{self.method} solves no complementarity problem; those that do: {names}")
+        return self.stepper
+
+    @property
     def control(self) -> np.ndarray:
         """(nu,) the controls in force."""
         return self.inputs.control
@@ -149,6 +196,7 @@ class Simulation:
         if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
             raise expected("n", "a whole number of steps ≥ 0", n)
         check_arrays(self)
+        check_functions(self.stages)
         check_replaceable(self.stages, self.stepper, self.method)
         end = self.steps + int(n)
         while self.steps < end:
@@ -182,7 +230,7 @@ class Simulation:
             self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
         self.step(1)
         self.restore(snapshot)
-        self.record_frame(Recorder(None, self.model))
+        self.record_frame(make_recorder(self, None, 1))
         return clock.perf_counter() - start
 
     def run(
@@ -193,14 +241,17 @@ class Simulation:
         control_dt: float | None = None,
         record: str | Path | None = None,
         record_dt: float | None = None,
+        capture: str | Path | None = None,
+        capture_every: int = 1,
         progress: bool | None = None,
     ) -> Log:
         """Simulate ``duration`` seconds and return the log.
 
         ``controller(t, q, v)`` is called every ``control_dt`` (default: 1 ms, or dt if that is longer), counted from
         t = 0; it stays in charge in later runs until another is given or ``sim.controller = None``. A frame is
-        kept every ``record_dt`` (default: 10 ms), in memory or in the HDF5 file ``record``. ``progress`` shows a
-        bar (default: if the run takes more than two seconds).
+        kept every ``record_dt`` (default: 10 ms), in memory or in the HDF5 file ``record``. The contact problems of
+        the first step and every ``capture_every``-th after it go to the HDF5 file ``capture``, for ``stickslip solve``.
+        ``progress`` shows a bar (default: if the run takes more than two seconds).
         """
         duration = number("duration", duration, "a number of seconds ≥ 0", least=0.0)
         if record is not None and self.stages.record is not None:
@@ -211,6 +262,7 @@ class Simulation:
             self._take_over(controller)
         end = self.steps + ceil(duration / self.dt - 1e-6)
         recorder = make_recorder(self, record, every_control)
+        captures = Captures(self, capture, capture_every)
         self._wall_start = clock.perf_counter()
         outcome, unconverged, first = "interrupted", self.stepper.unconverged, self.steps
         try:
@@ -224,7 +276,7 @@ class Simulation:
                     k = self.steps - begin
                     if self.controller is not None and (self.steps % every_control == 0 or (k == 0 and controller)):
                         self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
-                    stop = min(k - k % every_frame + every_frame, end - begin, k + stretch)
+                    stop = min(k - k % every_frame + every_frame, end - begin, k + stretch, captures.take_if_due(k))
                     if self.controller is not None:
                         stop = min(stop, k - self.steps % every_control + every_control)
                     self._advance(stop - k)
@@ -238,6 +290,7 @@ class Simulation:
             outcome = "diverged"
             raise save_divergence(self, error, recorder) from None
         finally:
+            captures.close()
             recorder.close(outcome)
         advice.unconverged(self.method, self.stepper.unconverged - unconverged, self.steps - first)
         return recorder.log()
@@ -269,6 +322,7 @@ class Simulation:
         Python collision or formulate function is called once more for every frame. The energy is NaN where such a
         function makes the forces.
         """
+        check_functions(self.stages)
         check_replaceable(self.stages, self.stepper, self.method)
         return observe_stages(self)
 

@@ -110,6 +110,15 @@ class Stepper(ABC):
     capabilities: ClassVar[Capabilities]
     options: ClassVar[dict[str, str]] = {}
     """Each option's name, and what it chooses, in one line."""
+    default_dt: ClassVar[float] = 1e-3
+    """[s] the longest step that is chosen where none is given."""
+    finds_pairs: ClassVar[bool] = True
+    """Whether it uses the pairs that it is given; one with a detector of its own gets none."""
+    left_out: Mapping[str, int] = {}
+    """Pairs of shapes that its own detector cannot see, counted by kind."""
+    at_overlap: ClassVar[str] = "its contact springs will throw it out"
+    at_limits: ClassVar[str] = "its limits will push it back"
+    """What becomes of bodies that start inside others, and of joints that start outside their range, for warnings."""
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
     replaceable: ClassVar[frozenset[str]] = frozenset(
         {"user", "collision", "formulate", "solve", "integrate", "record"}
@@ -148,6 +157,15 @@ class Stepper(ABC):
     def unconverged(self) -> int:
         """Steps so far whose solver did not reach its tolerance."""
         return 0
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """(nc,) of joints that are constraints; none where joints are eliminated."""
+        return ()
+
+    def joint_error(self) -> np.ndarray:
+        """(nc, 2) position [m or rad] and velocity [m/s or rad/s] error of these joints after the observing stages."""
+        return np.zeros((0, 2))
 
     def contact_energy(self) -> float:
         """Energy in contact springs after the observing stages [J]."""

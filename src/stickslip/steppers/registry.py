@@ -1,14 +1,17 @@
-"""Every method by name. A method is spelled ``stepper`` or ``stepper/law``; a new stepper is one line here."""
+"""Every method by name. A method is spelled ``stepper`` or ``stepper/law`` (of time
+stepping: formulation/solver); a new stepper is one line here."""
 
 from __future__ import annotations
 
 from stickslip.errors import InputError, unknown
+from stickslip.solvers.registry import SOLVERS
 from stickslip.steppers.base import Stepper
 from stickslip.steppers.euler import Euler
 from stickslip.steppers.expo import Expo
 from stickslip.steppers.implicit_euler import ImplicitEuler
 from stickslip.steppers.rk4 import RK4
 from stickslip.steppers.semi_implicit_euler import SemiImplicitEuler
+from stickslip.steppers.time_stepping import AnitescuPotraStepper, PegStepper, StewartTrinkleStepper
 
 STEPPERS: dict[str, type[Stepper]] = {
     "semi-implicit-euler": SemiImplicitEuler,
@@ -16,12 +19,16 @@ STEPPERS: dict[str, type[Stepper]] = {
     "rk4": RK4,
     "implicit-euler": ImplicitEuler,
     "expo": Expo,
+    "stewart-trinkle": StewartTrinkleStepper,
+    "anitescu-potra": AnitescuPotraStepper,
+    "peg": PegStepper,
 }
 
 LAWS: dict[str, str] = {
     "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes; "
     "points and spheres on boxes and spheres)",
     "none": "no contacts: free flight",
+    **{name: f"solver of time stepping; {solver.summary}" for name, solver in SOLVERS.items()},
 }
 
 

@@ -1,0 +1,62 @@
+"""How far to look for contacts: as far as two bodies can come together in a step, and a little more.
+
+    margin = 2·dt·u + 2·dt²·|g| + 0.01·r,    u = max over links of |v(origin)| + |ω|·r_link
+
+u bounds the speed of every point of every shape, 2·u a pair's approach. r is the smallest radius r_link of the moving
+links (their shapes, seen from their origins); the last term is for what forces can do within a step from rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.model.model import Model
+from stickslip.model.shape import Shape
+
+LEAST = 0.01
+"""The margin at rest, as a part of the smallest moving link's radius."""
+
+
+@kernel
+def fastest_point(kin, radius):
+    """An upper bound of the speed of all points of all links [m/s]."""
+    fastest = 0.0
+    for b in range(1, radius.shape[0]):
+        x, y, z = kin.pos[b, 0] - kin.origin[b, 0], kin.pos[b, 1] - kin.origin[b, 1], kin.pos[b, 2] - kin.origin[b, 2]
+        wx, wy, wz = kin.vel[b, 3], kin.vel[b, 4], kin.vel[b, 5]
+        vx = kin.vel[b, 0] + wy * z - wz * y
+        vy = kin.vel[b, 1] + wz * x - wx * z
+        vz = kin.vel[b, 2] + wx * y - wy * x
+        speed = (vx * vx + vy * vy + vz * vz) ** 0.5 + radius[b] * (wx * wx + wy * wy + wz * wz) ** 0.5
+        if speed > fastest:
+            fastest = speed
+    return fastest
+
+
+def extent(shape: Shape) -> float:
+    """[m] the farthest point of a shape from its link's origin, or more; planes have none."""
+    if shape.kind == "plane":
+        return 0.0
+    own = np.linalg.norm(shape.size) if shape.vertices is None else np.linalg.norm(shape.vertices, axis=1).max()
+    return float(np.linalg.norm(shape.pos) + own)
+
+
+class Reach:
+    """The margin at a state."""
+
+    def __init__(self, model: Model) -> None:
+        self.radius = np.zeros(model.nlink)
+        for shape in model.shapes:
+            self.radius[shape.link] = max(self.radius[shape.link], extent(shape))
+        sizes = self.radius[1:][self.radius[1:] > 0.0]
+        self.least = LEAST * float(sizes.min(initial=1.0))
+        self.gravity = float(np.linalg.norm(model.inertia.gravity))
+
+    def at_rest(self, dt: float) -> float:
+        """[m] the margin where nothing moves."""
+        return 2.0 * dt * dt * self.gravity + self.least
+
+    def margin(self, kin, dt: float) -> float:
+        """[m]."""
+        return 2.0 * dt * fastest_point(kin, self.radius) + self.at_rest(dt)
