@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from stickslip import __version__
-from stickslip.cli import bench, doctor, list_, reproduce, run
+from stickslip.cli import bench, doctor, list_, reproduce, run, solve
 from stickslip.errors import StickslipError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("run")(run.run)
+app.command("solve")(solve.solve)
 app.command("list")(list_.list_)
 app.command("doctor")(doctor.doctor)
 app.add_typer(bench.app, name="bench")

@@ -39,3 +39,14 @@ def step(quick: Quick = False, json: Json = None, out: Out = None) -> None:
     from stickslip.bench.step import run_step
 
     raise typer.Exit(0 if run_step(quick, json, out) else 1)
+
+
+@app.command()
+def contact(quick: Quick = False, json: Json = None, out: Out = None) -> None:
+    """Complementarity solvers beside quantecon's Lemke, time-stepping methods beside MuJoCo's mj_step, and growth.
+
+    Example: [bold]stickslip bench contact --out bench[/bold]
+    """
+    from stickslip.bench.contact import run_contact
+
+    raise typer.Exit(0 if run_contact(quick, json, out) else 1)

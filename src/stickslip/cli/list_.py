@@ -16,9 +16,9 @@ def list_() -> None:
     from stickslip.steppers.registry import LAWS, STEPPERS
 
     console = Console()
-    scenes = Table("scene", "seconds", "what happens", title="Scenes", title_justify="left")
+    scenes = Table("scene", "seconds", "method", "what happens", title="Scenes", title_justify="left")
     for name, entry in SCENES.items():
-        scenes.add_row(name, f"{entry.time:g}", entry.summary)
+        scenes.add_row(name, f"{entry.time:g}", entry.method, entry.summary)
     robots = Table("robot", "file", title="Robots", title_justify="left")
     for name, path in BUNDLED.items():
         robots.add_row(name, path.name)

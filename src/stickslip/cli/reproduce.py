@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from stickslip.reproduce.paper import Reproduction
+
+Quick = Annotated[bool, typer.Option(help="a slice of it, in about a minute")]
+Out = Annotated[Path | None, typer.Option(help="folder for figures, tables and data; default: reproduce-PAPER")]
+Json = Annotated[Path | None, typer.Option(help="write all numbers to this file, too")]
+Fresh = Annotated[bool, typer.Option(help="start over instead of continuing from the folder's data")]
 
 app = typer.Typer(
     help="Make a paper's figures and tables again, with our own robots and methods.",
@@ -20,13 +28,26 @@ def reproduce() -> None:
     """Make a paper's figures and tables again; exit status 1 when a target is missed."""
 
 
+def make(paper: Reproduction, quick: bool, out: Path | None, json: Path | None, only: str, fresh: bool) -> None:
+    from stickslip.reproduce.driver import reproduce
+
+    out = out or Path(f"reproduce-{paper.name}")
+    parts = [part.strip() for part in only.split(",") if part.strip()]
+    try:
+        met = reproduce(paper, quick, out, json, parts, fresh)
+    except KeyboardInterrupt:
+        print(f"interrupted; the same command (without --fresh) continues from {str(out)!r}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    raise typer.Exit(0 if met else 1)
+
+
 @app.command()
 def expo(
-    quick: Annotated[bool, typer.Option(help="a slice of it, in about a minute")] = False,
-    out: Annotated[Path, typer.Option(help="folder for figures, tables and data")] = Path("reproduce-expo"),
-    json: Annotated[Path | None, typer.Option(help="write all numbers to this file, too")] = None,
+    quick: Quick = False,
+    out: Out = None,
+    json: Json = None,
     only: Annotated[str, typer.Option(help="some of fig2,fig3,orders,table2,fig4,fig5,fig6,table3; default: all")] = "",
-    fresh: Annotated[bool, typer.Option(help="start over instead of continuing from the folder's data")] = False,
+    fresh: Fresh = False,
 ) -> None:
     """Exponential integration of stiff viscoelastic contacts (Hammoud et al.): Figs. 2 to 6, Tables I to III.
 
@@ -34,12 +55,25 @@ def expo(
 
     Example: [bold]stickslip reproduce expo --quick --only fig5,table3[/bold]
     """
-    from stickslip.reproduce.expo.run import run_expo
+    from stickslip.reproduce.expo.reproduction import Expo
 
-    parts = [part.strip() for part in only.split(",") if part.strip()]
-    try:
-        met = run_expo(quick, out, json, parts, fresh)
-    except KeyboardInterrupt:
-        print(f"interrupted; the same command (without --fresh) continues from {str(out)!r}", file=sys.stderr)
-        raise typer.Exit(130) from None
-    raise typer.Exit(0 if met else 1)
+    make(Expo(), quick, out, json, only, fresh)
+
+
+@app.command()
+def rpisim(
+    quick: Quick = False,
+    out: Out = None,
+    json: Json = None,
+    only: Annotated[str, typer.Option(help="some of fig4,fig8,fig9,fig10,sec52,sec53; default: all")] = "",
+    fresh: Fresh = False,
+) -> None:
+    """The RPI simulator (Williams et al.): Figs. 4, 8, 9 and 10, the comparisons of Secs. 5.2 and 5.3.
+
+    A run that was stopped continues where it stopped.
+
+    Example: [bold]stickslip reproduce rpisim --quick --only fig4,fig8[/bold]
+    """
+    from stickslip.reproduce.rpisim.reproduction import RpiSim
+
+    make(RpiSim(), quick, out, json, only, fresh)

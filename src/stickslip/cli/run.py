@@ -14,14 +14,20 @@ from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMe
 
 def run(
     scene: Annotated[str, typer.Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
-    method: Annotated[str, typer.Option(help="contact method (see 'stickslip list')")] = "semi-implicit-euler",
+    method: Annotated[
+        str | None, typer.Option(help="contact method (see 'stickslip list'); default: what suits the scene")
+    ] = None,
     option: Annotated[
         list[str] | None, typer.Option(help="an option of the method, NAME=VALUE, such as matmuls=2; may be repeated")
     ] = None,
-    dt: Annotated[float | None, typer.Option(help="time step in seconds; default: a stable round one")] = None,
+    dt: Annotated[
+        float | None, typer.Option(help="time step in seconds; default: one that suits scene and method")
+    ] = None,
     time: Annotated[float | None, typer.Option(help="how many seconds to simulate; default: the scene's own")] = None,
     record: Annotated[Path | None, typer.Option(help="write an HDF5 recording to this file")] = None,
     record_dt: Annotated[float | None, typer.Option(help="seconds between recorded frames; default 0.01")] = None,
+    capture: Annotated[Path | None, typer.Option(help="write contact problems to this HDF5 file, for 'solve'")] = None,
+    capture_every: Annotated[int, typer.Option(help="capture the first step and every so many after it")] = 1,
     plot: Annotated[Path | None, typer.Option(help="write an overview plot to this file (.png, .pdf, .svg)")] = None,
     floor: Annotated[float | None, typer.Option(help="put a floor at this height (m) under a model file")] = None,
     floating_base: FloatingBase = False,
@@ -39,7 +45,7 @@ def run(
 
     from stickslip.collision.pairs import total
     from stickslip.record.overview import check_plot
-    from stickslip.scenes import SCENES, find
+    from stickslip.scenes import SCENES, Entry, find
     from stickslip.simulation import Simulation
     from stickslip.simulation.periods import check_step
 
@@ -49,9 +55,12 @@ def run(
     name, setup, seconds = find(scene, floor=floor, **options)
     for note in setup.scene.notes:
         console.print(f"note: {note}", highlight=False)
+    if method is None:
+        method, own_dt = (SCENES[scene].method, SCENES[scene].dt) if scene in SCENES else (Entry.method, None)
+        dt = own_dt if dt is None else dt
     if dt is not None and setup.control_dt is not None:
         check_step(dt, setup.control_dt)
-    sim = Simulation(setup.scene, method=method, dt=dt, **method_options(option))
+    sim = Simulation(setup.scene, method=method, dt=dt, user=setup.user, **method_options(option))
     if setup.velocity is not None:
         sim.set_state(v=setup.velocity)
     with console.status("compiling kernels (once per installation) …"):
@@ -60,7 +69,13 @@ def run(
     before = _identity(record)
     try:
         log = sim.run(
-            duration, controller=setup.controller, control_dt=setup.control_dt, record=record, record_dt=record_dt
+            duration,
+            controller=setup.controller,
+            control_dt=setup.control_dt,
+            record=record,
+            record_dt=record_dt,
+            capture=capture,
+            capture_every=capture_every,
         )
     except KeyboardInterrupt:
         print(interrupted(sim.time, duration, record if _identity(record) != before else None), file=sys.stderr)
@@ -70,6 +85,8 @@ def run(
         console.print("note: nothing in this scene can touch anything; --floor HEIGHT puts a floor under a model file")
     if record is not None:
         console.print(f"recording  {record}")
+    if capture is not None:
+        console.print(f"problems   {capture}")
     if plot is not None:
         from stickslip.record.overview import save_overview
 

@@ -1,0 +1,127 @@
+"""``stickslip solve``: captured contact problems, every formulation, every solver."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from stickslip.errors import expected
+
+
+def solve(
+    file: Annotated[Path, typer.Argument(help="a problem file, as written by 'stickslip run SCENE --capture FILE'")],
+    frames: Annotated[str, typer.Option(help="numbers of frames, such as 1,5 or 1-10, or 'all'")] = "all",
+    formulations: Annotated[
+        str, typer.Option(help="names with commas between (see 'stickslip list'), or 'all'")
+    ] = "all",
+    forms: Annotated[
+        str,
+        typer.Option(
+            help="lcp: impulses of contacts only; reduced: joint impulses too; mlcp: velocities too; ncp: circular cone"
+        ),
+    ] = "lcp,reduced,mlcp,ncp",
+    solvers: Annotated[str, typer.Option(help="names with commas between (see 'stickslip list'), or 'all'")] = "all",
+    directions: Annotated[
+        int | None, typer.Option(help="of the friction polygon; default: the formulations' own")
+    ] = None,
+    tolerance: Annotated[float | None, typer.Option(help="of the solvers, on the natural residual")] = None,
+    max_iterations: Annotated[int | None, typer.Option(help="of the solvers; default: each one's own")] = None,
+    repeat: Annotated[int, typer.Option(help="solutions that are timed; the median counts")] = 3,
+    json: Annotated[Path | None, typer.Option(help="write all numbers and histories to this file")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="write solve.json, solve.csv and convergence.png to this folder")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="store residual histories in FILE, under solver_data")] = False,
+) -> None:
+    """Solve stored contact problems by every solver, and judge the answers alike.
+
+    Residuals are natural residuals, the largest entry of z − mid(lower, z − F(z), upper), computed from the answer and
+    not by the solver. Times are medians; the first solution, which compiles, does not count.
+
+    Examples: [bold]stickslip run ball --method stewart-trinkle/lemke --capture ball.h5[/bold], then
+    [bold]stickslip solve ball.h5 --out ball[/bold],
+    [bold]stickslip solve ball.h5 --frames 1,5 --formulations stewart-trinkle --solvers lemke,pgs[/bold]
+    """
+    from rich.console import Console
+
+    from stickslip.database.compare import FORMS, Comparison
+    from stickslip.database.report import as_json, not_tried, plot, tables, write_csv
+    from stickslip.files import check_writable, make_folder, write_json
+    from stickslip.progress import Progress
+    from stickslip.record.problem_file import ProblemFile, store_solver_data
+
+    console = Console()
+    options: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+    with ProblemFile(file) as problems:
+        numbers = chosen_frames(frames, problems.numbers, str(file))
+        stated = problems.states_normals
+        check_writable(json)
+        if out is not None:
+            make_folder(out)
+        comparison = Comparison(
+            names("--formulations", formulations),
+            names("--forms", forms) or FORMS,
+            names("--solvers", solvers),
+            directions,
+            repeat,
+            {name: value for name, value in options.items() if value is not None},
+        )
+        trials = []
+        total = comparison.size(len(numbers))
+        with Progress(f"solving {_frames(numbers)}", total, "problems × solvers") as bar:
+            for number in numbers:
+                for trial in comparison.trials(number, problems.read(number)):
+                    trials.append(trial)
+                    bar.update(len(trials))
+    if not stated:
+        console.print("note: the file does not say which way normals point; from body 1 to body 2 is assumed")
+    for table in tables(trials):
+        console.print(table)
+    for line in not_tried(trials):
+        console.print(line, highlight=False, soft_wrap=True)
+    if write:
+        for trial in (t for t in trials if t.tried):
+            arrays = {"residuals": trial.history}
+            store_solver_data(file, trial.frame, trial.name, arrays, **{"units": "N s or m/s", **trial.stored()})
+        console.print(f"histories  {file}: solver_data of {_frames(numbers)}")
+    content = as_json(file, trials)
+    if json is not None:
+        write_json(json, content)
+        console.print(f"numbers    {json}")
+    if out is not None:
+        write_json(out / "solve.json", content)
+        write_csv(out / "solve.csv", trials)
+        plot(trials, out / "convergence.png", f"{file.name}: {_frames(numbers)}")
+        console.print(f"results    {out}")
+
+
+def _frames(numbers: list[int]) -> str:
+    return f"frame {numbers[0]}" if len(numbers) == 1 else f"{len(numbers)} frames"
+
+
+def names(option: str, text: str) -> tuple[str, ...] | None:
+    """``"a,b"`` as names; None for all."""
+    found = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not found:
+        raise expected(option, "names with commas between, or 'all'", text)
+    return None if found == ("all",) else found
+
+
+def chosen_frames(text: str, there: list[int], file: str) -> list[int]:
+    """``"1,5-7"`` as numbers of frames that exist."""
+    if not there:
+        raise expected(file, "a file with frames", "none", "capture some with 'stickslip run SCENE --capture FILE'")
+    if text.strip() == "all":
+        return there
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise expected("--frames", "numbers such as 1,5 or 1-10, or 'all'", text)
+        found += range(int(first), int(last or first) + 1)
+    missing = [number for number in found if number not in there]
+    if missing:
+        raise expected("--frames", f"numbers of frames in the file, {there[0]} … {there[-1]}", missing[0])
+    return sorted(set(found))
