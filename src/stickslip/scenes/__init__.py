@@ -1,0 +1,71 @@
+"""The bundled scenes, by plain names. A new scene is one function in a module of its family and one line here."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from stickslip.errors import InputError, unknown
+from stickslip.model.scene import BUNDLED, Scene
+from stickslip.scenes import grasps, jointed, robots, rpisim, simple, stacks
+from stickslip.scenes.robots import standing
+from stickslip.scenes.setup import Entry, Setup
+
+__all__ = ["SCENES", "Entry", "Setup", "find", "standing"]
+
+RIGID = "stewart-trinkle/lemke"
+"""For bodies that neither give nor bounce."""
+MANY = "stewart-trinkle/pgs"
+"""For many of them."""
+SHARED = "stewart-trinkle/interior-point"
+"""Where more contacts carry a load than are needed: it shares the load out, while pivoting leaves some without."""
+
+SCENES: dict[str, Entry] = {
+    "solo12-drop": Entry(
+        partial(robots.drop, "solo12", 0.1, 10.0, 0.2), 2.0, "Solo12 falls 10 cm, holding its posture"
+    ),
+    "solo12-trot": Entry(robots.solo12_trot, 3.0, "Solo12 trots forward for three seconds"),
+    "solo12-jump": Entry(robots.solo12_jump, 2.5, "Solo12 crouches, jumps in place and lands"),
+    "a1-drop": Entry(partial(robots.drop, "a1", 0.1, 100.0, 2.0), 2.0, "Unitree A1 falls 10 cm on its feet"),
+    "romeo-drop": Entry(partial(robots.drop, "romeo", 0.02, 1000.0, 20.0), 2.0, "Romeo is put down from 2 cm"),
+    "solo12-squat": Entry(robots.solo12_squat, 10.0, "Solo12 squats three times, by inverse dynamics"),
+    "romeo-walk": Entry(robots.romeo_walk, 6.3, "Romeo takes two steps and stands, by inverse dynamics"),
+    "hopper": Entry(simple.hopper, 2.0, "a sphere on an actuated pole lands on one point"),
+    "chain": Entry(simple.chain, 2.0, "ten links with ball joints fall on the floor"),
+    "cylinder": Entry(simple.cylinder, 2.0, "a flat cylinder with eight contact points lands tilted"),
+    "incline": Entry(simple.incline, 1.0, "a box slides down 20° with friction 0.3"),
+    "ball": Entry(simple.ball, 2.0, "a sliding ball begins to roll (at 5/7 of its speed)"),
+    "tumble": Entry(simple.tumble, 20.0, "a free body spins about its middle axis and flips"),
+    "peg-in-hole": Entry(rpisim.peg_in_hole, 1.0, "a cube falls through a hole with 5 μm to spare", "peg/lemke", 0.01),
+    "sphere-on-sphere": Entry(rpisim.sphere_on_sphere, 1.0, "a ball rolls off a large one", RIGID, 0.01),
+    "sliding-block": Entry(rpisim.sliding_block, 1.0, "a block begins to slide down a ramp of 15°", RIGID, 0.01),
+    "spheres-on-cube": Entry(rpisim.spheres_on_cube, 1.0, "15 balls fall on a tilted cube", RIGID, 0.01),
+    "pachinko": Entry(rpisim.pachinko, 3.0, "50 balls rain on 15 pegs", MANY, 0.01),
+    "pendulum": Entry(jointed.pendulum, 5.0, "a rod swings on a revolute joint", RIGID, 0.01),
+    "hanging-rod": Entry(jointed.hanging_rod, 5.0, "a rod swings on a spherical joint", RIGID, 0.005),
+    "cart": Entry(jointed.cart, 2.0, "a cart with four wheels rolls down a slope", SHARED, 0.01),
+    "bar-tree": Entry(jointed.bar_tree, 5.0, "a mobile of 127 bars is set turning", RIGID, 0.01),
+    "sphere-stack": Entry(stacks.sphere_stack, 1.0, "5 × 5 × 5 balls stand exactly on top of each other", MANY, 0.01),
+    "loose-sphere-stack": Entry(stacks.loose_sphere_stack, 1.0, "the same balls, a little in disorder", MANY, 0.01),
+    "box-pile": Entry(stacks.box_pile, 2.0, "five cubes fall on a pile and come to rest", RIGID, 0.01),
+    "domino-row": Entry(stacks.domino_row, 1.5, "ten blocks topple one after the other", RIGID, 0.005),
+    "card-house": Entry(stacks.card_house, 1.0, "a house of cards with two storeys stands", RIGID, 0.002),
+    "box-grasp": Entry(grasps.box_grasp, 1.0, "three boxes in a row, held in the air by two grippers", SHARED, 0.01),
+    "arm-grasp": Entry(grasps.arm_grasp, 4.0, "a six-joint arm grasps an object and lifts it", RIGID, 0.01),
+}
+
+
+def find(name_or_path: str, *, floor: float | None = None, **load_options) -> tuple[str, Setup, float]:
+    """(name, setup, seconds) of a bundled scene, or of a model file, with a floor at a height [m] if asked for."""
+    if name_or_path in SCENES:
+        entry = SCENES[name_or_path]
+        return name_or_path, entry.build(), entry.time
+    path = Path(name_or_path)
+    if path.suffix or path.exists():
+        scene = Scene.from_file(path, **load_options)
+        if floor is not None:
+            scene.add_plane(pos=(0, 0, floor))
+        return path.stem, Setup(scene), 2.0
+    if name_or_path in BUNDLED:
+        raise InputError(f"{name_or_path!r} is a robot, not a scene; try {name_or_path + '-drop'!r}")
+    raise unknown("scene", name_or_path, SCENES)

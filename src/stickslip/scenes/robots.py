@@ -1,0 +1,60 @@
+"""The bundled robots: dropped, squatting, walking, trotting, jumping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from stickslip.control import PD
+from stickslip.control.references import jump, squat, trot, walk
+from stickslip.model.scene import Scene
+from stickslip.model.shape import DEFAULT_STIFFNESS
+from stickslip.scenes.setup import Setup
+
+
+def drop(robot: str, height: float, kp: float, kd: float) -> Setup:
+    """A robot released with its feet ``height`` [m] above the floor, holding its posture by PD control."""
+    scene = Scene(name=f"{robot}-drop")
+    scene.add_plane(friction=0.8)
+    handle = scene.add_robot(robot)
+    base = scene.compile().state().q
+    scene.set_home("root", [*base[:2], base[2] + height, *base[3:7]])
+    return Setup(scene, PD(handle, kp=kp, kd=kd))
+
+
+def standing(name: str, robot: str, points: int) -> Scene:
+    """A robot on a floor of friction 1, its contact points as deep in it as its weight presses them."""
+    scene = Scene(name=name)
+    scene.add_plane(friction=1.0)
+    scene.add_robot(robot)
+    model = scene.compile()
+    base = model.state().q
+    weight = model.inertia.mass.sum() * np.linalg.norm(model.inertia.gravity)
+    scene.set_home("root", [*base[:2], base[2] - weight / (points * DEFAULT_STIFFNESS), *base[3:7]])
+    return scene
+
+
+def solo12_squat() -> Setup:
+    scene = standing("solo12-squat", "solo12", 4)
+    return Setup(scene, squat(scene.compile()), control_dt=0.04)
+
+
+def romeo_walk() -> Setup:
+    scene = standing("romeo-walk", "romeo", 8)
+    return Setup(scene, walk(scene.compile()), control_dt=0.04)
+
+
+def _planned(name: str, motion: Callable, control_dt: float) -> Setup:
+    """Solo12 follows a planned motion by linear feedback."""
+    scene = standing(name, "solo12", 4)
+    controller, _ = motion(scene.compile(), control_dt=control_dt)
+    return Setup(scene, controller, control_dt=control_dt)
+
+
+def solo12_trot() -> Setup:
+    return _planned("solo12-trot", trot, 2e-3)
+
+
+def solo12_jump() -> Setup:
+    return _planned("solo12-jump", jump, 1e-2)

@@ -1,0 +1,54 @@
+"""A body or a mechanism on its own: hopper, chain, cylinder, incline, ball, tumbling body."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip.control import PD
+from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
+from stickslip.model.scene import Scene
+from stickslip.scenes.setup import Setup
+
+
+def hopper() -> Setup:
+    scene = Scene(name="hopper")
+    scene.add_plane(friction=0.2)
+    add_hopper(scene, pos=(0, 0, 1.0))
+    return Setup(scene, PD(kp=200.0, kd=5.0))
+
+
+def chain() -> Setup:
+    scene = Scene(name="chain")
+    scene.add_plane(friction=0.2)
+    add_chain(scene, 10, pos=(0, 0, 0.5))
+    return Setup(scene)
+
+
+def cylinder() -> Setup:
+    scene = Scene(name="cylinder")
+    scene.add_plane(friction=0.2)
+    tilt = 0.1
+    add_cylinder_on_points(scene, 8, pos=(0, 0, 0.5), quat=(np.cos(tilt / 2), np.sin(tilt / 2), 0, 0))
+    return Setup(scene)
+
+
+def incline() -> Setup:
+    angle = np.deg2rad(20.0)
+    scene = Scene(name="incline")
+    normal = np.array([np.sin(angle), 0.0, np.cos(angle)])
+    scene.add_plane(normal=normal, friction=0.3)
+    scene.add_box((0.2, 0.2, 0.1), pos=0.05 * normal, quat=(np.cos(angle / 2), 0, np.sin(angle / 2), 0), mass=1.0)
+    return Setup(scene)
+
+
+def ball() -> Setup:
+    scene = Scene(name="ball")
+    scene.add_plane(friction=0.5)
+    scene.add_sphere(0.1, pos=(0, 0, 0.1), mass=1.0)
+    return Setup(scene, velocity=np.array([2.0, 0, 0, 0, 0, 0]))
+
+
+def tumble() -> Setup:
+    scene = Scene(name="tumble", gravity=(0, 0, 0))
+    scene.add_body("body").set_inertia(1.0, inertia=(1.0, 2.0, 3.0))
+    return Setup(scene, velocity=np.array([0, 0, 0, 0.1, 2.0, 0.1]))
