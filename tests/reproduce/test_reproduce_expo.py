@@ -11,11 +11,10 @@ import pytest
 
 from stickslip.errors import InputError
 from stickslip.reproduce import store as store_module
+from stickslip.reproduce.driver import reproduce
 from stickslip.reproduce.expo import claims, forces, local_error, orders, stability, stiffness
-from stickslip.reproduce.expo import run as run_module
 from stickslip.reproduce.expo.ground_truth import GroundTruth, ground_truth
-from stickslip.reproduce.expo.report import PARTS
-from stickslip.reproduce.expo.run import run_expo
+from stickslip.reproduce.expo.reproduction import Expo
 from stickslip.reproduce.expo.setups import DAMPING, METHODS, STIFFNESS, TESTS, Sizes, bundled, simulation, steps
 from stickslip.reproduce.store import Store
 
@@ -208,7 +207,7 @@ def test_best_order():
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("expo")
-    met = run_expo(out=folder, json_path=folder / "copy.json", sizes=TINY)
+    met = reproduce(Expo(), out=folder, json_path=folder / "copy.json", sizes=TINY)
     return folder, met
 
 
@@ -240,7 +239,7 @@ def test_driver_continues_where_it_stopped(made, capsys):
     folder, _ = made
     files = sorted((folder / "data").glob("local*.json"))
     files[0].unlink()
-    run_expo(out=folder, sizes=TINY)
+    reproduce(Expo(), out=folder, sizes=TINY)
     out = capsys.readouterr().out
     assert "1 units computed" in out
     assert out.strip().splitlines()[-1].startswith("worst: ")
@@ -257,7 +256,7 @@ def written(folder):
 
 
 def test_a_part_of_it(tmp_path, capsys):
-    assert run_expo(out=tmp_path, only=["fig5"], sizes=TINY)
+    assert reproduce(Expo(), out=tmp_path, only=["fig5"], sizes=TINY)
     text, files = mentioned(tmp_path)
     assert "## Fig. 5" in text
     assert "## Table II:" not in text
@@ -266,10 +265,10 @@ def test_a_part_of_it(tmp_path, capsys):
     assert files == written(tmp_path) == {"fig5_force_prediction.png", "fig5_force_prediction.pdf", "results.json"}
     assert "worst: Fig. 5" in capsys.readouterr().out
     with pytest.raises(InputError, match="fig2"):
-        run_expo(out=tmp_path, only=["fig22"])
-    assert set(PARTS) > {"fig2", "table3"}
+        reproduce(Expo(), out=tmp_path, only=["fig22"])
+    assert set(Expo.parts()) > {"fig2", "table3"}
 
-    run_expo(out=tmp_path, only=["table3"], sizes=TINY)  # no targets of its own; what was there stays
+    reproduce(Expo(), out=tmp_path, only=["table3"], sizes=TINY)  # no targets of its own; what was there stays
     text, files = mentioned(tmp_path)
     assert "## Fig. 5" in text
     assert "## Table III" in text
@@ -290,7 +289,7 @@ def test_a_part_of_it_leaves_the_others_in_the_report(copied, capsys, monkeypatc
     assert "Not here yet" not in whole
     assert "Made by `stickslip reproduce expo`. " in whole
     monkeypatch.setattr(claims, "FLATNESS", 0.5)  # the largest over the smallest cannot be less than one
-    assert run_expo(out=copied, only=["fig5"], sizes=TINY)
+    assert reproduce(Expo(), out=copied, only=["fig5"], sizes=TINY)
     assert json.loads((copied / "results.json").read_text())["met"] is False
     out = capsys.readouterr().out
     assert "0 units computed" in out
@@ -304,7 +303,7 @@ def test_a_part_of_it_leaves_the_others_in_the_report(copied, capsys, monkeypatc
 
 def test_what_is_not_up_to_date_is_no_part_of_the_report(copied, monkeypatch):
     monkeypatch.setattr(store_module, "code_hash", lambda: "other source")
-    run_expo(out=copied, only=["fig5"], sizes=TINY)
+    reproduce(Expo(), out=copied, only=["fig5"], sizes=TINY)
     text, files = mentioned(copied)
     assert [line[3:10] for line in text.splitlines() if line.startswith("## ")] == ["Targets", "Set-ups", "Fig. 5:"]
     (old,) = re.findall(r"Of other settings or another version, and not part of this report: (.*)\.\n", text)
@@ -315,9 +314,9 @@ def test_what_is_not_up_to_date_is_no_part_of_the_report(copied, monkeypatch):
 
 
 def test_half_a_study_is_no_part_of_the_report(copied, monkeypatch):
-    monkeypatch.setattr(run_module, "draw", lambda results, out: [])  # that takes seconds
+    monkeypatch.setattr(Expo, "draw", lambda self, results, out: [])  # that takes seconds
     next((copied / "data").glob("stability*.json")).unlink()
-    run_expo(out=copied, only=["fig5"], sizes=TINY)
+    reproduce(Expo(), out=copied, only=["fig5"], sizes=TINY)
     text, _ = mentioned(copied)
     assert "Not here yet: table2 (`stickslip reproduce expo --only table2`)" in text
     assert "`stability.csv`" in text.split("not part of this report")[1]

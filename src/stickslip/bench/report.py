@@ -28,12 +28,22 @@ def growth_targets(growths: Sequence[Growth]) -> list[Target]:
 
 def growth_table(growths: Sequence[Growth]) -> Table:
     table = Table(title="Growth: slope of log(time) over log(size)")
-    for heading in ("what", "sizes", "median µs", "slope", "target"):
+    solving = any(g.iterations is not None for g in growths)
+    for heading in (
+        "what",
+        "sizes",
+        "median µs",
+        *(("iterations", "unconverged") if solving else ()),
+        "slope",
+        "target",
+    ):
         table.add_column(heading, justify="left" if heading == "what" else "right")
     for g in growths:
         missed = g.target is not None and g.slope > g.target
         target = "for information" if g.target is None else f"≤ {g.target:g}"
-        ends = (f"{g.sizes[0]} … {g.sizes[-1]}", f"{g.times[0]:.3g} … {g.times[-1]:.3g}")
+        ends: tuple[str, ...] = (f"{g.sizes[0]} … {g.sizes[-1]}", f"{g.times[0]:.3g} … {g.times[-1]:.3g}")
+        if solving:
+            ends += ("", "") if not g.iterations else (" ".join(f"{k:g}" for k in g.iterations), f"{g.unconverged}")
         table.add_row(g.name, *ends, f"{g.slope:.2f}", target, style="red" if missed else "")
     return table
 
@@ -63,5 +73,5 @@ def finish(
     console = Console()
     for table in tables:
         console.print(table)
-    console.print(f"worst: {last}", highlight=False, soft_wrap=True)
+    console.print(f"worst: {last}", highlight=False, soft_wrap=True, markup=False)  # "[m]" is a unit
     return last.met

@@ -50,6 +50,10 @@ class Growth:
     """Of log(time) over log(size); 1 is linear."""
     target: float | None
     """Of the slope; None: for information."""
+    iterations: list[float] | None = None
+    """Of a solver, by size."""
+    unconverged: int | None = None
+    """Calls in which the solver did not reach its tolerance, of one of each size."""
 
 
 def growth(name: str, times: Mapping[int, float], target: float | None) -> Growth:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.reproduce.expo.setups import FIXED_ORDERS, RIVALS, TESTS
+from stickslip.reproduce.paper import save_figure
 
 COLORS = {
     "expo": "black",
@@ -36,12 +37,6 @@ def _style(label: str) -> dict[str, Any]:
         "markersize": 5,
         "zorder": 3 if label == "expo" else 2,
     }
-
-
-def _save(figure, folder: Path, name: str) -> str:
-    for suffix in (".png", ".pdf"):
-        figure.savefig(folder / f"{name}{suffix}", dpi=150)
-    return name
 
 
 def _curve(axes, rows: list[dict[str, Any]], x: Callable[[dict[str, Any]], float], label: str) -> None:
@@ -97,8 +92,8 @@ def local_errors(rows: list[dict[str, Any]], folder: Path) -> list[str]:
     factor = _panels(rows, shown, lambda row: row["real_time_factor"], "real-time factor")
     step = _panels(rows, shown, lambda row: 1e3 * row["dt"], "integration step δt [ms]")
     return [
-        _save(factor, folder, "fig2_local_error_vs_real_time_factor"),
-        _save(step, folder, "fig3_local_error_vs_step"),
+        save_figure(factor, folder, "fig2_local_error_vs_real_time_factor"),
+        save_figure(step, folder, "fig3_local_error_vs_step"),
     ]
 
 
@@ -106,7 +101,7 @@ def orders(rows: list[dict[str, Any]], folder: Path) -> list[str]:
     """Error against time per step of all versions of Expo."""
     shown = ["expo", "expo pade", *FIXED_ORDERS]
     figure = _panels(rows, shown, lambda row: 1e3 * row["seconds"], "time per control step [ms]")
-    return [_save(figure, folder, "orders_error_vs_time")]
+    return [save_figure(figure, folder, "orders_error_vs_time")]
 
 
 def stiffness(rows: list[dict[str, Any]], folder: Path) -> list[str]:
@@ -130,7 +125,7 @@ def stiffness(rows: list[dict[str, Any]], folder: Path) -> list[str]:
     names = {"expo": "expo, 2 ms", "implicit-euler": "implicit-euler, 2 ms", "euler": "euler, 1/2 ms"}
     handles, labels = left.get_legend_handles_labels()
     left.legend(handles, [names.get(label, label) for label in labels], title="△: diverged or > 100")
-    return [_save(figure, folder, "fig4_stiffness_and_damping")]
+    return [save_figure(figure, folder, "fig4_stiffness_and_damping")]
 
 
 def predictions(rows: list[dict[str, Any]], folder: Path) -> list[str]:
@@ -146,7 +141,7 @@ def predictions(rows: list[dict[str, Any]], folder: Path) -> list[str]:
         axes.set_title(f"({letter}) contact velocity at impact: {row['speed']:g} m/s")
         axes.grid(alpha=0.3)
         axes.legend()
-    return [_save(figure, folder, "fig5_force_prediction")]
+    return [save_figure(figure, folder, "fig5_force_prediction")]
 
 
 def curves(rows: list[dict[str, Any]], folder: Path) -> list[str]:
@@ -159,4 +154,4 @@ def curves(rows: list[dict[str, Any]], folder: Path) -> list[str]:
         axes.set(xlabel="time [s]", ylabel=f"normal force at {row['foot']} [N]")
         axes.set_title(f"({letter}) {TESTS[row['test']].paper_name}")
         axes.grid(alpha=0.3)
-    return [_save(figure, folder, "fig6_contact_forces")]
+    return [save_figure(figure, folder, "fig6_contact_forces")]

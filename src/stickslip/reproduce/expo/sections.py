@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from stickslip.reproduce.expo import breakdown, claims, paper, stability
 from stickslip.reproduce.expo.setups import TESTS, Sizes, control_steps
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+from stickslip.reproduce.paper import image, table
 
 
 def ms(dt: float | None) -> str:
@@ -22,10 +18,6 @@ def ms(dt: float | None) -> str:
 def size(value: float | None) -> str:
     """An error; None is infinite."""
     return "∞" if value is None else f"{value:.2g}"
-
-
-def image(name: str, caption: str) -> str:
-    return f"![{caption}]({name}.png)\n\n{caption} ([PDF]({name}.pdf))\n"
 
 
 def setups(sizes: Sizes) -> str:

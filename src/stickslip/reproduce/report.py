@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from stickslip.bench.targets import Target, worst
-from stickslip.reproduce.expo.sections import SECTIONS, setups, table
-from stickslip.reproduce.expo.setups import Sizes
-
-PAPER = (
-    'Hammoud, Olivieri, Righetti, Carpentier, Del Prete: "Exponential Integration for Efficient and Accurate '
-    'Multi-Body Simulation with Stiff Viscoelastic Contacts"'
-)
-PARTS = tuple(SECTIONS)
+from stickslip.reproduce.paper import Reproduction, Results, table
 
 
-class Origin(NamedTuple):
+@dataclass(frozen=True)
+class Origin:
     """Where a report comes from, and what lies beside it."""
 
+    paper: Reproduction
     quick: bool
     only: Sequence[str]
     """The parts that the last run was asked for; none: all."""
@@ -32,36 +28,31 @@ class Origin(NamedTuple):
     """Figures and tables of parts that are not up to date."""
 
     def __str__(self) -> str:
-        missing = [part for part in PARTS if part not in self.parts]
-        text = f"Made by `{command(self.quick, self.only)}`"
+        missing = [part for part in self.paper.parts() if part not in self.parts]
+        text = f"Made by `{self.command(self.only)}`"
         if self.before:
             text += f"; {', '.join(self.before)} from units of work that were stored before"
         text += f". All data: {_files('results.json', *self.tables)}; `data/` holds the units of work, from which "
         text += "a run continues."
         if missing:
-            text += f" Not here yet: {', '.join(missing)} (`{command(self.quick, missing)}`)."
+            text += f" Not here yet: {', '.join(missing)} (`{self.command(missing)}`)."
         if self.old:
             text += f" Of other settings or another version, and not part of this report: {_files(*self.old)}."
         return text
+
+    def command(self, only: Sequence[str]) -> str:
+        options = " --quick" * self.quick + (f" --only {','.join(only)}" if only else "")
+        return f"stickslip reproduce {self.paper.name}{options}"
 
 
 def _files(*names: str) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def command(quick: bool, only: Sequence[str]) -> str:
-    return "stickslip reproduce expo" + " --quick" * quick + (f" --only {','.join(only)}" if only else "")
-
-
-def readme(
-    results: dict[str, Any], origin: Origin, sizes: Sizes, targets: list[Target], machine: dict[str, str]
-) -> str:
-    text = [
-        "# Exponential integration of stiff contacts: the paper's figures and tables, with stickslip\n",
-        f"{PAPER}. {origin}\n",
-    ]
+def readme(results: Results, origin: Origin, sizes: Any, targets: list[Target], machine: dict[str, str]) -> str:
+    text = [f"# {origin.paper.title}\n", f"{origin.paper.citation}. {origin}\n"]
     if origin.quick:
-        text.append("**A quick slice: a few control steps and step sizes; not for conclusions.**\n")
+        text.append(f"**A quick slice: {origin.paper.quick_note}; not for conclusions.**\n")
     text += [
         "Machine and versions: " + ", ".join(f"{key} {value}" for key, value in machine.items()) + ".\n",
         "## Targets\n",
@@ -75,6 +66,6 @@ def readme(
             f"met. Worst: {worst(targets)}.\n",
             table(("figure", "value", "target", ""), rows),
         ]
-    text.append(setups(sizes))
-    text += [SECTIONS[part](results) for part in origin.parts]
+    text.append(origin.paper.preface(sizes))
+    text += [origin.paper.sections[part](results) for part in origin.parts]
     return "\n".join(text)

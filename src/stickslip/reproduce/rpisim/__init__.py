@@ -1,0 +1,1 @@
+"""Williams et al.: the RPI simulator, its figures and comparisons."""

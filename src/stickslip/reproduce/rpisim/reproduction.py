@@ -1,0 +1,57 @@
+"""Williams et al. as a reproduction: which studies make which parts of the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stickslip.bench.targets import Target
+from stickslip.reproduce.paper import Reproduction, Results
+from stickslip.reproduce.rpisim import claims, convergence, drift, figures, formulations, grasp, peg, solvers
+from stickslip.reproduce.rpisim.sections import SECTIONS
+from stickslip.reproduce.rpisim.setups import FULL, QUICK, Sizes
+from stickslip.reproduce.store import Store
+
+
+def _formulations(store: Store, sizes: Sizes) -> Results:
+    return {"inclusion": formulations.inclusion(store, sizes), "accuracy": formulations.accuracy(store, sizes)}
+
+
+class RpiSim(Reproduction):
+    """The RPI simulator."""
+
+    name = "rpisim"
+    title = "The RPI simulator: the paper's figures and comparisons, with stickslip"
+    citation = (
+        'Williams, Lu, Niebe, Andersen, Erleben, Trinkle: "RPI-MATLAB-Simulator: A tool for efficient research and '
+        'practical teaching in multibody dynamics"'
+    )
+    quick_note = "shorter runs, smaller stacks, fewer stored problems"
+    studies = (
+        (("fig4",), lambda store, sizes: {"drift": drift.study(store, sizes)}),
+        (("fig8",), lambda store, sizes: {"peg": peg.study(store, sizes)}),
+        (("fig9",), lambda store, sizes: {"convergence": convergence.study(store, sizes)}),
+        (("fig10",), lambda store, sizes: {"grasp": grasp.study(store, sizes)}),
+        (("sec52",), lambda store, sizes: {"solvers": solvers.study(store, sizes)}),
+        (("sec53",), _formulations),
+    )
+    sections = SECTIONS
+    tables = ("solvers", "inclusion", "accuracy")
+    figure_patterns = ("fig*", "sec*")
+    full, quick = FULL, QUICK
+
+    def targets(self, results: Results) -> list[Target]:
+        return claims.targets(results)
+
+    def draw(self, results: Results, out: Path) -> list[str]:
+        names = []
+        for key, function in (
+            ("drift", figures.drift),
+            ("peg", figures.peg),
+            ("convergence", figures.convergence),
+            ("grasp", figures.grasp),
+            ("solvers", figures.solvers),
+            ("inclusion", figures.inclusion),
+        ):
+            if key in results:
+                names += function(results[key], out)
+        return names

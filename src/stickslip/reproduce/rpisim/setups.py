@@ -1,0 +1,79 @@
+"""What is computed, as data: the scenes are the bundled ones, with the parameters of the paper and of its program."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stickslip.errors import StickslipWarning
+from stickslip.scenes import SCENES, Setup
+from stickslip.simulation import Simulation
+
+DT = 0.01
+"""[s] the step of the paper's examples."""
+CURVE = 200
+"""Most points of a residual history that are kept."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is computed."""
+
+    pendulum_seconds: float = 5.0
+    peg_steps: int = 300
+    """Of the peg that is too large; the other falls for a second."""
+    stack: int = 5
+    """Spheres along an edge."""
+    stack_steps: int = 400
+    samples: int = 50
+    """Of the convergence of a solver, spread over these steps."""
+    grasp_seconds: float | None = None
+    """None: the whole grasp."""
+    database: tuple[str, ...] = ("peg", "sphere-stack", "loose-sphere-stack", "box-pile", "cart")
+    """Captured steps of these scenes, by the names of ``solvers.SOURCES``."""
+    margins: tuple[float, ...] = (1e-3, 1e-2, 3e-2, 5e-2, 1e-1, 3e-1)
+    """[m] for the formulations' comparison."""
+    steps: tuple[float, ...] = (0.02, 0.01, 0.005, 0.0025)
+    """[s] for the formulations' comparison."""
+
+
+FULL = Sizes()
+QUICK = Sizes(
+    pendulum_seconds=1.0, peg_steps=120, stack=3, stack_steps=40, samples=10, grasp_seconds=1.0,
+    database=("peg", "sphere-stack"), margins=(1e-2, 1e-1), steps=(0.02, 0.01),
+)  # fmt: skip
+
+
+def build(scene: str, **parameters) -> Setup:
+    """A bundled scene with parameters."""
+    return SCENES[scene].build(**parameters)
+
+
+def simulation(setup: Setup, method: str, dt: float = DT, **options: Any) -> Simulation:
+    """A simulation of a set-up, at its start."""
+    sim = Simulation(setup.scene, method=method, dt=dt, user=setup.user, **options)
+    if setup.velocity is not None:
+        sim.set_state(v=setup.velocity)
+    return sim
+
+
+def thinned(history: np.ndarray) -> list[list[float]]:
+    """[iteration, residual] of a history: all, or so many that a curve over log(iteration) loses nothing."""
+    last = len(history) - 1
+    at = np.arange(last + 1)
+    if last >= CURVE:
+        at = np.unique(np.r_[0, np.round(np.geomspace(1, last, CURVE))].astype(int))
+    return [[int(k), float(history[k])] for k in at]
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Solvers that do not reach their tolerance are counted, not announced: they are what is compared."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StickslipWarning)
+        yield
