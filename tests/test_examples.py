@@ -68,6 +68,17 @@ def check_long_steps(out):
     assert all(mine < other for mine, other in zip(line(out, "expo"), line(out, "implicit-euler"), strict=True))
 
 
+def check_peg(out):
+    """Both pegs by PEG, by Stewart–Trinkle with filtered contacts, and with all anticipated ones."""
+    heights = [float(re.search(r"z = +(-?[\d.]+) m", row)[1]) for row in out.splitlines() if row.startswith("  ")]
+    np.testing.assert_allclose(heights, [-3.45405, -3.45405, 1.0, 1.0, 1.0, 1.0], atol=1e-4)
+
+
+def check_own_formulation(out):
+    np.testing.assert_allclose(line(out, "after 1 s the ball"), [1.0, 0.1], atol=1e-6)
+    np.testing.assert_allclose(line(out, "it slides at"), [1.0, 0.0], atol=1e-6)
+
+
 CHECKS = {
     "01_drop_solo12": check_drop,
     "02_box_on_incline": check_incline,
@@ -76,6 +87,8 @@ CHECKS = {
     "05_inverse_dynamics": check_inverse_dynamics,
     "06_snapshot": check_snapshot,
     "07_long_steps": check_long_steps,
+    "08_peg_in_hole": check_peg,
+    "09_own_formulation": check_own_formulation,
 }
 
 
