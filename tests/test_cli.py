@@ -30,7 +30,17 @@ def call(monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     "command",
-    [(), ("run",), ("list",), ("doctor",), ("bench",), ("bench", "dynamics"), ("reproduce",), ("reproduce", "expo")],
+    [
+        (),
+        ("run",),
+        ("solve",),
+        ("list",),
+        ("doctor",),
+        ("bench",),
+        ("bench", "dynamics"),
+        ("reproduce",),
+        ("reproduce", "expo"),
+    ],
     ids=" ".join,
 )
 def test_help_shows_an_example(call, command):

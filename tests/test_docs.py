@@ -14,6 +14,8 @@ from stickslip.model.importers.features import NAMES
 from stickslip.model.scene import BUNDLED
 from stickslip.record.layout import table
 from stickslip.record.plot import PLOTS
+from stickslip.scenes import SCENES
+from stickslip.solvers.registry import SOLVERS
 from stickslip.steppers.registry import LAWS, STEPPERS
 
 ROOT = Path(__file__).parents[1]
@@ -41,6 +43,21 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
         if language == "python":
             padded = "\n" * (first - 1) + content  # so that a traceback names the line of the page
             exec(compile(padded, str(page), "exec"), namespace)
+
+
+def test_the_public_api_has_what_the_pages_use():
+    """What users catch, subclass and call is in ``stickslip`` itself."""
+    assert len(set(stickslip.__all__)) == len(stickslip.__all__)
+    for name in stickslip.__all__:
+        assert hasattr(stickslip, name), name
+    kinds = [kind for kind in vars(stickslip.errors).values() if isinstance(kind, type)]
+    mine = {kind.__name__ for kind in kinds if issubclass(kind, stickslip.StickslipError | stickslip.StickslipWarning)}
+    assert mine <= set(stickslip.__all__)
+    others = {"DETECTORS", "FORMULATIONS", "Detector", "Joint", "database", "make_formulation", "maximal", "solvers"}
+    assert others <= set(stickslip.__all__)
+    problem = stickslip.solvers.LinearProblem([[1.0]], [-1.0])
+    assert stickslip.solvers.solve(problem).z == 1.0
+    assert {"Comparison", "matrices"} <= set(vars(stickslip.database))
 
 
 @pages
@@ -89,7 +106,7 @@ def test_subcommands_exist(page):
 
 
 def test_every_method_has_a_page():
-    for name in (*STEPPERS, *(set(LAWS) - DESCRIBED_ELSEWHERE)):
+    for name in (*STEPPERS, *(set(LAWS) - DESCRIBED_ELSEWHERE - set(SOLVERS))):
         assert (DOCS / "methods" / f"{name}.md").is_file(), name
     for name in DESCRIBED_ELSEWHERE:
         assert f"`{name}`" in (DOCS / "methods" / "semi-implicit-euler.md").read_text()
@@ -113,8 +130,8 @@ def test_every_module_has_a_line_in_the_layout():
 
 @pytest.mark.parametrize(
     ("page", "names"),
-    [("models.md", (*NAMES, *BUNDLED)), ("recordings.md", (*table(), *PLOTS))],
-    ids=["features and robots", "fields and plots"],
+    [("models.md", (*NAMES, *BUNDLED)), ("recordings.md", (*table(), *PLOTS)), ("scenes.md", SCENES)],
+    ids=["features and robots", "fields and plots", "scenes"],
 )
 def test_tables_are_complete(page, names):
     text = (DOCS / page).read_text()

@@ -9,55 +9,92 @@
 >>> log.plot("energy")
 """
 
-from stickslip import control
+from stickslip import control, database, maximal, solvers
 from stickslip._jit import kernel
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.convex.detect import ConvexDetector
+from stickslip.collision.detector import Detector
+from stickslip.collision.detectors import DETECTORS
+from stickslip.contact.formulation import Formulation
+from stickslip.contact.formulations import FORMULATIONS, make_formulation
 from stickslip.dynamics import Dynamics
 from stickslip.errors import (
     ControlError,
     DivergedError,
     InputError,
     ModelError,
+    NotHonouredWarning,
     RecordingError,
+    StartWarning,
     StickslipError,
     StickslipWarning,
+    UnconvergedError,
+    UnconvergedWarning,
+    UnstableStepWarning,
+    UnsupportedFeatureError,
 )
+from stickslip.maximal import Joint
 from stickslip.model import builders
 from stickslip.model.model import Model, State
 from stickslip.model.scene import Body, Robot, Scene
 from stickslip.model.shape import Material
 from stickslip.record import Log, load
+from stickslip.record.problem_file import ProblemFile, ProblemWriter
+from stickslip.record.problems import ProblemFrame
 from stickslip.scenes import SCENES
 from stickslip.simulation import Simulation, Snapshot
+from stickslip.simulation.capture import capture
 from stickslip.steppers.base import Capabilities, Stepper
 from stickslip.steppers.registry import STEPPERS, methods
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "DETECTORS",
+    "FORMULATIONS",
     "SCENES",
     "STEPPERS",
     "Body",
     "Capabilities",
+    "ContactList",
     "ControlError",
+    "ConvexDetector",
+    "Detector",
     "DivergedError",
     "Dynamics",
+    "Formulation",
     "InputError",
+    "Joint",
     "Log",
     "Material",
     "Model",
     "ModelError",
+    "NotHonouredWarning",
+    "ProblemFile",
+    "ProblemFrame",
+    "ProblemWriter",
     "RecordingError",
     "Robot",
     "Scene",
     "Simulation",
     "Snapshot",
+    "StartWarning",
     "State",
     "Stepper",
     "StickslipError",
     "StickslipWarning",
+    "UnconvergedError",
+    "UnconvergedWarning",
+    "UnstableStepWarning",
+    "UnsupportedFeatureError",
     "builders",
+    "capture",
     "control",
+    "database",
     "kernel",
     "load",
+    "make_formulation",
+    "maximal",
     "methods",
+    "solvers",
 ]
