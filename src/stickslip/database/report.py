@@ -140,6 +140,7 @@ def plot(trials: Sequence[Trial], path: Path, title: str) -> None:
         ax.set_yscale("log")
         if max(t.iterations for t in inside) > MANY:
             ax.set_xscale("symlog", linthresh=10)
+            ax.set_xlim(left=-0.5)
         ax.set_title(f"{panel[0]}, {panel[1]}")
         ax.set_xlabel("iteration or pivot [1]")
         ax.set_ylabel("natural residual [N s or m/s]")
