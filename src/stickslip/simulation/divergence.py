@@ -17,7 +17,12 @@ def describe_divergence(sim: Simulation) -> str:
     link = sim.model.link_names[sim.model.support.dof_link[bad[0]]] if len(bad) else "?"
     limit = sim.stepper.stable_dt(sim.model.state())  # at the start: the failing state may be beyond reckoning
     remedy = f"dt = {sim.dt:g} s; try a smaller one"
-    remedy += f" (below about {limit:.1g} s here)" if limit < sim.dt else " or softer contacts"
+    if limit < sim.dt:
+        remedy += f" (below about {limit:.1g} s here)"
+    elif sim.stepper.unconverged:
+        remedy += " or another solver: the problems of some steps were not solved"
+    else:
+        remedy += " or softer contacts" if "stiffness" in sim.stepper.capabilities.honours else ""
     where = f"step {sim.steps}, t = {sim.time:.6g} s, body {link!r}"
     return f"{STATUS[sim.status]}: {where}; {_deepest_contact(sim)}; {remedy}."
 
