@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.dynamics.kinematics import link_poses
+from stickslip.errors import expected
 from stickslip.model.arrays import Inertia
 from stickslip.record.problems import DYNAMIC, WORLD, Bodies, Constraints, empty
 from stickslip.steppers.coordinates import Coordinates
@@ -130,7 +131,8 @@ class LinkBodies:
         loaded = sorted({int(support.dof_link[d]) for d in np.flatnonzero(dense)})
         jacobian = np.zeros((1, 12))
         if len(loaded) > 1 and any(self.parent[b] != 0 for b in loaded):
-            raise NotImplementedError("a row over the joint velocities of several links of a tree")
+            names = f"links {', '.join(map(str, loaded))}"
+            raise expected("joint row to capture", "velocities of one link, or of two free bodies", names)
         pair = [WORLD, loaded[-1]] if len(loaded) == 1 else loaded
         if len(loaded) == 1 and self.parent[loaded[0]] != 0:
             pair[0] = int(self.parent[loaded[0]])

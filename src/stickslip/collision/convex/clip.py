@@ -11,7 +11,7 @@ reference loop).
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.geometry import CLIPPED, CORNER, CROSSING
@@ -90,3 +90,25 @@ def clip_to_face(bodies, p, f, vertex, nx, ny, nz, size, work, n):
         if n == 0:
             break
     return source, n
+
+
+@kernel
+def stretch_over(bodies, p, f, vertex, nx, ny, nz, px, py, pz, ux, uy, uz, h, size):
+    """The part low ≤ t ≤ high of the line p + t·u, |t| ≤ h, that is over face f, seen along n."""
+    corner, low, high = bodies.vertex_start[p], -h, h
+    begin, end = bodies.loop_start[bodies.face_start[p] + f], bodies.loop_start[bodies.face_start[p] + f + 1]
+    for i in range(begin, end):
+        a = bodies.loop[i] - corner
+        b = bodies.loop[i + 1 if i + 1 < end else begin] - corner
+        ex, ey, ez = vertex[b, 0] - vertex[a, 0], vertex[b, 1] - vertex[a, 1], vertex[b, 2] - vertex[a, 2]
+        sx, sy, sz = cross(ex, ey, ez, -nx, -ny, -nz)  # n looks into the face: outwards in its plane
+        inset = SHRINK * size * sqrt(sx * sx + sy * sy + sz * sz)
+        rate = ux * sx + uy * sy + uz * sz
+        level = (vertex[a, 0] - px) * sx + (vertex[a, 1] - py) * sy + (vertex[a, 2] - pz) * sz - inset
+        if rate > 0.0:
+            high = min(high, level / rate)
+        elif rate < 0.0:
+            low = max(low, level / rate)
+        elif level < 0.0:
+            low = inf
+    return low, high

@@ -15,8 +15,9 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
+from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.cylinder_axis import CAP, FACE, RIM_EDGE, SIDE_CORNER, SIDE_EDGE, cylinder_axis, grazes
-from stickslip.collision.convex.disc import Out, emit_on, face_plane, overlap_of_disc, stretch_over
+from stickslip.collision.convex.disc import Out, emit_on, face_plane, overlap_of_disc
 from stickslip.collision.convex.geometry import CORNER, WITHIN, feature
 from stickslip.collision.convex.placed_polyhedron import dot, facing, lowest
 from stickslip.collision.convex.polyhedron_polyhedron import SAME, TIE, incident

@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import inf, sqrt
 
 from stickslip._jit import kernel
+from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.geometry import CORNER, WITHIN, emit_apart, feature
 from stickslip.collision.convex.placed_polyhedron import dot, facing
 from stickslip.collision.convex.point_polyhedron import face_level, over_face, point_polyhedron
@@ -93,26 +94,6 @@ def pierced(bodies, edges, p, vertex, normal, ux, uy, uz, h):
 
 
 @kernel
-def stretch_over_face(bodies, p, f, vertex, normal, ux, uy, uz, h):
-    """The part low ≤ t ≤ high of the segment that is over face f (local number)."""
-    corner, low, high = bodies.vertex_start[p], -h, h
-    begin, end = bodies.loop_start[bodies.face_start[p] + f], bodies.loop_start[bodies.face_start[p] + f + 1]
-    for i in range(begin, end):
-        a = bodies.loop[i] - corner
-        b = bodies.loop[i + 1 if i + 1 < end else begin] - corner
-        ex, ey, ez = vertex[b, 0] - vertex[a, 0], vertex[b, 1] - vertex[a, 1], vertex[b, 2] - vertex[a, 2]
-        sx, sy, sz = cross(ex, ey, ez, normal[f, 0], normal[f, 1], normal[f, 2])
-        rate, level = ux * sx + uy * sy + uz * sz, dot(vertex, a, sx, sy, sz)
-        if rate > 0.0:
-            high = min(high, level / rate)
-        elif rate < 0.0:
-            low = max(low, level / rate)
-        elif level < 0.0:
-            low = inf
-    return low, high
-
-
-@kernel
 def stretch_along_edge(bodies, edges, p, vertex, qx, qy, qz, ux, uy, uz, h):
     """The part of the segment beside an edge through (qx, qy, qz) that it follows; empty if there is none."""
     corner, best, low, high = bodies.vertex_start[p], ALONG, 1.0, -1.0
@@ -186,7 +167,8 @@ def segment_polyhedron(geometry, placed, work, capsule, solid, turned, margin, f
     cosine, f = facing(normal, bodies.face_start[p + 1] - bodies.face_start[p], nx, ny, nz)
     tilt = abs(dot(normal, f, ux, uy, uz))
     if cosine > 1.0 - ALONG * ALONG and tilt < ALONG:
-        low, high = stretch_over_face(bodies, p, f, vertex, normal, ux, uy, uz, h)
+        nx, ny, nz = -normal[f, 0], -normal[f, 1], -normal[f, 2]
+        low, high = stretch_over(bodies, p, f, vertex, nx, ny, nz, 0.0, 0.0, 0.0, ux, uy, uz, h, 0.0)
     else:
         low, high = stretch_along_edge(bodies, edges, p, vertex, qx, qy, qz, ux, uy, uz, h)
         tilt = 1.0
