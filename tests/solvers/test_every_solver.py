@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from stickslip.database.compare import unavailable
 from stickslip.errors import InputError
-from stickslip.solvers import SOLVERS, LinearProblem, Status, generate, make_solver, residuals
+from stickslip.solvers import SOLVERS, ConeProblem, LinearProblem, Status, generate, make_solver, residuals
 
 MAY_FAIL = {
     "pgs": "splitting: linear convergence, slow where light bodies carry heavy ones",
@@ -199,6 +199,8 @@ def test_nothing_to_solve(name):
     if "ncp" in kinds:
         problems.append(generate.coulomb(generate.spheres(1)))
         problems[-1] = type(problems[-1])(np.empty((0, 0)), empty, empty)
+    if "cone" in kinds:
+        problems.append(ConeProblem(np.empty((0, 0)), empty, empty, empty))
     for problem in problems:
         result = make_solver(name, history=True).solve(problem)
         assert result.success
@@ -211,7 +213,7 @@ def test_says_what_it_is(name):
     solver = SOLVERS[name]
     assert solver.summary
     assert solver.reference
-    assert solver.solves <= {"lcp", "mlcp", "ncp"}
+    assert solver.solves <= {"lcp", "mlcp", "ncp", "cone"}
     with pytest.raises(InputError, match="tolerance"):
         make_solver(name, tolerance=0.0)
     with pytest.raises(InputError, match="max_iterations"):

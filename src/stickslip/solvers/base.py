@@ -68,7 +68,7 @@ class Solver(ABC):
 
     Provide:
 
-    * ``summary`` (one line), ``reference`` and ``solves``: the kinds of problems, of "lcp", "mlcp" and "ncp";
+    * ``summary`` (one line), ``reference`` and ``solves``: the kinds of problems, of "lcp", "mlcp", "ncp" and "cone";
     * further options as fields with defaults, each checked in ``__post_init__`` (call super's);
     * ``_solve(problem, z)``: from the start z (yours to overwrite) to an ``Outcome``. Stop when the natural residual is
       below ``self.limit(problem)``; keep a history only if ``self.history``. Compiled kernels do the work.

@@ -27,7 +27,8 @@ from stickslip._jit import kernel
 from stickslip.errors import expected, number, unknown
 from stickslip.solvers import residuals
 from stickslip.solvers.base import Outcome, Solver, Status
-from stickslip.solvers.problem import FrictionProblem, LinearProblem, NonlinearProblem, Problem
+from stickslip.solvers.one_contact import coulomb_natural
+from stickslip.solvers.problem import FrictionProblem, LinearProblem, NonlinearProblem
 from stickslip.solvers.splitting import (
     BEST,
     CHECK,
@@ -57,12 +58,9 @@ def friction_residual(rows, b, mu, z):
             largest = size
     for c in range(mu.shape[0]):
         i = nb + 3 * c
-        normal = z[i] - (b[i] + row_times(rows, i, z))
-        t1 = z[i + 1] - (b[i + 1] + row_times(rows, i + 1, z))
-        t2 = z[i + 2] - (b[i + 2] + row_times(rows, i + 2, z))
-        length, radius = np.hypot(t1, t2), mu[c] * max(0.0, z[i])
-        shrink = radius / length if length > radius else 1.0
-        size = max(abs(z[i] - max(0.0, normal)), abs(z[i + 1] - t1 * shrink), abs(z[i + 2] - t2 * shrink))
+        u0, u1 = b[i] + row_times(rows, i, z), b[i + 1] + row_times(rows, i + 1, z)
+        u2 = b[i + 2] + row_times(rows, i + 2, z)
+        size = coulomb_natural(z[i], z[i + 1], z[i + 2], u0, u1, u2, mu[c])
         if not size <= largest:
             largest = size
     return largest
@@ -125,7 +123,7 @@ class FixedPoint(Solver):
                 raise expected("relaxation", "a number above 0 and below 2", self.relaxation)
         self.patience = int(number("patience", self.patience, f"a whole number ≥ {CHECK}", least=CHECK))
 
-    def _solve(self, problem: Problem, z: np.ndarray) -> Outcome:
+    def _solve(self, problem: LinearProblem | NonlinearProblem | FrictionProblem, z: np.ndarray) -> Outcome:
         if not isinstance(problem, FrictionProblem):
             z = np.clip(z, problem.lower, problem.upper)
         limit = self.max_iterations or 10_000

@@ -1,4 +1,5 @@
-"""Interior point: primal-dual path following with Mehrotra's predictor and corrector, for LCP and mixed LCP.
+"""Interior point: primal-dual path following with Mehrotra's predictor and corrector, for LCP and mixed LCP; contacts
+with circular cones are handed to ``cone_interior_point``.
 
 With slacks s = z − lower and t = upper − z of the finite bounds and their multipliers v, x > 0, all (n,), it follows
 
@@ -24,10 +25,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from stickslip.errors import number
+from stickslip.errors import expected, number
 from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.cone_interior_point import ConePaths
 from stickslip.solvers.newton_system import NewtonSystem, check_subsolver
-from stickslip.solvers.problem import LinearProblem
+from stickslip.solvers.problem import ConeProblem, FrictionProblem, LinearProblem, Problem
 from stickslip.solvers.scaled import Scaled
 
 SHORTEST = 1e-7
@@ -52,10 +54,12 @@ class InteriorPoint(Solver):
     """ "direct" (LU, dense or sparse), "gmres" or "bicgstab" (only products by A), or "auto"."""
     to_boundary: float = 0.995
     """Share of the way to the nearest bound that a step may go, between 0 and 1."""
+    rescue: bool = True
+    """Whether Fischer–Newton takes over where every path on Coulomb's cones has ended; its iterations count on."""
 
-    summary: ClassVar[str] = "primal-dual path following with predictor and corrector; for monotone problems"
+    summary: ClassVar[str] = "primal-dual path following, for monotone problems and circular cones, Coulomb's too"
     reference: ClassVar[str] = "Mehrotra 1992; Wright 1997"
-    solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
+    solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp", "ncp", "cone"})
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,8 +67,15 @@ class InteriorPoint(Solver):
         self.to_boundary = number("to_boundary", self.to_boundary, "a number between 0 and 1", above=0.0)
         if self.to_boundary >= 1.0:
             self.to_boundary = number("to_boundary", np.nan, "a number between 0 and 1")
+        if not isinstance(self.rescue, bool):
+            raise expected("rescue", "True or False", self.rescue)
 
-    def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:
+    def _solve(self, problem: Problem, z: np.ndarray) -> Outcome:
+        if isinstance(problem, FrictionProblem | ConeProblem):
+            return ConePaths(self, problem, self.to_boundary, self.rescue).follow(z)
+        if not isinstance(problem, LinearProblem):
+            remedy = "fischer-newton and minmap-newton solve functions"
+            raise expected("problem", "a linear one, or contacts with circular cones", type(problem).__name__, remedy)
         return _Path(self, problem).follow(z)
 
 

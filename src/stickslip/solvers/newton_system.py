@@ -83,7 +83,7 @@ def _sparse_part(indptr, indices, data, keep, where, diagonal, start, columns, e
             columns[k_out], entries[k_out] = i, diagonal[i]
 
 
-class _Factor:
+class SparseFactor:
     """A sparse LU that refines its answers, and is made again with safer pivots where that does not help."""
 
     def __init__(self, K: sp.csr_array) -> None:
@@ -168,7 +168,7 @@ class NewtonSystem:
         _count_part(A.indptr, A.indices, keep, self._where, start)
         columns, entries = np.empty(start[-1], dtype=np.int32), np.empty(start[-1])
         _sparse_part(A.indptr, A.indices, A.data, keep, self._where, diagonal, start, columns, entries)
-        return _Factor(sp.csr_array((entries, columns, start), shape=(k, k)))
+        return SparseFactor(sp.csr_array((entries, columns, start), shape=(k, k)))
 
     def _iterate(
         self, method: str, A: Any, keep: np.ndarray, diagonal: np.ndarray, r: np.ndarray, tolerance: float

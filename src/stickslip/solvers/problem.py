@@ -5,7 +5,8 @@ All are box-constrained: find z with lower ≤ z ≤ upper such that, with w = F
     w_i ≥ 0 where z_i = lower_i,   w_i ≤ 0 where z_i = upper_i,   w_i = 0 in between.
 
 lower = 0 and upper = ∞ is 0 ≤ z ⟂ w ≥ 0, eq. (1) of Williams et al.; lower = −∞ and upper = ∞ makes row i an equation
-with a free variable, as in their mixed LCP (6).
+with a free variable, as in their mixed LCP (6). Contacts with circular cones are problems of their own: Coulomb's law,
+``FrictionProblem``, and its convex relaxation, ``ConeProblem``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from stickslip._jit import kernel
 from stickslip.errors import expected
 
 
@@ -156,10 +158,7 @@ class FrictionProblem:
         put(self, "W", _square("W", self.W))
         put(self, "b", _vector("b", self.b, self.W.shape[0]))
         put(self, "friction", _vector("friction", self.friction))
-        if self.bilateral + 3 * len(self.friction) != self.n:
-            raise expected("W", f"{self.bilateral} + 3·{len(self.friction)} rows", self.n)
-        if not np.all(np.isfinite(self.b)):
-            raise expected("b", "finite numbers", "NaN or infinity", "look at velocities, gaps and the time step")
+        _check_contacts(self)
 
     @property
     def n(self) -> int:
@@ -178,4 +177,121 @@ class FrictionProblem:
         return self.W @ p + self.b
 
 
-Problem = LinearProblem | NonlinearProblem | FrictionProblem
+@dataclass(frozen=True)
+class ConeProblem:
+    """The relaxed contact problem, convex: minimise ½·pᵀ·(W + R)·p + bᵀ·p over p in the cones.
+
+    Rows as in ``FrictionProblem``: ``bilateral`` rows with p free, then (normal, tangent 1, tangent 2) per contact with
+    |p_t| ≤ μ·p_n. Its conditions are K ∋ p ⟂ u ∈ K*, u = (W + R)·p + b: of Coulomb's law the complementarity of p_n
+    and u_n is missing, so that a contact that slides also separates, u_n = μ·|u_t|.
+    """
+
+    W: Any
+    """(n, n) dense or CSR, symmetric positive semidefinite, without R [1/kg]."""
+    b: np.ndarray
+    """(n,) u without contact impulses [m/s]."""
+    friction: np.ndarray
+    """(nc,) μ."""
+    regularisation: np.ndarray
+    """(n,) the diagonal of R ≥ 0 [1/kg]; the two tangents of a contact have the same."""
+    bilateral: int = 0
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "W", _square("W", self.W))
+        put(self, "b", _vector("b", self.b, self.W.shape[0]))
+        put(self, "friction", _vector("friction", self.friction))
+        put(self, "regularisation", _vector("regularisation", self.regularisation, self.n))
+        _check_contacts(self)
+        if not np.all((self.regularisation >= 0.0) & np.isfinite(self.regularisation)):
+            raise expected("regularisation", "finite numbers ≥ 0", "others")
+        tangents = self.regularisation[self.bilateral :].reshape(-1, 3)[:, 1:]
+        if np.any(tangents[:, 0] != tangents[:, 1]):
+            raise expected("regularisation", "the same for both tangents of a contact", "different ones")
+
+    @property
+    def n(self) -> int:
+        return self.W.shape[0]
+
+    @property
+    def kind(self) -> str:
+        return "cone"
+
+    @property
+    def sparse(self) -> bool:
+        return sp.issparse(self.W)
+
+    def matrix(self) -> Any:
+        """(n, n) W + R, stored as W is."""
+        if self.sparse:
+            return sp.csr_array(self.W + sp.diags_array(self.regularisation))
+        return self.W + np.diag(self.regularisation)
+
+    def function(self, p: np.ndarray) -> np.ndarray:
+        """u = (W + R)·p + b [m/s]."""
+        return self.W @ p + self.regularisation * p + self.b
+
+
+def _check_contacts(problem: FrictionProblem | ConeProblem) -> None:
+    """What both kinds of contacts with circular cones ask of their arrays."""
+    friction, nb = problem.friction, problem.bilateral
+    if nb < 0 or nb + 3 * len(friction) != problem.n:
+        raise expected("W", f"{nb} + 3·{len(friction)} rows", problem.n, "three rows per contact, bilateral rows first")
+    if not np.all(np.isfinite(problem.b)):
+        raise expected("b", "finite numbers", "NaN or infinity", "look at velocities, gaps and the time step")
+    _check_symmetric(problem.W)
+    bad = np.flatnonzero(~((friction >= 0.0) & np.isfinite(friction)))
+    if len(bad):
+        raise expected("friction", "finite numbers ≥ 0", f"{friction[bad[0]]:g} of contact {bad[0]}")
+
+
+ASYMMETRIC = 1e-6
+"""Of the largest entry: how far W may be from symmetric."""
+
+
+@kernel
+def _dense_asymmetry(W, limit):
+    """(i, j) of the first pair of entries that differ by more than the limit; (−1, −1) if there is none."""
+    for i in range(W.shape[0]):
+        for j in range(i):
+            if abs(W[i, j] - W[j, i]) > limit:
+                return i, j
+    return -1, -1
+
+
+@kernel
+def _sparse_asymmetry(indptr, indices, data, limit):
+    """The same of a CSR array with sorted indices."""
+    for i in range(indptr.shape[0] - 1):
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            low, high = indptr[j], indptr[j + 1]
+            while low < high:
+                middle = (low + high) // 2
+                if indices[middle] < i:
+                    low = middle + 1
+                else:
+                    high = middle
+            other = data[low] if low < indptr[j + 1] and indices[low] == i else 0.0
+            if abs(data[k] - other) > limit:
+                return i, j
+    return -1, -1
+
+
+def _check_symmetric(W: Any) -> None:
+    """W = G·M⁻¹·Gᵀ is symmetric with a diagonal ≥ 0; that it is semidefinite would cost too much to find out."""
+    diagonal = W.diagonal()
+    if np.any(diagonal < -ASYMMETRIC * np.max(np.abs(diagonal), initial=0.0)):  # less is round-off of eliminated rows
+        i = int(np.argmin(diagonal))
+        raise expected("W", "a positive semidefinite matrix", f"{diagonal[i]:g} on its diagonal, row {i}")
+    if sp.issparse(W):
+        limit = ASYMMETRIC * np.max(np.abs(W.data), initial=0.0)
+        i, j = _sparse_asymmetry(W.indptr, W.indices, W.data, limit)
+    else:
+        i, j = _dense_asymmetry(W, ASYMMETRIC * max(np.max(W, initial=0.0), -np.min(W, initial=0.0)))
+    if i >= 0:
+        got = f"{W[i, j]:g} and {W[j, i]:g} in rows {i} and {j}"
+        raise expected("W", "a symmetric matrix", got, "it is G·M⁻¹·Gᵀ, without friction or R in it")
+
+
+Problem = LinearProblem | NonlinearProblem | FrictionProblem | ConeProblem

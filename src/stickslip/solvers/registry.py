@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.errors import unknown
+from stickslip.solvers.admm import ADMM
 from stickslip.solvers.base import Solver, SolverResult
 from stickslip.solvers.fischer_newton import FischerNewton
 from stickslip.solvers.fixed_point import FixedPoint
@@ -15,6 +16,8 @@ from stickslip.solvers.minmap_newton import MinmapNewton
 from stickslip.solvers.path import PathSolver
 from stickslip.solvers.pgs import PGS
 from stickslip.solvers.pivot import Pivot
+from stickslip.solvers.primal_cg import PrimalCG
+from stickslip.solvers.primal_newton import PrimalNewton
 from stickslip.solvers.problem import Problem
 
 SOLVERS: dict[str, type[Solver]] = {
@@ -27,6 +30,9 @@ SOLVERS: dict[str, type[Solver]] = {
     "fischer-newton": FischerNewton,
     "minmap-newton": MinmapNewton,
     "interior-point": InteriorPoint,
+    "newton": PrimalNewton,
+    "cg": PrimalCG,
+    "admm": ADMM,
 }
 
 

@@ -51,7 +51,7 @@ def _gather_entries(A, s, start, columns, data):
                 k += 1
 
 
-def _scaled_matrix(A: Any, s: np.ndarray) -> Any:
+def scaled_matrix(A: Any, s: np.ndarray) -> Any:
     """diag(s)·A·diag(s), CSR also where a dense A is large and nearly empty: its LU is then several times faster."""
     if sp.issparse(A):
         data = np.repeat(s, np.diff(A.indptr)) * A.data * s[A.indices]
@@ -117,7 +117,7 @@ class Scaled:
         self.scale = np.ones(problem.n)
         if isinstance(problem, LinearProblem):
             self.scale = s = scaling(problem.A)
-            self._matrix = _scaled_matrix(problem.A, s)
+            self._matrix = scaled_matrix(problem.A, s)
             self._constant = s * problem.b
         self.lower, self.upper = problem.lower / self.scale, problem.upper / self.scale
 

@@ -266,12 +266,17 @@ class SplittingSolver(Solver):
                 raise expected("relaxation", "a number above 0 and below 2", self.relaxation)
         self.patience = int(number("patience", self.patience, f"a whole number ≥ {CHECK}", least=CHECK))
 
+    @property
+    def sweeps(self) -> int:
+        """At most."""
+        return self.max_iterations or 10_000
+
     def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:
         rows, box = rows_of(problem.A), Box(problem.b, problem.lower, problem.upper)
         if not problem.blocks:
             check_diagonal(problem, type(self).__name__.lower())
         z = np.clip(z, problem.lower, problem.upper)
-        limit = self.max_iterations or 10_000
+        limit = self.sweeps
         watch = start_watch(
             z,
             float(residual(rows, box, z)),
