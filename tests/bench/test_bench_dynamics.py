@@ -23,7 +23,10 @@ def test_report(run):
     met, folder, report = run
     assert {"cpu", "python", "numba", "numpy", "mujoco", "pin"} <= set(report["machine"])
     pairs = {(c["robot"], c["algorithm"]) for c in report["comparisons"]}
-    assert pairs == {(r, a) for r in ("solo12", "romeo") for a in ("rnea", "crba", "aba", "frame_jacobian")}
+    algorithms = ("rnea", "crba", "aba", "frame_jacobian", "rnea_derivatives", "aba_derivatives")
+    assert pairs == {(r, a) for r in ("solo12", "romeo") for a in algorithms}
+    assert [d["robot"] for d in report["differences"]] == ["solo12", "romeo"]
+    assert all(d["ratio"] == d["exact"] / d["differences"] > 0 for d in report["differences"])
     for c in report["comparisons"]:
         assert all(np.isfinite(c[key]) and c[key] > 0 for key in ("ours", "pinocchio", "pinocchio_called", "ratio"))
     assert len(report["growth"]) == 7
@@ -39,12 +42,27 @@ def test_report(run):
 
 def test_worst_figure_is_measured_against_its_own_target():
     fast = bench.Comparison("solo12", "rnea", 1.0, 2.0, 3.0, 0.5)
+    exact = bench.Differences("solo12", 3.0, 30.0, 0.1)
     level = bench.Growth("RNEA on a chain", [1, 2], [1.0, 2.0], 1.0, 1.1)
-    name, figure, target = worst(bench.targets([fast], [level, replace(level, slope=9.0, target=None)]))
+    name, figure, target = worst(bench.targets([fast], [exact], [level, replace(level, slope=9.0, target=None)]))
     assert (name, figure, target) == ("slope of RNEA on a chain", 1.0, 1.1)
-    name, figure, target = worst(bench.targets([replace(fast, ratio=1.2)], [level]))
+    name, figure, target = worst(bench.targets([replace(fast, ratio=1.2)], [exact], [level]))
     assert (figure, target) == (1.2, 1.0)
     assert "rnea on solo12" in name
+    name, figure, target = worst(bench.targets([fast], [replace(exact, ratio=0.3)], [level]))
+    assert (figure, target) == (0.3, 0.2)
+    assert "rnea_derivatives on solo12" in name
+
+
+def test_both_ways_to_the_derivatives_are_the_same():
+    """What is timed computes what it says."""
+    loops = bench.Loops(bench.chain(5))
+    loops.rnea_derivatives(1)
+    dq, dv, _ = loops.matrices.copy()
+    loops.rnea_differences(1)
+    by_q, by_v, _ = loops.matrices
+    np.testing.assert_allclose(by_q.T, dq, atol=1e-5 * np.abs(dq).max())
+    np.testing.assert_allclose(by_v.T, dv, atol=1e-5 * np.abs(dv).max())
 
 
 def test_mechanisms():

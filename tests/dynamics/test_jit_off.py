@@ -27,6 +27,7 @@ def results():
     return {
         "rnea": dyn.rnea(q, v, a, external),
         "derivatives": np.stack(dyn.rnea_derivatives(q, v, a, external)),
+        "forward derivatives": np.stack(dyn.aba_derivatives(q, v, a, external)),
         "crba": dyn.crba(q),
         "aba": dyn.aba(q, v, a, external),
         "delassus": dyn.delassus(q, *contacts),

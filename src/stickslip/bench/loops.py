@@ -8,17 +8,23 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.dynamics.aba import aba
-from stickslip.dynamics.crba import crba
+from stickslip.dynamics.aba_derivatives import aba_derivatives
+from stickslip.dynamics.configuration import integrate
+from stickslip.dynamics.crba import crba, unpack
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.delassus import delassus_pattern, delassus_sparse, make_contact_rows
+from stickslip.dynamics.derivatives import make_derivatives
 from stickslip.dynamics.factor import ltdl_factor
 from stickslip.dynamics.jacobian import frame_jacobian
 from stickslip.dynamics.kinematics import path_kinematics
 from stickslip.dynamics.rnea import rnea
+from stickslip.dynamics.rnea_derivatives import rnea_derivatives
 from stickslip.model.model import Model
 
 STATES = 16
 """Random states that the loops cycle through, so that nothing can be hoisted out of them."""
+DIFFERENCE = 1e-8
+"""Step of finite differences."""
 
 
 @kernel
@@ -39,6 +45,66 @@ def repeat_aba(n, tree, support, inertia, Q, V, A, f_ext, kin, art, a):
     for i in range(n):
         k = i % Q.shape[0]
         aba(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, art, a)
+
+
+@kernel
+def repeat_rnea_derivatives(n, tree, support, inertia, Q, V, A, f_ext, kin, der, M, dq, dv, da):
+    for i in range(n):
+        k = i % Q.shape[0]
+        rnea_derivatives(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, der, M, dq, dv)
+        unpack(support, M, da)
+
+
+@kernel
+def repeat_aba_derivatives(n, tree, support, inertia, Q, V, A, f_ext, kin, mass, der, a, dq, dv, dtau):
+    for i in range(n):
+        k = i % Q.shape[0]
+        aba_derivatives(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, mass, der, a, dq, dv, dtau)
+
+
+@kernel
+def repeat_rnea_differences(n, tree, support, inertia, Q, V, A, f_ext, kin, tau, moved, direction, dq, dv):
+    """∂τ/∂q and ∂τ/∂v by one-sided differences: the cheapest way, 2·nv + 1 inverse dynamics.
+
+    ``moved`` (nq,) and ``direction`` (nv,), zero, are scratch.
+    """
+    nv = direction.shape[0]
+    for i in range(n):
+        k = i % Q.shape[0]
+        rnea(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, tau)
+        for d in range(nv):
+            direction[d] = DIFFERENCE
+            integrate(tree, Q[k], direction, 1.0, moved)
+            direction[d] = 0.0
+            rnea(tree, support, inertia, moved, V[k], A[k], f_ext, kin, dq[d])
+            before = V[k, d]
+            V[k, d] = before + DIFFERENCE
+            rnea(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, dv[d])
+            V[k, d] = before
+            for e in range(nv):
+                dq[d, e] = (dq[d, e] - tau[e]) / DIFFERENCE
+                dv[d, e] = (dv[d, e] - tau[e]) / DIFFERENCE
+
+
+@kernel
+def repeat_aba_differences(n, tree, support, inertia, Q, V, A, f_ext, kin, art, a, moved, direction, dq, dv):
+    """∂q̈/∂q and ∂q̈/∂v by one-sided differences, as ``repeat_rnea_differences``; ∂q̈/∂τ = M⁻¹ is not computed."""
+    nv = direction.shape[0]
+    for i in range(n):
+        k = i % Q.shape[0]
+        aba(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, art, a)
+        for d in range(nv):
+            direction[d] = DIFFERENCE
+            integrate(tree, Q[k], direction, 1.0, moved)
+            direction[d] = 0.0
+            aba(tree, support, inertia, moved, V[k], A[k], f_ext, kin, art, dq[d])
+            before = V[k, d]
+            V[k, d] = before + DIFFERENCE
+            aba(tree, support, inertia, Q[k], V[k], A[k], f_ext, kin, art, dv[d])
+            V[k, d] = before
+            for e in range(nv):
+                dq[d, e] = (dq[d, e] - a[e]) / DIFFERENCE
+                dv[d, e] = (dv[d, e] - a[e]) / DIFFERENCE
 
 
 @kernel
@@ -84,6 +150,7 @@ class Loops:
         self.V, self.A = rng.normal(size=(2, STATES, model.nv))
         self.frame = model.frame(frame) if frame else 0
         self.f_ext, self.out, self.J = np.zeros((model.nlink, 6)), np.zeros(model.nv), np.zeros((6, model.nv))
+        self.derivatives, self.matrices = make_derivatives(model), np.zeros((3, model.nv, model.nv))
 
     def rnea(self, n: int) -> None:
         m = self.model
@@ -96,6 +163,34 @@ class Loops:
     def aba(self, n: int) -> None:
         m, d = self.model, self.data
         repeat_aba(n, m.tree, m.support, m.inertia, self.Q, self.V, self.A, self.f_ext, d.kin, d.art, self.out)
+
+    def rnea_derivatives(self, n: int) -> None:
+        m, d = self.model, self.data
+        states = (self.Q, self.V, self.A, self.f_ext)
+        work = (d.kin, self.derivatives, d.mass.M)
+        repeat_rnea_derivatives(n, m.tree, m.support, m.inertia, *states, *work, *self.matrices)
+
+    def aba_derivatives(self, n: int) -> None:
+        m, d = self.model, self.data
+        states = (self.Q, self.V, self.A, self.f_ext)
+        work = (d.kin, d.mass, self.derivatives, self.out)
+        repeat_aba_derivatives(n, m.tree, m.support, m.inertia, *states, *work, *self.matrices)
+
+    def rnea_differences(self, n: int) -> None:
+        """What ``rnea_derivatives`` gives, but M, by finite differences; rows are columns of the derivatives."""
+        m, d = self.model, self.data
+        states, scratch = (self.Q, self.V, self.A, self.f_ext), (np.zeros(m.nq), np.zeros(m.nv))
+        repeat_rnea_differences(
+            n, m.tree, m.support, m.inertia, *states, d.kin, self.out, *scratch, *self.matrices[:2]
+        )  # fmt: skip
+
+    def aba_differences(self, n: int) -> None:
+        """What ``aba_derivatives`` gives, but M⁻¹, by finite differences; rows are columns of the derivatives."""
+        m, d = self.model, self.data
+        states, scratch = (self.Q, self.V, self.A, self.f_ext), (np.zeros(m.nq), np.zeros(m.nv))
+        repeat_aba_differences(
+            n, m.tree, m.support, m.inertia, *states, d.kin, d.art, self.out, *scratch, *self.matrices[:2]
+        )  # fmt: skip
 
     def frame_jacobian(self, n: int) -> None:
         m = self.model

@@ -1,4 +1,6 @@
-"""Derivatives of inverse dynamics: ∂τ/∂q and ∂τ/∂v of τ = RNEA(q, v, a, f), exact, in O(links · depth).
+"""What derivatives of the dynamics are made of: how τ = RNEA(q, v, a, f) changes as joints move; in O(links · depth).
+
+``rnea_derivatives.py`` and ``aba_derivatives.py`` put it together; implicit integrators use ``project``.
 
 Move one velocity coordinate k: all that hangs on it is displaced by the motion S_k. With v̄_k and ā_k the velocity and
 the acceleration (gravity subtracted) of what lies before the joint, and v̂_k the velocity behind it, let
@@ -33,12 +35,6 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.dynamics.kinematics import (
-    forward_accelerations,
-    forward_kinematics,
-    forward_velocities,
-    spatial_inertias,
-)
 from stickslip.dynamics.rnea import link_forces
 from stickslip.math.spatial import force_cross, inertia_times, motion_cross
 from stickslip.model.arrays import BALL, FREE
@@ -69,6 +65,8 @@ class Derivatives(NamedTuple):
     """(nl,) 1 where those two are not zero."""
     zero: np.ndarray
     """(max(nl, nv), 6) zeros."""
+    rows: np.ndarray
+    """(nv, 3·nv or a little more) right-hand sides of the derivatives of forward dynamics."""
 
 
 def make_derivatives(model) -> Derivatives:
@@ -85,25 +83,8 @@ def make_derivatives(model) -> Derivatives:
         damping=np.zeros((nl, 6, 6)),
         loaded=np.zeros(nl, dtype=np.int64),
         zero=np.zeros((max(nl, nv), 6)),
+        rows=np.zeros((nv, -(-3 * nv // 16) * 16)),  # a multiple of what a processor does at a time
     )
-
-
-@kernel
-def rnea_derivatives(tree, support, inertia, q, v, a, f_ext, kin, der, dq, dv):
-    """dq, dv (nv, nv): ∂τ/∂q and ∂τ/∂v of inverse dynamics.
-
-    ``f_ext`` (nl, 6) are constant spatial forces in world axes at the tree's reference point, taken as fixed in space;
-    ``der.stiffness``, ``der.damping`` and ``der.loaded`` say how they depend on the motion, and are summed up here.
-    """
-    forward_kinematics(tree, q, kin)
-    forward_velocities(tree, v, kin)
-    forward_accelerations(tree, support, a, kin)
-    spatial_inertias(inertia, kin)
-    split_forces(tree, inertia, f_ext, kin, der)
-    composites(tree, kin, der)
-    joint_columns(tree, inertia, v, a, kin, der)
-    project(tree, support, kin, der, kin.S, der.carried, der.carried2, dq)
-    project(tree, support, kin, der, der.zero, kin.S, der.rate, dv)
 
 
 @kernel

@@ -61,6 +61,42 @@ def solve(support, L, x):
 
 
 @kernel
+def solve_rows(support, L, X):
+    """X ← M⁻¹·X for a dense X (nv, n): whole rows at once, which a processor does several numbers at a time."""
+    start, column = support.start, support.column
+    nv, n = X.shape
+    for d in range(nv - 1, -1, -1):
+        k, end = start[d] + 1, start[d + 1]
+        while k + 2 <= end:  # two rows in one pass over row d
+            c0, c1, e0, e1 = L[k], L[k + 1], column[k], column[k + 1]
+            for j in range(n):
+                x = X[d, j]
+                X[e0, j] -= c0 * x
+                X[e1, j] -= c1 * x
+            k += 2
+        if k < end:
+            c0, e0 = L[k], column[k]
+            for j in range(n):
+                X[e0, j] -= c0 * X[d, j]
+    for d in range(nv):
+        k, end = start[d] + 1, start[d + 1]
+        factor = 1.0 / L[k - 1]
+        for j in range(n):
+            X[d, j] *= factor
+        while k + 4 <= end:
+            c0, c1, c2, c3 = L[k], L[k + 1], L[k + 2], L[k + 3]
+            e0, e1, e2, e3 = column[k], column[k + 1], column[k + 2], column[k + 3]
+            for j in range(n):
+                X[d, j] -= c0 * X[e0, j] + c1 * X[e1, j] + c2 * X[e2, j] + c3 * X[e3, j]
+            k += 4
+        while k < end:
+            c0, e0 = L[k], column[k]
+            for j in range(n):
+                X[d, j] -= c0 * X[e0, j]
+            k += 1
+
+
+@kernel
 def multiply(support, M, x, y):
     """y = M·x for the packed symmetric M."""
     start, column = support.start, support.column

@@ -11,6 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from stickslip.dynamics import configuration, energy, factor, jacobian
 from stickslip.dynamics.aba import aba
+from stickslip.dynamics.aba_derivatives import aba_derivatives
 from stickslip.dynamics.crba import crba, unpack
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.delassus import (
@@ -20,7 +21,7 @@ from stickslip.dynamics.delassus import (
     delassus_sparse,
     make_contact_rows,
 )
-from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, rnea_derivatives, unload
+from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
 from stickslip.dynamics.joint_forces import spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
@@ -31,6 +32,7 @@ from stickslip.dynamics.kinematics import (
     spatial_inertias,
 )
 from stickslip.dynamics.rnea import rnea
+from stickslip.dynamics.rnea_derivatives import rnea_derivatives
 from stickslip.errors import expected
 from stickslip.model.model import Model
 
@@ -95,6 +97,8 @@ class Dynamics:
             wrench = np.ascontiguousarray(external, dtype=np.float64)
             if wrench.shape != self._f_ext.shape:
                 raise expected("external", f"an array of shape {self._f_ext.shape}", wrench.shape)
+            if not np.all(np.isfinite(wrench)):
+                raise expected("external", "finite numbers", wrench)
             forward_kinematics(self.model.tree, q, self.data.kin)
             jacobian.add_wrenches(self.data.kin, wrench, self._f_ext)
         return self._f_ext
@@ -114,20 +118,26 @@ class Dynamics:
         rnea(m.tree, m.support, m.inertia, q, self._v(v), self._v(a, "a"), f_ext, self.data.kin, tau)
         return tau
 
-    def rnea_derivatives(self, q, v, a, external=None) -> tuple[np.ndarray, np.ndarray]:
-        """(∂τ/∂q, ∂τ/∂v) of inverse dynamics, both (nv, nv); ∂τ/∂a is ``crba(q)``.
+    def rnea_derivatives(self, q, v, a, external=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(∂τ/∂q, ∂τ/∂v, ∂τ/∂a) of inverse dynamics, each (nv, nv); the last is the mass matrix M.
 
-        Column k is the derivative along q ⊕ ε·e_k. ``external`` is held constant as it is given: in world axes, at
-        the link origins, which move.
+        Column k of the first is the derivative along q ⊕ ε·e_k. ``external`` is held constant as it is given: in world
+        axes, at the link origins, which move.
         """
-        m, kin, der = self.model, self.data.kin, self._derivatives
-        q, v, a, dq, dv = self._q(q), self._v(v), self._v(a, "a"), *np.empty((2, m.nv, m.nv))
+        m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
+        v, a, f_ext = self._v(v), self._v(a, "a"), self._loads(q, external)
+        M, der = self.data.mass.M, self._derivatives
+        rnea_derivatives(m.tree, m.support, m.inertia, q, v, a, f_ext, self.data.kin, der, M, results[0], results[1])
+        unpack(m.support, M, results[2])
+        return results[0], results[1], results[2]
+
+    def _loads(self, q: np.ndarray, external) -> np.ndarray:
+        """External forces, and how they change as links move, ready for derivatives."""
         f_ext = self._external(q, external)
-        unload(der)
+        unload(self._derivatives)
         if external is not None:
-            load_wrenches(kin, np.ascontiguousarray(external, dtype=np.float64), der)
-        rnea_derivatives(m.tree, m.support, m.inertia, q, v, a, f_ext, kin, der, dq, dv)
-        return dq, dv
+            load_wrenches(self.data.kin, np.ascontiguousarray(external, dtype=np.float64), self._derivatives)
+        return f_ext
 
     def bias(self, q, v, external=None) -> np.ndarray:
         """Gravity, centrifugal and Coriolis forces b(q, v) (nv,)."""
@@ -147,6 +157,14 @@ class Dynamics:
         f_ext = self._external(q, external)
         aba(m.tree, m.support, m.inertia, q, self._v(v), self._v(tau, "tau"), f_ext, self.data.kin, self.data.art, a)
         return a
+
+    def aba_derivatives(self, q, v, tau, external=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(∂a/∂q, ∂a/∂v, ∂a/∂τ) of forward dynamics, each (nv, nv); the last is M⁻¹. As in ``rnea_derivatives``."""
+        m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
+        v, tau, f_ext, a = self._v(v), self._v(tau, "tau"), self._loads(q, external), np.empty(self.model.nv)
+        work = (self.data.kin, self.data.mass, self._derivatives, a)
+        aba_derivatives(m.tree, m.support, m.inertia, q, v, tau, f_ext, *work, *results)
+        return results[0], results[1], results[2]
 
     def solve(self, q, b) -> np.ndarray:
         """M⁻¹·b by the tree-sparse factorisation (nv,)."""

@@ -12,7 +12,7 @@ of them carries the link. A free joint with armature on its linear velocities be
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -153,6 +153,61 @@ def tau_to_pinocchio(model: Model, q: np.ndarray, tau: np.ndarray) -> np.ndarray
 def tau_from_pinocchio(model: Model, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """(nv,) Pinocchio's forces in our layout."""
     return v_from_pinocchio(model, q, tau)
+
+
+# -- derivatives -------------------------------------------------------------------------------------------------------
+
+
+class TangentMaps(NamedTuple):
+    """How Pinocchio's quantities change with ours, each (nv, nv); columns by q are along q ⊕ ε·e_k. Written v_P and so
+    on, δv_P = X·δv + v_by_q·δq, δa_P = X·δa + a_by_v·δv + a_by_q·δq, δτ_P = X·δτ + tau_by_q·δq; a step in q is X·δq.
+
+    Only free joints differ: their linear part turns with the body, and its derivative is [·]× of what turns.
+    """
+
+    X: np.ndarray
+    v_by_q: np.ndarray
+    a_by_q: np.ndarray
+    a_by_v: np.ndarray
+    tau_by_q: np.ndarray
+
+
+def tangent_maps(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> TangentMaps:
+    """At a state in our layout."""
+    v, a, tau = _checked("v", v, model.nv), _checked("a", a, model.nv), _checked("tau", tau, model.nv)
+    maps = TangentMaps(np.eye(model.nv), *np.zeros((4, model.nv, model.nv)))
+    for d, R in _body_axes(model, q):
+        linear, angular = slice(d, d + 3), slice(d + 3, d + 6)
+        spin, velocity = _skew(v[angular]), _skew(R.T @ v[linear])
+        maps.X[linear, linear] = R.T
+        maps.v_by_q[linear, angular] = velocity
+        maps.a_by_q[linear, angular] = _skew(R.T @ a[linear]) - spin @ velocity
+        maps.a_by_v[linear, linear], maps.a_by_v[linear, angular] = -spin @ R.T, velocity
+        maps.tau_by_q[linear, angular] = _skew(R.T @ tau[linear])
+    return maps
+
+
+def rnea_derivatives_from_pinocchio(
+    maps: TangentMaps, dq: np.ndarray, dv: np.ndarray, da: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(∂τ/∂q, ∂τ/∂v, ∂τ/∂a) in our layout from Pinocchio's, as ``computeRNEADerivatives`` returns them."""
+    X = maps.X
+    by_q = dq @ X + dv @ maps.v_by_q + da @ maps.a_by_q - maps.tau_by_q
+    return X.T @ by_q, X.T @ (dv @ X + da @ maps.a_by_v), X.T @ da @ X
+
+
+def aba_derivatives_from_pinocchio(
+    maps: TangentMaps, dq: np.ndarray, dv: np.ndarray, dtau: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(∂a/∂q, ∂a/∂v, ∂a/∂τ) in our layout from Pinocchio's, as ``computeABADerivatives`` returns them."""
+    X = maps.X
+    by_q = dq @ X + dv @ maps.v_by_q + dtau @ maps.tau_by_q - maps.a_by_q
+    return X.T @ by_q, X.T @ (dv @ X - maps.a_by_v), X.T @ dtau @ X
+
+
+def _skew(x: np.ndarray) -> np.ndarray:
+    """[x]×."""
+    return np.array([[0.0, -x[2], x[1]], [x[2], 0.0, -x[0]], [-x[1], x[0], 0.0]])
 
 
 def _checked(name: str, value: np.ndarray, size: int) -> np.ndarray:
