@@ -45,7 +45,7 @@ GRID = 'type="grid" count="3 3 1" spacing=".1 .1 .1" pos="0 0 2"'
 CLOTH = f'<flexcomp name="cloth" {GRID}><edge equality="true"/></flexcomp>'
 CASES = {
     "tendon": (scene(more=CABLE), "tendon 'cable'"),
-    "equality": (scene(more='<equality><weld name="lock" body1="arm"/></equality>'), "equality 'lock'"),
+    "equality": (scene(more='<equality><joint name="lock" joint1="elbow"/></equality>'), "equality 'lock'"),
     "flex": (scene(world=CLOTH), "flex 'cloth'"),
     "plugin": (
         scene(

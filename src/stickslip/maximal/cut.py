@@ -4,8 +4,8 @@ Links keep their numbers, names, masses, shapes and frames; nq = 7·(nl − 1), 
 7(b − 1) … and the velocities 6(b − 1) …: position and quaternion of its frame, world-linear and body-angular velocity.
 The tree becomes a star around the world, so that M is block-diagonal with 6×6 blocks.
 
-Joints are not part of it (``maximal.joints``), nor are the forces in them (``maximal.rates``). Rotor inertia (armature)
-belongs to a joint's rate, not to a body: ``maximal.soft_rows`` has it. That of a free joint stays.
+Joints and closed loops are not part of it (``maximal.joints``), nor are the forces in them (``maximal.rates``). Rotor
+inertia (armature) belongs to a joint's rate, not to a body: ``maximal.soft_rows`` has it. That of a free joint stays.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ def cut(model: Model) -> Model:
         joint_names=model.link_names[1:],
         actuator_names=(),
         keyframes={name: to_bodies(model, q, np.zeros(model.nv))[0] for name, q in model.keyframes.items()},
+        loops=(),
         spec=None,
     )
 

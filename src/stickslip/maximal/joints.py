@@ -33,6 +33,8 @@ SQUARE = 1e-9
 """How exactly axes must be parallel or at right angles: sine or cosine of the angle."""
 SAME_POINT = 1e-12
 """[m] how far apart the anchors of a universal joint may be."""
+LOOPS = {"connect": "spherical", "weld": "fixed"}
+"""The joint types of the model's loops (``model.loops``)."""
 TYPE_NAMES = {FREE: "free", BALL: "ball", SLIDE: "slide", HINGE: "hinge"}
 
 
@@ -181,9 +183,10 @@ def extra_joint(model: Model, joint: Joint, pos: np.ndarray, rot: np.ndarray) ->
 
 
 def build_joints(model: Model, extra: Sequence[Joint] = ()) -> tuple[Joints, tuple[str, ...], tuple[str, ...]]:
-    """All joints, those of the tree first, by link; with their names and types."""
+    """All joints: those of the tree, by link, then the model's loops, then extra ones; with their names and types."""
     found = (tree_joint(model, b) for b in range(1, model.nlink))
     placed = [joint for joint in found if joint is not None]
+    placed += [Placed(LOOPS[c.kind], c.link1, c.link2, c.pos1, c.pos2, c.rot1, c.rot2, c.name) for c in model.loops]
     if extra:
         kin = make_data(model).kin
         forward_kinematics(model.tree, model.state().q, kin)

@@ -12,6 +12,7 @@ import numpy as np
 from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
 from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Support, Tree, build_support
+from stickslip.model.loops import Constraint, build_loops
 from stickslip.model.mjspec import xml_with_keyframes
 from stickslip.model.shape import Shape
 
@@ -50,6 +51,8 @@ class Model:
     """Named configurations (nq,)."""
     mj: mujoco.MjModel = field(repr=False, compare=False)
     """The MuJoCo model that this one was compiled from: the same scene for the peer."""
+    loops: tuple[Constraint, ...] = ()
+    """What holds links together besides the tree's joints: closed loops and welds."""
     spec: mujoco.MjSpec | None = field(default=None, repr=False, compare=False)
     """Its specification, if it was compiled from a scene."""
 
@@ -81,6 +84,10 @@ class Model:
         digest.update(repr([(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in self.shapes]).encode())
         for shape in self.shapes:
             for array in (shape.pos, shape.rot, shape.size):
+                digest.update(array.tobytes())
+        for loop in self.loops:
+            digest.update(repr((loop.kind, loop.link1, loop.link2)).encode())
+            for array in (loop.pos1, loop.rot1, loop.pos2, loop.rot2):
                 digest.update(array.tobytes())
         return digest.hexdigest()[:16]
 
@@ -154,4 +161,5 @@ def compile_model(mj: mujoco.MjModel) -> Model:
         frame_index=frame_index,
         keyframes={mj.key(k).name or f"key {k}": mj.key_qpos[k].copy() for k in range(mj.nkey)},
         mj=mj,
+        loops=build_loops(mj, bodies),
     )

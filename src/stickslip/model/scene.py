@@ -184,6 +184,36 @@ class Scene:
                 raise unknown("body", name, self._bodies)
         self.spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
 
+    @says_why
+    def connect(
+        self, body1: Body | str, body2: Body | str = "world", pos: Vector = (0, 0, 0), *, name: str = ""
+    ) -> None:
+        """Close a loop: the point ``pos`` (3,) [m] of body 1, in its frame, stays on the point of body 2 that is there
+        in the reference configuration. Rigid; which methods hold loops is in docs/models.md."""
+        self._equality(mujoco.mjtEq.mjEQ_CONNECT, body1, body2, pos, name)
+
+    @says_why
+    def weld(self, body1: Body | str, body2: Body | str = "world", *, name: str = "") -> None:
+        """Hold body 2 where it is against body 1 in the reference configuration, in position and orientation. The
+        force is that at body 2's origin; of a body welded to the world, at its own."""
+        if body2 == "world" or body2 is self.world:
+            body1, body2 = body2, body1
+        self._equality(mujoco.mjtEq.mjEQ_WELD, body1, body2, (0, 0, 0), name)
+
+    def _equality(self, kind: mujoco.mjtEq, body1: Body | str, body2: Body | str, pos: Vector, name: str) -> None:
+        names = [body if isinstance(body, str) else body.name for body in (body1, body2)]
+        for body in names:
+            if body not in self._bodies:
+                raise unknown("body", body, self._bodies)
+        if names[0] == names[1]:
+            raise expected("bodies of a loop", "two different ones", tuple(names))
+        name = name or self._name("connect" if kind == mujoco.mjtEq.mjEQ_CONNECT else "weld")
+        equality = self.spec.add_equality(name=name, type=kind, objtype=mujoco.mjtObj.mjOBJ_BODY)
+        equality.name1, equality.name2 = names
+        equality.data[:3] = vector("pos", pos, 3)
+        if kind == mujoco.mjtEq.mjEQ_WELD:
+            equality.data[3:10], equality.data[10] = 0.0, 1.0  # no quaternion: the pose of the reference configuration
+
     # -- loading -----------------------------------------------------------------------------------------------
 
     def add_robot(self, robot: str, *, pos: Vector | None = None, quat: Vector | None = None, name: str = "") -> Robot:

@@ -117,6 +117,12 @@ def _shared_force_limit(mj: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero((mj.jnt_actfrclimited != 0) & (actuators_per_joint(mj) > 1))
 
 
+def _couplings(mj: mujoco.MjModel) -> np.ndarray:
+    # connect and weld are closed loops, which are simulated (model.loops)
+    loops = np.isin(mj.eq_type, (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD))
+    return np.flatnonzero((mj.eq_active0 != 0) & ~loops)
+
+
 def _plugins(mj: mujoco.MjModel) -> list[str]:
     found = []
     for kind, plugin in (
@@ -164,9 +170,7 @@ def _disabled_groups(mj: mujoco.MjModel) -> np.ndarray:
 
 FEATURES = (
     Feature("tendon", "cables and couplings", OBJ.mjOBJ_TENDON, lambda mj: range(mj.ntendon)),
-    Feature(
-        "equality", "closed loops, welds, coupled joints", OBJ.mjOBJ_EQUALITY, lambda mj: np.flatnonzero(mj.eq_active0)
-    ),
+    Feature("equality", "coupled joints, tendons or flexes", OBJ.mjOBJ_EQUALITY, _couplings),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
     Feature(

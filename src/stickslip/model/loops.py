@@ -1,0 +1,109 @@
+"""Constraint: what holds two links together besides the tree's joints — a closed loop, a weld, a foot that sticks.
+
+    connect   p₂ − p₁ = 0                      3 rows [m]       a point of link 2 stays on a point of link 1
+    weld      p₂ − p₁ = 0,  log(R₁ᵀ·R₂) = 0    6 rows [m, rad]  a frame of link 2 stays on a frame of link 1
+
+p_i = x_i + X_i·pos_i and R_i = X_i·rot_i, where x_i, X_i are link i's origin and axes; the world is link 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import mujoco
+import numpy as np
+
+from stickslip.errors import expected, unknown
+
+ROWS = {"connect": 3, "weld": 6}
+"""Constraint kind → its number of rows, linear ones first."""
+KINDS = {int(mujoco.mjtEq.mjEQ_CONNECT): "connect", int(mujoco.mjtEq.mjEQ_WELD): "weld"}
+ORTHONORMAL = 1e-6
+"""How far RᵀR may be from 1 in what is taken for a rotation."""
+
+
+def _origin() -> np.ndarray:
+    return np.zeros(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """Two frames, one on each link, that stay together: ``Constraint("connect", 0, 3, pos1=(0, 0, 0.1))``."""
+
+    kind: str
+    """"connect" or "weld"."""
+    link1: int
+    """Link 1; 0 is the world."""
+    link2: int
+    """Link 2; the reported force acts on it, its opposite on link 1."""
+    pos1: np.ndarray = field(default_factory=_origin)
+    """(3,) p₁ in the frame of link 1 [m]."""
+    rot1: np.ndarray = field(default_factory=lambda: np.eye(3))
+    """(3, 3) columns: the axes of the frame on link 1, in link 1's."""
+    pos2: np.ndarray = field(default_factory=_origin)
+    """(3,) p₂ in the frame of link 2 [m]."""
+    rot2: np.ndarray = field(default_factory=lambda: np.eye(3))
+    """(3, 3) columns: the axes of the frame on link 2, in link 2's."""
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in ROWS:
+            raise unknown("constraint kind", str(self.kind), ROWS)
+        for name in ("link1", "link2"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+                raise expected(
+                    f"{name} of a {self.kind}", "a link's number, 0 for the world", value, "model.link(name)"
+                )
+            object.__setattr__(self, name, int(value))
+        if self.link1 == self.link2:
+            raise expected(f"links of a {self.kind}", "two different links", (self.link1, self.link2))
+        for name, shape in (("pos1", (3,)), ("rot1", (3, 3)), ("pos2", (3,)), ("rot2", (3, 3))):
+            object.__setattr__(self, name, self._array(name, shape))
+
+    def _array(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        what, value = f"{name} of a {self.kind}", getattr(self, name)
+        try:
+            array = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise expected(what, f"numbers of shape {shape}", value) from None
+        if array.shape != shape or not np.all(np.isfinite(array)):
+            raise expected(what, f"finite numbers of shape {shape}", value)
+        if shape == (3, 3) and (np.abs(array.T @ array - np.eye(3)).max() > ORTHONORMAL or np.linalg.det(array) < 0.0):
+            raise expected(what, "a rotation matrix", array.tolist())
+        return array
+
+    @property
+    def rows(self) -> int:
+        """3 or 6."""
+        return ROWS[self.kind]
+
+
+def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint, ...]:
+    """The active ``connect`` and ``weld`` equalities of a compiled MuJoCo model; ``bodies`` are its Attachments.
+
+    MuJoCo's data (eq_data): of a connect between bodies, the anchor in body 1 and in body 2; of a weld, the anchor in
+    body 2 and in body 1, then the turn of body 2 against body 1. Between sites, the sites' frames. solref, solimp and
+    the torque scale say how soft MuJoCo makes them; ours are rigid. The world, if it is one of them, becomes link 1.
+    """
+    loops = []
+    for e in np.flatnonzero(mj.eq_active0):
+        kind = KINDS.get(int(mj.eq_type[e]))
+        if kind is None:
+            continue
+        first, second, data = int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e]), mj.eq_data[e]
+        one = np.array([1.0, 0.0, 0.0, 0.0])
+        if mj.eq_objtype[e] == mujoco.mjtObj.mjOBJ_SITE:
+            frames = [bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s]) for s in (first, second)]
+        elif kind == "connect":
+            frames = [bodies[first].place(data[0:3], one), bodies[second].place(data[3:6], one)]
+        else:
+            frames = [bodies[first].place(data[3:6], data[6:10]), bodies[second].place(data[0:3], one)]
+        if frames[1][0] == 0:
+            frames.reverse()
+        (link1, pos1, rot1), (link2, pos2, rot2) = frames
+        if link1 == link2:
+            continue  # nothing moves between bodies of one link
+        name = mj.equality(e).name or f"{kind} {e}"
+        loops.append(Constraint(kind, link1, link2, pos1, rot1, pos2, rot2, name))
+    return tuple(loops)
