@@ -65,6 +65,10 @@ class UnconvergedWarning(StickslipWarning):
     """The solver of some steps did not reach its tolerance; they were taken all the same."""
 
 
+class PainleveWarning(StickslipWarning):
+    """A sliding contact is in Painlevé's paradox: no finite force keeps it sliding, or more than one motion does."""
+
+
 def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
     """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` as an exception to raise."""
     return InputError(f"{what}: expected {wanted}, got {got!r}" + (f"; {remedy}" if remedy else ""))

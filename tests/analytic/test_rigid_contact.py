@@ -7,7 +7,7 @@ import stickslip as ss
 from stickslip.contact.formulations import FORMULATIONS
 
 G = 9.81
-METHODS = tuple(FORMULATIONS)
+METHODS = tuple(name for name in FORMULATIONS if name != "relaxed")  # which is soft: test_relaxed_contact.py
 
 
 def incline(degrees: float, mu: float, heading: float = 0.0) -> ss.Scene:
@@ -30,7 +30,8 @@ def test_incline(method, degrees):
     sim = ss.Simulation(incline(degrees, mu), method=method)
     sim.step(50)
     expected = 0.0 if np.tan(angle) < mu else G * (np.sin(angle) - mu * np.cos(angle)) * 0.5
-    assert np.linalg.norm(sim.state.v[:3]) == pytest.approx(expected, abs=1e-9)
+    tolerance = 1e-7 if method == "coulomb" else 1e-9  # iterative
+    assert np.linalg.norm(sim.state.v[:3]) == pytest.approx(expected, abs=tolerance)
 
 
 @pytest.mark.parametrize("directions", [3, 4, 7, 8, 16])

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 import stickslip as ss
-from stickslip.contact import joint_rows
-from stickslip.contact.joint_rows import eliminate
 from stickslip.maximal import Joint
+from stickslip.solvers import elimination
+from stickslip.solvers.elimination import eliminate
 
 
 def rows_and_delassus(nb, contacts, seed, copies=1):
@@ -55,7 +55,7 @@ def test_joints_stay_closed(nb, copies):
 
 def test_known_solutions_are_used(monkeypatch):
     G, W = rows_and_delassus(30, 300, seed=0)
-    monkeypatch.setattr(joint_rows, "_solve", None)
+    monkeypatch.setattr(elimination, "_solve", None)
     Wbb = W[:30, :30].toarray()
     removed = eliminate(W, G @ np.ones(G.shape[1]), 30, lambda right: np.linalg.solve(Wbb, right))
     assert removed.response.shape == (30, 300)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.contact.formulations import make_formulation
+from stickslip.contact.formulations import FORMULATIONS, make_formulation
 from stickslip.errors import DivergedError, InputError, UnconvergedWarning
 from stickslip.solvers import LinearProblem, SolverResult, Status, solve
 from stickslip.steppers.registry import STEPPERS
@@ -12,6 +12,8 @@ from stickslip.steppers.time_stepping import TimeStepping
 
 G = 9.81
 METHODS = [name for name, stepper in STEPPERS.items() if issubclass(stepper, TimeStepping)]
+RIGID = [name for name in METHODS if name != "relaxed"]
+POLYGONAL = [name for name in METHODS if "lcp" in FORMULATIONS[STEPPERS[name].formulation_name].forms]
 
 
 def ball(height: float = 0.1, friction: float = 0.5, **material) -> ss.Scene:
@@ -60,15 +62,15 @@ def test_default_step_is_a_centisecond(method):
     assert ss.Simulation(ball(), method=method).dt == 0.01
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", RIGID)
 def test_rest_is_exact_and_forces_carry_the_weight(method):
     sim = ss.Simulation(block(), method=method)
     log = sim.run(0.2)
-    np.testing.assert_allclose(sim.state.q[:3], [0, 0, 0.05], atol=1e-12)
-    assert log.contact("force")[-4:, 0].sum() == pytest.approx(G, rel=1e-9)
+    np.testing.assert_allclose(sim.state.q[:3], [0, 0, 0.05], atol=1e-12 if method in POLYGONAL else 1e-9)
+    assert log.contact("force")[-4:, 0].sum() == pytest.approx(G, rel=1e-9 if method in POLYGONAL else 1e-6)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", RIGID)
 def test_a_ball_lands_without_a_dent(method):
     sim = ss.Simulation(ball(0.5), method=method)
     lowest = []
@@ -199,7 +201,7 @@ STAGES = {
 }
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", POLYGONAL)
 @pytest.mark.parametrize("names", [*([name] for name in STAGES), list(STAGES)], ids=lambda names: "+".join(names))
 def test_python_stages(method, names):
     mu = 0.0 if "formulate" in names else 0.5
@@ -215,7 +217,7 @@ def test_python_stages(method, names):
     np.testing.assert_allclose(sim.state.v, reference.state.v, atol=1e-9)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", POLYGONAL)
 def test_a_python_solver(method):
     calls = []
 
@@ -470,7 +472,7 @@ def test_divergence_is_reported_with_the_last_good_state():
         ({"fallback": "pg", "unconverged": "fallback"}, "unknown fallback 'pg'"),
         ({"solver": solve_any, "solver_options": {"tolerance": 1.0}}, "solver_options: expected a named solver"),
         ({"solver": solve_any, "form": "ncp", "directions": 8}, "directions: expected none with form 'ncp'"),
-        ({"solver": solve_any, "form": "ncp", "unconverged": "fallback"}, "the fallback interior-point both solve"),
+        ({"solver": solve_any, "form": "cone", "unconverged": "fallback"}, "the fallback interior-point both solve"),
         ({"solver": solve_any, "form": "mlcp", "unconverged": "fallback", "fallback": "lemke"}, "lemke both solve lcp"),
         ({"detector": lambda kin, contacts: None, "margin": 0.1}, "margin: expected a named detector or a Detector"),
         ({"touch": 1.0}, "unknown option of stewart-trinkle 'touch'"),
@@ -489,3 +491,19 @@ def test_methods_are_spelled_formulation_solver():
     assert sim.stepper.solver.named.tolerance == 1e-7
     with pytest.raises(InputError, match="possible: peg/lemke"):
         ss.Simulation(ball(), method="peg/spring-damper")
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "value", "why"),
+    [
+        ("coulomb", "directions", 8, "its cone is circular"),
+        ("coulomb", "working_set", False, "pivoting"),
+        ("relaxed", "directions", 8, "its cone is circular"),
+        ("relaxed", "working_set", False, "pivoting"),
+        ("relaxed", "rest_speed", 0.1, "bounce by stiffness"),
+    ],
+)
+def test_options_that_would_do_nothing_are_refused(method, option, value, why):
+    with pytest.raises(ss.InputError, match=f"{option}: {method} has no such option: .*{why}"):
+        ss.Simulation(block(), method=method, **{option: value})
+    assert option not in ss.STEPPERS[method].options

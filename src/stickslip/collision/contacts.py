@@ -159,6 +159,29 @@ def tangents(normal: np.ndarray) -> np.ndarray:
     return np.stack([normal, t1, np.cross(normal, t1)])
 
 
+NOT_UNIT, NOT_FINITE, BAD_FRICTION = 1, 2, 3
+"""What may be wrong with a contact that was written without ``ContactList.add``."""
+UNIT = 1e-6
+"""How far contact axes may be from orthonormal."""
+
+
+@kernel
+def first_bad(contacts, n):
+    """(contact, what is wrong with it) of the first such among n; (−1, 0) if there is none."""
+    for c in range(n):
+        A, p = contacts.axes[c], contacts.point[c]
+        for i in range(3):
+            for j in range(i + 1):
+                inner = A[i, 0] * A[j, 0] + A[i, 1] * A[j, 1] + A[i, 2] * A[j, 2]
+                if not abs(inner - (1.0 if i == j else 0.0)) <= UNIT:
+                    return c, NOT_UNIT
+        if not abs(p[0]) + abs(p[1]) + abs(p[2]) + abs(contacts.gap[c]) < np.inf:
+            return c, NOT_FINITE
+        if not 0.0 <= contacts.material[c, FRICTION] < np.inf:
+            return c, BAD_FRICTION
+    return -1, 0
+
+
 class ContactList:
     """What a Python collision function writes to: ``sim.contacts.add(link1, link2, point, normal, gap)``."""
 
@@ -177,6 +200,19 @@ class ContactList:
         """Make room for at least as many contacts as were found."""
         capacity = len(self.arrays.pair)
         self.arrays = grown(self.arrays, max(2 * capacity, int(self.arrays.found[0])))
+
+    def check(self) -> None:
+        """Refuse contacts that a collision function has written wrongly into ``arrays``."""
+        c, why = first_bad(self.arrays, len(self))
+        if why == NOT_UNIT:
+            got = self.arrays.axes[c].tolist()
+            raise expected(f"contact {c}", "axes (3, 3) of unit length at right angles", got, "divide by the norm")
+        if why == NOT_FINITE:
+            got = (self.arrays.point[c].tolist(), float(self.arrays.gap[c]))
+            raise expected(f"contact {c}", "a finite point and gap", got)
+        if why == BAD_FRICTION:
+            got = float(self.arrays.material[c, FRICTION])
+            raise expected(f"contact {c}", "a friction coefficient ≥ 0", got)
 
     def add(
         self,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from stickslip.collision.contacts import FRICTION, RESTITUTION, ContactList
+from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS, ContactList
 from stickslip.contact.constraint_rows import (
     contact_rows,
     coupled,
@@ -24,11 +24,12 @@ from stickslip.contact.constraint_rows import (
     speeds,
     unpack_mass,
 )
-from stickslip.contact.matrices import FULL, SMALL, Matrices
+from stickslip.contact.matrices import Matrices
 from stickslip.dynamics.data import Kinematics
 from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.dynamics.factor import solve
 from stickslip.model.arrays import Support
+from stickslip.solvers.storage import FULL, SMALL
 
 FEW = 60
 """Velocities up to which the product of many rows is left to BLAS."""
@@ -102,10 +103,13 @@ class Assembler:
         speeds(start, column, J, bodies.free_velocity, free)
         material = arrays.material[:nc]
         friction, restitution = material[:, FRICTION].copy(), material[:, RESTITUTION].copy()
+        stiffness, damping = material[:, STIFFNESS].copy(), material[:, DAMPING].copy()
         gap, pair = arrays.gap[:nc].copy(), arrays.pair[:nc].copy()
         if limits is not None and nl:
             gap = np.concatenate([gap, limits[1]])
-            friction, restitution = (np.concatenate([values, np.zeros(nl)]) for values in (friction, restitution))
+            nothing = np.zeros(nl)
+            friction, restitution, damping = (np.concatenate([v, nothing]) for v in (friction, restitution, damping))
+            stiffness = np.concatenate([stiffness, np.full(nl, np.inf)])
             pair = np.concatenate([pair, -2 - np.arange(nl)])  # no contact's id
             if groups is not None:
                 groups = np.concatenate([groups, groups[-1] + 1 + np.arange(nl)])
@@ -127,6 +131,8 @@ class Assembler:
             gap=gap,
             friction=friction,
             restitution=restitution,
+            stiffness=stiffness,
+            damping=damping,
             violation=violation,
             compliance=compliance,
             target=target,

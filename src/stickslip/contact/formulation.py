@@ -5,7 +5,8 @@ Forms, by what is left of eq. (6) of Williams et al.:
 * ``"lcp"``: velocities and joint impulses eliminated, a pure LCP (7);
 * ``"reduced"``: velocities eliminated, joint impulses kept as free variables, a mixed LCP (without joints: the LCP);
 * ``"mlcp"``: velocities and joint impulses kept as free variables, as printed;
-* ``"ncp"``: the circular cone instead of the polygonal one, ``FrictionProblem``.
+* ``"ncp"``: the circular cone instead of the polygonal one, ``FrictionProblem``;
+* ``"cone"``: its convex relaxation, ``ConeProblem``, of formulations with a ``regularisation``.
 
 Restitution (Newton's, on request of a pair's material): a contact that would be met within the step, u_n + offset < 0
 without impulses, and is approached faster than ``rest_speed``, must separate at least with u_n⁺ ≥ −e·u_n⁻, u_n⁻ the
@@ -24,17 +25,19 @@ import scipy.sparse as sp
 
 from stickslip.contact.cone import Layout, friction_directions, layout
 from stickslip.contact.contact_lcp import contact_lcp
-from stickslip.contact.joint_rows import Elimination, eliminate, lcp_with_joints
+from stickslip.contact.joint_rows import lcp_with_joints
 from stickslip.contact.matrices import Matrices
 from stickslip.contact.mixed_lcp import mixed_lcp
 from stickslip.errors import InputError, number, unknown
-from stickslip.solvers.problem import FrictionProblem, Problem
+from stickslip.solvers.elimination import Elimination, eliminate
+from stickslip.solvers.problem import ConeProblem, FrictionProblem, Problem
 
 FORMS = {
     "lcp": frozenset({"lcp"}),
     "reduced": frozenset({"lcp", "mlcp"}),
     "mlcp": frozenset({"mlcp"}),
     "ncp": frozenset({"ncp"}),
+    "cone": frozenset({"cone"}),
 }
 """The kinds of problems that each form can give."""
 JOINT_FEEDBACK = 0.9
@@ -64,6 +67,7 @@ class Formulation(ABC):
     summary: ClassVar[str]
     reference: ClassVar[str]
     forms: ClassVar[tuple[str, ...]] = ("lcp", "reduced", "mlcp", "ncp")
+    usual_solver: ClassVar[str] = "lemke"
 
     _cone: np.ndarray = field(init=False, repr=False)
     _made: tuple[Any, Layout, Elimination | None] | None = field(init=False, repr=False, default=None)
@@ -85,6 +89,14 @@ class Formulation(ABC):
     def normal_offset(self, matrices: Matrices) -> np.ndarray:
         """(nc,) what is added to each contact's normal velocity before it must not be negative [m/s]."""
 
+    def tangential_offset(self, matrices: Matrices) -> np.ndarray:
+        """What is added to each contact's tangential velocities [m/s], (nc, 2) or (2,) of all; usually nothing."""
+        return np.zeros(2)
+
+    def regularisation(self, matrices: Matrices) -> np.ndarray:
+        """(nc, 2) of each contact's normal and tangents [1/kg], for the form "cone"."""
+        raise InputError(f"{type(self).__name__} is not regularised: choose another form than 'cone'")
+
     @classmethod
     def options(cls) -> tuple[str, ...]:
         return tuple(option.name for option in fields(cls) if option.init)
@@ -92,9 +104,7 @@ class Formulation(ABC):
     def formulate(self, matrices: Matrices) -> Problem:
         """The problem of one time step."""
         nb, W = matrices.bilateral, matrices.delassus
-        plan, offset = self.plan(matrices), np.zeros(len(matrices.free))
-        offset[:nb] = joint_offset(matrices)
-        offset[nb::3] = self.normal_offset(matrices)
+        plan, offset = self.plan(matrices), self._offset(matrices)
         b = matrices.free + offset
         removed: Elimination | None = None
         problem: Problem
@@ -105,16 +115,36 @@ class Formulation(ABC):
             problem = contact_lcp(W, b, plan, self.blocks) if nb == 0 else lcp_with_joints(W, b, nb, plan)
         elif self.form == "mlcp":
             problem = mixed_lcp(matrices, offset, plan)
-        else:
+        elif self.form == "ncp":
             problem = circular(W, b, plan, nb)
+        else:
+            problem = relaxed(circular(W, b, plan, nb), self.regularisation(matrices), plan)
         self._made = (problem, plan, removed)
         return problem
+
+    def _offset(self, matrices: Matrices) -> np.ndarray:
+        """(nb + 3nc,) what is added to the velocities of all rows [m/s]."""
+        nb, offset = matrices.bilateral, np.zeros(len(matrices.free))
+        offset[:nb] = joint_offset(matrices)
+        offset[nb::3] = self.normal_offset(matrices)
+        offset[nb:].reshape(-1, 3)[:, 1:] = self.tangential_offset(matrices)
+        return offset
+
+    def friction_problem(self, matrices: Matrices) -> tuple[FrictionProblem, np.ndarray]:
+        """The step with Coulomb's exact cone, whatever the form, and which rows of the matrices it has; of a
+        regularised formulation W + R is in the place of W."""
+        plan, nb = self.plan(matrices), matrices.bilateral
+        problem = circular(matrices.delassus, matrices.free + self._offset(matrices), plan, nb)
+        if "cone" in self.forms:
+            soft = relaxed(problem, self.regularisation(matrices), plan)
+            problem = FrictionProblem(soft.matrix(), problem.b, problem.friction, nb)
+        return problem, _kept_rows(plan, nb)
 
     def impulses(self, matrices: Matrices, problem: Problem, z: np.ndarray) -> np.ndarray:
         """(nb + 3nc,) the impulses of all rows [N s, N m s] from a solution."""
         plan, removed = self.plan_of(matrices, problem)
         nb, nc = matrices.bilateral, matrices.contacts
-        if isinstance(problem, FrictionProblem):
+        if isinstance(problem, FrictionProblem | ConeProblem):
             result = np.zeros(nb + 3 * nc)
             result[_kept_rows(plan, nb)] = z
             return result
@@ -128,7 +158,7 @@ class Formulation(ABC):
         """(n,) a start for iterative solvers from impulses (nb + 3nc,), those of the last step for instance."""
         plan, _ = self.plan_of(matrices, problem)
         nb = matrices.bilateral
-        if isinstance(problem, FrictionProblem):
+        if isinstance(problem, FrictionProblem | ConeProblem):
             return impulses[_kept_rows(plan, nb)]
         velocities = matrices.free + matrices.delassus @ impulses
         velocities[nb::3] += self.normal_offset(matrices)
@@ -191,3 +221,10 @@ def circular(W, b: np.ndarray, plan: Layout, nb: int) -> FrictionProblem:
         extra = np.concatenate([np.zeros(nb), filled])
         W = sp.csr_array(W + sp.diags_array(extra)) if sp.issparse(W) else W + np.diag(extra)
     return FrictionProblem(W, b, plan.friction, nb)
+
+
+def relaxed(problem: FrictionProblem, regularisation: np.ndarray, plan: Layout) -> ConeProblem:
+    """The same contacts with R, (nc, 2) of all contacts' normals and tangents; none on bilateral rows."""
+    R = np.zeros(problem.n)
+    R[problem.bilateral :] = regularisation[plan.primary][:, [0, 1, 1]].ravel()
+    return ConeProblem(problem.W, problem.b, problem.friction, R, problem.bilateral)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from stickslip.contact.anitescu_potra import AnitescuPotra
+from stickslip.contact.coulomb import Coulomb
 from stickslip.contact.formulation import FORMS, Formulation
 from stickslip.contact.peg import Peg
+from stickslip.contact.relaxed import Relaxed
 from stickslip.contact.stewart_trinkle import StewartTrinkle
 from stickslip.errors import unknown
 from stickslip.solvers.base import Solver
@@ -14,6 +16,8 @@ FORMULATIONS: dict[str, type[Formulation]] = {
     "stewart-trinkle": StewartTrinkle,
     "anitescu-potra": AnitescuPotra,
     "peg": Peg,
+    "coulomb": Coulomb,
+    "relaxed": Relaxed,
 }
 
 
@@ -31,12 +35,13 @@ def forms_for(formulation: type[Formulation], solver: type[Solver]) -> tuple[str
     """The forms of a formulation that a solver solves, the best first: joint impulses are kept as free variables where
     it solves mixed LCPs, else eliminated. Splitting methods cannot have velocities as unknowns."""
     order: tuple[str, ...] = ("reduced", "lcp", "ncp") if solver.splitting else ("reduced", "lcp", "mlcp", "ncp")
+    order = (*order, "cone")
     if solver.prefers_cones:
         order = ("ncp", *(form for form in order if form != "ncp"))
     return tuple(form for form in order if form in formulation.forms and FORMS[form] <= solver.solves)
 
 
 def fitting_solvers(formulation: type[Formulation]) -> tuple[str, ...]:
-    """The solvers that fit, Lemke's first."""
+    """The solvers that fit, the formulation's usual one first."""
     names = [name for name, solver in SOLVERS.items() if forms_for(formulation, solver)]
-    return tuple(sorted(names, key=lambda name: name != "lemke"))
+    return tuple(sorted(names, key=lambda name: name != formulation.usual_solver))

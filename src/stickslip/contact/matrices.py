@@ -15,19 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
-SMALL = 120
-"""Rows up to which the Delassus matrix is always dense."""
-FULL = 0.25
-"""The part of its entries that may be non-zero before a larger one is dense, too."""
-
-
-def compact(W: sp.csr_array) -> Any:
-    """W (m, m) as a dense array where that is the better way to store it."""
-    m = W.shape[0]
-    return W.toarray() if m <= SMALL or W.nnz >= FULL * m * m else sp.csr_array(W)
+from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_STIFFNESS
 
 
 class MadeWhenAsked:
@@ -72,6 +62,10 @@ class Matrices:
     """(nc,) μ."""
     restitution: np.ndarray = field(kw_only=True)
     """(nc,) Newton's coefficient e."""
+    stiffness: np.ndarray = None  # type: ignore[assignment]
+    """(nc,) K of the contacts [N/m], infinite of joint limits; default the materials' default."""
+    damping: np.ndarray = None  # type: ignore[assignment]
+    """(nc,) B of the contacts [N s/m]; default the materials' default."""
     violation: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """(nb,) position errors of the bilateral rows [m or rad]."""
     compliance: np.ndarray = None  # type: ignore[assignment]
@@ -96,6 +90,10 @@ class Matrices:
     def __post_init__(self) -> None:
         if self.pair is None:
             self.pair = np.arange(len(self.gap))
+        if self.stiffness is None:
+            self.stiffness = np.full(len(self.gap), DEFAULT_STIFFNESS)
+        if self.damping is None:
+            self.damping = np.full(len(self.gap), DEFAULT_DAMPING)
         if self.compliance is None:
             self.compliance = np.zeros(self.bilateral)
         if self.target is None:

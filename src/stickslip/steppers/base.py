@@ -54,6 +54,8 @@ class Capabilities:
     """Order of convergence in dt on smooth motion."""
     reference: str
     """Where the method is described."""
+    loops: bool = False
+    """Whether it holds the model's closed loops and welds (``model.loops``); else it refuses such a model."""
 
 
 class World(NamedTuple):
@@ -110,8 +112,12 @@ class Stepper(ABC):
     capabilities: ClassVar[Capabilities]
     options: ClassVar[dict[str, str]] = {}
     """Each option's name, and what it chooses, in one line."""
+    refused: ClassVar[dict[str, str]] = {}
+    """Options of its kin that would do nothing here, and why."""
     default_dt: ClassVar[float] = 1e-3
     """[s] the longest step that is chosen where none is given."""
+    step: int = 0
+    """The number of the step at hand, from 0; the simulation sets it before ``advance``, which may count on."""
     finds_pairs: ClassVar[bool] = True
     """Whether it uses the pairs that it is given; one with a detector of its own gets none."""
     left_out: Mapping[str, int] = {}
@@ -119,6 +125,8 @@ class Stepper(ABC):
     at_overlap: ClassVar[str] = "its contact springs will throw it out"
     at_limits: ClassVar[str] = "its limits will push it back"
     """What becomes of bodies that start inside others, and of joints that start outside their range, for warnings."""
+    at_unconverged: ClassVar[str] = "choose a smaller dt, or allow more iterations"
+    """What to do where steps do not converge, for the warning."""
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
     replaceable: ClassVar[frozenset[str]] = frozenset(
         {"user", "collision", "formulate", "solve", "integrate", "record"}

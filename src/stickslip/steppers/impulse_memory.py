@@ -26,6 +26,12 @@ class ImpulseMemory:
         if joints > len(self.joint):
             self.joint = np.zeros(joints)
 
+    def keep_room(self, contacts: int) -> None:
+        """Longer arrays that remember."""
+        pair, impulse = self.pair, self.impulse
+        self.make_room(contacts, 0)
+        self.pair[: len(pair)], self.impulse[: len(pair)] = pair, impulse
+
     def store(self, matrices: Matrices, impulses: np.ndarray) -> None:
         """Impulses (nb + 3nc,) of the step at hand."""
         nb = matrices.bilateral

@@ -1,32 +1,62 @@
-"""Joint coordinates of a time step: joints are eliminated, and only contacts and limits are left.
+"""Joint coordinates of a time step: joints are eliminated, and only contacts, limits and closed loops are left.
 
     (M + dt·D + dt²·K)·(v_free − v) = dt·(τ(q, v) − dt·K·v − b(q, v))
 
 b: gravity, centrifugal, Coriolis and gyroscopic forces at the beginning of the step; K, D: stiffness and damping of
 joint springs, dampers and servos (``joint_gains``), implicit, so that none of them limits dt. Joint limits are rows.
+So are the loops of the model, which are closed at the end of every step (``contact.loop_closure``).
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from stickslip._jit import kernel
+from stickslip.contact.loop_closure import CLOSED, LoopClosure
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
-from stickslip.dynamics.data import make_data
+from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.factor import ltdl_factor, solve
 from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.joint_forces import actuator_forces, joint_gains, spring_and_limit_forces
 from stickslip.dynamics.joint_limits import near_limits
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
+from stickslip.model.arrays import JointForces
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import Inputs
 from stickslip.steppers.coordinates import Coordinates
 
 
-@kernel
+class Motion(NamedTuple):
+    """Scratch of the free motion and results of a step, for compiled steps."""
+
+    f_ext: np.ndarray
+    gains: np.ndarray
+    bias: np.ndarray
+    free: np.ndarray
+    """(nv,) velocity at the end of the step without contacts."""
+    velocity: np.ndarray
+    """(nv,) at its beginning."""
+    q: np.ndarray
+    """(nq,) at its beginning."""
+    acceleration: np.ndarray
+    """(nv,) of the step."""
+
+
+class Limits(NamedTuple):
+    """Rows of the joint limits that are near, as ``near_limits`` writes them."""
+
+    start: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+    gap: np.ndarray
+
+
+@kernel(inline=False)
 def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mass, f_ext, gains, bias, free):
     """Kinematics, the factored mass matrix, and ``free`` (nv,), the velocity at the end of the step without contacts.
 
@@ -56,7 +86,7 @@ def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mas
 
 
 class JointCoordinates(Coordinates):
-    """The coordinates of the model itself; no joint rows."""
+    """The coordinates of the model itself; no joint rows but those of loops."""
 
     eliminated = True
 
@@ -71,7 +101,9 @@ class JointCoordinates(Coordinates):
         self._scratch = (np.zeros((model.nlink, 6)), np.zeros((2, model.nv)), np.zeros(model.nv))
         self._limited = bool(np.any(passive.limited))
         self._limits = (np.zeros(2 * nj + 1, np.int64), np.zeros(6 * nj, np.int64), np.zeros(6 * nj), np.zeros(2 * nj))
-        self._at = (np.zeros(model.nq), 0.0)
+        self._start = np.zeros(model.nq)
+        self._at = (self._start, 0.0)
+        self.loops = LoopClosure(model) if model.loops else None
 
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:
         m = self.model
@@ -79,6 +111,29 @@ class JointCoordinates(Coordinates):
         self.velocity[:] = state.v
         begin(*world, inputs, state.q, state.v, dt, self.kin, self._mass, *self._scratch, self.free_velocity)
         self._at = (state.q, dt)
+        if self.loops is not None:
+            self.loops.look(self.kin, self.L)
+
+    def bilateral(self) -> tuple[sp.csr_array, np.ndarray] | None:
+        return None if self.loops is None else self.loops.rows()
+
+    @property
+    def converged(self) -> bool:
+        return self.loops is None or self.loops.left <= CLOSED
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return () if self.loops is None else self.loops.names
+
+    def joint_error(self) -> tuple[np.ndarray, np.ndarray]:
+        return super().joint_error() if self.loops is None else self.loops.errors()
+
+    def arrays(self, dt: float, acceleration: np.ndarray) -> tuple[MassMatrix, Motion, Limits, JointForces]:
+        """What a compiled step writes to, for ``dt`` [s] and the accelerations (nv,) of the last one; and the joint
+        forces without limits. ``limits`` is afterwards at the beginning of its last step."""
+        self._at = (self._start, dt)
+        motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
+        return self._mass, motion, Limits(*self._limits), self._passive
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
         if not self._limited:
@@ -95,4 +150,8 @@ class JointCoordinates(Coordinates):
 
     def finish(self, state: State, velocity: np.ndarray, dt: float) -> None:
         state.v[:] = velocity
+        if self.loops is not None:
+            gains = self._scratch[1]
+            self.loops.finish(state.q, state.v, dt, self.L, dt * (gains[1] + dt * gains[0]))
+            return
         integrate(self.model.tree, state.q, state.v, dt, state.q)

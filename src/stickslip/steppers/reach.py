@@ -1,9 +1,10 @@
 """How far to look for contacts: as far as two bodies can come together in a step, and a little more.
 
-    margin = 2·dt·u + 2·dt²·|g| + 0.01·r,    u = max over links of |v(origin)| + |ω|·r_link
+    margin = 2·(dt + ahead)·u + 2·dt²·|g| + 0.01·r,    u = max over links of |v(origin)| + |ω|·r_link
 
 u bounds the speed of every point of every shape, 2·u a pair's approach. r is the smallest radius r_link of the moving
 links (their shapes, seen from their origins); the last term is for what forces can do within a step from rest.
+``ahead`` is zero where contacts act in the step that meets them; relaxed ones act B/K earlier.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def extent(shape: Shape) -> float:
 class Reach:
     """The margin at a state."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, ahead: float = 0.0) -> None:
+        self.ahead = ahead
+        """[s]."""
         self.radius = np.zeros(model.nlink)
         for shape in model.shapes:
             self.radius[shape.link] = max(self.radius[shape.link], extent(shape))
@@ -59,4 +62,8 @@ class Reach:
 
     def margin(self, kin, dt: float) -> float:
         """[m]."""
-        return 2.0 * dt * fastest_point(kin, self.radius) + self.at_rest(dt)
+        return self.seconds(dt) * fastest_point(kin, self.radius) + self.at_rest(dt)
+
+    def seconds(self, dt: float) -> float:
+        """[s] what the largest speed is multiplied with."""
+        return 2.0 * (dt + self.ahead)

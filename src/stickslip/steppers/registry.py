@@ -6,12 +6,19 @@ from __future__ import annotations
 from stickslip.errors import InputError, unknown
 from stickslip.solvers.registry import SOLVERS
 from stickslip.steppers.base import Stepper
+from stickslip.steppers.bilateral import BilateralStepper
 from stickslip.steppers.euler import Euler
 from stickslip.steppers.expo import Expo
 from stickslip.steppers.implicit_euler import ImplicitEuler
 from stickslip.steppers.rk4 import RK4
 from stickslip.steppers.semi_implicit_euler import SemiImplicitEuler
-from stickslip.steppers.time_stepping import AnitescuPotraStepper, PegStepper, StewartTrinkleStepper
+from stickslip.steppers.time_steppers import (
+    AnitescuPotraStepper,
+    CoulombStepper,
+    PegStepper,
+    RelaxedStepper,
+    StewartTrinkleStepper,
+)
 
 STEPPERS: dict[str, type[Stepper]] = {
     "semi-implicit-euler": SemiImplicitEuler,
@@ -19,14 +26,18 @@ STEPPERS: dict[str, type[Stepper]] = {
     "rk4": RK4,
     "implicit-euler": ImplicitEuler,
     "expo": Expo,
+    "bilateral": BilateralStepper,
     "stewart-trinkle": StewartTrinkleStepper,
     "anitescu-potra": AnitescuPotraStepper,
     "peg": PegStepper,
+    "coulomb": CoulombStepper,
+    "relaxed": RelaxedStepper,
 }
 
 LAWS: dict[str, str] = {
     "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes; "
     "points and spheres on boxes and spheres)",
+    "sticking": "every contact that touches becomes a joint: it neither slips nor, by default, lets go",
     "none": "no contacts: free flight",
     **{name: f"solver of time stepping; {solver.summary}" for name, solver in SOLVERS.items()},
 }

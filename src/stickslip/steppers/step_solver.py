@@ -45,6 +45,8 @@ class StepSolver:
         self.second: Solver | None = make_solver(self.fallback) if unconverged == "fallback" else None
         self.result: SolverResult | None = None
         self.unconverged = 0
+        self.report: Callable[[Problem, SolverResult], str] | None = None
+        """Called with every problem that was not solved and the best answer; returns where they are kept."""
 
     @property
     def warm(self) -> bool:
@@ -64,11 +66,12 @@ class StepSolver:
             result = better if better.residual < result.residual else result
         if not result.success:
             self.unconverged += 1
+            where = "" if self.report is None else self.report(problem, result)
             if self.policy == "raise":
                 raise UnconvergedError(
                     f"{result.message}: natural residual {result.residual:.2g} with n = {problem.n}, expected at most "
                     f"{self.limit(problem):.2g}; choose another solver or a smaller dt, unconverged='fallback' for a "
-                    "second solver, or 'warn' to go on"
+                    f"second solver, or 'warn' to go on{where and '. ' + where}"
                 )
         self.result = result
         return result

@@ -23,15 +23,16 @@ from stickslip.collision.detectors import make_detector
 from stickslip.collision.pairs import Pairs
 from stickslip.contact.assembly import Assembler, Dynamics
 from stickslip.contact.formulation import DIRECTIONS
-from stickslip.contact.formulations import FORMULATIONS, fitting_solvers, forms_for, make_formulation
+from stickslip.contact.formulations import FORMULATIONS, forms_for, make_formulation
 from stickslip.contact.matrices import Matrices
 from stickslip.contact.spring_damper import contact_velocities
 from stickslip.errors import InputError, UnconvergedError, expected, number, unknown
 from stickslip.maximal import Joint
+from stickslip.model.importers.messages import listed
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import SolverResult
 from stickslip.solvers.problem import Problem
-from stickslip.steppers.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Stage, Stepper
+from stickslip.steppers.base import DIVERGED, FASTEST, OK, Inputs, Stage, Stepper
 from stickslip.steppers.coordinates import Coordinates
 from stickslip.steppers.impulse_memory import ImpulseMemory
 from stickslip.steppers.joint_coordinates import JointCoordinates
@@ -57,7 +58,7 @@ class TimeStepping(Stepper):
         "stabilise": "whether maximal coordinates are pulled back to the joints after every step (default: yes)",
         "extra_joints": "maximal.Joint's that close loops or weld bodies, in maximal coordinates",
         "directions": "friction directions n_d ≥ 3 of the polygonal cone (default 4)",
-        "form": "'lcp', 'reduced', 'mlcp' or 'ncp' (default: the first that the solver solves)",
+        "form": "'lcp', 'reduced', 'mlcp', 'ncp' or 'cone' (default: the first that the solver solves)",
         "margin": "gap [m] below which contacts are found (default: a Detector's own, else as far as a step can go)",
         "detector": "what finds contacts: a name, a Detector, or a function of (kinematics, contacts)",
         "solver": "a function (problem, z0) → z or SolverResult in place of the named solver",
@@ -97,11 +98,12 @@ class TimeStepping(Stepper):
         self.work = self.work._replace(kin=self.coordinates.kin)
         self.contacts = ContactList(self.coordinates.kin, capacity=64)
         self.margin = None if margin is None else number("margin", margin, "a distance ≥ 0 [m]", least=0.0)
-        self.reach = Reach(model)
+        self.reach = Reach(model, self._ahead())
         first_margin = self.reach.at_rest(dt) if self.margin is None else self.margin
         named = detector is None or isinstance(detector, str)
         self.detector = make_detector(self._usual_detector() if detector is None else detector, model, first_margin)
         self._automatic_margin = named and self.margin is None
+        self._named_detector, self._trusted = named, False
         if not named and self.margin is not None:
             if not isinstance(detector, Detector):
                 raise expected("margin", "a named detector or a Detector with it", detector, "your function chooses")
@@ -109,8 +111,9 @@ class TimeStepping(Stepper):
         self.left_out = getattr(self.detector, "left_out", {})
         self.solver = StepSolver(law, solver, solver_options, unconverged, fallback)
         form = self._choose_form(form)
-        if form == "ncp" and directions is not None:
-            raise expected("directions", "none with form 'ncp', whose cone is circular", directions, "leave them out")
+        if form in ("ncp", "cone") and directions is not None:
+            wanted = f"none with form {form!r}, whose cone is circular"
+            raise expected("directions", wanted, directions, "leave them out")
         if rest_speed is None:
             rest_speed = 2.0 * dt * float(np.linalg.norm(model.inertia.gravity))
         self.formulation = make_formulation(
@@ -144,7 +147,7 @@ class TimeStepping(Stepper):
     def _choose_form(self, form: str | None) -> str:
         """The one that was asked for, if the solvers solve it; else the first that they do."""
         kind, solver = FORMULATIONS[self.formulation_name], self.solver
-        forms, who = ("lcp", *(f for f in kind.forms if f != "lcp")), "the function solves"
+        forms, who = kind.forms, "the function solves"
         if solver.named is not None:
             forms, who = forms_for(kind, type(solver.named)), f"{self.law} solves"
         if solver.second is not None:
@@ -157,13 +160,19 @@ class TimeStepping(Stepper):
             )
         return form or forms[0]
 
+    def _ahead(self) -> float:
+        """[s] by how much contacts act before the step that meets them."""
+        return 0.0
+
     def _usual_detector(self) -> str:
         return "convex"
 
     # -- the stages of a step ----------------------------------------------------------------------------------
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        first = self.step
         for k in range(n):
+            self.step = first + k
             self._begin(state, inputs)
             self._detect()
             self._solve_problem()
@@ -186,7 +195,7 @@ class TimeStepping(Stepper):
     def _begin(self, state: State, inputs: Inputs) -> None:
         self.coordinates.begin(state, inputs, self.dt)
         self._matrices = self._problem = self.velocity_of = self._groups = None
-        self._solved = False
+        self._solved = self._trusted = False
 
     def _detect(self) -> None:
         if self._automatic_margin:
@@ -195,12 +204,15 @@ class TimeStepping(Stepper):
             self._groups = self.detector.find_groups(self.coordinates.kin, self.contacts)
         else:
             self.detector.find(self.coordinates.kin, self.contacts)
+        self._trusted = self._named_detector
 
     @property
     def matrices(self) -> Matrices:
         """Of the step at hand, made when first asked for."""
         if self._matrices is None:
             c = self.coordinates
+            if not self._trusted:
+                self.contacts.check()
             bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, c.free_velocity)
             self._matrices = self._assembler.assemble(
                 bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft()
@@ -297,15 +309,15 @@ class TimeStepping(Stepper):
         self.coordinates.finish(state, self._velocity, self.dt)
         if not self.coordinates.converged:
             self._count_uncorrected()
-        if not self.coordinates.eliminated:
+        if not self.coordinates.eliminated or self.model.loops:  # ``finish`` corrected the velocities
             self.work.acceleration[:] = (state.v - before) / self.dt
 
     def _count_uncorrected(self) -> None:
         """A step whose joints are left open counts as unconverged, once."""
         if self.solver.policy == "raise":
             raise UnconvergedError(
-                "maximal coordinates: joint errors are above their tolerance after 25 corrections; choose a smaller "
-                "dt, coordinates='joint', or unconverged='warn' to go on"
+                f"joint errors of {listed(self.coordinates.joint_names)} are above their tolerance after 25 "
+                "corrections; choose a smaller dt, or unconverged='warn' to go on"
             )
         if self.solver.result is None or self.solver.result.success:
             self._uncorrected += 1
@@ -342,49 +354,3 @@ class TimeStepping(Stepper):
     def remember(self, memory) -> None:
         self._impulses.make_room(len(memory["pair"]), len(memory["joint_impulse"]))
         super().remember(memory)
-
-
-def capabilities(name: str) -> Capabilities:
-    """Of a formulation's stepper, from the registries."""
-    kind = FORMULATIONS[name]
-    return Capabilities(
-        summary=kind.summary,
-        laws=fitting_solvers(kind),
-        honours=frozenset({"friction", "restitution"}),
-        order=1,
-        reference=kind.reference,
-    )
-
-
-class StewartTrinkleStepper(TimeStepping):
-    """Stewart–Trinkle time stepping."""
-
-    formulation_name = "stewart-trinkle"
-    capabilities = capabilities("stewart-trinkle")
-
-
-class AnitescuPotraStepper(TimeStepping):
-    """Anitescu–Potra time stepping."""
-
-    formulation_name = "anitescu-potra"
-    capabilities = capabilities("anitescu-potra")
-    at_overlap = "anitescu-potra never pushes it out"
-    at_limits = "anitescu-potra never pushes it back"
-    options: ClassVar[dict[str, str]] = {
-        **TimeStepping.options,
-        "touch": "gap [m] up to which contacts count as touching (default: those that would be met in the step)",
-    }
-
-
-class PegStepper(TimeStepping):
-    """PEG time stepping."""
-
-    formulation_name = "peg"
-    capabilities = capabilities("peg")
-    options: ClassVar[dict[str, str]] = {
-        **TimeStepping.options,
-        "primary": "the subcontact that carries the impulse: 'largest' (default) or 'smallest' gap",
-    }
-
-    def _usual_detector(self) -> str:
-        return "peg"

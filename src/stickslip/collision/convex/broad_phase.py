@@ -3,7 +3,7 @@
 Every shape has an axis-aligned box, which half the margin widens on every side. Cells are as large as the largest box,
 the √n largest ones apart; a shape is filed under the cell of its centre, and its partners are in the 27 cells around.
 The few larger shapes (floors, walls) are tried against everything, and planes against everything by the distance of the
-centre.
+centre. Up to ``FEW`` shapes need no cells: the pairs that may touch are listed once, and all of them are tried.
 
 Candidates are sorted by kinds, (kind, kind) → one stretch of the list, the lower kind first; the order is a function of
 the poses alone.
@@ -20,6 +20,8 @@ from stickslip._jit import kernel
 from stickslip.collision.convex.geometry import BOX, CAPSULE, PLANE, SPHERE, Placed, Rules, Shapes
 
 KIND_PAIRS = 36
+FEW = 24
+"""Shapes up to which every pair is tried."""
 
 
 class Grid(NamedTuple):
@@ -129,21 +131,47 @@ def boxes_around(shapes, placed, margin, grid):
 
 
 @kernel
-def against_planes(shapes, rules, placed, margin, plane, candidates):
-    """Shapes whose ball, or whose exact reach for spheres and boxes, comes nearer to a plane than the margin."""
+def near_plane(shapes, placed, margin, plane, s):
+    """Whether a shape's ball, or its exact reach for spheres and boxes, comes nearer to a plane than the margin."""
     R, P = placed.rot, placed.pos
     nx, ny, nz = R[plane, 0, 2], R[plane, 1, 2], R[plane, 2, 2]
+    height = nx * (P[s, 0] - P[plane, 0]) + ny * (P[s, 1] - P[plane, 1]) + nz * (P[s, 2] - P[plane, 2])
+    reach = shapes.radius[s]
+    if shapes.kind[s] == BOX:
+        reach = 0.0
+        for j in range(3):
+            reach += abs(nx * R[s, 0, j] + ny * R[s, 1, j] + nz * R[s, 2, j]) * shapes.half[s, j]
+    return height - reach * (1.0 + 1e-12) < margin
+
+
+@kernel
+def against_planes(shapes, rules, placed, margin, plane, candidates):
     for s in range(shapes.kind.shape[0]):
-        if shapes.kind[s] == PLANE:
-            continue
-        height = nx * (P[s, 0] - P[plane, 0]) + ny * (P[s, 1] - P[plane, 1]) + nz * (P[s, 2] - P[plane, 2])
-        reach = shapes.radius[s]
-        if shapes.kind[s] == BOX:
-            reach = 0.0
-            for j in range(3):
-                reach += abs(nx * R[s, 0, j] + ny * R[s, 1, j] + nz * R[s, 2, j]) * shapes.half[s, j]
-        if height - reach * (1.0 + 1e-12) < margin:
+        if shapes.kind[s] != PLANE and near_plane(shapes, placed, margin, plane, s):
             propose(shapes, rules, candidates, plane, s)
+
+
+@kernel
+def try_all(shapes, rules, placed, margin, grid, candidates):
+    """The candidates among the listed pairs, which come by kinds."""
+    start, n, code = candidates.start, 0, 0
+    start[0] = 0
+    if rules.few.shape[0] and shapes.kind[rules.few[rules.few.shape[0] - 1, 0]] != PLANE:
+        boxes_around(shapes, placed, margin, grid)
+    for k in range(rules.few.shape[0]):
+        a, b = rules.few[k, 0], rules.few[k, 1]
+        while code < 6 * shapes.kind[a] + shapes.kind[b]:
+            code += 1
+            start[code] = n
+        near = near_plane(shapes, placed, margin, a, b) if shapes.kind[a] == PLANE else overlap(grid, a, b)
+        if near and n < candidates.sorted.shape[0]:
+            candidates.sorted[n, 0], candidates.sorted[n, 1] = a, b
+        if near:
+            n += 1
+    while code < KIND_PAIRS:
+        code += 1
+        start[code] = n
+    candidates.total[0] = n
 
 
 @kernel
@@ -230,11 +258,14 @@ def look_around(shapes, rules, grid, s, candidates):
             t = grid.following[t]
 
 
-@kernel
+@kernel(inline=False)
 def find_candidates(shapes: Shapes, rules: Rules, placed: Placed, margin, cell, grid: Grid, candidates: Candidates):
     """All allowed pairs whose boxes overlap, sorted by kinds; the count goes on beyond the capacity."""
-    candidates.total[0] = 0
     ns = shapes.kind.shape[0]
+    if ns <= FEW:
+        try_all(shapes, rules, placed, margin, grid, candidates)
+        return
+    candidates.total[0] = 0
     boxes_around(shapes, placed, margin, grid)
     for s in range(ns):
         if shapes.kind[s] == PLANE:
@@ -276,6 +307,18 @@ def cell_size(shapes: Shapes, margin: float) -> float:
     largest = float(diameter[len(diameter) - 1 - isqrt(len(diameter) - 1)])
     size = (largest + margin) * (1.0 + 1e-9)
     return size if size > 0.0 and isfinite(size) else 1.0
+
+
+def list_pairs(shapes: Shapes, rules: Rules) -> np.ndarray:
+    """(k, 2) ``Rules.few``: all pairs that may touch, lower kind first, by kinds; none where shapes are not few."""
+    ns = len(shapes.kind)
+    pairs = []
+    for a in range(ns if ns <= FEW else 0):
+        for b in range(ns):
+            i, j = int(shapes.kind[a]), int(shapes.kind[b])
+            if (i, a) < (j, b) and (i, j) != (PLANE, PLANE) and allowed(shapes, rules, a, b):
+                pairs.append((i, j, a, b))
+    return np.array([pair[2:] for pair in sorted(pairs)], dtype=np.int64).reshape(-1, 2)
 
 
 def make_grid(shapes: int) -> Grid:

@@ -15,7 +15,7 @@ from stickslip.collision.convex.box_box import box_box
 from stickslip.collision.convex.box_capsule import box_capsule
 from stickslip.collision.convex.box_cylinder import box_cylinder
 from stickslip.collision.convex.box_mesh import box_mesh
-from stickslip.collision.convex.broad_phase import cell_size, find_candidates, make_candidates, make_grid
+from stickslip.collision.convex.broad_phase import cell_size, find_candidates, list_pairs, make_candidates, make_grid
 from stickslip.collision.convex.capsule_capsule import capsule_capsule
 from stickslip.collision.convex.capsule_cylinder import capsule_cylinder
 from stickslip.collision.convex.capsule_mesh import capsule_mesh
@@ -88,6 +88,7 @@ class ConvexDetector(Detector):
         self.margin = number("margin", margin, "a finite number ≥ 0 [m]", least=0.0)
         self.geometry, self.rules = build_geometry(model)
         shapes = self.geometry.shapes
+        self.rules = self.rules._replace(few=list_pairs(shapes, self.rules))
         ns = len(shapes.kind)
         self.cell = cell_size(shapes, self.margin)
         self.placed = make_placed(ns, model.nlink)

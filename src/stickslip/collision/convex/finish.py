@@ -44,7 +44,7 @@ def combine(material, a, b, out):
     out[0, 3] = larger(material[a, 3], material[b, 3], 0.0)
 
 
-@kernel
+@kernel(inline=False)
 def finish(shapes, placed, kin, found, contacts, material):
     """Append all raw contacts to ``contacts``; ``material`` (1, 4) is scratch."""
     R, ns = placed.rot, shapes.kind.shape[0]

@@ -59,6 +59,8 @@ class Rules(NamedTuple):
     """(nl,) parent link."""
     excluded: np.ndarray
     """(ne,) sorted signatures (lower body << 16) + higher body."""
+    few: np.ndarray
+    """(k, 2) all pairs that may touch, by kinds, where shapes are so few that all are tried; else empty."""
 
 
 class Geometry(NamedTuple):
@@ -218,6 +220,7 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
     rules = Rules(
         parent=model.tree.parent.astype(np.int64),
         excluded=np.sort(np.array(model.mj.exclude_signature, dtype=np.int64).ravel()),
+        few=np.zeros((0, 2), dtype=np.int64),
     )
     return Geometry(shapes, bodies, edges), rules
 

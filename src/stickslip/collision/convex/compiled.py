@@ -1,0 +1,101 @@
+"""The contacts of an instant in one compiled call, for kinds of pairs that are quick to find and to compile.
+
+    places of shapes → candidates → plane_…, sphere_…, capsule_capsule → contacts
+
+The same functions in the same order as ``detect.ConvexDetector``, so that contacts, ids and frames are the same to the
+bit. Two boxes, cylinders or meshes near each other, and full buffers, are left to it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.convex.broad_phase import KIND_PAIRS, Candidates, Grid, find_candidates
+from stickslip.collision.convex.capsule_capsule import capsule_capsule
+from stickslip.collision.convex.finish import finish
+from stickslip.collision.convex.geometry import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    MESH,
+    PLANE,
+    SPHERE,
+    Found,
+    Geometry,
+    Placed,
+    Rules,
+    place_shapes,
+)
+from stickslip.collision.convex.placed_polyhedron import Work
+from stickslip.collision.convex.plane_box import plane_box
+from stickslip.collision.convex.plane_capsule import plane_capsule
+from stickslip.collision.convex.plane_cylinder import plane_cylinder
+from stickslip.collision.convex.plane_mesh import plane_mesh
+from stickslip.collision.convex.plane_sphere import plane_sphere
+from stickslip.collision.convex.sphere_box import sphere_box
+from stickslip.collision.convex.sphere_capsule import sphere_capsule
+from stickslip.collision.convex.sphere_sphere import sphere_sphere
+
+
+class Search(NamedTuple):
+    """What a ``ConvexDetector`` has."""
+
+    geometry: Geometry
+    rules: Rules
+    placed: Placed
+    grid: Grid
+    candidates: Candidates
+    found: Found
+    work: Work
+    material: np.ndarray
+    """(1, 4) scratch."""
+
+
+@kernel(inline=False)
+def find_simple(search, kin, margin, cell, contacts):
+    """Fill ``contacts``; False where that is left to the detector."""
+    geometry, placed, candidates, found, work = (
+        search.geometry,
+        search.placed,
+        search.candidates,
+        search.found,
+        search.work,
+    )
+    place_shapes(geometry.shapes, kin, placed)
+    find_candidates(geometry.shapes, search.rules, placed, margin, cell, search.grid, candidates)
+    if candidates.total[0] > candidates.pair.shape[0]:
+        return False
+    start, pairs = candidates.start, candidates.sorted
+    found.total[0] = 0
+    for code in range(KIND_PAIRS):
+        if start[code] == start[code + 1]:
+            continue
+        stretch = pairs[start[code] : start[code + 1]]
+        if code == 6 * PLANE + SPHERE:
+            plane_sphere(geometry, placed, work, stretch, margin, found)
+        elif code == 6 * PLANE + BOX:
+            plane_box(geometry, placed, work, stretch, margin, found)
+        elif code == 6 * PLANE + CAPSULE:
+            plane_capsule(geometry, placed, work, stretch, margin, found)
+        elif code == 6 * PLANE + CYLINDER:
+            plane_cylinder(geometry, placed, work, stretch, margin, found)
+        elif code == 6 * PLANE + MESH:
+            plane_mesh(geometry, placed, work, stretch, margin, found)
+        elif code == 6 * SPHERE + SPHERE:
+            sphere_sphere(geometry, placed, work, stretch, margin, found)
+        elif code == 6 * SPHERE + BOX:
+            sphere_box(geometry, placed, work, stretch, margin, found)
+        elif code == 6 * SPHERE + CAPSULE:
+            sphere_capsule(geometry, placed, work, stretch, margin, found)
+        elif code == 6 * CAPSULE + CAPSULE:
+            capsule_capsule(geometry, placed, work, stretch, margin, found)
+        else:
+            return False
+    if found.total[0] > min(found.gap.shape[0], contacts.pair.shape[0]):
+        return False
+    contacts.found[0] = 0
+    finish(geometry.shapes, placed, kin, found, contacts, search.material)
+    return True

@@ -1,0 +1,136 @@
+"""Rows of contacts and joint limits and their matrix W = G·M⁻¹·Gᵀ without allocation, for compiled steps.
+
+Dense, or by 3×3 blocks of contacts that share a tree, as a CSR matrix. The numbers are those of ``assembly``, and of
+the problems that ``formulation`` makes of them, to round-off. Cost: depth for every pair that shares a tree.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.dynamics.delassus import block, block_of_one_link, delassus_pattern
+from stickslip.model.arrays import Support
+
+
+class Blocks(NamedTuple):
+    """W by blocks, where it is not dense; K pairs of contacts that share a tree."""
+
+    head: np.ndarray
+    """(nv,) scratch of ``delassus_pattern``; so are ``following`` (N, 2) and ``mark`` (N,)."""
+    following: np.ndarray
+    mark: np.ndarray
+    start: np.ndarray
+    """(N + 1,)."""
+    other: np.ndarray
+    """(K,)."""
+    data: np.ndarray
+    """(9K,) of the CSR matrix."""
+    indices: np.ndarray
+    indptr: np.ndarray
+    """(3N + 1,)."""
+    block: np.ndarray
+    """(3, 3) scratch."""
+
+
+def make_blocks(support: Support, contacts: int, blocks: int) -> Blocks:
+    def whole(*shape: int) -> np.ndarray:
+        return np.zeros(shape, dtype=np.int64)
+
+    nv = len(support.dof_link)
+    return Blocks(
+        whole(nv), whole(contacts, 2), whole(contacts), whole(contacts + 1), whole(blocks), np.zeros(9 * blocks),
+        whole(9 * blocks), whole(3 * contacts + 1), np.zeros((3, 3)),
+    )  # fmt: skip
+
+
+@kernel
+def limit_rows(support, limits, n, first, rows):
+    """Limits as rows ``first`` … of contacts, tangents empty, filled in at ancestors."""
+    for i in range(n):
+        c, m, k = first + i, 0, limits.start[i + 1] - 1
+        d = limits.column[k]
+        while d >= 0:
+            here = k >= limits.start[i] and limits.column[k] == d
+            rows.dofs[c, m] = d
+            rows.J[c, m, 0] = limits.value[k] if here else 0.0
+            rows.J[c, m, 1] = rows.J[c, m, 2] = 0.0
+            k -= 1 if here else 0
+            m += 1
+            d = support.dof_parent[d]
+        rows.length[c] = m
+
+
+@kernel
+def dense_matrix(support, L, links, nc, n, rows, W):
+    """W (3n, 3n) of nc contacts and n − nc limits; empty tangents get their normal's diagonal, as the problem has."""
+    for a in range(n):
+        for b in range(a, n):
+            if b < nc and links[0, a] == links[0, b] and links[1, a] == links[1, b]:
+                block_of_one_link(support, L, rows, a, b, W, 3 * a, 3 * b)
+            else:
+                block(support, L, rows, a, b, W, 3 * a, 3 * b)
+            for r in range(3):
+                for s in range(3):
+                    W[3 * b + s, 3 * a + r] = W[3 * a + r, 3 * b + s]
+        for t in range(3 * a + 1, 3 * a + 3):
+            if W[t, t] == 0.0:
+                W[t, t] = W[3 * a, 3 * a]
+
+
+@kernel
+def sparse_matrix(support, L, links, nc, n, rows, blocks):
+    """The same as a CSR matrix; the number of blocks, or its negative where there is no room for them."""
+    B, start, other = blocks.block, blocks.start, blocks.other
+    total = delassus_pattern(
+        support, links[0], links[1], n, blocks.head, blocks.following, blocks.mark, start, other
+    )  # fmt: skip
+    if total < 0:
+        return total
+    blocks.indptr[0] = 0
+    for a in range(n):
+        wide = 3 * (start[a + 1] - start[a])
+        for k in range(start[a], start[a + 1]):
+            c = other[k]
+            if max(a, c) < nc and links[0, a] == links[0, c] and links[1, a] == links[1, c]:
+                block_of_one_link(support, L, rows, a, c, B, 0, 0)
+            else:
+                block(support, L, rows, a, c, B, 0, 0)
+            for r in range(3):
+                if a == c and B[r, r] == 0.0:
+                    B[r, r] = B[0, 0]
+                at = 9 * start[a] + r * wide + 3 * (k - start[a])
+                for s in range(3):
+                    blocks.data[at + s], blocks.indices[at + s] = B[r, s], 3 * c + s
+        for r in range(3):
+            blocks.indptr[3 * a + r + 1] = 9 * start[a] + (r + 1) * wide
+    return total
+
+
+@kernel
+def own_blocks(support, L, n, rows, cones):
+    """Upper triangles of each contact's block of W + R, and the roots of its diagonal."""
+    for c in range(n):
+        a00, a01, a02, a11, a12, a22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for k in range(rows.length[c]):
+            inverse = 1.0 / L[support.start[rows.dofs[c, k]]]
+            x, y, z = rows.Y[c, k, 0], rows.Y[c, k, 1], rows.Y[c, k, 2]
+            a00, a01, a02 = a00 + x * inverse * x, a01 + x * inverse * y, a02 + x * inverse * z
+            a11, a12, a22 = a11 + y * inverse * y, a12 + y * inverse * z, a22 + z * inverse * z
+        i = 3 * c
+        a11, a22 = (a11 if a11 != 0.0 else a00) + cones.R[i + 1], (a22 if a22 != 0.0 else a00) + cones.R[i + 2]
+        a00 += cones.R[i]
+        own = cones.own[c]
+        own[0], own[1], own[2], own[3], own[4], own[5] = a00, a01, a02, a11, a12, a22
+        cones.weight[i], cones.weight[i + 1], cones.weight[i + 2] = a00**0.5, a11**0.5, a22**0.5
+
+
+@kernel
+def row_speed(rows, c, i, v):
+    """Row i of contact c times v."""
+    s = 0.0
+    for k in range(rows.length[c]):
+        s += rows.J[c, k, i] * v[rows.dofs[c, k]]
+    return s

@@ -1,0 +1,134 @@
+"""Every formulation as a stepper: what each adds to ``TimeStepping``."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+from stickslip.contact.formulations import FORMULATIONS, fitting_solvers
+from stickslip.contact.painleve import Paradox, paradox
+from stickslip.model.shape import combine
+from stickslip.steppers.base import Capabilities
+from stickslip.steppers.compiled_stepping import CompiledStepping
+from stickslip.steppers.time_stepping import TimeStepping
+
+AHEAD = 20
+"""Steps that relaxed contacts look ahead at most, in the default margin: strong dampers on weak springs would look
+everywhere."""
+
+
+def capabilities(name: str, honours: tuple[str, ...] = ("friction", "restitution")) -> Capabilities:
+    """Of a formulation's stepper, from the registries."""
+    kind = FORMULATIONS[name]
+    return Capabilities(
+        summary=kind.summary,
+        laws=fitting_solvers(kind),
+        honours=frozenset(honours),
+        order=1,
+        reference=kind.reference,
+        loops=True,
+    )
+
+
+class StewartTrinkleStepper(TimeStepping):
+    """Stewart–Trinkle time stepping."""
+
+    formulation_name = "stewart-trinkle"
+    capabilities = capabilities("stewart-trinkle")
+
+
+class AnitescuPotraStepper(TimeStepping):
+    """Anitescu–Potra time stepping."""
+
+    formulation_name = "anitescu-potra"
+    capabilities = capabilities("anitescu-potra")
+    at_overlap = "anitescu-potra never pushes it out"
+    at_limits = "anitescu-potra never pushes it back"
+    options: ClassVar[dict[str, str]] = {
+        **TimeStepping.options,
+        "touch": "gap [m] up to which contacts count as touching (default: those that would be met in the step)",
+    }
+
+
+class PegStepper(TimeStepping):
+    """PEG time stepping."""
+
+    formulation_name = "peg"
+    capabilities = capabilities("peg")
+    options: ClassVar[dict[str, str]] = {
+        **TimeStepping.options,
+        "primary": "the subcontact that carries the impulse: 'largest' (default) or 'smallest' gap",
+    }
+
+    def _usual_detector(self) -> str:
+        return "peg"
+
+
+def without(options: dict[str, str], refused: dict[str, str]) -> dict[str, str]:
+    """Those that are not refused."""
+    return {name: text for name, text in options.items() if name not in refused}
+
+
+CIRCULAR = {
+    "directions": "its cone is circular",
+    "working_set": "it is for pivoting methods, which solve polygonal cones only",
+}
+"""Options that methods with circular cones do not have, and why."""
+
+
+class SeenParadox(NamedTuple):
+    """A sliding contact in Painlevé's paradox, and between which bodies."""
+
+    paradox: Paradox
+    links: tuple[str, ...]
+
+
+class CoulombStepper(CompiledStepping):
+    """Coulomb's law with its exact cone."""
+
+    formulation_name = "coulomb"
+    capabilities = capabilities("coulomb")
+    at_overlap = "it is undone a part a step, option 'feedback'"
+    at_limits = "it is put back a part a step, option 'feedback'"
+    refused = CIRCULAR
+    options: ClassVar[dict[str, str]] = {
+        **without(TimeStepping.options, refused),
+        "form": "'ncp', the only one",
+        "feedback": "the part of an overlap that is undone in a step, 0 … 1 (default 0.2)",
+    }
+    seen_paradox: SeenParadox | None = None
+    """The first of the run."""
+
+    def _formulate(self) -> None:
+        super()._formulate()
+        if self.seen_paradox is None and self._problem is not None:
+            self._look_for_paradox()
+
+    def _look_for_paradox(self) -> None:
+        """Keep the first sliding contact in Painlevé's paradox, if there is one in the step at hand."""
+        found = paradox(self.matrices)
+        if found:
+            c = self.contacts.arrays
+            links = tuple(self.model.link_names[links[found[0].contact]] for links in (c.link1, c.link2))
+            self.seen_paradox = SeenParadox(found[0], links)
+
+
+class RelaxedStepper(CompiledStepping):
+    """Relaxed, convex contacts."""
+
+    formulation_name = "relaxed"
+    capabilities = capabilities("relaxed", ("friction", "stiffness", "damping"))
+    at_overlap = "contact springs push it out"
+    refused: ClassVar[dict[str, str]] = {**CIRCULAR, "rest_speed": "its contacts bounce by stiffness and damping"}
+    options: ClassVar[dict[str, str]] = {
+        **without(TimeStepping.options, refused),
+        "form": "'cone', the only one",
+        "friction_ratio": "R of the normal over R of the tangents, > 0 (default 1): more is less creep",
+        "solref": "MuJoCo's (time constant, damping ratio) of all contacts in place of K and B (default: none)",
+        "solimp": "MuJoCo's impedance (d0, dwidth, width, midpoint, power), with solref (default: MuJoCo's)",
+    }
+
+    def _ahead(self) -> float:
+        """The largest B/K of two materials, or AHEAD steps."""
+        materials = {shape.material for shape in self.model.shapes}
+        pairs = [combine(a, b) for a in materials for b in materials]
+        return max((min(pair.damping / pair.stiffness, AHEAD * self.dt) for pair in pairs), default=0.0)
