@@ -51,7 +51,7 @@ def test_two_frames(call, problems, tmp_path):
     assert len(solved) == 6
     assert all(t["residual"] < 1e-8 and t["seconds"] > 0.0 for t in solved)
     with (out / "solve.csv").open() as file:
-        assert len(list(csv.DictReader(file))) == len(content["trials"]) == 24
+        assert len(list(csv.DictReader(file))) == len(content["trials"]) == 50
     assert (out / "convergence.png").stat().st_size > 10_000
     with ProblemFile(problems) as file:
         history = file.read(2).solver_data["stewart-trinkle-lcp-lemke"]["residuals"]
@@ -126,7 +126,7 @@ def test_wrong_files_are_one_line(call, tmp_path):
     ProblemWriter(none).close()
     for path, message in (
         (tmp_path / "missing.h5", "no such file"),
-        (tmp_path, "got a folder"),
+        (tmp_path, "expected a folder with files of FCLib's, got none in it"),
         (text, "not HDF5"),
         (other, "without groups mbs_frame"),
         (none, "a file with frames"),

@@ -8,8 +8,9 @@ import pytest
 from made_up_problems import G, cube, rod, two_spheres
 from rich.console import Console
 
+from stickslip.contact.formulations import FORMULATIONS as EVERY
 from stickslip.database import matrices
-from stickslip.database.compare import Comparison, Trial, unavailable
+from stickslip.database.compare import FORMS, Comparison, Trial, unavailable
 from stickslip.database.report import not_tried, tables, write_csv
 from stickslip.errors import InputError
 from stickslip.solvers.base import Outcome, Solver, Status
@@ -87,16 +88,18 @@ def test_all_solvers_give_the_same_velocities(frame):
 def test_every_pair_is_tried_or_has_a_reason():
     comparison = Comparison(repeat=1)
     trials = list(comparison.trials(1, cube()))
-    assert len(trials) == comparison.size(1) == 3 * 4 * len(SOLVERS)
+    assert len(trials) == comparison.size(1) == len(EVERY) * len(FORMS) * len(SOLVERS)
     for trial in trials:
         assert trial.tried == (trial.seconds > 0.0) == bool(trial.status)
+        if trial.form not in EVERY[trial.formulation].forms:
+            assert "cannot be written as" in trial.why_not
+            continue
         if trial.form == "reduced":
             assert "without joints" in trial.why_not
             continue
         if trial.form == "mlcp" and trial.solver in ("pgs", "jacobi", "fixed-point"):
             assert "'reduced'" in trial.why_not
-        kinds = {"lcp": {"lcp"}, "mlcp": {"mlcp"}, "ncp": {"ncp"}}[trial.form]
-        if not SOLVERS[trial.solver].solves & kinds or (trial.formulation, trial.form) == ("peg", "ncp"):
+        if trial.form not in SOLVERS[trial.solver].solves or trial.form not in EVERY[trial.formulation].forms:
             assert trial.why_not
     lines = not_tried(trials)
     assert any("lemke solves lcp, not mlcp" in line for line in lines)

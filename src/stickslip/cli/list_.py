@@ -9,6 +9,7 @@ def list_() -> None:
     Example: [bold]stickslip list[/bold]
     """
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Column, Table
 
     from stickslip.model.scene import BUNDLED
@@ -18,7 +19,7 @@ def list_() -> None:
     console = Console()
     scenes = Table("scene", "seconds", "method", "what happens", title="Scenes", title_justify="left")
     for name, entry in SCENES.items():
-        scenes.add_row(name, f"{entry.time:g}", entry.method, entry.summary)
+        scenes.add_row(name, f"{entry.time:g}", entry.method, escape(entry.summary))
     robots = Table("robot", "file", title="Robots", title_justify="left")
     for name, path in BUNDLED.items():
         robots.add_row(name, path.name)
@@ -27,15 +28,15 @@ def list_() -> None:
     steppers = Table(header, "order", "contact laws", "honours", "summary", title=title, title_justify="left")
     for method, stepper in STEPPERS.items():
         c = stepper.capabilities
-        steppers.add_row(method, str(c.order), "\n".join(c.laws), ", ".join(sorted(c.honours)), c.summary)
+        steppers.add_row(method, str(c.order), "\n".join(c.laws), ", ".join(sorted(c.honours)), escape(c.summary))
     options = Table("method", "option", "what it chooses", title="Options of methods", title_justify="left")
     for method, stepper in STEPPERS.items():
         for option, text in stepper.options.items():
-            options.add_row(method, option, text)
+            options.add_row(method, option, escape(text))  # units stand in square brackets, as rich's markup does
     laws = Table("law", "what it is", title="Contact laws", title_justify="left")
     for name, text in LAWS.items():
-        laws.add_row(name, text)
+        laws.add_row(name, escape(text))
     for table in (scenes, robots, steppers, options, laws):
         console.print(table)
     for method, stepper in STEPPERS.items():
-        console.print(f"{method}: {stepper.capabilities.reference}", highlight=False)
+        console.print(f"{method}: {stepper.capabilities.reference}", highlight=False, markup=False)

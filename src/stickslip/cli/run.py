@@ -28,6 +28,16 @@ def run(
     record_dt: Annotated[float | None, typer.Option(help="seconds between recorded frames; default 0.01")] = None,
     capture: Annotated[Path | None, typer.Option(help="write contact problems to this HDF5 file, for 'solve'")] = None,
     capture_every: Annotated[int, typer.Option(help="capture the first step and every so many after it")] = 1,
+    capture_format: Annotated[
+        str, typer.Option(help="frames: all in one file; fclib: a file of FCLib's per step, NAME-000123.hdf5")
+    ] = "frames",
+    failures: Annotated[
+        str | None,
+        typer.Option(
+            help="folder for the problems of steps that do not converge, files of FCLib's, or 'none'; "
+            "default: NAME-unconverged beside the recording, else SCENE-unconverged here; made when there are any"
+        ),
+    ] = None,
     plot: Annotated[Path | None, typer.Option(help="write an overview plot to this file (.png, .pdf, .svg)")] = None,
     floor: Annotated[float | None, typer.Option(help="put a floor at this height (m) under a model file")] = None,
     floating_base: FloatingBase = False,
@@ -39,6 +49,7 @@ def run(
 
     Examples: [bold]stickslip run solo12-drop --time 2 --record drop.h5 --plot drop.png[/bold],
     [bold]stickslip run solo12-squat --method expo --dt 0.01[/bold],
+    [bold]stickslip run ball --method coulomb --capture ball.hdf5 --capture-format fclib[/bold],
     [bold]stickslip run my_robot.urdf --floating-base --floor -0.4[/bold]
     """
     from rich.console import Console
@@ -47,6 +58,7 @@ def run(
     from stickslip.record.overview import check_plot
     from stickslip.scenes import SCENES, Entry, find
     from stickslip.simulation import Simulation
+    from stickslip.simulation.failures import solves_problems
     from stickslip.simulation.periods import check_step
 
     console = Console()
@@ -76,6 +88,8 @@ def run(
             record_dt=record_dt,
             capture=capture,
             capture_every=capture_every,
+            capture_format=capture_format,
+            failures=failures_folder(failures, record, name, solves_problems(sim.stepper)),
         )
     except KeyboardInterrupt:
         print(interrupted(sim.time, duration, record if _identity(record) != before else None), file=sys.stderr)
@@ -86,12 +100,22 @@ def run(
     if record is not None:
         console.print(f"recording  {record}")
     if capture is not None:
-        console.print(f"problems   {capture}")
+        files = capture.with_name(f"{capture.stem}-*{capture.suffix or '.hdf5'}")
+        console.print(f"problems   {capture if capture_format == 'frames' else files}")
     if plot is not None:
         from stickslip.record.overview import save_overview
 
         save_overview(log, plot, title=f"{name}, {sim.method}, dt = {sim.dt:g} s")
         console.print(f"plot       {plot}")
+
+
+def failures_folder(asked: str | None, record: Path | None, scene: str, problems: bool) -> Path | bool | None:
+    """Where the problems of unconverged steps go; by default nowhere, of methods without ``problems``."""
+    if asked == "none":
+        return False
+    if asked is not None:
+        return Path(asked)
+    return Path(f"{Path(scene).stem}-unconverged") if record is None and problems else None
 
 
 def _identity(path: Path | None) -> int | None:

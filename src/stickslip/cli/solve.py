@@ -9,9 +9,14 @@ import typer
 
 from stickslip.errors import expected
 
+FORMS = "lcp,reduced,mlcp,ncp,cone"
+
 
 def solve(
-    file: Annotated[Path, typer.Argument(help="a problem file, as written by 'stickslip run SCENE --capture FILE'")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="a file of 'stickslip run SCENE --capture FILE', a file of FCLib's, or a folder of such"),
+    ],
     frames: Annotated[str, typer.Option(help="numbers of frames, such as 1,5 or 1-10, or 'all'")] = "all",
     formulations: Annotated[
         str, typer.Option(help="names with commas between (see 'stickslip list'), or 'all'")
@@ -19,9 +24,10 @@ def solve(
     forms: Annotated[
         str,
         typer.Option(
-            help="lcp: impulses of contacts only; reduced: joint impulses too; mlcp: velocities too; ncp: circular cone"
+            help="lcp: impulses of contacts only; reduced: joint impulses too; mlcp: velocities too; ncp: circular "
+            "cone; cone: its convex relaxation"
         ),
-    ] = "lcp,reduced,mlcp,ncp",
+    ] = FORMS,
     solvers: Annotated[str, typer.Option(help="names with commas between (see 'stickslip list'), or 'all'")] = "all",
     directions: Annotated[
         int | None, typer.Option(help="of the friction polygon; default: the formulations' own")
@@ -29,11 +35,20 @@ def solve(
     tolerance: Annotated[float | None, typer.Option(help="of the solvers, on the natural residual")] = None,
     max_iterations: Annotated[int | None, typer.Option(help="of the solvers; default: each one's own")] = None,
     repeat: Annotated[int, typer.Option(help="solutions that are timed; the median counts")] = 3,
+    relaxed: Annotated[
+        float | None,
+        typer.Option(help="FCLib's files: pose the convex relaxation with this regularisation R ≥ 0 [1/kg]"),
+    ] = None,
     json: Annotated[Path | None, typer.Option(help="write all numbers and histories to this file")] = None,
     out: Annotated[
         Path | None, typer.Option(help="write solve.json, solve.csv and convergence.png to this folder")
     ] = None,
-    write: Annotated[bool, typer.Option("--write", help="store residual histories in FILE, under solver_data")] = False,
+    write: Annotated[
+        bool,
+        typer.Option(
+            "--write", help="store residual histories in FILE, under solver_data; FCLib's files: the best /solution"
+        ),
+    ] = False,
 ) -> None:
     """Solve stored contact problems by every solver, and judge the answers alike.
 
@@ -43,10 +58,20 @@ def solve(
     Examples: [bold]stickslip run ball --method stewart-trinkle/lemke --capture ball.h5[/bold], then
     [bold]stickslip solve ball.h5 --out ball[/bold],
     [bold]stickslip solve ball.h5 --frames 1,5 --formulations stewart-trinkle --solvers lemke,pgs[/bold]
+
+    FCLib's files (/fclib_local, /fclib_global) are solved as they are, with Coulomb's exact cone, and judged by the
+    natural residual, FCLib's MERIT_1, Signorini's condition, the distance of impulses from their cones, and maximal
+    dissipation.
+
+    Examples: [bold]stickslip solve Capsules-i100-1090.hdf5 --solvers all --out capsules --write[/bold],
+    [bold]stickslip run ball --method coulomb --capture ball.hdf5 --capture-format fclib[/bold], then
+    [bold]stickslip solve ball-000000.hdf5[/bold]; [bold]stickslip solve ball-unconverged/ --json numbers.json[/bold]
     """
     from rich.console import Console
 
-    from stickslip.database.compare import FORMS, Comparison
+    from stickslip.cli.solve_fclib import fclib_files, solve_fclib
+    from stickslip.database.compare import FORMS as EVERY_FORM
+    from stickslip.database.compare import Comparison
     from stickslip.database.report import as_json, not_tried, plot, tables, write_csv
     from stickslip.files import check_writable, make_folder, write_json
     from stickslip.progress import Progress
@@ -54,6 +79,16 @@ def solve(
 
     console = Console()
     options: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
+    given = {name: value for name, value in options.items() if value is not None}
+    if files := fclib_files(file):
+        for option, value, usual in (("--frames", frames, "all"), ("--formulations", formulations, "all"),
+                                     ("--forms", forms, FORMS), ("--directions", directions, None)):  # fmt: skip
+            if value != usual:
+                raise expected(option, "nothing with FCLib's files, which hold one problem with circular cones", value)
+        solve_fclib(files, file, names("--solvers", solvers), given, repeat, relaxed, json, out, write)
+        return
+    if relaxed is not None:
+        raise expected("--relaxed", "a file of FCLib's with it", str(file), "choose --formulations relaxed")
     with ProblemFile(file) as problems:
         numbers = chosen_frames(frames, problems.numbers, str(file))
         stated = problems.states_normals
@@ -62,11 +97,11 @@ def solve(
             make_folder(out)
         comparison = Comparison(
             names("--formulations", formulations),
-            names("--forms", forms) or FORMS,
+            names("--forms", forms) or EVERY_FORM,
             names("--solvers", solvers),
             directions,
             repeat,
-            {name: value for name, value in options.items() if value is not None},
+            given,
         )
         trials = []
         total = comparison.size(len(numbers))

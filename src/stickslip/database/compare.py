@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -20,8 +21,12 @@ from stickslip.errors import InputError, StickslipError, expected, unknown
 from stickslip.record.problems import ProblemFrame
 from stickslip.solvers.problem import LinearProblem, Problem
 from stickslip.solvers.registry import SOLVERS, make_solver
+from stickslip.solvers.residuals import Residuals, judge
 
-FORMS = ("lcp", "reduced", "mlcp", "ncp")
+FORMS = ("lcp", "reduced", "mlcp", "ncp", "cone")
+
+JUDGED = ("merit_1", "signorini", "cone", "dissipation", "angle", "bilateral")
+"""What the judge says of circular cones, besides the natural residual."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,8 @@ class Trial:
     """Natural residual before each iteration and at the end."""
     impulses: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
     """(nb + 3nc,) of the rows of the frame's matrices [N s, N m s]."""
+    verdict: Residuals | None = field(default=None, repr=False)
+    """All that the judge says of the answer; None if it was not tried."""
 
     @property
     def tried(self) -> bool:
@@ -68,8 +75,10 @@ class Trial:
         names = ("frame", "formulation", "form", "solver", "unknowns", "residual", "limit", "iterations",
                  "seconds", "success")  # fmt: skip
         values = {name: getattr(self, name) for name in names}
-        for name in ("residual", "limit", "seconds"):  # JSON has neither NaN nor infinity
-            if not np.isfinite(values[name]):
+        said = dict.fromkeys(JUDGED) if self.verdict is None else self.verdict.numbers()
+        values |= {name: said[name] for name in JUDGED}
+        for name in ("residual", "limit", "seconds", *JUDGED):  # JSON has neither NaN nor infinity
+            if values[name] is not None and not np.isfinite(values[name]):
                 values[name] = None
         return {**values, "status": self.status or f"not tried: {self.why_not}"}
 
@@ -89,10 +98,10 @@ class Comparison:
 
     def __post_init__(self) -> None:
         named = self.solvers is not None
-        self.formulations = _known("formulation", self.formulations, FORMULATIONS)
-        self.solvers = _known("solver", self.solvers, SOLVERS)
+        self.formulations = known_names("formulation", self.formulations, FORMULATIONS)
+        self.solvers = known_names("solver", self.solvers, SOLVERS)
         every = {form for name in FORMULATIONS for form in FORMULATIONS[name].forms}
-        self.forms = _known("form", self.forms, every)
+        self.forms = known_names("form", self.forms, every)
         if not (isinstance(self.repeat, int) and self.repeat >= 1):
             raise expected("repeat", "a whole number ≥ 1", self.repeat)
         for formulation in self.formulations:
@@ -138,27 +147,33 @@ class Comparison:
             if why:
                 yield Trial(**about, why_not=why)
             else:
-                yield self._solve(about, problem, lambda z, p=problem: formulation.impulses(step, p, z))
+                answer = partial(formulation.impulses, step, problem)
+                yield try_solver(about, problem, answer, self.options, self.repeat)
 
-    def _solve(self, about: dict[str, Any], problem: Problem, impulses: Callable) -> Trial:
-        solver = about["solver"]
-        try:
-            first = make_solver(solver, **{**self.options, "history": True}).solve(problem)
-            plain = make_solver(solver, **self.options)
-            seconds = [plain.solve(problem).seconds for _ in range(self.repeat)]
-        except StickslipError as error:  # such as a licence that ends at 1000 unknowns
-            return Trial(**about, why_not=str(error))
-        return Trial(
-            **about,
-            residual=first.residual,
-            limit=plain.limit(problem),
-            iterations=first.iterations,
-            seconds=median(seconds),
-            success=first.success,
-            status=first.message,
-            history=np.asarray(first.history, dtype=float),
-            impulses=impulses(first.z),
-        )
+
+def try_solver(
+    about: dict[str, Any], problem: Problem, impulses: Callable, options: dict[str, Any], repeat: int
+) -> Trial:
+    """``about["solver"]`` on a problem; ``impulses(z)`` are those of its answer."""
+    solver = about["solver"]
+    try:
+        first = make_solver(solver, **{**options, "history": True}).solve(problem)
+        plain = make_solver(solver, **options)
+        seconds = [plain.solve(problem).seconds for _ in range(repeat)]
+    except StickslipError as error:  # such as a licence that ends at 1000 unknowns
+        return Trial(**about, why_not=str(error))
+    return Trial(
+        **about,
+        residual=first.residual,
+        limit=plain.limit(problem),
+        iterations=first.iterations,
+        seconds=median(seconds),
+        success=first.success,
+        status=first.message,
+        history=np.asarray(first.history, dtype=float),
+        impulses=impulses(first.z),
+        verdict=judge(problem, first.z),
+    )
 
 
 def unsuited(solver: str, problem: Problem) -> str:
@@ -180,7 +195,8 @@ def unavailable(solver: str, options: dict[str, Any]) -> str:
     return ""
 
 
-def _known(what: str, names: Sequence[str] | None, known: Iterable[str]) -> tuple[str, ...]:
+def known_names(what: str, names: Sequence[str] | None, known: Iterable[str]) -> tuple[str, ...]:
+    """The names that were chosen, or all; unknown ones are refused."""
     known = tuple(known)
     if names is None:
         return known

@@ -14,9 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickslip.collision.contacts import tangents
-from stickslip.contact.matrices import Matrices, compact
+from stickslip.contact.matrices import Matrices
 from stickslip.errors import expected
 from stickslip.record.problems import DYNAMIC, Bodies, ContactRows, ProblemFrame
+from stickslip.solvers.storage import compact
 
 
 def matrices(frame: ProblemFrame) -> Matrices:

@@ -36,22 +36,24 @@ def tables(trials: Sequence[Trial]) -> list[Table]:
 
 def _problem(trials: Sequence[Trial]) -> Table:
     first = trials[0]
-    made = _table(
+    made = plain_table(
         f"frame {first.frame}: {first.formulation} as {first.form}, {first.unknowns} unknowns",
         {"solver": "left", "residual": "right", "iterations": "right", "time, ms": "right"},
     )
     made.add_column("status")
     for t in trials:
-        numbers = (f"{t.residual:.2g}", str(t.iterations), _ms(t.seconds))
+        numbers = (f"{t.residual:.2g}", str(t.iterations), milliseconds(t.seconds))
         made.add_row(t.solver, *numbers, "solved" if t.success else t.status, style="" if t.success else "red")
     return made
 
 
-def _ms(seconds: float) -> str:
+def milliseconds(seconds: float) -> str:
+    """Three digits."""
     return f"{1e3 * seconds:.3g}" if seconds < 1.0 else f"{1e3 * seconds:.0f}"
 
 
-def _table(title: str, headings: dict[str, Any], **options: Any) -> Table:
+def plain_table(title: str, headings: dict[str, Any], **options: Any) -> Table:
+    """Columns by heading, which says where their entries stand."""
     made = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, **options)
     for heading, justify in headings.items():
         made.add_column(heading, justify=justify, no_wrap=True)
@@ -61,7 +63,7 @@ def _table(title: str, headings: dict[str, Any], **options: Any) -> Table:
 def _summary(trials: Sequence[Trial]) -> Table:
     frames = len({trial.frame for trial in trials})
     words = {"formulation": "left", "form": "left", "solver": "left"}
-    made = _table(
+    made = plain_table(
         f"{frames} frames: n unknowns; largest residual, median iterations and time",
         {**words, **dict.fromkeys(("n", "solved", "residual", "iter.", "ms"), "right")},
         padding=0, show_edge=False,  # 80 columns must do
@@ -71,7 +73,7 @@ def _summary(trials: Sequence[Trial]) -> Table:
         made.add_row(
             formulation, form, solver, _range(t.unknowns for t in group),
             f"{solved}/{len(group)}", f"{max(t.residual for t in group):.1e}",
-            f"{median(t.iterations for t in group):g}", _ms(median(t.seconds for t in group)),
+            f"{median(t.iterations for t in group):g}", milliseconds(median(t.seconds for t in group)),
             style="" if solved == len(group) else "red",
         )  # fmt: skip
     return made

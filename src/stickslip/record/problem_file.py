@@ -65,7 +65,7 @@ class ProblemWriter:
             self.frames = max(frame_numbers(self._file), default=0)
             self._file.flush()
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
 
     def append(self, frame: ProblemFrame) -> int:
         """Write a frame; returns its number."""
@@ -79,7 +79,7 @@ class ProblemWriter:
             self._file[f"mbs_frame{self.frames:06d}"] = group
             self._file.flush()
         except (OSError, RuntimeError) as error:
-            raise _unwritable(self.path, error) from error
+            raise unwritable(self.path, error) from error
         return self.frames
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class ProblemFile:
 
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = os.fspath(path)
-        self._file = _open(self.path, "r")
+        self._file = open_problems(self.path, "r")
         self.numbers = frame_numbers(self._file)
         """Of the frames, rising."""
         self.attributes: dict[str, Any] = dict(self._file.attrs)
@@ -147,7 +147,7 @@ class ProblemFile:
 
 def store_solver_data(path: str | os.PathLike, number: int, name: str, arrays: Mapping[str, Any], **attributes) -> None:
     """Put a solver's arrays (a residual history) into ``solver_data/<name>`` of a frame, in place of earlier ones."""
-    with _open(os.fspath(path), "r+") as file:
+    with open_problems(os.fspath(path), "r+") as file:
         frame = file[_name(file, number)]
         place = frame.require_group("solver_data")
         if name in place:
@@ -218,7 +218,7 @@ def _name(file: Any, number: int) -> str:
     return next(name for name in file if (match := FRAME.match(name)) and int(match[1]) == number)
 
 
-def _open(path: str, mode: str) -> Any:
+def open_problems(path: str, mode: str) -> Any:
     import h5py
 
     if os.path.isdir(path):
@@ -239,6 +239,6 @@ def _open(path: str, mode: str) -> Any:
         raise RecordingError(f"cannot read {path!r}: expected a whole HDF5 file, got {reason!r}") from error
 
 
-def _unwritable(path: str, error: Exception) -> RecordingError:
+def unwritable(path: str, error: Exception) -> RecordingError:
     reason = getattr(error, "strerror", None) or " ".join(str(error).split())
     return RecordingError(f"cannot write {path!r}: expected a working disk with space left, got {reason!r}")

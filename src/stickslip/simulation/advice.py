@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stickslip.collision.contacts import RESTITUTION
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
-from stickslip.errors import NotHonouredWarning, StartWarning, UnconvergedWarning, UnstableStepWarning
+from stickslip.errors import (
+    NotHonouredWarning,
+    PainleveWarning,
+    StartWarning,
+    UnconvergedWarning,
+    UnstableStepWarning,
+)
 from stickslip.model.arrays import SLIDE
 from stickslip.steppers.base import Capabilities
 
@@ -38,8 +43,9 @@ def pass_through(method: str, left_out: Mapping[str, int]) -> None:
         )
 
 
-def not_honoured(method: str, capabilities: Capabilities, material: np.ndarray) -> None:
-    if np.any(material[:, RESTITUTION] > 0.0) and "restitution" not in capabilities.honours:
+def not_honoured(method: str, capabilities: Capabilities, restitution: float) -> None:
+    """``restitution`` is the largest that surfaces ask for."""
+    if restitution > 0.0 and "restitution" not in capabilities.honours:
         _warn(f"{method} does not honour restitution: bounce follows from stiffness and damping.", NotHonouredWarning)
 
 
@@ -72,17 +78,35 @@ def long_step(method: str, dt: float, limit: float, better: float) -> None:
         )
 
 
-def unconverged(method: str, count: int, steps: int) -> None:
+def unconverged(sim: Simulation, count: int, steps: int, where: str = "") -> None:
     if count > 0:
         _warn(
-            f"{method}: the solver of {count} of {steps} steps did not reach its tolerance; they were taken all the "
-            "same, with the best it had found: choose a smaller dt, or allow more iterations.",
+            f"{sim.method}: the solver of {count} of {steps} steps did not reach its tolerance; they were taken all "
+            f"the same, with the best it had found: {sim.stepper.at_unconverged}." + (f" {where}" if where else ""),
             UnconvergedWarning,
         )
 
 
+def painleve(sim: Simulation, announced: bool) -> bool:
+    """A sliding contact in Painlevé's paradox, once in a simulation; returns whether it has been announced."""
+    seen = getattr(sim.stepper, "seen_paradox", None)
+    if seen is None or announced:
+        return announced
+    found, (first, second) = seen.paradox, seen.links
+    meaning = "no finite force keeps it sliding" if found.inconsistent else "it may let go or jam"
+    _warn(
+        f"Painlevé's paradox, {found.kind}: contact {found.contact} of {second!r} on {first!r} slides with "
+        f"{found.speed:.3g} m/s and μ = {found.friction:.4g}, above {found.critical:.4g} for this direction: a normal "
+        f"force presses it by {found.margin:.3g} 1/kg, {meaning}. The step's impulses exist all the same (an impact "
+        "without collision); take less friction for a motion without.",
+        PainleveWarning,
+    )
+    return True
+
+
 def violent_start(sim: Simulation) -> None:
-    """A start inside the floor or outside joint limits is a catapult; the contacts must be up to date."""
+    """A start inside the floor, with open loops or outside joint limits is a catapult; the contacts must be up to
+    date."""
     m, c, n = sim.model, sim.contacts.arrays, len(sim.contacts)
     deepest = int(np.argmin(c.gap[:n])) if n else 0
     if n and c.gap[deepest] < -DEEP_START:
@@ -90,6 +114,14 @@ def violent_start(sim: Simulation) -> None:
         _warn(
             f"the simulation starts with {second!r} {-c.gap[deepest]:.3g} m inside {first!r}: "
             f"{sim.stepper.at_overlap}; raise it",
+            StartWarning,
+        )
+    opened = sim.stepper.joint_error()[:, 0] if m.loops else np.zeros(0)
+    if opened.max(initial=0.0) > DEEP_START:
+        worst = int(np.argmax(opened))
+        _warn(
+            f"the simulation starts with {sim.stepper.constraint_names[worst]!r} open by {opened[worst]:.3g} m or rad: "
+            "closing it throws things about; start with closed loops, by scene.set_home or sim.set_state",
             StartWarning,
         )
     q, limits = sim.state.q[m.tree.joint_q], m.joint_forces.range

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stickslip.collision.contacts import FRICTION, RESTITUTION
-from stickslip.errors import expected, number
+from stickslip.errors import expected, number, unknown
 from stickslip.record.problem_file import ProblemWriter
 from stickslip.record.problems import WORLD, ContactRows, ProblemFrame
+from stickslip.simulation.capture_fclib import FCLibFiles, coordinates_of
 from stickslip.simulation.link_bodies import LinkBodies
-from stickslip.steppers.coordinates import Coordinates
-from stickslip.steppers.joint_coordinates import JointCoordinates
 from stickslip.steppers.time_stepping import TimeStepping
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
+
+FORMATS = ("frames", "fclib")
+"""``mbs_frame`` groups of one file, or a file of FCLib's per step."""
 
 
 def capture(sim: Simulation) -> ProblemFrame:
@@ -43,15 +46,6 @@ def capture(sim: Simulation) -> ProblemFrame:
     )
 
 
-def coordinates_of(sim: Simulation) -> Coordinates:
-    """Those of the method, or, of methods that need none, joint coordinates; up to date after ``sim.observe()``."""
-    if isinstance(sim.stepper, TimeStepping):
-        return sim.stepper.coordinates
-    coordinates = JointCoordinates(sim.model)
-    coordinates.begin(sim.state, sim.inputs, sim.dt)
-    return coordinates
-
-
 def _groups(sim: Simulation) -> np.ndarray | None:
     """PEG's groups of subcontacts, without the joint limits that follow them."""
     groups = sim.matrices.groups if isinstance(sim.stepper, TimeStepping) else None
@@ -73,24 +67,36 @@ def _contacts(sim: Simulation) -> ContactRows:
 
 
 class Captures:
-    """Writes the problem of every so many steps of a run to a file; without a path it does nothing."""
+    """Takes the problem of every so many steps of a run; without ``take`` it does nothing."""
 
-    def __init__(self, sim: Simulation, path: str | Path | None, every: int) -> None:
-        if number("capture_every", every, "a whole number of steps ≥ 1", least=1.0) != int(every):
-            raise expected("capture_every", "a whole number of steps ≥ 1", every)
-        spec = sim.model.spec
-        self.sim, self.every, self._writer = sim, int(every), None
-        if path is not None:
-            self._writer = ProblemWriter(path, scene="" if spec is None else spec.modelname, method=sim.method)
+    def __init__(self, every: int, take: Callable[[], Any] | None, close: Callable[[], None] | None = None) -> None:
+        self.every, self._take, self._close = every, take, close
 
     def take_if_due(self, step: int) -> int:
         """Capture step ``step`` of the run, which is the next, if it is due; returns which is due after it."""
-        if self._writer is None:
+        if self._take is None:
             return sys.maxsize
         if step % self.every == 0:
-            self._writer.append(capture(self.sim))
+            self._take()
         return step - step % self.every + self.every
 
     def close(self) -> None:
-        if self._writer is not None:
-            self._writer.close()
+        if self._close is not None:
+            self._close()
+
+
+def make_captures(sim: Simulation, path: str | Path | None, every: int, form: str) -> Captures:
+    """To a file of frames, or to FCLib's files."""
+    if number("capture_every", every, "a whole number of steps ≥ 1", least=1.0) != int(every):
+        raise expected("capture_every", "a whole number of steps ≥ 1", every)
+    if form not in FORMATS:
+        raise unknown("capture_format", str(form), FORMATS)
+    every = int(every)
+    if path is None:
+        return Captures(every, None)
+    if form == "fclib":
+        files = FCLibFiles(sim, path)
+        return Captures(every, files.take)
+    spec = sim.model.spec
+    writer = ProblemWriter(path, scene="" if spec is None else spec.modelname, method=sim.method)
+    return Captures(every, lambda: writer.append(capture(sim)), writer.close)

@@ -132,7 +132,12 @@ class LinkBodies:
         jacobian = np.zeros((1, 12))
         if len(loaded) > 1 and any(self.parent[b] != 0 for b in loaded):
             names = f"links {', '.join(map(str, loaded))}"
-            raise expected("joint row to capture", "velocities of one link, or of two free bodies", names)
+            raise expected(
+                "joint row to capture",
+                "velocities of one link, or of two free bodies",
+                names,
+                "capture closed loops in coordinates='maximal'",
+            )
         pair = [WORLD, loaded[-1]] if len(loaded) == 1 else loaded
         if len(loaded) == 1 and self.parent[loaded[0]] != 0:
             pair[0] = int(self.parent[loaded[0]])

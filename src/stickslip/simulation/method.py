@@ -7,14 +7,18 @@ from collections.abc import Mapping
 from inspect import Parameter, signature
 from typing import Any
 
+import numpy as np
+
+from stickslip.collision.contacts import RESTITUTION
 from stickslip.collision.pairs import find_pairs, materials, no_pairs
 from stickslip.errors import InputError, unknown
+from stickslip.model.importers.messages import listed
 from stickslip.model.model import Model
 from stickslip.simulation import advice
 from stickslip.simulation.periods import round_step
 from stickslip.simulation.stages import Stages
 from stickslip.steppers.base import Stepper
-from stickslip.steppers.registry import resolve
+from stickslip.steppers.registry import STEPPERS, resolve
 
 
 def make_stepper(
@@ -23,8 +27,14 @@ def make_stepper(
     """(name, stepper) of a method; ``dt`` [s] None chooses a stable round one."""
     name, stepper, law = resolve(method)
     for option in options:
+        if option in stepper.refused:
+            raise InputError(f"{option}: {name} has no such option: {stepper.refused[option]}; leave it out")
         if option not in stepper.options:
             raise unknown(f"option of {name}", option, stepper.options)
+    if model.loops and not stepper.capabilities.loops:
+        held = listed(repr(loop.name) for loop in model.loops)
+        able = ", ".join(other for other, kind in STEPPERS.items() if kind.capabilities.loops)
+        raise InputError(f"method {name!r}: does not hold closed loops ({held}); methods that do: {able}")
     pairs, left_out = find_pairs(model) if stepper.finds_pairs else (no_pairs(), Counter())
     if law == "none":
         if stages.collision is not None or stages.formulate is not None:
@@ -33,7 +43,9 @@ def make_stepper(
     made = stepper(model, dt or stepper.default_dt, law, pairs, **options)
     if law != "none" and stages.collision is None:
         advice.pass_through(name, {**left_out, **made.left_out})
-        advice.not_honoured(name, stepper.capabilities, materials(pairs))
+        bouncing = [shape.material.restitution or 0.0 for shape in model.shapes if shape.group or shape.mask]
+        asked = materials(pairs)[:, RESTITUTION] if stepper.finds_pairs else np.array(bouncing)
+        advice.not_honoured(name, stepper.capabilities, float(asked.max(initial=0.0)))
         if name == "peg":
             advice.no_groups(name, getattr(made, "detector", None))
     limit = made.stable_dt(model.state())

@@ -8,7 +8,7 @@ all steps between two calls of the controller run as one compiled loop.
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,10 @@ from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
 from stickslip.simulation import advice
-from stickslip.simulation.capture import Captures
+from stickslip.simulation.capture import make_captures
 from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
+from stickslip.simulation.failures import keep_failures, not_counted, those_that_do, unsolved_steps, whereabouts
 from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.method import make_stepper
 from stickslip.simulation.periods import whole_steps
@@ -34,9 +35,9 @@ from stickslip.simulation.recording import make_recorder, save_divergence
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
 from stickslip.simulation.staged import observe_stages, staged_step
 from stickslip.simulation.stages import Controller, Stages, check_functions, check_replaceable
+from stickslip.simulation.unsolved import UnsolvedStep
 from stickslip.solvers import Problem, SolverResult
 from stickslip.steppers.base import CONTACTS_FULL, OK, Inputs, Stage, Stepper
-from stickslip.steppers.registry import STEPPERS
 from stickslip.steppers.time_stepping import TimeStepping
 
 LONGEST_STRETCH = 2000
@@ -82,6 +83,7 @@ class Simulation:
 
         self.method, self.stepper = make_stepper(self.model, method, dt, self.stages, options)
         self.law, self.options = self.stepper.law, options
+        self.unsolved = unsolved_steps(self.stepper)
         self.state = self.model.state()
         self.builtin_stages = self.stepper.stages()
 
@@ -91,6 +93,7 @@ class Simulation:
         self.steps = 0
         self.status = OK
         self._wall_start = clock.perf_counter()
+        self._paradox_announced = False
 
     # -- what user functions see -------------------------------------------------------------------------------
 
@@ -151,14 +154,20 @@ class Simulation:
         """How the last step's problem was solved (time stepping)."""
         return self._time_stepping().result
 
+    @property
+    def failures(self) -> Sequence[UnsolvedStep]:
+        """Steps of the last run, and since, whose solver did not reach its tolerance: the first 20 with their problems,
+        ``sim.failures[0].write("step.hdf5")``, where they did not go to a folder. Empty of methods without
+        complementarity problems."""
+        return () if self.unsolved is None else self.unsolved
+
     def accept(self, z: np.ndarray) -> None:
         """For a Python solve function (time stepping): take z for the solution of ``problem``."""
         self._time_stepping().accept(z)
 
     def _time_stepping(self) -> TimeStepping:
         if not isinstance(self.stepper, TimeStepping):
-            names = ", ".join(name for name, stepper in STEPPERS.items() if issubclass(stepper, TimeStepping))
-            raise InputError(f"{self.method} solves no complementarity problem; those that do: {names}")
+            raise InputError(f"{self.method} solves no complementarity problem; those that do: {those_that_do()}")
         return self.stepper
 
     @property
@@ -190,7 +199,8 @@ class Simulation:
             self._advance(n)
         except DivergedError as error:
             raise save_divergence(self, error) from None
-        advice.unconverged(self.method, self.stepper.unconverged - unconverged, n)
+        advice.unconverged(self, self.stepper.unconverged - unconverged, n, whereabouts(self))
+        self._paradox_announced = advice.painleve(self, self._paradox_announced)
 
     def _advance(self, n: int) -> None:
         if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
@@ -200,6 +210,7 @@ class Simulation:
         check_replaceable(self.stages, self.stepper, self.method)
         end = self.steps + int(n)
         while self.steps < end:
+            self.stepper.step = self.steps
             if self.stages.compiled:
                 self.status, done = self.stepper.advance(self.state, self.inputs, end - self.steps)
             else:
@@ -228,7 +239,8 @@ class Simulation:
         snapshot = self.snapshot()
         if self.controller is not None:
             self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
-        self.step(1)
+        with not_counted(self):
+            self.step(1)
         self.restore(snapshot)
         self.record_frame(make_recorder(self, None, 1))
         return clock.perf_counter() - start
@@ -243,6 +255,8 @@ class Simulation:
         record_dt: float | None = None,
         capture: str | Path | None = None,
         capture_every: int = 1,
+        capture_format: str = "frames",
+        failures: str | Path | bool | None = None,
         progress: bool | None = None,
     ) -> Log:
         """Simulate ``duration`` seconds and return the log.
@@ -250,8 +264,11 @@ class Simulation:
         ``controller(t, q, v)`` is called every ``control_dt`` (default: 1 ms, or dt if that is longer), counted from
         t = 0; it stays in charge in later runs until another is given or ``sim.controller = None``. A frame is
         kept every ``record_dt`` (default: 10 ms), in memory or in the HDF5 file ``record``. The contact problems of
-        the first step and every ``capture_every``-th after it go to the HDF5 file ``capture``, for ``stickslip solve``.
-        ``progress`` shows a bar (default: if the run takes more than two seconds).
+        the first step and every ``capture_every``-th after it go to the HDF5 file ``capture``, for ``stickslip solve``;
+        with ``capture_format="fclib"`` to a file of FCLib's each, ``NAME-000123.hdf5``. Problems that a step's solver
+        could not solve go to the folder ``failures``, a file of FCLib's each (default: ``RECORD-unconverged`` beside a
+        recording, else the first 20 are in ``sim.failures``; False: nowhere). ``progress`` shows a bar (default: if the
+        run takes more than two seconds).
         """
         duration = number("duration", duration, "a number of seconds ≥ 0", least=0.0)
         if record is not None and self.stages.record is not None:
@@ -261,8 +278,9 @@ class Simulation:
         if controller is not None:
             self._take_over(controller)
         end = self.steps + ceil(duration / self.dt - 1e-6)
+        keep_failures(self, failures, record)
         recorder = make_recorder(self, record, every_control)
-        captures = Captures(self, capture, capture_every)
+        captures = make_captures(self, capture, capture_every, capture_format)
         self._wall_start = clock.perf_counter()
         outcome, unconverged, first = "interrupted", self.stepper.unconverged, self.steps
         try:
@@ -292,7 +310,8 @@ class Simulation:
         finally:
             captures.close()
             recorder.close(outcome)
-        advice.unconverged(self.method, self.stepper.unconverged - unconverged, self.steps - first)
+        advice.unconverged(self, self.stepper.unconverged - unconverged, self.steps - first, whereabouts(self))
+        self._paradox_announced = advice.painleve(self, self._paradox_announced)
         return recorder.log()
 
     def restore_controller(self, value: Any) -> None:

@@ -1,0 +1,92 @@
+"""capture_fclib: the contact problem of a simulation's next step as a file of FCLib's, whatever the method.
+
+Time-stepping methods give their own problem, with Coulomb's exact cone in the place of polygons. Of other methods it is
+that of ``contact.coulomb`` for the contacts that they find, which penetrate: W = G·M⁻¹·Gᵀ, b = G·v_free + offsets.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stickslip.contact.assembly import Assembler, Dynamics
+from stickslip.contact.coulomb import Coulomb
+from stickslip.contact.formulation import Formulation
+from stickslip.contact.matrices import Matrices
+from stickslip.errors import InputError
+from stickslip.record.fclib import write_fclib
+from stickslip.record.fclib_problem import FCLibInfo, FCLibProblem, from_friction
+from stickslip.record.store import check_target
+from stickslip.simulation.unsolved import WHAT
+from stickslip.steppers.coordinates import Coordinates
+from stickslip.steppers.joint_coordinates import JointCoordinates
+from stickslip.steppers.time_stepping import TimeStepping
+
+if TYPE_CHECKING:
+    from stickslip.simulation.simulation import Simulation
+
+
+def capture_fclib(sim: Simulation, path: str | Path | None = None) -> FCLibProblem:
+    """The problem that the next step of ``sim`` poses, and a file of it; changes nothing that this step depends on.
+
+    >>> ss.capture_fclib(sim, "step.hdf5")
+    """
+    found = _problem(sim)
+    if found is None:
+        raise InputError(
+            "capture_fclib: expected a step with contacts, got one without: FCLib's files have at least one"
+        )
+    if path is not None:
+        write_fclib(path, found)
+    return found
+
+
+def coordinates_of(sim: Simulation) -> Coordinates:
+    """Those of the method, or, of methods that need none, joint coordinates; up to date after ``sim.observe()``."""
+    if isinstance(sim.stepper, TimeStepping):
+        return sim.stepper.coordinates
+    coordinates = JointCoordinates(sim.model)
+    coordinates.begin(sim.state, sim.inputs, sim.dt)
+    return coordinates
+
+
+class FCLibFiles:
+    """A file per captured step, ``NAME-000123.hdf5`` by the step's number; steps without contacts have none."""
+
+    def __init__(self, sim: Simulation, path: str | Path) -> None:
+        self.sim, self.path = sim, Path(path)
+        check_target(self._name())
+
+    def _name(self) -> Path:
+        suffix = self.path.suffix or ".hdf5"
+        return self.path.with_name(f"{self.path.stem}-{self.sim.steps:06d}{suffix}")
+
+    def take(self) -> None:
+        found = _problem(self.sim)
+        if found is not None:
+            write_fclib(self._name(), found)
+
+
+def _problem(sim: Simulation) -> FCLibProblem | None:
+    sim.observe()
+    formulation, matrices = _seen(sim)
+    problem, _ = formulation.friction_problem(matrices)
+    if not len(problem.friction):
+        return None
+    spec = sim.model.spec
+    info = FCLibInfo(
+        title=f"{(spec.modelname if spec is not None else '') or 'scene'}, step {sim.steps}",
+        description=f"{sim.method}, t = {sim.time:.9g} s, dt = {sim.dt:g} s. {WHAT}",
+        math_info="W is symmetric and positive semidefinite",
+        attributes={"step": sim.steps, "time": sim.time, "timestep": sim.dt},
+    )
+    return from_friction(problem, info)
+
+
+def _seen(sim: Simulation) -> tuple[Formulation, Matrices]:
+    if isinstance(sim.stepper, TimeStepping):
+        return sim.stepper.formulation, sim.stepper.matrices
+    c = coordinates_of(sim)
+    bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, c.free_velocity)
+    found = Assembler(c.support).assemble(bodies, sim.contacts, sim.dt, c.bilateral(), c.limits(), None, c.soft())
+    return Coulomb(), found

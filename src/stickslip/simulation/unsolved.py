@@ -1,0 +1,170 @@
+"""Steps whose solver did not reach its tolerance: their problems are kept, in memory or as FCLib's files.
+
+What is kept is the step with Coulomb's exact cone, whatever form was solved, since that is what FCLib's files hold:
+``Formulation.friction_problem``. The solver's best impulses come with it as a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+
+from stickslip.errors import RecordingError
+from stickslip.files import make_folder
+from stickslip.record.fclib import write_fclib
+from stickslip.record.fclib_problem import FCLibInfo
+from stickslip.solvers.base import SolverResult
+from stickslip.solvers.problem import FrictionProblem, Problem
+from stickslip.steppers.time_stepping import TimeStepping
+
+IN_MEMORY = 20
+"""Problems of a run that are kept without a folder; those that follow are counted."""
+WHAT = "Rows (normal, tangent 1, tangent 2) per contact; u in m/s, r in N s, W in 1/kg."
+
+
+@dataclass(frozen=True, eq=False)
+class UnsolvedStep:
+    """One step's problem, and how far its solver came."""
+
+    step: int
+    """Number of the step, from 0."""
+    time: float
+    """[s] at its beginning."""
+    dt: float
+    """[s]."""
+    problem: FrictionProblem
+    """Coulomb's law for the contacts of the step."""
+    impulses: np.ndarray | None
+    """(n,) the solver's best [N s, N m s]; None where they are not finite or not impulses."""
+    residual: float
+    """Natural residual of the problem that was solved [N s or m/s]."""
+    limit: float
+    """The residual that would have counted as solved."""
+    message: str
+    method: str
+    """Method, solver and form."""
+    scene: str = ""
+
+    def write(self, path: str | Path) -> None:
+        """As a file of FCLib's, with the solver's best as a guess; 'stickslip solve' reads it."""
+        info = FCLibInfo(
+            title=f"{self.scene or 'scene'}, step {self.step}",
+            description=f"{self.method}, t = {self.time:.9g} s, dt = {self.dt:g} s. {WHAT}",
+            math_info=f"not solved: {self.message}; natural residual {self.residual:.3g}, wanted {self.limit:.3g}",
+            attributes={"step": self.step, "time": self.time, "timestep": self.dt},
+        )
+        guesses = [] if self.impulses is None else [self.impulses]
+        write_fclib(path, self.problem, guesses=guesses, info=info)
+
+
+class UnsolvedSteps(Sequence[UnsolvedStep]):
+    """Of a run: with a ``folder`` all of them, a file each, and none in memory; without, the first ``IN_MEMORY``."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+        self.begin(None)
+        self._paused = False
+
+    def begin(self, folder: Path | None, keep: bool = True) -> None:
+        """Forget the steps of an earlier run; the folder is made when the first step needs it."""
+        self.wanted, self.wanting, self.folder = folder, keep, None
+        self.total, self.written, self.trouble = 0, 0, ""
+        self._kept: list[UnsolvedStep] = []
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Steps that are taken back do not count."""
+        self._paused = True
+        try:
+            yield
+        finally:
+            self._paused = False
+
+    def keep(self, stepper: TimeStepping, problem: Problem, result: SolverResult) -> str:
+        """The problem of the stepper's step at hand, which its solver did not solve; returns where they are."""
+        if self.wanting and not self._paused:
+            friction, rows = stepper.formulation.friction_problem(stepper.matrices)
+            if len(friction.friction):  # else there are joints only, and no friction-contact problem
+                self._add(_unsolved(stepper, problem, result, friction, rows))
+        return self.where()
+
+    def _add(self, step: UnsolvedStep) -> None:
+        self.total += 1
+        if self.wanted is not None and not self.trouble:
+            self._write(step)
+        elif len(self._kept) < IN_MEMORY:
+            self._kept.append(step)
+
+    def _write(self, step: UnsolvedStep) -> None:
+        assert self.wanted is not None
+        try:
+            if self.folder is None:
+                self.folder = _free(self.wanted)
+                make_folder(self.folder)
+            step.write(self.folder / f"step-{step.step:06d}.hdf5")
+            self.written += 1
+        except RecordingError as error:  # a run must not end because its failures cannot be written
+            self.trouble = str(error)
+            self._kept.append(step)
+
+    def where(self) -> str:
+        """A sentence that says where they are; empty without any."""
+        parts = []
+        if self.written:
+            files = "1 file" if self.written == 1 else f"{self.written} files"
+            parts.append(f"{str(self.folder)!r} ({files} of FCLib's format, for 'stickslip solve')")
+        if self._kept:
+            last = "" if len(self._kept) == 1 else f" … sim.failures[{len(self._kept) - 1}]"
+            parts.append(f"sim.failures[0]{last}, to be written by sim.failures[0].write('step.hdf5')")
+        if not parts:
+            return ""
+        text = f"Their problems are in {' and '.join(parts)}"
+        missing = self.total - self.written - len(self._kept)
+        if missing:
+            text += f"; those of {missing} more are not kept: sim.run(…, failures='FOLDER') keeps all, a file each"
+        return text + (f"; {self.trouble}" if self.trouble else "") + "."
+
+    @overload
+    def __getitem__(self, at: int) -> UnsolvedStep: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[UnsolvedStep]: ...
+    def __getitem__(self, at):
+        return self._kept[at]
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+def _unsolved(
+    stepper: TimeStepping, problem: Problem, result: SolverResult, friction: FrictionProblem, rows: np.ndarray
+) -> UnsolvedStep:
+    impulses = None
+    if stepper.velocity_of is None and np.all(np.isfinite(result.z)):
+        impulses = stepper.formulation.impulses(stepper.matrices, problem, result.z)[rows]
+    spec = stepper.model.spec
+    return UnsolvedStep(
+        step=stepper.step,
+        time=stepper.step * stepper.dt,
+        dt=stepper.dt,
+        problem=friction,
+        impulses=impulses,
+        residual=result.residual,
+        limit=stepper.solver.limit(problem),
+        message=result.message,
+        method=f"{stepper.formulation_name}/{stepper.law} as {stepper.formulation.form}",
+        scene="" if spec is None else spec.modelname,
+    )
+
+
+def _free(folder: Path) -> Path:
+    """A folder without files of an earlier run: the name itself, or with -2, -3, …"""
+    candidate, k = folder, 1
+    while candidate.exists() and (not candidate.is_dir() or any(candidate.glob("step-*.hdf5"))):
+        k += 1
+        candidate = folder.with_name(f"{folder.name}-{k}")
+    return candidate
