@@ -11,7 +11,7 @@ from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError
 from stickslip.scenes.arm import TIP, reach_down
 
-RIGID = {name: entry for name, entry in ss.SCENES.items() if entry.dt is not None}
+RIGID = {name: entry for name, entry in ss.SCENES.items() if entry.dt is not None and "solo12" not in name}
 G = 9.81
 
 
@@ -66,7 +66,7 @@ def test_friction_of_every_surface_is_the_parameter(scene):
     assert ("friction" in inspect.signature(build).parameters) == bool(touching)
     if touching:
         shapes = build(friction=0.37).scene.compile().shapes
-        assert {shape.material.friction for shape in shapes if shape.mask} == {0.37}
+        assert {shape.material.friction for shape in shapes if shape.mask} - {None} == {0.37}  # points have none
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,15 @@ def test_friction_of_every_surface_is_the_parameter(scene):
         ("box-grasp", 5.0, 5),
         ("box-pile", 5 * 500 * 0.2**3, 5),
         ("domino-row", 5.0, 10),
+        ("block-stack", 10.0, 10),
+        ("heavy-on-light", 1000.001, 2),
+        ("light-on-heavy", 1000.001, 2),
+        ("spheres-in-box", 100.0, 100),
+        ("ball-rolling", 1.0, 1),
+        ("bouncing-ball", 1.0, 1),
+        ("painleve-rod", 1.0, 1),
+        ("wedge", 3.0, 3),
+        ("sliding-disc", 1.0, 1),
         ("arm-grasp", 3.9 + 1.0 + 3.9 + 0.4 + 1.5 + 0.3 + 1.4 + 0.3, 9),
     ],
 )
@@ -116,12 +125,36 @@ def test_masses(scene, mass, bodies):
         ("arm-grasp", {"shape": "ball"}, "unknown shape 'ball'"),
         ("arm-grasp", {"lift": 0.5}, "lift: expected a height of at most"),
         ("arm-grasp", {"kp": -1.0}, "kp: expected"),
+        ("block-stack", {"shift": 0.2}, "shift: expected a length from 0 to 0.1 m"),
+        ("heavy-on-light", {"lower": 0.0}, "lower: expected a mass > 0"),
+        ("spheres-in-box", {"n": 0}, "n: expected a whole number ≥ 1"),
+        ("solo12-stand", {"speed": "fast"}, "speed: expected"),
+        ("incline", {"angle": 1.6}, "angle: expected an angle above 0"),
+        ("ball", {"speed": -1.0}, "speed: expected"),
+        ("ball-rolling", {"angle": 0.0}, "angle: expected an angle above 0 and up to 1.4 rad"),
+        ("bouncing-ball", {"height": 0.0}, "height: expected a height > 0"),
+        ("painleve-rod", {"angle": 2.0}, "angle: expected an angle above 0 and up to 1.5 rad"),
+        ("wedge", {"half_angle": 1.0}, "half_angle: expected an angle above 0 and up to 0.8 rad"),
+        ("wedge", {"force": -1.0}, "force: expected a force ≥ 0"),
+        ("sliding-disc", {"speed": -1.0}, "speed: expected a speed ≥ 0"),
         ("pendulum", {"angle": "steep"}, "angle: expected a finite number"),
     ],
 )
 def test_senseless_parameters_are_refused(scene, parameters, message):
     with pytest.raises(InputError, match=message.replace("(", r"\(")):
         ss.SCENES[scene].build(**parameters)
+
+
+@pytest.mark.parametrize(("scene", "speed"), [("solo12-stand", 0.0), ("solo12-slip", 0.5)])
+def test_solo12_starts_on_its_feet(scene, speed):
+    setup = ss.SCENES[scene].build()
+    sim = ss.Simulation(setup.scene, "coulomb/fixed-point", 1e-3)
+    assert setup.scene.name == scene
+    assert (0.0 if setup.velocity is None else setup.velocity[0]) == speed
+    sim.observe()
+    gaps = sim.contacts.arrays.gap[: len(sim.contacts)]
+    assert np.sum(np.abs(gaps) < 1e-9) == 4
+    assert gaps.min() > -1e-9
 
 
 def test_peg_fits_into_the_hole_or_rests_on_it():

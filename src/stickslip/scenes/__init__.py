@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stickslip.errors import InputError, unknown
 from stickslip.model.scene import BUNDLED, Scene
-from stickslip.scenes import grasps, jointed, robots, rpisim, simple, stacks
+from stickslip.scenes import grasps, jointed, linkages, robots, rpisim, simple, stacks, textbook
 from stickslip.scenes.robots import standing
 from stickslip.scenes.setup import Entry, Setup
 
@@ -19,6 +19,10 @@ MANY = "stewart-trinkle/pgs"
 """For many of them."""
 SHARED = "stewart-trinkle/interior-point"
 """Where more contacts carry a load than are needed: it shares the load out, while pivoting leaves some without."""
+EXACT = "coulomb"
+"""Where the friction cone must be round."""
+HARD = "coulomb/interior-point"
+"""Where, besides, masses are far apart or loads are passed on through many contacts."""
 
 SCENES: dict[str, Entry] = {
     "solo12-drop": Entry(
@@ -29,6 +33,10 @@ SCENES: dict[str, Entry] = {
     "a1-drop": Entry(partial(robots.drop, "a1", 0.1, 100.0, 2.0), 2.0, "Unitree A1 falls 10 cm on its feet"),
     "romeo-drop": Entry(partial(robots.drop, "romeo", 0.02, 1000.0, 20.0), 2.0, "Romeo is put down from 2 cm"),
     "solo12-squat": Entry(robots.solo12_squat, 10.0, "Solo12 squats three times, by inverse dynamics"),
+    "solo12-stand": Entry(robots.solo12_stand, 2.0, "Solo12 stands still on four feet", EXACT, 1e-3),
+    "solo12-slip": Entry(
+        partial(robots.solo12_stand, 0.1, speed=0.5), 1.0, "Solo12 slips over a floor of friction 0.1", EXACT, 1e-3
+    ),
     "romeo-walk": Entry(robots.romeo_walk, 6.3, "Romeo takes two steps and stands, by inverse dynamics"),
     "hopper": Entry(simple.hopper, 2.0, "a sphere on an actuated pole lands on one point"),
     "chain": Entry(simple.chain, 2.0, "ten links with ball joints fall on the floor"),
@@ -45,6 +53,8 @@ SCENES: dict[str, Entry] = {
     "hanging-rod": Entry(jointed.hanging_rod, 5.0, "a rod swings on a spherical joint", RIGID, 0.005),
     "cart": Entry(jointed.cart, 2.0, "a cart with four wheels rolls down a slope", SHARED, 0.01),
     "bar-tree": Entry(jointed.bar_tree, 5.0, "a mobile of 127 bars is set turning", RIGID, 0.01),
+    "four-bar": Entry(linkages.four_bar, 4.0, "a crank-rocker, its loop closed by a point", "bilateral", 0.001),
+    "bricard": Entry(linkages.bricard, 4.0, "six hinges in a ring that should not move, and do", "bilateral", 0.001),
     "sphere-stack": Entry(stacks.sphere_stack, 1.0, "5 × 5 × 5 balls stand exactly on top of each other", MANY, 0.01),
     "loose-sphere-stack": Entry(stacks.loose_sphere_stack, 1.0, "the same balls, a little in disorder", MANY, 0.01),
     "box-pile": Entry(stacks.box_pile, 2.0, "five cubes fall on a pile and come to rest", RIGID, 0.01),
@@ -52,6 +62,17 @@ SCENES: dict[str, Entry] = {
     "card-house": Entry(stacks.card_house, 1.0, "a house of cards with two storeys stands", RIGID, 0.002),
     "box-grasp": Entry(grasps.box_grasp, 1.0, "three boxes in a row, held in the air by two grippers", SHARED, 0.01),
     "arm-grasp": Entry(grasps.arm_grasp, 4.0, "a six-joint arm grasps an object and lifts it", RIGID, 0.01),
+    "block-stack": Entry(stacks.block_stack, 1.0, "ten blocks stand on each other", HARD, 0.01),
+    "heavy-on-light": Entry(stacks.heavy_on_light, 1.0, "a cube of a tonne stands on one of a gram", HARD, 0.01),
+    "light-on-heavy": Entry(
+        partial(stacks.heavy_on_light, 1e3, 1e-3), 1.0, "a cube of a gram stands on one of a tonne", HARD, 0.01
+    ),
+    "spheres-in-box": Entry(stacks.spheres_in_box, 1.0, "100 balls fall into a box and come to rest", HARD, 5e-3),
+    "ball-rolling": Entry(textbook.ball_rolling, 1.0, "a ball rolls down a plane (with 5/7·g·sin α)", EXACT, 0.01),
+    "bouncing-ball": Entry(textbook.bouncing_ball, 3.0, "a ball bounces until it rests", EXACT, 1e-3),
+    "painleve-rod": Entry(textbook.painleve_rod, 0.5, "a sliding rod jams: Painlevé's paradox", EXACT, 1e-3),
+    "wedge": Entry(textbook.wedge, 0.5, "a squeezed wedge holds if tan(half angle) ≤ μ", HARD, 0.01),
+    "sliding-disc": Entry(textbook.sliding_disc, 1.0, "a disc slides until it stops", EXACT, 0.01),
 }
 
 

@@ -1,4 +1,4 @@
-"""The bundled robots: dropped, squatting, walking, trotting, jumping."""
+"""The bundled robots: dropped, standing, slipping, squatting, walking, trotting, jumping."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from stickslip.control import PD
 from stickslip.control.references import jump, squat, trot, walk
+from stickslip.errors import number
 from stickslip.model.scene import Scene
 from stickslip.model.shape import DEFAULT_STIFFNESS
 from stickslip.scenes.setup import Setup
@@ -23,10 +24,22 @@ def drop(robot: str, height: float, kp: float, kd: float) -> Setup:
     return Setup(scene, PD(handle, kp=kp, kd=kd))
 
 
-def standing(name: str, robot: str, points: int) -> Scene:
-    """A robot on a floor of friction 1, its contact points as deep in it as its weight presses them."""
+def solo12_stand(friction: float = 0.8, *, speed: float = 0.0) -> Setup:
+    """Solo12 on its feet, which just touch the floor, holding its posture by PD control; thrown forward with ``speed``
+    [m/s], it slips for v/(μ·g)."""
+    speed = number("speed", speed, "a speed [m/s]")
+    scene = Scene(name="solo12-slip" if speed else "solo12-stand")
+    scene.add_plane(friction=friction)
+    handle = scene.add_robot("solo12")
+    velocity = np.zeros(scene.compile().nv)
+    velocity[0] = speed
+    return Setup(scene, PD(handle, kp=20.0, kd=0.5), velocity if speed else None, control_dt=1e-3)
+
+
+def standing(name: str, robot: str, points: int, friction: float = 1.0) -> Scene:
+    """A robot on a floor, its contact points as deep in it as its weight presses them."""
     scene = Scene(name=name)
-    scene.add_plane(friction=1.0)
+    scene.add_plane(friction=friction)
     scene.add_robot(robot)
     model = scene.compile()
     base = model.state().q
@@ -45,15 +58,16 @@ def romeo_walk() -> Setup:
     return Setup(scene, walk(scene.compile()), control_dt=0.04)
 
 
-def _planned(name: str, motion: Callable, control_dt: float) -> Setup:
+def _planned(name: str, motion: Callable, control_dt: float, friction: float = 1.0) -> Setup:
     """Solo12 follows a planned motion by linear feedback."""
-    scene = standing(name, "solo12", 4)
+    scene = standing(name, "solo12", 4, friction)
     controller, _ = motion(scene.compile(), control_dt=control_dt)
     return Setup(scene, controller, control_dt=control_dt)
 
 
-def solo12_trot() -> Setup:
-    return _planned("solo12-trot", trot, 2e-3)
+def solo12_trot(friction: float = 1.0) -> Setup:
+    """The motion is planned for a friction of 1; on less than about 0.3 the feet slip."""
+    return _planned("solo12-trot", trot, 2e-3, friction)
 
 
 def solo12_jump() -> Setup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.control import PD
+from stickslip.errors import expected, number
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
 from stickslip.model.scene import Scene
 from stickslip.scenes.setup import Setup
@@ -32,20 +33,25 @@ def cylinder() -> Setup:
     return Setup(scene)
 
 
-def incline() -> Setup:
-    angle = np.deg2rad(20.0)
+def incline(angle: float = np.deg2rad(20.0), *, friction: float = 0.3) -> Setup:
+    """A box on a plane that falls by ``angle`` [rad]: it slides with g·(sin α − μ·cos α), or stays where μ ≥ tan α."""
+    if not 0.0 < number("angle", angle, "an angle [rad]") < 1.5:
+        raise expected("angle", "an angle above 0 and below 1.5 rad", angle)
     scene = Scene(name="incline")
     normal = np.array([np.sin(angle), 0.0, np.cos(angle)])
-    scene.add_plane(normal=normal, friction=0.3)
-    scene.add_box((0.2, 0.2, 0.1), pos=0.05 * normal, quat=(np.cos(angle / 2), 0, np.sin(angle / 2), 0), mass=1.0)
+    scene.add_plane(normal=normal, friction=friction)
+    turned = (np.cos(angle / 2), 0, np.sin(angle / 2), 0)
+    scene.add_box((0.2, 0.2, 0.1), pos=0.05 * normal, quat=turned, mass=1.0, friction=friction)
     return Setup(scene)
 
 
-def ball() -> Setup:
+def ball(speed: float = 2.0, *, friction: float = 0.5) -> Setup:
+    """A ball slides with ``speed`` [m/s] and begins to roll, with 5/7 of it, after 2·v/(7·μ·g)."""
+    speed = number("speed", speed, "a speed ≥ 0 [m/s]", least=0.0)
     scene = Scene(name="ball")
-    scene.add_plane(friction=0.5)
-    scene.add_sphere(0.1, pos=(0, 0, 0.1), mass=1.0)
-    return Setup(scene, velocity=np.array([2.0, 0, 0, 0, 0, 0]))
+    scene.add_plane(friction=friction)
+    scene.add_sphere(0.1, pos=(0, 0, 0.1), mass=1.0, friction=friction)
+    return Setup(scene, velocity=np.array([speed, 0, 0, 0, 0, 0]))
 
 
 def tumble() -> Setup:

@@ -1,4 +1,4 @@
-"""Things on top of each other: spheres, boxes, dominoes, cards."""
+"""Things on top of each other: spheres, boxes, blocks, dominoes, cards."""
 
 from __future__ import annotations
 
@@ -65,6 +65,55 @@ def box_pile(levels: int = 2, *, edge: float = 0.2, friction: float = FRICTION) 
                     (edge, edge, edge), pos=place, quat=quat, density=500.0, friction=friction, name=f"box{k}"
                 )  # fmt: skip
                 k += 1
+    return Setup(scene)
+
+
+def block_stack(n: int = 10, *, shift: float = 0.0, friction: float = FRICTION) -> Setup:
+    """n blocks (20 × 20 × 10 cm, 1 kg) stand on each other; block k is moved by ``shift``·(sin 3k, sin 5k) [m]."""
+    check_count("n", n)
+    shift = number("shift", shift, "a length from 0 to 0.1 m", least=0.0)
+    if shift > 0.1:
+        raise expected("shift", "a length from 0 to 0.1 m", shift)
+    scene = Scene(name="block-stack")
+    scene.add_plane(friction=friction)
+    high = 0.1
+    for k in range(n):
+        place = (shift * np.sin(3 * k), shift * np.sin(5 * k), high * (k + 0.5))
+        scene.add_box((0.2, 0.2, high), pos=place, mass=1.0, friction=friction, name=f"block{k}")
+    return Setup(scene)
+
+
+def heavy_on_light(lower: float = 1e-3, upper: float = 1e3, *, friction: float = FRICTION) -> Setup:
+    """Two cubes of 0.2 m on each other with masses [kg] a million to one; on the floor the ``lower`` one."""
+    lower, upper = (number(what, m, "a mass > 0 [kg]", above=0.0) for what, m in (("lower", lower), ("upper", upper)))
+    edge = 0.2
+    scene = Scene(name="heavy-on-light" if upper >= lower else "light-on-heavy")
+    scene.add_plane(friction=friction)
+    for k, (name, mass) in enumerate((("lower", lower), ("upper", upper))):
+        scene.add_box((edge, edge, edge), pos=(0, 0, edge * (k + 0.5)), mass=mass, friction=friction, name=name)
+    return Setup(scene)
+
+
+def spheres_in_box(n: int = 100, *, friction: float = FRICTION, seed: int = 0) -> Setup:
+    """n balls (radius 0.1 m, 1 kg) fall into an open box of 1.1 × 1.1 m, 25 a layer, and come to rest in it."""
+    check_count("n", n)
+    check_count("seed", seed, 0)
+    scene = Scene(name="spheres-in-box")
+    scene.add_plane(friction=friction)
+    radius, inside, thick, rng = 0.1, 1.1, 0.05, np.random.default_rng(seed)
+    layers = -(-n // 25)
+    high = 2.5 * radius * layers
+    for k, (x, y) in enumerate(((1, 0), (-1, 0), (0, 1), (0, -1))):
+        size = (thick, inside + 2 * thick, high) if x else (inside, thick, high)
+        place = (x * (inside + thick) / 2, y * (inside + thick) / 2, high / 2)
+        scene.add_box(size, pos=place, joint="fixed", friction=friction, name=f"wall{k}", rgba=(0.5, 0.5, 0.6, 0.3))
+    pitch = inside / 5
+    for k in range(n):
+        layer, cell = divmod(k, 25)
+        x, y = divmod(cell, 5)
+        centre = np.array([pitch * (x - 2), pitch * (y - 2), radius + 0.22 * layer + 0.01])
+        centre[:2] += rng.uniform(-0.009, 0.009, 2)  # of the 2 cm between balls of a layer
+        scene.add_sphere(radius, pos=centre, mass=1.0, friction=friction, name=f"ball{k}")
     return Setup(scene)
 
 
