@@ -139,8 +139,15 @@ def aba_calls(scene: Scene, q: np.ndarray, v: np.ndarray) -> list[Callable[[], f
     return [timed(pin.Convention.LOCAL), timed(pin.Convention.WORLD)]
 
 
-def mujoco_step(scene: Scene, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> Callable[[], float]:
-    """MuJoCo on the same model, contact points as small spheres."""
+def mujoco_step(
+    scene: Scene,
+    q: np.ndarray,
+    v: np.ndarray,
+    control: np.ndarray,
+    solver: int = mujoco.mjtSolver.mjSOL_NEWTON,
+    cone: int = mujoco.mjtCone.mjCONE_PYRAMIDAL,
+) -> Callable[[], float]:
+    """MuJoCo on the same model, contact points as small spheres, with its default solver and cone or others."""
     spec = mujoco.MjSpec.from_string(scene.to_xml())
     for site in spec.sites:
         if len(site.userdata) and site.userdata[0] == 1.0:
@@ -148,7 +155,7 @@ def mujoco_step(scene: Scene, q: np.ndarray, v: np.ndarray, control: np.ndarray)
     for geom in spec.geoms:
         if geom.type == mujoco.mjtGeom.mjGEOM_PLANE:
             geom.pos = [0, 0, -0.002]
-    spec.option.timestep = 1e-3
+    spec.option.timestep, spec.option.solver, spec.option.cone = 1e-3, solver, cone
     model = spec.compile()
     data = mujoco.MjData(model)
 

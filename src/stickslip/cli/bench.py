@@ -50,3 +50,25 @@ def contact(quick: Quick = False, json: Json = None, out: Out = None) -> None:
     from stickslip.bench.contact import run_contact
 
     raise typer.Exit(0 if run_contact(quick, json, out) else 1)
+
+
+@app.command()
+def coulomb(quick: Quick = False, json: Json = None, out: Out = None) -> None:
+    """Which solver solves Coulomb's law on every step of which scene, and at what cost.
+
+    Example: [bold]stickslip bench coulomb --out bench[/bold]
+    """
+    from stickslip.bench.coulomb import run_coulomb
+
+    raise typer.Exit(0 if run_coulomb(quick, json, out) else 1)
+
+
+@app.command()
+def rigid(quick: Quick = False, json: Json = None, out: Out = None) -> None:
+    """Coulomb's and relaxed contacts on Solo12 and in piles of up to 1000 bodies, beside MuJoCo's mj_step.
+
+    Example: [bold]stickslip bench rigid --out bench[/bold]
+    """
+    from stickslip.bench.rigid import run_rigid
+
+    raise typer.Exit(0 if run_rigid(quick, json, out) else 1)

@@ -77,3 +77,22 @@ def rpisim(
     from stickslip.reproduce.rpisim.reproduction import RpiSim
 
     make(RpiSim(), quick, out, json, only, fresh)
+
+
+@app.command()
+def lecture(
+    quick: Quick = False,
+    out: Out = None,
+    json: Json = None,
+    only: Annotated[str, typer.Option(help="some of contact,stiffness,bilateral,derivatives; default: all")] = "",
+    fresh: Fresh = False,
+) -> None:
+    """Soft, rigid and relaxed contact side by side (Carpentier's lecture), and analytical derivatives.
+
+    A run that was stopped continues where it stopped. The derivatives need Pinocchio: pip install 'stickslip[bench]'.
+
+    Example: [bold]stickslip reproduce lecture --quick --only contact[/bold]
+    """
+    from stickslip.reproduce.lecture.reproduction import Lecture
+
+    make(Lecture(), quick, out, json, only, fresh)

@@ -19,6 +19,8 @@ from stickslip.reproduce.store import Store
 from stickslip.simulation.capture import capture
 
 FILE = "problems.h5"
+FORMULATIONS = ("stewart-trinkle", "anitescu-potra", "peg")
+"""The paper's."""
 
 
 class Source(NamedTuple):
@@ -47,7 +49,7 @@ def compare(name: str, number: int, path: Path) -> dict[str, Any]:
     frame = capture(sim)
     with ProblemWriter(path, append=number > 1 and path.exists()) as writer:
         writer.append(frame)
-    comparison = Comparison(repeat=1)
+    comparison = Comparison(FORMULATIONS, forms=("lcp", "reduced", "mlcp", "ncp"), repeat=1)
     rows = []
     with Progress(f"solvers on {name}", comparison.size(1), "problems × solvers") as bar:
         for k, trial in enumerate(comparison.trials(number, frame)):

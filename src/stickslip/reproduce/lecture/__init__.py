@@ -1,0 +1,1 @@
+"""Carpentier, "Contact Dynamics in Robotics": soft, rigid and relaxed contact side by side."""

@@ -1,0 +1,102 @@
+"""What is computed, as data: one block on one plane, by every model of contact.
+
+The block stands on its four lower corners, each a contact with spring K and damper B where a model has any. Together
+they hold m·g at a depth of m·g/(4·K), damped with ζ = 4·B/(2·√(4·K·m)) = 1/2.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stickslip.errors import StickslipWarning
+from stickslip.model.model import Model
+from stickslip.model.scene import Scene
+
+DT = 1e-3
+"""[s]."""
+G = 9.81
+MASS = 1.0
+"""[kg]."""
+SIZE = (0.2, 0.2, 0.1)
+"""[m] edges of the block."""
+STIFFNESS, DAMPING = 1e4, 50.0
+"""[N/m, N s/m] of each of the four contacts."""
+FRICTION = 0.5
+SINK = MASS * G / (4.0 * STIFFNESS)
+"""[m] depth at rest."""
+REACH = DT + DAMPING / STIFFNESS
+"""[s] the relaxed model's offset is gap/REACH."""
+
+
+class Form(NamedTuple):
+    """A model of contact and the method that has it."""
+
+    label: str
+    method: str
+    options: dict[str, Any]
+    law: str
+    """The lecture's words."""
+
+
+MUJOCO = "MuJoCo"
+FORMS = (
+    Form("soft", "expo", {}, "soft: spring and damper"),
+    Form("bilateral", "bilateral", {}, "rigid: bilateral"),
+    Form("coulomb", "coulomb/pgs", {}, "rigid: unilateral, Coulomb"),
+    Form("relaxed", "relaxed/pgs", {}, "relaxed: convex, regularised"),
+    Form(MUJOCO, MUJOCO, {}, "relaxed: MuJoCo's defaults, elliptic cone"),
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is computed."""
+
+    stiffnesses: tuple[float, ...] = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
+    """[N/m]."""
+    robots: tuple[str, ...] = ("solo12", "a1", "romeo")
+    chains: tuple[int, ...] = (4, 8, 16, 32, 64, 128)
+    """Links."""
+    rounds: int = 15
+    """Of interleaved timing."""
+
+
+FULL = Sizes()
+QUICK = Sizes(
+    stiffnesses=(1e4, 1e6, 1e8), robots=("solo12",), chains=(4, 16, 64), rounds=5
+)  # fmt: skip
+
+
+def block(gap: float = 0.0, gravity: tuple[float, float, float] = (0.0, 0.0, -G), **material: float) -> Model:
+    """The block, ``gap`` [m] above a plane."""
+    scene = Scene(name="lecture-block", gravity=gravity)
+    chosen: dict[str, Any] = {"friction": FRICTION, "stiffness": STIFFNESS, "damping": DAMPING, **material}
+    scene.add_plane(**chosen)  # springs are the plane's alone: two in a row would be half as stiff
+    scene.add_box(SIZE, pos=(0.0, 0.0, SIZE[2] / 2 + gap), mass=MASS, friction=chosen["friction"])
+    return scene.compile()
+
+
+CORNERS = np.array(list(product(*((-edge / 2, edge / 2) for edge in SIZE))))
+
+
+def corner_gaps(q: np.ndarray) -> np.ndarray:
+    """(frames, 4) heights of the lower corners, from configurations (frames, 7): the same for all methods [m]."""
+    w, x, y, z = q[:, 3:].T
+    lowest = CORNERS[CORNERS[:, 2] < 0.0]
+    third = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)  # of R
+    return q[:, 2:3] + third @ lowest.T
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Steps that are too long, and contacts that start deep, are what is compared."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StickslipWarning)
+        yield
