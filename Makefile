@@ -9,7 +9,7 @@ run: .venv/runtime
 	$(BIN)/stickslip run solo12-drop --record out/solo12-drop.h5 --plot out/solo12-drop.png
 
 test: .venv/development lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/development
 	$(BIN)/ruff check

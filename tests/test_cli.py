@@ -62,6 +62,21 @@ def test_list_names_everything(call):
         assert name in out
 
 
+def test_list_keeps_units_in_brackets(call, monkeypatch):
+    _, out, _ = call("list")
+    text = " ".join(out.replace("│", " ").split())
+    for words in ("gap [m] below which contacts", "do not bounce [m/s]"):
+        assert words in text
+
+
+def test_failures_of_a_method_without_problems(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert call("run", "incline", "--time", 0.01, "--method", "expo")[0] == 0
+    status, _, err = call("run", "incline", "--time", 0.01, "--method", "expo", "--failures", "here")
+    assert status == 2
+    assert "failures: expo solves no complementarity problem" in err
+
+
 def test_run_records_and_plots(call, tmp_path):
     record, plot = tmp_path / "run.h5", tmp_path / "run.png"
     status, out, _ = call("run", "incline", "--time", 0.2, "--record", record, "--plot", plot)
@@ -73,6 +88,7 @@ def test_run_records_and_plots(call, tmp_path):
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.PainleveWarning")  # what painleve-rod is there to show
 @pytest.mark.parametrize("scene", sorted(ss.SCENES))
 def test_every_bundled_scene_runs(call, scene):
     status, out, err = call("run", scene, "--time", 0.1)

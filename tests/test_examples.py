@@ -79,6 +79,31 @@ def check_own_formulation(out):
     np.testing.assert_allclose(line(out, "it slides at"), [1.0, 0.0], atol=1e-6)
 
 
+def check_contact_models(out):
+    """Rigid contacts neither sink, lift nor creep; springs sink and the relaxation lifts and creeps as computed."""
+    depth, creep = line(out, "theory: soft and relaxed depth")
+    soft, coulomb, relaxed = (line(out, name) for name in ("soft", "Coulomb", "relaxed"))
+    np.testing.assert_allclose([soft[0], relaxed[0]], depth, rtol=1e-3)
+    np.testing.assert_allclose(coulomb, 0.0, atol=1e-4)
+    assert relaxed[1] > 1.0 > 0.0 > soft[1]
+    assert relaxed[2] == pytest.approx(creep, rel=0.01)
+    bilateral = next(row for row in out.splitlines() if row.startswith("bilateral"))
+    assert "does not slide" in bilateral
+    np.testing.assert_allclose(numbers(bilateral), 0.0, atol=1e-4)
+
+
+def check_derivatives(out):
+    for start in ("RNEA by q, v, a", "ABA by q, v, tau", "feet held, by q, v, tau"):
+        assert line(out, start)[0] < 1e-6
+
+
+def check_fclib(out):
+    assert line(out, "stored solution: natural residual")[0] < 1e-8
+    rows = {row.split()[0]: row for row in out.splitlines() if row.endswith(("converged", "stalled", "iterations"))}
+    assert {"pgs", "admm", "fixed-point", "fischer-newton", "minmap-newton", "interior-point"} <= set(rows)
+    assert rows["interior-point"].endswith(" converged")
+
+
 CHECKS = {
     "01_drop_solo12": check_drop,
     "02_box_on_incline": check_incline,
@@ -89,6 +114,9 @@ CHECKS = {
     "07_long_steps": check_long_steps,
     "08_peg_in_hole": check_peg,
     "09_own_formulation": check_own_formulation,
+    "10_contact_models": check_contact_models,
+    "11_derivatives": check_derivatives,
+    "12_fclib_problem": check_fclib,
 }
 
 

@@ -15,6 +15,7 @@ from stickslip.collision.contacts import ContactList
 from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
+from stickslip.contact.bilateral import Baumgarte, Bilateral, BilateralResult, solve_bilateral
 from stickslip.contact.formulation import Formulation
 from stickslip.contact.formulations import FORMULATIONS, make_formulation
 from stickslip.dynamics import Dynamics
@@ -24,6 +25,7 @@ from stickslip.errors import (
     InputError,
     ModelError,
     NotHonouredWarning,
+    PainleveWarning,
     RecordingError,
     StartWarning,
     StickslipError,
@@ -35,15 +37,19 @@ from stickslip.errors import (
 )
 from stickslip.maximal import Joint
 from stickslip.model import builders
+from stickslip.model.loops import Constraint
 from stickslip.model.model import Model, State
 from stickslip.model.scene import Body, Robot, Scene
 from stickslip.model.shape import Material
 from stickslip.record import Log, load
+from stickslip.record.fclib import read_fclib, write_fclib
+from stickslip.record.fclib_problem import FCLibGlobal, FCLibInfo, FCLibLocal, FCLibProblem, FCLibSolution
 from stickslip.record.problem_file import ProblemFile, ProblemWriter
 from stickslip.record.problems import ProblemFrame
 from stickslip.scenes import SCENES
 from stickslip.simulation import Simulation, Snapshot
 from stickslip.simulation.capture import capture
+from stickslip.simulation.capture_fclib import capture_fclib
 from stickslip.steppers.base import Capabilities, Stepper
 from stickslip.steppers.registry import STEPPERS, methods
 
@@ -54,14 +60,23 @@ __all__ = [
     "FORMULATIONS",
     "SCENES",
     "STEPPERS",
+    "Baumgarte",
+    "Bilateral",
+    "BilateralResult",
     "Body",
     "Capabilities",
+    "Constraint",
     "ContactList",
     "ControlError",
     "ConvexDetector",
     "Detector",
     "DivergedError",
     "Dynamics",
+    "FCLibGlobal",
+    "FCLibInfo",
+    "FCLibLocal",
+    "FCLibProblem",
+    "FCLibSolution",
     "Formulation",
     "InputError",
     "Joint",
@@ -70,6 +85,7 @@ __all__ = [
     "Model",
     "ModelError",
     "NotHonouredWarning",
+    "PainleveWarning",
     "ProblemFile",
     "ProblemFrame",
     "ProblemWriter",
@@ -89,6 +105,7 @@ __all__ = [
     "UnsupportedFeatureError",
     "builders",
     "capture",
+    "capture_fclib",
     "control",
     "database",
     "kernel",
@@ -96,5 +113,8 @@ __all__ = [
     "make_formulation",
     "maximal",
     "methods",
+    "read_fclib",
+    "solve_bilateral",
     "solvers",
+    "write_fclib",
 ]
