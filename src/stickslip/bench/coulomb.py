@@ -150,16 +150,16 @@ def targets_of(runs: Sequence[Run]) -> list[Target]:
 
 def _table(runs: Sequence[Run]) -> Table:
     table = Table(title="Coulomb's law: natural residual over all steps")
-    left = ("scene", "solver")
-    for heading in (*left, "steps", "unsolved", "worst", "median ms", "iterations"):
-        table.add_column(heading, justify="left" if heading in left else "right", no_wrap=True)
+    for heading in ("scene: solver", "steps", "unsolved", "worst", "ms", "iterations"):
+        table.add_column(heading, justify="left" if "solver" in heading else "right", no_wrap=True)
     last = ""
     for run in runs:
         if run.scene != last:
             table.add_section()
+            table.add_row(run.scene, style="bold")
         table.add_row(
-            "" if run.scene == last else run.scene, run.solver, f"{run.steps}{'' if run.complete else ' …'}",
-            f"{run.unsolved}", f"{run.worst:.1e}", f"{1e-3 * run.time:.3g}", f"{run.iterations:.3g}",
+            run.solver, f"{run.steps}{'' if run.complete else ' …'}", f"{run.unsolved}", f"{run.worst:.1e}",
+            f"{1e-3 * run.time:.3g}", f"{run.iterations:.3g}",
             style="" if run.complete and run.worst <= SOLVED else "red",
         )  # fmt: skip
         last = run.scene
