@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.console import Console
 
 from stickslip.bench.targets import Target
+from stickslip.errors import StickslipWarning
 from stickslip.reproduce.store import Store
 
 Results = dict[str, Any]
@@ -69,6 +72,22 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def image(name: str, caption: str) -> str:
     """In Markdown, with a link to the PDF."""
     return f"![{caption}]({name}.png)\n\n{caption} ([PDF]({name}.pdf))\n"
+
+
+def new_figure(rows: int, columns: int, size: tuple[float, float]):
+    """(figure, its axes (rows, columns)); ``size`` in inches."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """What simulations warn of (unsolved steps, steps too long) is what is compared: counted, not announced."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StickslipWarning)
+        yield
 
 
 def save_figure(figure, folder: Path, name: str) -> str:

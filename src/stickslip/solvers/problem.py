@@ -136,8 +136,43 @@ class NonlinearProblem:
         return "ncp"
 
 
+class _CircularCones:
+    """What contacts with circular cones share, by Coulomb's law or relaxed: bilateral rows, then three per contact."""
+
+    W: Any
+    b: np.ndarray
+    friction: np.ndarray
+    bilateral: int
+
+    @property
+    def n(self) -> int:
+        return self.W.shape[0]
+
+    @property
+    def sparse(self) -> bool:
+        return sp.issparse(self.W)
+
+    def _check(self) -> None:
+        """Arrays as solvers expect them, or an error that says what they should be."""
+        put = object.__setattr__
+        put(self, "W", _square("W", self.W))
+        put(self, "b", _vector("b", self.b, self.W.shape[0]))
+        put(self, "friction", _vector("friction", self.friction))
+        friction, nb = self.friction, self.bilateral
+        if nb < 0 or nb + 3 * len(friction) != self.n:
+            raise expected(
+                "W", f"{nb} + 3·{len(friction)} rows", self.n, "three rows per contact, bilateral rows first"
+            )
+        if not np.all(np.isfinite(self.b)):
+            raise expected("b", "finite numbers", "NaN or infinity", "look at velocities, gaps and the time step")
+        _check_symmetric(self.W)
+        bad = np.flatnonzero(~((friction >= 0.0) & np.isfinite(friction)))
+        if len(bad):
+            raise expected("friction", "finite numbers ≥ 0", f"{friction[bad[0]]:g} of contact {bad[0]}")
+
+
 @dataclass(frozen=True)
-class FrictionProblem:
+class FrictionProblem(_CircularCones):
     """Contacts with the exact (circular) Coulomb cone, u = W·p + b: an NCP.
 
     The first ``bilateral`` rows are equations u = 0 with p free. Then three rows per contact, (normal, tangent 1,
@@ -154,23 +189,11 @@ class FrictionProblem:
     bilateral: int = 0
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "W", _square("W", self.W))
-        put(self, "b", _vector("b", self.b, self.W.shape[0]))
-        put(self, "friction", _vector("friction", self.friction))
-        _check_contacts(self)
-
-    @property
-    def n(self) -> int:
-        return self.W.shape[0]
+        self._check()
 
     @property
     def kind(self) -> str:
         return "ncp"
-
-    @property
-    def sparse(self) -> bool:
-        return sp.issparse(self.W)
 
     def function(self, p: np.ndarray) -> np.ndarray:
         """u = W·p + b [m/s]."""
@@ -178,7 +201,7 @@ class FrictionProblem:
 
 
 @dataclass(frozen=True)
-class ConeProblem:
+class ConeProblem(_CircularCones):
     """The relaxed contact problem, convex: minimise ½·pᵀ·(W + R)·p + bᵀ·p over p in the cones.
 
     Rows as in ``FrictionProblem``: ``bilateral`` rows with p free, then (normal, tangent 1, tangent 2) per contact with
@@ -197,12 +220,8 @@ class ConeProblem:
     bilateral: int = 0
 
     def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "W", _square("W", self.W))
-        put(self, "b", _vector("b", self.b, self.W.shape[0]))
-        put(self, "friction", _vector("friction", self.friction))
-        put(self, "regularisation", _vector("regularisation", self.regularisation, self.n))
-        _check_contacts(self)
+        self._check()
+        object.__setattr__(self, "regularisation", _vector("regularisation", self.regularisation, self.n))
         if not np.all((self.regularisation >= 0.0) & np.isfinite(self.regularisation)):
             raise expected("regularisation", "finite numbers ≥ 0", "others")
         tangents = self.regularisation[self.bilateral :].reshape(-1, 3)[:, 1:]
@@ -210,16 +229,8 @@ class ConeProblem:
             raise expected("regularisation", "the same for both tangents of a contact", "different ones")
 
     @property
-    def n(self) -> int:
-        return self.W.shape[0]
-
-    @property
     def kind(self) -> str:
         return "cone"
-
-    @property
-    def sparse(self) -> bool:
-        return sp.issparse(self.W)
 
     def matrix(self) -> Any:
         """(n, n) W + R, stored as W is."""
@@ -230,19 +241,6 @@ class ConeProblem:
     def function(self, p: np.ndarray) -> np.ndarray:
         """u = (W + R)·p + b [m/s]."""
         return self.W @ p + self.regularisation * p + self.b
-
-
-def _check_contacts(problem: FrictionProblem | ConeProblem) -> None:
-    """What both kinds of contacts with circular cones ask of their arrays."""
-    friction, nb = problem.friction, problem.bilateral
-    if nb < 0 or nb + 3 * len(friction) != problem.n:
-        raise expected("W", f"{nb} + 3·{len(friction)} rows", problem.n, "three rows per contact, bilateral rows first")
-    if not np.all(np.isfinite(problem.b)):
-        raise expected("b", "finite numbers", "NaN or infinity", "look at velocities, gaps and the time step")
-    _check_symmetric(problem.W)
-    bad = np.flatnonzero(~((friction >= 0.0) & np.isfinite(friction)))
-    if len(bad):
-        raise expected("friction", "finite numbers ≥ 0", f"{friction[bad[0]]:g} of contact {bad[0]}")
 
 
 ASYMMETRIC = 1e-6

@@ -28,8 +28,8 @@ from stickslip.reproduce.lecture.setups import (
     Sizes,
     block,
     corner_gaps,
-    quiet,
 )
+from stickslip.reproduce.paper import quiet
 from stickslip.reproduce.store import Store
 from stickslip.simulation import Simulation
 

@@ -10,19 +10,12 @@ import numpy as np
 from stickslip.reproduce.lecture.claims import CREEP, DRAGGED, lift
 from stickslip.reproduce.lecture.experiments import APPROACH
 from stickslip.reproduce.lecture.setups import DAMPING, FORMS, SINK, STIFFNESS
-from stickslip.reproduce.paper import save_figure
+from stickslip.reproduce.paper import new_figure, save_figure
 
 Rows = list[dict[str, Any]]
 COLOURS = dict(zip((form.label for form in FORMS), ("C0", "C3", "k", "C1", "C2"), strict=True))
 STYLES = dict(zip((form.label for form in FORMS), ("-", "-.", "-", "-", "--"), strict=True))
 MARKERS = "osv^DxP*"
-
-
-def _new(rows: int, columns: int, size: tuple[float, float]):
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False)
 
 
 def _curve(ax, row: dict[str, Any], name: str, scale: float = 1.0, **style: Any) -> None:
@@ -53,7 +46,7 @@ def _finish(figure, axes, out: Path, name: str) -> str:
 
 
 def _drop(rows: Rows, out: Path) -> str:
-    figure, axes = _new(1, 3, (15, 4.2))
+    figure, axes = new_figure(1, 3, (15, 4.2))
     for row in rows:
         _curve(axes[0, 0], row, "height", 1e3)
         _curve(axes[0, 1], row, "gap", 1e3)
@@ -71,7 +64,7 @@ def _drop(rows: Rows, out: Path) -> str:
 
 
 def _pull(rows: Rows, out: Path) -> str:
-    figure, axes = _new(1, 2, (11, 4.2))
+    figure, axes = new_figure(1, 2, (11, 4.2))
     for row in rows:
         _curve(axes[0, 0], row, "normal")
         _curve(axes[0, 1], row, "height", 1e3)
@@ -85,7 +78,7 @@ def _pull(rows: Rows, out: Path) -> str:
 
 
 def _approach(rows: Rows, out: Path) -> str:
-    figure, axes = _new(1, 2, (11, 4.2))
+    figure, axes = new_figure(1, 2, (11, 4.2))
     for row in rows:
         gap, force = 1e3 * np.array(row["gap"]), np.array(row["normal"])
         last = int(np.argmin(gap)) + 1
@@ -106,7 +99,7 @@ def _approach(rows: Rows, out: Path) -> str:
 
 
 def _slide(rows: Rows, out: Path) -> str:
-    figure, axes = _new(1, 2, (11, 4.2))
+    figure, axes = new_figure(1, 2, (11, 4.2))
     for row in rows:
         _curve(axes[0, 0], row, "height", 1e3)
         _curve(axes[0, 1], row, "x")
@@ -122,7 +115,7 @@ def _slide(rows: Rows, out: Path) -> str:
 
 
 def _slope(rows: Rows, out: Path) -> str:
-    figure, axes = _new(1, 1, (6.5, 4.2))
+    figure, axes = new_figure(1, 1, (6.5, 4.2))
     for row in rows:
         _curve(axes[0, 0], row, "x", 1e3)
     times = np.array(rows[0]["times"])
@@ -134,7 +127,7 @@ def _slope(rows: Rows, out: Path) -> str:
 
 def stiffness(rows: Rows, out: Path) -> list[str]:
     """Energy over stiffness."""
-    figure, axes = _new(1, 2, (12, 4.4))
+    figure, axes = new_figure(1, 2, (12, 4.4))
     for k, method in enumerate(dict.fromkeys(row["method"] for row in rows)):
         chosen = [row for row in rows if row["method"] == method]
         K = [row["stiffness"] for row in chosen]
@@ -152,7 +145,7 @@ def stiffness(rows: Rows, out: Path) -> list[str]:
 
 def differences(rows: Rows, out: Path) -> list[str]:
     """Errors of finite differences over their step."""
-    figure, axes = _new(1, 1, (6.5, 4.4))
+    figure, axes = new_figure(1, 1, (6.5, 4.4))
     for k, kind in enumerate(dict.fromkeys(row["kind"] for row in rows)):
         chosen = [row for row in rows if row["kind"] == kind]
         axes[0, 0].loglog([row["step"] for row in chosen], [row["error"] for row in chosen], MARKERS[k] + "-",
@@ -168,7 +161,7 @@ def timing(rows: Rows, out: Path) -> list[str]:
     robots = [row for row in rows if row["links"] is None]
     chains = [row for row in rows if row["links"] is not None]
     algorithms = list(dict.fromkeys(row["algorithm"] for row in rows))
-    figure, axes = _new(2, len(algorithms), (5.6 * len(algorithms), 8.4))
+    figure, axes = new_figure(2, len(algorithms), (5.6 * len(algorithms), 8.4))
     series = (("analytic", "ours, analytic"), ("pinocchio", "Pinocchio, analytic"),
               ("differences", "ours, finite differences"), ("function", "ours, the function itself"))  # fmt: skip
     for column, algorithm in enumerate(algorithms):

@@ -6,16 +6,12 @@ they hold m·g at a depth of m·g/(4·K), damped with ζ = 4·B/(2·√(4·K·m)
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.errors import StickslipWarning
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 
@@ -92,11 +88,3 @@ def corner_gaps(q: np.ndarray) -> np.ndarray:
     lowest = CORNERS[CORNERS[:, 2] < 0.0]
     third = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)  # of R
     return q[:, 2:3] + third @ lowest.T
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Steps that are too long, and contacts that start deep, are what is compared."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
-        yield

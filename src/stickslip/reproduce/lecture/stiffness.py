@@ -13,7 +13,8 @@ import numpy as np
 
 from stickslip.errors import DivergedError
 from stickslip.progress import Progress
-from stickslip.reproduce.lecture.setups import DT, MASS, SIZE, G, Sizes, block, corner_gaps, quiet
+from stickslip.reproduce.lecture.setups import DT, MASS, SIZE, G, Sizes, block, corner_gaps
+from stickslip.reproduce.paper import quiet
 from stickslip.reproduce.store import Store
 from stickslip.simulation import Simulation
 

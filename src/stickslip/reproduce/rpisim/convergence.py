@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from stickslip.progress import Progress
-from stickslip.reproduce.rpisim.setups import Sizes, build, quiet, simulation, thinned
+from stickslip.reproduce.paper import quiet
+from stickslip.reproduce.rpisim.setups import Sizes, build, simulation, thinned
 from stickslip.reproduce.store import Store
 
 SOLVERS = ("fischer-newton", "minmap-newton", "interior-point", "pgs")

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.reproduce.rpisim.setups import Sizes, build, quiet, simulation
+from stickslip.reproduce.paper import quiet
+from stickslip.reproduce.rpisim.setups import Sizes, build, simulation
 from stickslip.reproduce.store import Store
 from stickslip.steppers.time_stepping import TimeStepping
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.reproduce.paper import save_figure
+from stickslip.reproduce.paper import new_figure, save_figure
 from stickslip.reproduce.rpisim.peg import FALL_STEPS, TRAVEL, free_fall
 from stickslip.reproduce.rpisim.setups import DT
 
@@ -21,17 +21,10 @@ EXACT, WORST = 1e-12, 1e2
 """[m] smaller and larger distances are drawn there."""
 
 
-def _new(rows: int, columns: int, size: tuple[float, float]):
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False)
-
-
 def drift(rows: Rows, out: Path) -> list[str]:
     """Fig. 4: position and velocity errors over time."""
     joints = list(dict.fromkeys(row["joint"] for row in rows))
-    figure, axes = _new(len(joints), 2, (11, 3.4 * len(joints)))
+    figure, axes = new_figure(len(joints), 2, (11, 3.4 * len(joints)))
     for line, joint in zip(axes, joints, strict=True):
         for ax, stabilised in zip(line, (False, True), strict=True):
             (row,) = [
@@ -55,7 +48,7 @@ def drift(rows: Rows, out: Path) -> list[str]:
 def peg(rows: Rows, out: Path) -> list[str]:
     """Fig. 8: heights of both pegs."""
     names = list(dict.fromkeys(row["clearance"] for row in rows))
-    figure, axes = _new(1, len(names), (12, 4.6))
+    figure, axes = new_figure(1, len(names), (12, 4.6))
     styles = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)), (0, (3, 1, 1, 1)))
     for ax, name in zip(axes[0], names, strict=True):
         chosen = [row for row in rows if row["clearance"] == name]
@@ -83,7 +76,7 @@ def peg(rows: Rows, out: Path) -> list[str]:
 
 def convergence(rows: Rows, out: Path) -> list[str]:
     """Fig. 9: natural merit over iterations."""
-    figure, axes = _new(2, (len(rows) + 1) // 2, (11, 7.5))
+    figure, axes = new_figure(2, (len(rows) + 1) // 2, (11, 7.5))
     for ax, row in zip(axes.flat, rows, strict=False):
         for curve in row["curves"]:
             at, residual = np.array(curve).T
@@ -100,7 +93,7 @@ def convergence(rows: Rows, out: Path) -> list[str]:
 
 def grasp(rows: Rows, out: Path) -> list[str]:
     """Fig. 10: the arm's angles, the object's height, the joint errors."""
-    figure, axes = _new(1, 3, (14, 4.2))
+    figure, axes = new_figure(1, 3, (14, 4.2))
     first = rows[0]
     for k, angle in enumerate(np.array(first["angles"]).T):
         axes[0, 0].plot(first["times"], angle, label=f"joint {k + 1}")
@@ -125,7 +118,7 @@ def grasp(rows: Rows, out: Path) -> list[str]:
 
 def solvers(rows: Rows, out: Path) -> list[str]:
     """Sec. 5.2: time and merit of every solver, and convergence on the largest Stewart–Trinkle LCP."""
-    figure, axes = _new(1, 2, (14, 5))
+    figure, axes = new_figure(1, 2, (14, 5))
     left, right = axes[0]
     solvers = list(dict.fromkeys(row["solver"] for row in rows))
     for k, solver in enumerate(solvers):
@@ -156,7 +149,7 @@ def solvers(rows: Rows, out: Path) -> list[str]:
 def inclusion(rows: Rows, out: Path) -> list[str]:
     """Sec. 5.3: distance from the right place over the margin; methods a little beside each other, to be seen."""
     names = list(dict.fromkeys(row["clearance"] for row in rows))
-    figure, axes = _new(1, len(names), (14, 4.8))
+    figure, axes = new_figure(1, len(names), (14, 4.8))
     least = min(row["margin"] for row in rows) / 1.5
     for ax, name in zip(axes[0], names, strict=True):
         for k, method in enumerate(dict.fromkeys(row["method"] for row in rows)):

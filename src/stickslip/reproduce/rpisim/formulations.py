@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from stickslip.model.scene import Scene
+from stickslip.reproduce.paper import quiet
 from stickslip.reproduce.rpisim.peg import CASES, FALL_STEPS, SCALES, Case, fall, free_fall
-from stickslip.reproduce.rpisim.setups import Sizes, quiet
+from stickslip.reproduce.rpisim.setups import Sizes
 from stickslip.reproduce.store import Store
 from stickslip.simulation import Simulation
 

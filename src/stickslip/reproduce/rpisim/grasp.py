@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.reproduce.rpisim.setups import DT, Sizes, build, quiet
+from stickslip.reproduce.paper import quiet
+from stickslip.reproduce.rpisim.setups import DT, Sizes, build
 from stickslip.reproduce.store import Store
 from stickslip.scenes import SCENES
 from stickslip.simulation import Simulation

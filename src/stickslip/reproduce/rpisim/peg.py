@@ -12,7 +12,8 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import DivergedError
-from stickslip.reproduce.rpisim.setups import DT, Sizes, build, quiet, simulation
+from stickslip.reproduce.paper import quiet
+from stickslip.reproduce.rpisim.setups import DT, Sizes, build, simulation
 from stickslip.reproduce.store import Store
 
 G = 9.81

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from stickslip.errors import StickslipWarning
 from stickslip.scenes import SCENES, Setup
 from stickslip.simulation import Simulation
 
@@ -69,11 +65,3 @@ def thinned(history: np.ndarray) -> list[list[float]]:
     if last >= CURVE:
         at = np.unique(np.r_[0, np.round(np.geomspace(1, last, CURVE))].astype(int))
     return [[int(k), float(history[k])] for k in at]
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Solvers that do not reach their tolerance are counted, not announced: they are what is compared."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
-        yield

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from stickslip.database.compare import Comparison
 from stickslip.progress import Progress
 from stickslip.record.problem_file import ProblemWriter
-from stickslip.reproduce.rpisim.setups import Sizes, build, quiet, simulation, thinned
+from stickslip.reproduce.paper import quiet
+from stickslip.reproduce.rpisim.setups import Sizes, build, simulation, thinned
 from stickslip.reproduce.store import Store
 from stickslip.simulation.capture import capture
 
