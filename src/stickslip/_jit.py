@@ -2,7 +2,9 @@
 
 Numba's own cache notices an edit of the file that holds a function, but not an edit of a helper that the function
 calls in another file: it then returns the old answer. So compiled code lives in a directory whose name is a hash of
-the whole package's source (and of the Numba and NumPy versions): any edit in the package starts a fresh directory.
+the package's source (and of the Numba and NumPy versions): any edit of what kernels can call starts a fresh directory.
+The upper layers (``WITHOUT_HELPERS``) are left out: no kernel calls a function there but of its own file, which Numba's
+own cache notices.
 
 * ``STICKSLIP_CACHE_DIR`` moves the cache (default: the user's cache directory).
 * ``NUMBA_DISABLE_JIT=1`` runs every kernel as plain Python: slow, but you can set a breakpoint in it.
@@ -29,6 +31,8 @@ from numba.core import config as numba_config
 
 F = TypeVar("F", bound=Callable)
 
+WITHOUT_HELPERS = ("bench", "cli", "database", "record", "reproduce", "scenes", "simulation")
+"""Packages whose edits leave compiled code as it is."""
 VERSION = r"[0-9a-f]{16}"
 """What the name of a version's folder looks like."""
 KEPT_CACHES = 4
@@ -36,9 +40,11 @@ KEPT_CACHES = 4
 
 
 def source_hash(package: Path) -> str:
-    """Hash of every Python file of the package, and of the versions that decide the machine code."""
+    """Hash of every Python file that kernels may call, and of the versions that decide the machine code."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     for path in sorted(package.rglob("*.py")):
+        if path.relative_to(package).parts[0] in WITHOUT_HELPERS:
+            continue
         digest.update(path.relative_to(package).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
