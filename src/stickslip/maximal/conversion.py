@@ -82,51 +82,58 @@ def relative_rotation(tree, kin, b, R):
 
 
 @kernel
+def link_coordinates(tree, kin, b, previous, R, q):
+    """The coordinates of link b's joints, none of them free, in q (nq,); R (3, 3) is scratch."""
+    u, c = tree.joint_axis, tree.joint_pos
+    first, stop, p = tree.joint_start[b], tree.joint_start[b + 1], tree.parent[b]
+    relative_rotation(tree, kin, b, R)
+    w, ix, iy, iz = from_matrix(R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2])
+    a = anchor_joint(tree, b)
+    x, y, z = rotate(kin.rot, b, c[a, 0], c[a, 1], c[a, 2])
+    x, y, z = x + kin.pos[b, 0], y + kin.pos[b, 1], z + kin.pos[b, 2]
+    x, y, z = rotate_transposed(kin.rot, p, x - kin.pos[p, 0], y - kin.pos[p, 1], z - kin.pos[p, 2])
+    x, y, z = x - tree.link_pos[b, 0], y - tree.link_pos[b, 1], z - tree.link_pos[b, 2]
+    x, y, z = rotate_transposed(tree.link_rot, b, x, y, z)
+    x, y, z = x - c[a, 0], y - c[a, 1], z - c[a, 2]
+    two_hinges = stop - first == 2 and tree.joint_type[first] == HINGE and tree.joint_type[first + 1] == HINGE
+    for j in range(first, stop):
+        i, kind = tree.joint_q[j], tree.joint_type[j]
+        if kind == BALL:
+            put_quaternion(w, ix, iy, iz, previous, i, q)
+        elif kind == SLIDE:
+            q[i] = tree.q0[i] + u[j, 0] * x + u[j, 1] * y + u[j, 2] * z
+        elif not two_hinges:
+            angle = 2.0 * atan2(u[j, 0] * ix + u[j, 1] * iy + u[j, 2] * iz, w)
+            q[i] = nearest_turn(tree.q0[i] + angle, previous[i])
+    if two_hinges:
+        j, k = first, first + 1
+        nx, ny, nz = cross(u[j, 0], u[j, 1], u[j, 2], u[k, 0], u[k, 1], u[k, 2])
+        across, along, back_across, back_along = 0.0, 0.0, 0.0, 0.0
+        for m in range(3):
+            turned = R[m, 0] * u[k, 0] + R[m, 1] * u[k, 1] + R[m, 2] * u[k, 2]
+            back = R[0, m] * u[j, 0] + R[1, m] * u[j, 1] + R[2, m] * u[j, 2]
+            n = nx if m == 0 else (ny if m == 1 else nz)
+            across += n * turned
+            along += u[k, m] * turned
+            back_across += n * back
+            back_along += u[j, m] * back
+        i = tree.joint_q[j]
+        q[i] = nearest_turn(tree.q0[i] + atan2(across, along), previous[i])
+        i = tree.joint_q[k]
+        q[i] = nearest_turn(tree.q0[i] + atan2(back_across, back_along), previous[i])
+
+
+@kernel
 def joint_coordinates(tree, kin, Q, previous, R, q):
     """q (nq,) from the poses Q and ``kin`` of the cut model; ``previous`` (nq,) may be ``q``; R (3, 3) is scratch."""
-    u, c = tree.joint_axis, tree.joint_pos
     for b in range(1, tree.parent.shape[0]):
-        first, stop, p = tree.joint_start[b], tree.joint_start[b + 1], tree.parent[b]
+        first = tree.joint_start[b]
         if tree.joint_type[first] == FREE:
             i, k = tree.joint_q[first], 7 * (b - 1)
             q[i], q[i + 1], q[i + 2] = Q[k], Q[k + 1], Q[k + 2]
             put_quaternion(Q[k + 3], Q[k + 4], Q[k + 5], Q[k + 6], previous, i + 3, q)
-            continue
-        relative_rotation(tree, kin, b, R)
-        w, ix, iy, iz = from_matrix(R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2])
-        a = anchor_joint(tree, b)
-        x, y, z = rotate(kin.rot, b, c[a, 0], c[a, 1], c[a, 2])
-        x, y, z = x + kin.pos[b, 0], y + kin.pos[b, 1], z + kin.pos[b, 2]
-        x, y, z = rotate_transposed(kin.rot, p, x - kin.pos[p, 0], y - kin.pos[p, 1], z - kin.pos[p, 2])
-        x, y, z = x - tree.link_pos[b, 0], y - tree.link_pos[b, 1], z - tree.link_pos[b, 2]
-        x, y, z = rotate_transposed(tree.link_rot, b, x, y, z)
-        x, y, z = x - c[a, 0], y - c[a, 1], z - c[a, 2]
-        two_hinges = stop - first == 2 and tree.joint_type[first] == HINGE and tree.joint_type[first + 1] == HINGE
-        for j in range(first, stop):
-            i, kind = tree.joint_q[j], tree.joint_type[j]
-            if kind == BALL:
-                put_quaternion(w, ix, iy, iz, previous, i, q)
-            elif kind == SLIDE:
-                q[i] = tree.q0[i] + u[j, 0] * x + u[j, 1] * y + u[j, 2] * z
-            elif not two_hinges:
-                angle = 2.0 * atan2(u[j, 0] * ix + u[j, 1] * iy + u[j, 2] * iz, w)
-                q[i] = nearest_turn(tree.q0[i] + angle, previous[i])
-        if two_hinges:
-            j, k = first, first + 1
-            nx, ny, nz = cross(u[j, 0], u[j, 1], u[j, 2], u[k, 0], u[k, 1], u[k, 2])
-            across, along, back_across, back_along = 0.0, 0.0, 0.0, 0.0
-            for m in range(3):
-                turned = R[m, 0] * u[k, 0] + R[m, 1] * u[k, 1] + R[m, 2] * u[k, 2]
-                back = R[0, m] * u[j, 0] + R[1, m] * u[j, 1] + R[2, m] * u[j, 2]
-                n = nx if m == 0 else (ny if m == 1 else nz)
-                across += n * turned
-                along += u[k, m] * turned
-                back_across += n * back
-                back_along += u[j, m] * back
-            i = tree.joint_q[j]
-            q[i] = nearest_turn(tree.q0[i] + atan2(across, along), previous[i])
-            i = tree.joint_q[k]
-            q[i] = nearest_turn(tree.q0[i] + atan2(back_across, back_along), previous[i])
+        else:
+            link_coordinates(tree, kin, b, previous, R, q)
 
 
 def to_bodies(model: Model, q, v) -> tuple[np.ndarray, np.ndarray]:

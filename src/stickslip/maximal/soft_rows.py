@@ -10,6 +10,9 @@ damping of ``joint_gains``; I_a: armature. Eliminated along the tree that is the
 
     r·V⁺ + C·λ = t,    C = 1/w,    t = q̇⁻ + C·h·(τ − h·K·q̇⁻)
 
+Rows of slides, balls and universal joints turn with the bodies: q̈ = r·V̇ + ṙ·V there, and whoever gives τ takes I_a·ṙ·V
+off it (``turning_rotors``).
+
 C [1/kg or 1/(kg m²)] stands on the diagonal of r·M⁻¹·rᵀ, so that no stiffness limits h. A joint velocity with w = 0 has
 no row: its τ is a force on the bodies. Free joints have no row either: their velocities are those of a body, and
 h·D + h²·K is added to its mass.
@@ -22,8 +25,22 @@ from scipy import sparse
 
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.maximal.pair_rows import PairRows
-from stickslip.model.arrays import FREE, Actuators, JointForces
+from stickslip.model.arrays import FREE, HINGE, Actuators, JointForces
 from stickslip.model.model import Model
+
+
+def turning_rotors(model: Model) -> np.ndarray:
+    """Joint velocities with a rotor whose rows turn with the bodies: all but those of single hinges, whose axes both
+    bodies carry, and of free joints."""
+    tree, turning = model.tree, model.inertia.armature > 0.0
+    for b in range(1, model.nlink):
+        own = np.arange(tree.joint_start[b], tree.joint_start[b + 1])
+        hinges = own[tree.joint_type[own] == HINGE]
+        if len(hinges) == 1:
+            turning[tree.joint_v[hinges[0]]] = False
+        if tree.joint_type[own[0]] == FREE:
+            turning[model.support.link_dof[b] : model.support.link_dof[b + 1]] = False
+    return np.flatnonzero(turning)
 
 
 class SoftRows:

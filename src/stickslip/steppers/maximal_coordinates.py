@@ -27,12 +27,12 @@ from stickslip.dynamics.joint_limits import near_limits
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
 from stickslip.maximal.constraints import Constraints
-from stickslip.maximal.conversion import joint_coordinates, to_bodies
+from stickslip.maximal.conversion import joint_coordinates, place_bodies, to_bodies
 from stickslip.maximal.cut import cut
 from stickslip.maximal.joints import Joint
 from stickslip.maximal.pair_rows import PairRows
 from stickslip.maximal.rates import body_forces, joint_space_forces, joint_velocities, rate_rows
-from stickslip.maximal.soft_rows import SoftRows
+from stickslip.maximal.soft_rows import SoftRows, turning_rotors
 from stickslip.maximal.stabilisation import Stabilisation
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import Inputs
@@ -86,6 +86,7 @@ class MaximalCoordinates(Coordinates):
         self._tau, self._force, self._bias = np.zeros(model.nv), np.zeros(nv), np.zeros(nv)
         self._f_ext, self._next, self._R = np.zeros((model.nlink, 6)), np.zeros(self.cut.nq), np.zeros((3, 3))
         self._rates, self._dt = np.zeros((model.nv, 12)), 0.0
+        self._turning, self._ahead = turning_rotors(model), make_data(self.cut).kin
         self._contacts: sp.csr_array | None = None
         held = np.zeros(model.nlink, dtype=bool)
         held[self.constraints.joints.link1] = held[self.constraints.joints.link2] = True
@@ -110,6 +111,8 @@ class MaximalCoordinates(Coordinates):
         joint_space_forces(
             m.tree, self._passive, m.actuators, state.q, state.v, inputs.control, inputs.applied, self._tau
         )
+        if len(self._turning):
+            self._tau[self._turning] -= m.inertia.armature[self._turning] * self._turned(dt)
         self._soft.begin(state.q, state.v, inputs.control, dt, self._tau)
         self._look()
         self._f_ext[:] = 0.0
@@ -121,6 +124,16 @@ class MaximalCoordinates(Coordinates):
             self._bias, self.free_velocity,
         )  # fmt: skip
         self._dt, self._contacts = dt, None
+
+    def _turned(self, dt: float) -> np.ndarray:
+        """(nt,) ṙ·V of rotors whose rows turn [rad/s² or m/s²]: the change over a step with V as it is."""
+        m, rates, rate = self.model, np.zeros((self.model.nv, 12)), np.empty((2, self.model.nv))
+        integrate(self.cut.tree, self.Q, self.V, dt, self._next)
+        for Q, v in zip((self.Q, self._next), rate, strict=True):
+            place_bodies(Q, self.V, self._ahead)
+            rate_rows(m.tree, self._ahead, rates)
+            joint_velocities(m.tree, m.support, rates, self.V, v)
+        return (rate[1] - rate[0])[self._turning] / dt
 
     def _look(self) -> None:
         """Kinematics, mass matrix, rates and joint rows at Q and V."""

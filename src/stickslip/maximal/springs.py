@@ -1,0 +1,30 @@
+"""How long a step may be whose passive joint springs are part of the Lagrangian, their forces taken at its beginning.
+
+x⁺ = x + h·v⁺, v⁺ = v − h·ω²·x is symplectic Euler: for h < 2/ω it keeps an energy that differs from the true one by
+O(h); beyond, it grows without bounds. With stiffnesses K of the joint velocities, the fastest of all springs together
+has ω² = largest eigenvalue of K^½·r·M⁻¹·rᵀ·K^½, r the rows of joint velocities and M⁻¹ the response of the bodies with
+their joints and rotors: the inverse mass matrix of joint coordinates. Loops can only slow it down; dampers and servos
+are implicit and do so, too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip.dynamics import Dynamics
+from stickslip.model.arrays import JOINT_NV
+from stickslip.model.model import Model
+
+
+def spring_stiffness(model: Model) -> np.ndarray:
+    """(nv,) stiffness of passive springs by joint velocity [N m/rad or N/m]."""
+    sizes = [JOINT_NV[kind] for kind in model.tree.joint_type]
+    return np.repeat(model.joint_forces.stiffness, sizes)
+
+
+def longest_spring_step(model: Model, q: np.ndarray) -> float:
+    """The longest stable step [s], 2/ω, of the passive joint springs at the configuration q (nq,); infinite without."""
+    stiffness = spring_stiffness(model)
+    if not np.any(stiffness > 0.0):
+        return float("inf")
+    return float(2.0 / np.sqrt(Dynamics(model).mobility_norm(q, stiffness)))
