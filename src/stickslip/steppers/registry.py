@@ -19,6 +19,7 @@ from stickslip.steppers.time_steppers import (
     RelaxedStepper,
     StewartTrinkleStepper,
 )
+from stickslip.steppers.variational import Variational
 
 STEPPERS: dict[str, type[Stepper]] = {
     "semi-implicit-euler": SemiImplicitEuler,
@@ -32,12 +33,15 @@ STEPPERS: dict[str, type[Stepper]] = {
     "peg": PegStepper,
     "coulomb": CoulombStepper,
     "relaxed": RelaxedStepper,
+    "variational": Variational,
 }
 
 LAWS: dict[str, str] = {
     "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes; "
     "points and spheres on boxes and spheres)",
     "sticking": "every contact that touches becomes a joint: it neither slips nor, by default, lets go",
+    "pyramid": "rigid contacts with Coulomb friction in a pyramid of four or more facets",
+    "circular": "rigid contacts with Coulomb friction in the circular cone",
     "none": "no contacts: free flight",
     **{name: f"solver of time stepping; {solver.summary}" for name, solver in SOLVERS.items()},
 }
