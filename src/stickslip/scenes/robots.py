@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from stickslip.control import PD
-from stickslip.control.references import jump, squat, trot, walk
+from stickslip.control.references import jump, squat, tracked_trot, trot, walk
+from stickslip.control.references.feet import A1_FEET
 from stickslip.errors import number
 from stickslip.model.scene import Scene
 from stickslip.model.shape import DEFAULT_STIFFNESS
@@ -72,3 +73,16 @@ def solo12_trot(friction: float = 1.0) -> Setup:
 
 def solo12_jump() -> Setup:
     return _planned("solo12-jump", jump, 1e-2)
+
+
+def a1_walk(seconds: float = 3.0, *, speed: float = 0.3, friction: float = 0.8) -> Setup:
+    """Unitree A1 walks along x with ``speed`` [m/s], the feet of one diagonal after those of the other, and stands at
+    both ends of the ``seconds``; planned torques and PD control of the joints. Its feet just touch the floor."""
+    scene = Scene(name="a1-walk")
+    scene.add_plane(friction=friction)
+    scene.add_robot("a1")
+    controller, _ = tracked_trot(
+        scene.compile(), kp=100.0, kd=2.0, speed=speed, duration=seconds, swing=0.2, overlap=0.05,
+        friction=0.9 * friction, feet=A1_FEET,
+    )  # fmt: skip
+    return Setup(scene, controller, control_dt=2e-3)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.control import PD
+from stickslip.control.references import HopperTurn
 from stickslip.errors import expected, number
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
 from stickslip.model.scene import Scene
 from stickslip.scenes.setup import Setup
+from stickslip.simulation import Simulation
 
 
 def hopper() -> Setup:
@@ -18,18 +20,34 @@ def hopper() -> Setup:
     return Setup(scene, PD(kp=200.0, kd=5.0))
 
 
-def chain() -> Setup:
+def hopper_turn(speed: float = 4.2, *, turns: float = 1.0, friction: float = 0.2) -> Setup:
+    """The hopper stands on its foot, crouches, leaves the ground with ``speed`` [m/s] of its sphere, turns about the
+    axis (1, 1, 0) in the air and lands. Torques on the sphere are a wrench, which a user stage applies."""
+    scene = Scene(name="hopper-turn")
+    scene.add_plane(friction=friction)
+    add_hopper(scene)
+    turn = HopperTurn(scene.compile(), speed=speed, turns=turns)
+
+    def flywheels(sim: Simulation) -> None:
+        sim.inputs.wrench[1, 3:] = turn.torque(sim.time, sim.state.q, sim.state.v)
+
+    return Setup(scene, turn, control_dt=1e-3, user=flywheels)
+
+
+def chain(links: int = 10, *, height: float = 0.5) -> Setup:
+    """Links in a row, ``height`` [m] above the floor."""
     scene = Scene(name="chain")
     scene.add_plane(friction=0.2)
-    add_chain(scene, 10, pos=(0, 0, 0.5))
+    add_chain(scene, links, pos=(0, 0, height))
     return Setup(scene)
 
 
-def cylinder() -> Setup:
+def cylinder(contacts: int = 8, *, height: float = 0.5, tilt: float = 0.1) -> Setup:
+    """A cylinder with its centre at ``height`` [m], tilted by ``tilt`` [rad]."""
     scene = Scene(name="cylinder")
     scene.add_plane(friction=0.2)
-    tilt = 0.1
-    add_cylinder_on_points(scene, 8, pos=(0, 0, 0.5), quat=(np.cos(tilt / 2), np.sin(tilt / 2), 0, 0))
+    quat = (np.cos(tilt / 2), np.sin(tilt / 2), 0, 0)
+    add_cylinder_on_points(scene, contacts, pos=(0, 0, height), quat=quat)
     return Setup(scene)
 
 

@@ -3,7 +3,8 @@ return the state to start in."""
 
 from stickslip.control.references.jump import jump
 from stickslip.control.references.squat import squat
-from stickslip.control.references.trot import trot
+from stickslip.control.references.trot import tracked_trot, trot
+from stickslip.control.references.turn import HopperTurn
 from stickslip.control.references.walk import WalkPlan, walk
 
-__all__ = ["WalkPlan", "jump", "squat", "trot", "walk"]
+__all__ = ["HopperTurn", "WalkPlan", "jump", "squat", "tracked_trot", "trot", "walk"]

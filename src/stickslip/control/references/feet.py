@@ -10,6 +10,8 @@ from stickslip.errors import InputError, expected, unknown
 from stickslip.model.model import Model
 
 SOLO12_FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
+A1_FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
+"""Centres of spheres of 2 cm."""
 ROMEO_FEET = {
     f"{side}_ankle": tuple(
         f"{side}_foot_{corner}" for corner in ("front_left", "front_right", "rear_left", "rear_right")

@@ -41,14 +41,24 @@ class Plan:
 
         A control holds for a whole step, so the torque kept for an instant is that of half a step later.
         """
-        u = self.efforts.u
-        middle = self.time + control_dt / 2
-        held = np.stack([np.interp(middle, self.time, u[:, i]) for i in range(u.shape[1])], axis=1)
         dt = float(self.time[1] - self.time[0])
         gains = regulator(
             self.robot, self.motion, self.efforts, self.stance, dt, control_dt, ground, weights or Weights()
         )
-        return Reference(self.time, self.motion.q, self.motion.v, held, gains)
+        return Reference(self.time, self.motion.q, self.motion.v, self._held(control_dt), gains)
+
+    def tracking(self, control_dt: float, kp: float, kd: float) -> Reference:
+        """The same with gains of the joints alone, kp [N m/rad] and kd [N m s/rad]: nobody looks at the base."""
+        nu, nv = self.efforts.u.shape[1], self.motion.v.shape[1]
+        gains = np.zeros((len(self.time), nu, 2 * nv))
+        own = np.arange(nu)
+        gains[:, own, self.robot.actuated] = kp
+        gains[:, own, nv + self.robot.actuated] = kd
+        return Reference(self.time, self.motion.q, self.motion.v, self._held(control_dt), gains)
+
+    def _held(self, control_dt: float) -> np.ndarray:
+        u, middle = self.efforts.u, self.time + control_dt / 2
+        return np.stack([np.interp(middle, self.time, u[:, i]) for i in range(u.shape[1])], axis=1)
 
 
 def standing_start(robot: Legged) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

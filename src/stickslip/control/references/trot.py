@@ -1,4 +1,4 @@
-"""A trot of Solo12: the feet of one diagonal swing while those of the other stand, then all four stand for a moment.
+"""A trot of Solo12 or A1: the feet of one diagonal swing while those of the other stand, then all four stand briefly.
 
 Footholds lie under the hips at the middle of the stance that follows, feet swing along polynomials that leave and
 reach the ground without velocity, and the force of a foot that has just landed or is about to leave grows from and
@@ -116,3 +116,15 @@ def trot(
     control_dt = number("control_dt", control_dt, "a positive number of seconds", above=0.0)
     plan = plan_trot(model, **options)
     return LinearFeedback(plan.reference(control_dt, weights)), model.state()
+
+
+def tracked_trot(
+    model: Model, *, kp: float, kd: float, control_dt: float = 2e-3, **options
+) -> tuple[LinearFeedback, State]:
+    """The same motion, followed by the joints alone: planned torques and PD control, kp [N m/rad] and kd [N m s/rad].
+
+    Planned in a third of the time, and as simple as a gait can be; after a push nothing brings the base back.
+    """
+    control_dt = number("control_dt", control_dt, "a positive number of seconds", above=0.0)
+    kp, kd = number("kp", kp, "a number ≥ 0", least=0.0), number("kd", kd, "a number ≥ 0", least=0.0)
+    return LinearFeedback(plan_trot(model, **options).tracking(control_dt, kp, kd)), model.state()
