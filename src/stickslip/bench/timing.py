@@ -25,8 +25,13 @@ def seconds(work: Callable[[int], Any], calls: int) -> float:
     return (time.perf_counter() - begin) / calls
 
 
-def interleaved(timed: Mapping[Key, Callable[[], float]], rounds: int, label: str) -> dict[Key, float]:
-    """Median [µs] of what each function returns [s], called in turn, round by round."""
+def interleaved(
+    timed: Mapping[Key, Callable[[], float]],
+    rounds: int,
+    label: str,
+    figure: Callable[[list[float]], float] = statistics.median,
+) -> dict[Key, float]:
+    """Median, or another ``figure``, [µs] of what each function returns [s], called in turn, round by round."""
     for work in timed.values():
         work()  # compiles
     samples: dict[Key, list[float]] = {key: [] for key in timed}
@@ -35,7 +40,7 @@ def interleaved(timed: Mapping[Key, Callable[[], float]], rounds: int, label: st
             for key, work in timed.items():
                 samples[key].append(1e6 * work())
             bar.update(done + 1)
-    return {key: statistics.median(values) for key, values in samples.items()}
+    return {key: figure(values) for key, values in samples.items()}
 
 
 @dataclass(frozen=True)
