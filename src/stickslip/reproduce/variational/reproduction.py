@@ -1,0 +1,75 @@
+"""Brüdigam et al. as a reproduction: which studies make which parts of the report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stickslip.bench.targets import Target
+from stickslip.reproduce.paper import Reproduction, Results
+from stickslip.reproduce.variational import (
+    agreement,
+    claims,
+    conservation,
+    figures,
+    hopper,
+    iterations,
+    quadruped,
+    scaling,
+)
+from stickslip.reproduce.variational.sections import SECTIONS, preface
+from stickslip.reproduce.variational.setups import FULL, QUICK, Sizes
+
+
+class Variational(Reproduction):
+    """Linear time over contacts and bodies; a hopper and a quadruped."""
+
+    name = "variational"
+    title = "Linear-time contact and friction in maximal coordinates, with stickslip"
+    citation = (
+        'Jan Brüdigam, Jana Janeva, Stefan Sosnowski, Sandra Hirche: "Linear-Time Contact and Friction Dynamics in '
+        'Maximal Coordinates using Variational Integrators"'
+    )
+    quick_note = "fewer sizes and runs, shorter motions, one robot, coarser steps"
+    studies = (
+        (("fig4",), lambda store, sizes: {"cylinder": scaling.study(store, sizes, "cylinder")}),
+        (("fig5",), lambda store, sizes: {"chain": scaling.study(store, sizes, "chain")}),
+        (("fig6",), lambda store, sizes: {"hopper": hopper.study(store, sizes)}),
+        (("fig7",), lambda store, sizes: {"quadruped": quadruped.study(store, sizes)}),
+        (("conservation",), lambda store, sizes: {"conservation": conservation.study(store, sizes)}),
+        (("iterations",), lambda store, sizes: {"iterations": iterations.study(store, sizes)}),
+        (("agreement",), lambda store, sizes: {"agreement": agreement.study(store, sizes)}),
+    )
+    sections = SECTIONS
+    tables = ("cylinder", "chain", "hopper", "quadruped", "conservation", "iterations", "agreement")
+    figure_patterns = (
+        "fig4_*",
+        "fig5_*",
+        "fig6_*",
+        "fig7_*",
+        "fig8_*",
+        "conservation_*",
+        "iterations_*",
+        "agreement_*",
+    )
+    full, quick = FULL, QUICK
+
+    def targets(self, results: Results) -> list[Target]:
+        return claims.targets(results)
+
+    def preface(self, sizes: Sizes) -> str:
+        return preface()
+
+    def draw(self, results: Results, out: Path) -> list[str]:
+        names = []
+        for key, function in (
+            ("cylinder", figures.scaling),
+            ("chain", figures.scaling),
+            ("hopper", figures.hopper),
+            ("quadruped", figures.quadruped),
+            ("conservation", figures.conservation),
+            ("iterations", figures.iterations),
+            ("agreement", figures.agreement),
+        ):
+            if key in results:
+                names += function(results[key], out)
+        return names
