@@ -104,6 +104,13 @@ def check_fclib(out):
     assert rows["interior-point"].endswith(" converged")
 
 
+def check_gradients(out):
+    misses = [numbers(row)[-1] for row in out.splitlines() if re.match(r" +\d+  ", row)]
+    assert misses[0] > 0.5
+    assert misses[-1] < 1e-6
+    assert line(out, "gradient against central differences of whole throws:")[0] < 1e-4
+
+
 CHECKS = {
     "01_drop_solo12": check_drop,
     "02_box_on_incline": check_incline,
@@ -117,6 +124,7 @@ CHECKS = {
     "10_contact_models": check_contact_models,
     "11_derivatives": check_derivatives,
     "12_fclib_problem": check_fclib,
+    "13_gradients": check_gradients,
 }
 
 

@@ -72,3 +72,14 @@ def rigid(quick: Quick = False, json: Json = None, out: Out = None) -> None:
     from stickslip.bench.rigid import run_rigid
 
     raise typer.Exit(0 if run_rigid(quick, json, out) else 1)
+
+
+@app.command()
+def variational(quick: Quick = False, json: Json = None, out: Out = None) -> None:
+    """Linear time of the variational integrator, its block LDU beside SciPy's sparse LU, chains beside MuJoCo.
+
+    Example: [bold]stickslip bench variational --out bench[/bold]
+    """
+    from stickslip.bench.variational import run_variational
+
+    raise typer.Exit(0 if run_variational(quick, json, out) else 1)

@@ -96,3 +96,22 @@ def lecture(
     from stickslip.reproduce.lecture.reproduction import Lecture
 
     make(Lecture(), quick, out, json, only, fresh)
+
+
+@app.command()
+def variational(
+    quick: Quick = False,
+    out: Out = None,
+    json: Json = None,
+    only: Annotated[str, typer.Option(help="some of fig4,fig5,fig6,fig7,agreement; default: all")] = "",
+    fresh: Fresh = False,
+) -> None:
+    """Linear-time contact in maximal coordinates (Brüdigam et al.): Figs. 4 to 8, and the same walk by other methods.
+
+    A run that was stopped continues where it stopped. Times of fig4 and fig5 need a quiet machine.
+
+    Example: [bold]stickslip reproduce variational --quick --only fig6,fig7[/bold]
+    """
+    from stickslip.reproduce.variational.reproduction import Variational
+
+    make(Variational(), quick, out, json, only, fresh)
