@@ -197,7 +197,7 @@ def agreement(rows: Rows, out: Path) -> list[str]:
                             and row["stiffness"] in (None, stiffest))  # fmt: skip
             dt, off = np.array(chosen).T
             text = f"{label}, K = {stiffest:.0e} N/m" if method == "expo" else label
-            left.loglog(1e3 * dt, off, "o-", color=COLOURS[method], label=text)
+            left.loglog(1e3 * dt, off, "o--" if method == "coulomb" else "o-", color=COLOURS[method], label=text)
             if method == ROUND:
                 left.loglog(1e3 * dt, 0.6 * off[-1] * dt / dt[-1], ":", color="grey", label="proportional to dt")
         left.set_xticks(1e3 * dt, [f"{1e3 * x:g}" for x in dt])
@@ -212,7 +212,7 @@ def agreement(rows: Rows, out: Path) -> list[str]:
         right.loglog(K, off[0] * K[0] / K, color="grey", linestyle=":", label="proportional to 1/K")
         for method in (ROUND, "coulomb"):
             closest = min((row["dt"], row["difference"]) for row in mine if row["method"] == method)
-            right.axhline(closest[1], color=COLOURS[method], linewidth=0.8,
+            right.axhline(closest[1], color=COLOURS[method], linestyle="--" if method == "coulomb" else "-",
                           label=f"{LABELS[method]}, dt = {1e3 * closest[0]:g} ms")  # fmt: skip
         right.set_ylim(bottom=0.3 * min(row["difference"] for row in mine))
         right.set_xlabel("stiffness of a contact K [N/m]")
