@@ -5,7 +5,6 @@ For every position k, later neighbours i and j:
     U_kj = D_k⁻¹·A_kj,   A_ij ← A_ij − A_ik·U_kj          factor; pivots inside the block D_k
     y_k  = D_k⁻¹·b_k,    b_i  ← b_i − A_ik·y_k             solve, forwards
     x_k  = y_k − Σ U_kj·x_j                                solve, backwards
-    b_j  ← b_j − U_kjᵀ·b_k,   x_k = D_k⁻ᵀ·(b_k − Σ A_ikᵀ·x_i)    solve_transposed, forwards and backwards
 
 The pattern is symmetric, the values need not be. Sizes are any; those of a body (6) and a ball joint (3) have loops
 of fixed length, their factors are kept in registers, and rows are updated six, three or one columns at a time. Nothing
@@ -286,46 +285,3 @@ def solve(sym, values, pivots, x):
                 minus(values, sym.right[p], 3, 6, x, sym.row[j], sym.row[k])
             else:
                 minus(values, sym.right[p], n, m, x, sym.row[j], sym.row[k])
-
-
-@kernel
-def lu_solve_transposed(A, d, n, pivots, r, x):
-    """x[r : r + n] ← D⁻ᵀ·x."""
-    for i in range(1, n):
-        t = x[r + i]
-        for k in range(i):
-            t -= A[d + n * k + i] * x[r + k]
-        x[r + i] = t
-    for i in range(n - 1, -1, -1):
-        t = x[r + i] * A[d + n * i + i]
-        for k in range(i + 1, n):
-            t -= A[d + n * k + i] * x[r + k]
-        x[r + i] = t
-    for k in range(n - 1, -1, -1):
-        p = pivots[r + k]
-        if p != k:
-            x[r + k], x[r + p] = x[r + p], x[r + k]
-
-
-@kernel
-def minus_transposed(A, u, n, m, x, r, s):
-    """x[s : s + m] less the transpose of the block at u, n × m, times x[r : r + n]."""
-    for a in range(n):
-        c = x[r + a]
-        for b in range(m):
-            x[s + b] -= A[u + m * a + b] * c
-
-
-@kernel(inline=False)
-def solve_transposed(sym, values, pivots, x):
-    """Aᵀ·x = b, with the same factors: x (sym.rows,), the right-hand side, becomes the solution."""
-    nn = sym.width.shape[0]
-    for k in range(nn):
-        for p in range(sym.first[k], sym.first[k + 1]):
-            j = sym.later[p]
-            minus_transposed(values, sym.right[p], sym.width[k], sym.width[j], x, sym.row[k], sym.row[j])
-    for k in range(nn - 1, -1, -1):
-        for p in range(sym.first[k], sym.first[k + 1]):
-            i = sym.later[p]
-            minus_transposed(values, sym.left[p], sym.width[i], sym.width[k], x, sym.row[i], sym.row[k])
-        lu_solve_transposed(values, sym.block[k], sym.width[k], pivots, sym.row[k], x)

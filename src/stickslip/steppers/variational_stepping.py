@@ -26,7 +26,7 @@ from stickslip.model.arrays import Actuators, JointForces
 from stickslip.steppers.base import FASTEST
 from stickslip.steppers.reach import fastest_point
 from stickslip.variational import circular, pyramid
-from stickslip.variational.cone import Cones, make_cones
+from stickslip.variational.cone import Cones, copy_cone, make_cones
 from stickslip.variational.equations import contact_force, move_to
 from stickslip.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
 from stickslip.variational.points import place_points
@@ -152,14 +152,6 @@ def find_edges(points, pairs, nl, edge):
             pairs.seen[low] = 1
             found += 1
     return found == pairs.key.shape[0]
-
-
-@kernel
-def copy_cone(a, i, b, k):
-    """Entry i of the cones a into entry k of the cones b."""
-    b.s[k], b.gamma[k], b.psi[k], b.room[k] = a.s[i], a.gamma[i], a.psi[i], a.room[i]
-    for m in range(a.beta.shape[1]):
-        b.beta[k, m], b.eta[k, m] = a.beta[i, m], a.eta[i, m]
 
 
 @kernel

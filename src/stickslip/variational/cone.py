@@ -69,6 +69,14 @@ def make_cones(contacts: int, facets: int) -> Cones:
 
 
 @kernel
+def copy_cone(a, i, b, k):
+    """Entry i of the cones a into entry k of the cones b."""
+    b.s[k], b.gamma[k], b.psi[k], b.room[k] = a.s[i], a.gamma[i], a.psi[i], a.room[i]
+    for m in range(a.beta.shape[1]):
+        b.beta[k, m], b.eta[k, m] = a.beta[i, m], a.eta[i, m]
+
+
+@kernel
 def without_friction(cones, c):
     """Friction's unknowns of contact c are 0."""
     cones.psi[c], cones.room[c] = 0.0, 0.0

@@ -28,7 +28,7 @@ from stickslip.math.linear import copy_to
 from stickslip.maximal.block_ldu import factor, solve
 from stickslip.maximal.discrete import OK
 from stickslip.variational import circular, pyramid
-from stickslip.variational.cone import Cones, make_cones, move
+from stickslip.variational.cone import Cones, copy_cone, make_cones, move
 from stickslip.variational.equations import move_to, residuals
 from stickslip.variational.newton_system import assemble, directions, right_side
 
@@ -163,36 +163,20 @@ def longest_step(mechanism, motion, touch, dt):
 
 
 @kernel
-def keep(motion, touch, kept):
-    copy_to(motion.lam, kept.lam)
-    copy_to(motion.slack, kept.slack)
-    for b in range(motion.nu.shape[0]):
-        copy_to(motion.nu[b], kept.nu[b])
-    a, b = touch.cones, kept.cones
-    for c in range(touch.points.found[0]):
-        b.s[c], b.gamma[c], b.psi[c], b.room[c] = a.s[c], a.gamma[c], a.psi[c], a.room[c]
-        for i in range(a.beta.shape[1]):
-            b.beta[c, i], b.eta[c, i] = a.beta[c, i], a.eta[c, i]
-
-
-@kernel
-def go_back(motion, touch, kept):
-    """The unknowns at ``kept``."""
-    copy_to(kept.lam, motion.lam)
-    copy_to(kept.slack, motion.slack)
-    for b in range(motion.nu.shape[0]):
-        copy_to(kept.nu[b], motion.nu[b])
-    a, b = touch.cones, kept.cones
-    for c in range(touch.points.found[0]):
-        a.s[c], a.gamma[c], a.psi[c], a.room[c] = b.s[c], b.gamma[c], b.psi[c], b.room[c]
-        for i in range(a.beta.shape[1]):
-            a.beta[c, i], a.eta[c, i] = b.beta[c, i], b.eta[c, i]
+def copy_unknowns(a, a_cones, b, b_cones, contacts):
+    """nu, lam and slack of a, and so many of its cones, into b; a and b are a Motion and a Kept."""
+    copy_to(a.lam, b.lam)
+    copy_to(a.slack, b.slack)
+    for k in range(a.nu.shape[0]):
+        copy_to(a.nu[k], b.nu[k])
+    for c in range(contacts):
+        copy_cone(a_cones, c, b_cones, c)
 
 
 @kernel
 def go(motion, touch, kept, alpha):
     """The unknowns at ``kept`` plus alpha times the step."""
-    go_back(motion, touch, kept)
+    copy_unknowns(kept, kept.cones, motion, touch.cones, touch.points.found[0])
     for m in range(motion.lam.shape[0]):
         motion.lam[m] += alpha * motion.dlam[m]
     for i in range(motion.slack.shape[0]):
@@ -267,7 +251,7 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, to
             alpha = min(1.0, nearly * longest_step(mechanism, motion, touch, dt))
         momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, target, dt)
         merit = momentum + kinematic / dt + equations + products
-        keep(motion, touch, kept)
+        copy_unknowns(motion, touch.cones, kept, kept.cones, touch.points.found[0])
         moved = False
         for _ in range(HALVINGS):
             go(motion, touch, kept, alpha)
@@ -284,7 +268,7 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, to
             alpha *= 0.5
         if not moved:
             alpha = 0.0
-            go_back(motion, touch, kept)
+            copy_unknowns(kept, kept.cones, motion, touch.cones, touch.points.found[0])
             move_to(mechanism, motion, rows, touch, dt)
         n += 1
         momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, floor, dt)
