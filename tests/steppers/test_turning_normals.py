@@ -57,7 +57,7 @@ def pairs_of(kind, links, poses, depth, friction, rng):
     def seen_from_first(x):
         return R[first].T @ (x - poses[first, :3])
 
-    normal, material = unit(rng.normal(size=3)), (friction, STIFFNESS, DAMPING, 0.0)
+    normal, material = unit(rng.normal(size=3)), (friction, STIFFNESS, DAMPING, 0.0, 0.0)
     if kind.startswith("plane"):
         radius = 0.2 if kind == "plane-sphere" else 0.0
         origin = seen_from_first(at - (radius - depth) * normal + np.cross(normal, rng.normal(size=3)))

@@ -17,7 +17,9 @@ from stickslip.errors import expected
 from stickslip.math.spatial import cross
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
 
-FRICTION, STIFFNESS, DAMPING, RESTITUTION = 0, 1, 2, 3
+FRICTION, STIFFNESS, DAMPING, RESTITUTION, PRELOAD = 0, 1, 2, 3, 4
+"""Columns of ``material``."""
+PROPERTIES = 5
 ON_SPHERE, ON_BOX = 1, 2
 """Over what the contact point wanders on body 2."""
 MOST_PAIRS = 1_000_000
@@ -54,7 +56,7 @@ class Contacts(NamedTuple):
     drift: np.ndarray
     """(capacity, 3) velocity of the geometric contact point, ṗ [m/s, world]."""
     material: np.ndarray
-    """(capacity, 4) friction, stiffness [N/m], damping [N s/m], restitution."""
+    """(capacity, 5) friction, stiffness [N/m], damping [N s/m], restitution, preload [N]."""
     velocity: np.ndarray
     """(capacity, 3) of body 2's point relative to body 1's, contact frame [m/s]."""
     force: np.ndarray
@@ -78,7 +80,7 @@ def make_contacts(capacity: int) -> Contacts:
         curvature=np.zeros((n, 4)),
         spin=np.zeros((n, 3)),
         drift=np.zeros((n, 3)),
-        material=np.zeros((n, 4)),
+        material=np.zeros((n, PROPERTIES)),
         velocity=np.zeros((n, 3)),
         force=np.zeros((n, 3)),
         stretch=np.zeros((n, 3)),
@@ -106,7 +108,7 @@ def append(contacts, pair, link1, link2, gap, rolling, radius, material, k):
     contacts.rolling[c] = rolling
     contacts.radius[c] = radius
     contacts.curvature[c, 0] = 0.0
-    for i in range(4):
+    for i in range(PROPERTIES):
         contacts.material[c, i] = material[k, i]
     return c
 
@@ -227,6 +229,7 @@ class ContactList:
         stiffness: float = DEFAULT_STIFFNESS,
         damping: float = DEFAULT_DAMPING,
         restitution: float = 0.0,
+        preload: float = 0.0,
         rolling: bool = False,
         spin=(0.0, 0.0, 0.0),
         drift=None,
@@ -251,7 +254,7 @@ class ContactList:
             raise expected("contact links", "two different links", (link1, link2))
         if not 0 <= pair < MOST_PAIRS:
             raise expected("contact pair", f"a whole number from 0 to {MOST_PAIRS - 1}", pair)
-        material = Material(friction, stiffness, damping, restitution)
+        Material(friction, stiffness, damping, restitution, preload)  # checks the numbers
         if drift is None:
             velocity, arm = self.kin.vel[link2], p - self.kin.origin[link2]
             drift = velocity[:3] + np.cross(velocity[3:], arm)
@@ -265,7 +268,7 @@ class ContactList:
         c.pair[i] = pair
         c.link1[i], c.link2[i] = link1, link2
         c.point[i], c.axes[i], c.gap[i] = p, tangents(n), gap
-        c.material[i] = material.friction, material.stiffness, material.damping, material.restitution
+        c.material[i] = friction, stiffness, damping, restitution, preload
         c.rolling[i], c.radius[i], c.curvature[i] = rolling, 0.0, 0.0
         c.spin[i], c.drift[i] = motion
         c.velocity[i], c.force[i] = 0.0, 0.0

@@ -38,7 +38,7 @@ class Loads(NamedTuple):
     point: np.ndarray
     """(n, 3) its point nearest to the other shape now [m, world]."""
     material: np.ndarray
-    """(n, 4) friction, stiffness, damping, restitution of the pair."""
+    """(n, 5) friction, stiffness, damping, restitution, preload of the pair."""
     share: np.ndarray
     """(n,) weight: what part of such contacts can act at once, doubled where both links move."""
 

@@ -92,7 +92,7 @@ class MuJoCoDetector(Detector):
         x.pair[c] = (a * self.mj.ngeom + b) * MOST_PER_PAIR + min(k, MOST_PER_PAIR - 1)
         x.link1[c], x.link2[c] = links
         x.point[c], x.axes[c], x.gap[c] = pos + 0.5 * gap * normal, tangents(normal), gap
-        x.material[c] = m.friction, m.stiffness, m.damping, m.restitution
+        x.material[c] = m.row
         x.rolling[c], x.radius[c], x.curvature[c], x.spin[c] = 0, 0.0, 0.0, 0.0
         x.drift[c] = kin.vel[links[1], :3] + np.cross(kin.vel[links[1], 3:], x.point[c] - kin.origin[links[1]])
         x.velocity[c], x.force[c] = 0.0, 0.0

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from stickslip.collision.contacts import PROPERTIES
 from stickslip.model.model import Model
 from stickslip.model.shape import Shape, combine
 
@@ -40,7 +41,7 @@ class PlanePairs(NamedTuple):
     radius: np.ndarray
     """(n,) [m]."""
     material: np.ndarray
-    """(n, 4) friction, stiffness, damping, restitution of the pair."""
+    """(n, 5) friction, stiffness, damping, restitution, preload of the pair."""
     share: np.ndarray
     """(n,) the part of the shape's points that can touch a plane at once: 4 of a box's 8 corners, a face of a mesh."""
 
@@ -63,7 +64,7 @@ class BoxPairs(NamedTuple):
     radius: np.ndarray
     """(n,) [m]."""
     material: np.ndarray
-    """(n, 4) friction, stiffness, damping, restitution of the pair."""
+    """(n, 5) friction, stiffness, damping, restitution, preload of the pair."""
     share: np.ndarray
     """(n,) the part of the sphere's candidates that can touch it at once: 3 of the many boxes of a staircase."""
 
@@ -84,7 +85,7 @@ class SpherePairs(NamedTuple):
     radius2: np.ndarray
     """(n,) [m]."""
     material: np.ndarray
-    """(n, 4) friction, stiffness, damping, restitution of the pair."""
+    """(n, 5) friction, stiffness, damping, restitution, preload of the pair."""
     share: np.ndarray
     """(n,) the part of the sphere's candidates that can touch it at once: 12 if all are of one size."""
 
@@ -103,7 +104,7 @@ def total(pairs: Pairs) -> int:
 
 
 def materials(pairs: Pairs) -> np.ndarray:
-    """(total, 4) friction, stiffness, damping, restitution by pair id."""
+    """(total, 5) friction, stiffness, damping, restitution, preload by pair id."""
     return np.concatenate([kind.material for kind in pairs])
 
 
@@ -196,7 +197,7 @@ def find_pairs(model: Model) -> tuple[Pairs, Counter[str]]:
     left_out: Counter[str] = Counter()
     for one, other in touching(model):
         m = combine(one.material, other.material)
-        material = (m.friction, m.stiffness, m.damping, m.restitution)
+        material = m.row
         a, b = (other, one) if other.kind in ("plane", "box") and one.kind != "plane" else (one, other)
         if a.kind == "plane" and (rows := plane_rows(a, b, material)):
             planes += rows
@@ -217,9 +218,9 @@ def no_pairs() -> Pairs:
 def as_pairs(planes: list[tuple], boxes: list[tuple], spheres: list[tuple]) -> Pairs:
     """From rows in the order of the fields."""
     return Pairs(
-        PlanePairs(*columns(planes, (3,), (3, 3), (3,), (), (4,), ())),
-        BoxPairs(*columns(boxes, (3,), (3, 3), (3,), (3,), (), (4,), ())),
-        SpherePairs(*columns(spheres, (3,), (3,), (), (), (4,), ())),
+        PlanePairs(*columns(planes, (3,), (3, 3), (3,), (), (PROPERTIES,), ())),
+        BoxPairs(*columns(boxes, (3,), (3, 3), (3,), (3,), (), (PROPERTIES,), ())),
+        SpherePairs(*columns(spheres, (3,), (3,), (), (), (PROPERTIES,), ())),
     )
 
 

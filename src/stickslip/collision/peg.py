@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.collision.contacts import ContactList
+from stickslip.collision.contacts import PROPERTIES, ContactList
 from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.convex.geometry import NAMES
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
@@ -41,13 +41,13 @@ def polyhedron_pairs(model: Model, bodies: Polyhedra, which: np.ndarray) -> Poly
         one.append(i)
         two.append(j)
         first.append(ids)
-        material.append((m.friction, m.stiffness, m.damping, m.restitution))
+        material.append(m.row)
         ids += int(vertices[i] * faces[j] + vertices[j] * faces[i] + 5 * edges[i] * edges[j])
     return PolyhedronPairs(
         one=np.array(one, dtype=np.int64),
         two=np.array(two, dtype=np.int64),
         first=np.array(first, dtype=np.int64),
-        material=np.array(material, dtype=float).reshape(-1, 4),
+        material=np.array(material, dtype=float).reshape(-1, PROPERTIES),
     )
 
 

@@ -30,7 +30,7 @@ class PolyhedronPairs(NamedTuple):
     first: np.ndarray
     """(n,) the first of the pair's ids."""
     material: np.ndarray
-    """(n, 4) friction, stiffness, damping, restitution."""
+    """(n, 5) friction, stiffness, damping, restitution, preload."""
 
 
 class Placed(NamedTuple):

@@ -4,16 +4,17 @@ Paper: Hammoud et al., "Exponential integration for efficient and accurate multi
 viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per contact, contact frame (normal, tangents).
 
 * Normal: f_n = max(0, −K·(gap − rest) − B·ġap): contacts push, never pull. The spring rests on the surface (rest = 0),
-  or, as in the paper, where penetration was first detected (``rest="detected"``).
+  or, as in the paper, where penetration was first detected (``rest="detected"``). A preloaded one (P [N]) rests P/K
+  further out, and presses with P as soon as it touches: f_n = max(0, P − K·gap − B·ġap), nothing where gap ≥ 0.
 * Tangent: the spring is tied to an anchor p₀, set where the contact began. If |f_t| > μ·f_n the force is scaled back to
   the cone, normal force kept, and the anchor follows along the force, so that the spring alone gives it (28), but
   never so far that the spring gets longer than it was.
 
 Differs from the paper in: the normal rest point lies on the surface by default, so that the depth at rest is weight/K;
-a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the spring: where (28) would, at the
-beginning of a slide that the damper alone drives to the cone, energy would come from nowhere; the anchor of a sphere
-rolls along with it (a point of the ground that the sphere rolls over has not been dragged there), so that only slip
-stretches the spring.
+preload; a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the spring: where (28) would, at
+the beginning of a slide that the damper alone drives to the cone, energy would come from nowhere; the anchor of a
+sphere rolls along with it (a point of the ground that the sphere rolls over has not been dragged there), so that only
+slip stretches the spring.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS
 from stickslip.dynamics.jacobian import add_point_force, link_point, point_velocity, to_link
 from stickslip.math.spatial import rotate
 
@@ -98,37 +99,47 @@ def spring_damper(kin, contacts, anchors, dt):
                 contacts.force[c, i] = 0.0
                 contacts.stretch[c, i] = 0.0
             continue
-        hold(kin, contacts, anchors, c, k, dt)
+        press(kin, contacts, anchors, c, k, dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2])
         anchors.seen[k] = 1
-        s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
-        K, B, mu = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING], contacts.material[c, FRICTION]
-        sn = contacts.gap[c] - anchors.rest[k]
-        fn = max(0.0, -K * sn - B * contacts.velocity[c, 0])
-        f1 = -K * s1 - B * contacts.velocity[c, 1]
-        f2 = -K * s2 - B * contacts.velocity[c, 2]
-        size = sqrt(f1 * f1 + f2 * f2)
-        if size > mu * fn:  # slip: back to the cone (22), and the anchor follows (28)
-            length = min(sqrt(s1 * s1 + s2 * s2), mu * fn / K)
-            s1, s2 = -length * f1 / size, -length * f2 / size
-            tie(kin, contacts, anchors, c, k, s1, s2)
-            f1, f2 = mu * fn * f1 / size, mu * fn * f2 / size
-        contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn, f1, f2
-        contacts.stretch[c, 0], contacts.stretch[c, 1], contacts.stretch[c, 2] = sn, s1, s2
     for k in range(anchors.seen.shape[0]):
         if anchors.seen[k] == 0:
             anchors.active[k] = 0
 
 
 @kernel
-def hold(kin, contacts, anchors, c, k, dt):
+def press(kin, contacts, anchors, c, k, w1, w2):
+    """The force of contact c, which touches, and the length of its springs; its anchor k is made or moved.
+
+    (w1, w2) [m] is how far body 2 has slid along the tangents since the last call; it matters to rolling contacts.
+    """
+    hold(kin, contacts, anchors, c, k, w1, w2)
+    s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
+    K, B, mu = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING], contacts.material[c, FRICTION]
+    sn = contacts.gap[c] - anchors.rest[k]
+    fn = max(0.0, -K * sn - B * contacts.velocity[c, 0])
+    f1 = -K * s1 - B * contacts.velocity[c, 1]
+    f2 = -K * s2 - B * contacts.velocity[c, 2]
+    size = sqrt(f1 * f1 + f2 * f2)
+    if size > mu * fn:  # slip: back to the cone (22), and the anchor follows (28)
+        length = min(sqrt(s1 * s1 + s2 * s2), mu * fn / K)
+        s1, s2 = -length * f1 / size, -length * f2 / size
+        tie(kin, contacts, anchors, c, k, s1, s2)
+        f1, f2 = mu * fn * f1 / size, mu * fn * f2 / size
+    contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn, f1, f2
+    contacts.stretch[c, 0], contacts.stretch[c, 1], contacts.stretch[c, 2] = sn, s1, s2
+
+
+@kernel
+def hold(kin, contacts, anchors, c, k, w1, w2):
     """Bring the anchor of contact c up to date with where the contact is: made if new, rolled along if it wanders."""
     a = contacts.link1[c]
     px, py, pz = to_link(kin, a, contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2])
     if anchors.active[k] == 0:
         anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = px, py, pz
         anchors.rest[k] = contacts.gap[c] if anchors.at_detection[0] != 0 else 0.0
+        anchors.rest[k] += contacts.material[c, PRELOAD] / contacts.material[c, STIFFNESS]
     elif contacts.rolling[c] != 0:
-        roll_anchor(kin, contacts, anchors, c, k, dt)
+        roll_anchor(kin, contacts, anchors, c, k, w1, w2)
     anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2] = px, py, pz
     anchors.active[k] = 1
 
@@ -158,8 +169,8 @@ def tie(kin, contacts, anchors, c, k, s1, s2):
 
 
 @kernel
-def roll_anchor(kin, contacts, anchors, c, k, dt):
-    """Carry the anchor along with a wandering contact point, less the slip dt·v_t: only slip stretches the spring.
+def roll_anchor(kin, contacts, anchors, c, k, w1, w2):
+    """Carry the anchor along with a wandering contact point, less the slip (w1, w2): only slip stretches the spring.
 
     The stretch so far is laid into the present tangent plane: on a curved surface the plane turns under way.
     """
@@ -170,8 +181,8 @@ def roll_anchor(kin, contacts, anchors, c, k, dt):
         anchors.point[k, 1] - anchors.anchor[k, 1],
         anchors.point[k, 2] - anchors.anchor[k, 2],
     )  # fmt: skip
-    s1 = A[c, 1, 0] * ex + A[c, 1, 1] * ey + A[c, 1, 2] * ez + dt * contacts.velocity[c, 1]
-    s2 = A[c, 2, 0] * ex + A[c, 2, 1] * ey + A[c, 2, 2] * ez + dt * contacts.velocity[c, 2]
+    s1 = A[c, 1, 0] * ex + A[c, 1, 1] * ey + A[c, 1, 2] * ez + w1
+    s2 = A[c, 2, 0] * ex + A[c, 2, 1] * ey + A[c, 2, 2] * ez + w2
     tie(kin, contacts, anchors, c, k, s1, s2)
 
 
@@ -192,9 +203,13 @@ def apply_contact_forces(kin, contacts, f_ext):
 
 @kernel
 def contact_energy(contacts):
-    """Energy stored in the contact springs [J]; a normal spring stores none beyond its rest point."""
+    """Energy that the contact springs have taken up since they touched [J], without what a preload had put into them; a
+    normal spring takes up none beyond its rest point."""
     energy = 0.0
     for c in range(contacts.found[0]):
         sn, s1, s2 = min(0.0, contacts.stretch[c, 0]), contacts.stretch[c, 1], contacts.stretch[c, 2]
-        energy += 0.5 * contacts.material[c, STIFFNESS] * (sn * sn + s1 * s1 + s2 * s2)
+        K, P = contacts.material[c, STIFFNESS], contacts.material[c, PRELOAD]
+        energy += 0.5 * K * (sn * sn + s1 * s1 + s2 * s2)
+        if contacts.gap[c] < 0.0:
+            energy -= 0.5 * P * P / K
     return energy

@@ -30,7 +30,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS
 from stickslip.contact.spring_damper import contact_velocities, hold
 from stickslip.contact.turning_normals import displaced, load_turning_contact, normal_slopes, turns, world_force
 from stickslip.dynamics.derivatives import load_force
@@ -46,7 +46,7 @@ def begin_contacts(kin, contacts, anchors, start):
         k = contacts.pair[c]
         start[k] = min(0.0, contacts.gap[c])
         if contacts.gap[c] < 0.0 and anchors.active[k] == 0:  # after a start, or in a state that was set
-            hold(kin, contacts, anchors, c, k, 0.0)
+            hold(kin, contacts, anchors, c, k, 0.0, 0.0)
 
 
 @kernel
@@ -68,6 +68,8 @@ def forces_before_cone(kin, contacts, anchors, start, c, dt):
     fn = -kn * contacts.gap[c] + contacts.material[c, DAMPING] * start[k] / dt
     if anchors.active[k] != 0:
         fn += contacts.material[c, STIFFNESS] * anchors.rest[k]
+    else:
+        fn += contacts.material[c, PRELOAD]
     fn = max(0.0, fn)
     along, g1, g2 = -bt * v[c, 0], -bt * v[c, 1], -bt * v[c, 2]
     if anchors.active[k] != 0:

@@ -185,6 +185,7 @@ class Body:
         stiffness: float | None = None,
         damping: float | None = None,
         restitution: float | None = None,
+        preload: float | None = None,
         material: Material | None = None,
         collide: bool = True,
         rgba: Vector | None = None,
@@ -197,7 +198,7 @@ class Body:
             if value is not None:
                 number(what, value, "a number ≥ 0", least=0.0)
         given = {"friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution}
-        given = {key: value for key, value in given.items() if value is not None}
+        given = {key: value for key, value in (given | {"preload": preload}).items() if value is not None}
         material = replace(material, **given) if material is not None else Material(**given)
         geom = self.spec.add_geom(
             name=name or self.scene._name("shape"),

@@ -63,7 +63,7 @@ class Scene:
         self.spec.option.gravity = vector("gravity", gravity, 3)
         self.spec.compiler.fusestatic = False
         self.spec.compiler.degree = False
-        self.spec.nuser_geom, self.spec.nuser_site = 4, 1
+        self.spec.nuser_geom, self.spec.nuser_site = 5, 1
         self._counter = itertools.count()
         self._bodies = {"world"}  # names in use
         # keyframe name -> joint name -> coordinates; "home" is the initial configuration
@@ -130,7 +130,7 @@ class Scene:
         return body
 
     # Each of these makes a body with one shape. Options: those of ``add_body`` in PLACEMENT, and those of a shape
-    # (mass or density, friction, stiffness, damping, restitution, collide, rgba).
+    # (mass or density, friction, stiffness, damping, restitution, preload, collide, rgba).
 
     @says_why
     def add_box(self, size: Vector, **options) -> Body:

@@ -27,6 +27,8 @@ class Material:
     """B [N s/m]."""
     restitution: float | None = None
     """Newton's coefficient e."""
+    preload: float | None = None
+    """P [N]: the spring of a contact is compressed before it touches, and presses with P as soon as it does."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -38,13 +40,14 @@ class Material:
         if self.restitution is not None and self.restitution > 1.0:
             raise expected("restitution", "a number from 0 to 1", self.restitution)
 
-    # MJCF carries stiffness, damping, restitution and "friction is unset" in the user="…" attribute of a geom,
-    # 0 meaning unset; damping and restitution of exactly zero are written as -1.
+    # MJCF carries stiffness, damping, restitution, "friction is unset" and preload in the user="…" attribute of a geom,
+    # 0 meaning unset; damping, restitution and preload of exactly zero are written as -1.
     def to_user(self) -> list[float]:
         def code(value: float | None) -> float:
             return 0.0 if value is None else (value if value > 0.0 else -1.0)
 
-        return [code(self.stiffness), code(self.damping), code(self.restitution), float(self.friction is None)]
+        unset = float(self.friction is None)
+        return [code(self.stiffness), code(self.damping), code(self.restitution), unset, code(self.preload)]
 
     @staticmethod
     def from_user(user: np.ndarray, friction: float, condim: int) -> Material:
@@ -52,7 +55,8 @@ class Material:
             return None if x == 0.0 else max(float(x), 0.0)
 
         mu: float | None = friction if condim >= 3 else 0.0  # condim 1 is MuJoCo's frictionless contact
-        return Material(None if user[3] == 1.0 else mu, value(user[0]), value(user[1]), value(user[2]))
+        preload = value(user[4]) if len(user) > 4 else None  # older files end with user[3]
+        return Material(None if user[3] == 1.0 else mu, value(user[0]), value(user[1]), value(user[2]), preload)
 
 
 @dataclass(frozen=True)
@@ -63,10 +67,16 @@ class PairMaterial:
     stiffness: float
     damping: float
     restitution: float
+    preload: float
+
+    @property
+    def row(self) -> tuple[float, float, float, float, float]:
+        """As rows of ``material`` arrays have it: friction, stiffness, damping, restitution, preload."""
+        return self.friction, self.stiffness, self.damping, self.restitution, self.preload
 
 
 COMBINATION_RULE = (
-    "friction and restitution: the larger of the two surfaces (MuJoCo's rule); "
+    "friction, restitution and preload: the larger of the two surfaces (of friction, MuJoCo's rule); "
     "stiffness and damping: two springs, two dampers in series; a property left unset takes the other surface's"
 )
 
@@ -87,6 +97,7 @@ def combine(a: Material, b: Material) -> PairMaterial:
         stiffness=series(given(a.stiffness, b.stiffness), DEFAULT_STIFFNESS),
         damping=series(given(a.damping, b.damping), DEFAULT_DAMPING),
         restitution=max(given(a.restitution, b.restitution), default=0.0),
+        preload=max(given(a.preload, b.preload), default=0.0),
     )
 
 

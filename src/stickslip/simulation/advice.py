@@ -43,10 +43,12 @@ def pass_through(method: str, left_out: Mapping[str, int]) -> None:
         )
 
 
-def not_honoured(method: str, capabilities: Capabilities, restitution: float) -> None:
-    """``restitution`` is the largest that surfaces ask for."""
+def not_honoured(method: str, capabilities: Capabilities, restitution: float, preload: float) -> None:
+    """``restitution`` and ``preload`` [N] are the largest that surfaces ask for."""
     if restitution > 0.0 and "restitution" not in capabilities.honours:
         _warn(f"{method} does not honour restitution: bounce follows from stiffness and damping.", NotHonouredWarning)
+    if preload > 0.0 and "preload" not in capabilities.honours:
+        _warn(f"{method} does not honour preload: contacts press no more than they must.", NotHonouredWarning)
 
 
 def no_groups(method: str, detector: Detector | None) -> None:

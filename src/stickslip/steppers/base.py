@@ -16,13 +16,14 @@ from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
 
-OK, DIVERGED, CONTACTS_FULL = 0, 1, 2
+OK, DIVERGED, CONTACTS_FULL, STALLED = 0, 1, 2, 3
 FASTEST = 1e9
 """[m/s or rad/s] a velocity beyond this (light makes 3e8 m/s) means that the simulation has diverged."""
 STATUS = {
     OK: "the step succeeded",
     DIVERGED: f"a velocity is not a number or beyond {FASTEST:g} m/s or rad/s",
     CONTACTS_FULL: "more contacts than the buffer holds; it is grown and the step repeated",
+    STALLED: "the step size that the tolerance asks for is too small, or too many of them make a step",
 }
 """What a step kernel returns, as sentences."""
 
@@ -49,7 +50,7 @@ class Capabilities:
     laws: tuple[str, ...]
     """The contact laws that it can be paired with, the default first."""
     honours: frozenset[str]
-    """Of friction, stiffness, damping, restitution."""
+    """Of friction, stiffness, damping, restitution, preload."""
     order: int
     """Order of convergence in dt on smooth motion."""
     reference: str

@@ -59,7 +59,7 @@ class Euler(Explicit):
     capabilities = Capabilities(
         summary="explicit Euler, second-order position update",
         laws=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping"}),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="Hammoud et al., eq. (34)",
     )

@@ -278,7 +278,7 @@ class Expo(Viscoelastic):
     capabilities = Capabilities(
         summary="exponential integrator: exact for linear contact dynamics, any stiffness",
         laws=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping"}),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="Hammoud et al., eqs. (11)–(30)",
     )

@@ -111,7 +111,7 @@ class ImplicitEuler(Viscoelastic):
     capabilities = Capabilities(
         summary="implicit Euler, contact forces at the end of the step, Newton's method",
         laws=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping"}),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="Hammoud et al., method Eul-imp of section VI",
     )

@@ -103,7 +103,7 @@ class RK4(Explicit):
     capabilities = Capabilities(
         summary="Runge-Kutta of order 4, explicit contact forces",
         laws=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping"}),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=4,
         reference="Hammoud et al., Sec. VI; rotations: Munthe-Kaas (1998)",
     )

@@ -54,7 +54,7 @@ class SemiImplicitEuler(Explicit):
     capabilities = Capabilities(
         summary="semi-implicit Euler, explicit contact forces",
         laws=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping"}),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="contact law: Hammoud et al., eqs. (2), (21), (22), (28)",
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import ContactList
+from stickslip.collision.contacts import PROPERTIES, ContactList
 from stickslip.collision.convex.box_box import box_box
 from stickslip.collision.convex.box_capsule import box_capsule
 from stickslip.collision.convex.box_cylinder import box_cylinder
@@ -96,7 +96,7 @@ class ConvexDetector(Detector):
         self.candidates = make_candidates(4 * ns + 16)
         self.found = make_found(4 * ns + 16)
         self.work = make_work(self.geometry.bodies)
-        self.material = np.zeros((1, 4))
+        self.material = np.zeros((1, PROPERTIES))
         self.table = [
             (6 * NAMES.index(one) + NAMES.index(other), function) for (one, other), function in FUNCTIONS.items()
         ]

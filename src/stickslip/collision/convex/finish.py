@@ -42,11 +42,12 @@ def combine(material, a, b, out):
     out[0, 1] = in_series(material[a, 1], material[b, 1], DEFAULT_STIFFNESS)
     out[0, 2] = in_series(material[a, 2], material[b, 2], DEFAULT_DAMPING)
     out[0, 3] = larger(material[a, 3], material[b, 3], 0.0)
+    out[0, 4] = larger(material[a, 4], material[b, 4], 0.0)
 
 
 @kernel(inline=False)
 def finish(shapes, placed, kin, found, contacts, material):
-    """Append all raw contacts to ``contacts``; ``material`` (1, 4) is scratch."""
+    """Append all raw contacts to ``contacts``; ``material`` (1, 5) is scratch."""
     R, ns = placed.rot, shapes.kind.shape[0]
     for i in range(min(found.total[0], found.gap.shape[0])):
         a, b, gap = found.first[i], found.second[i], found.gap[i]

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.collision.contacts import PROPERTIES
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
 from stickslip.math.spatial import rotate
 from stickslip.model.model import Model
@@ -47,7 +48,7 @@ class Shapes(NamedTuple):
     mask: np.ndarray
     """(ns,) bit mask of what it touches."""
     material: np.ndarray
-    """(ns, 4) friction, stiffness, damping, restitution; NaN: left to the other shape."""
+    """(ns, 5) friction, stiffness, damping, restitution, preload; NaN: left to the other shape."""
     polyhedron: np.ndarray
     """(ns,) its number among the polyhedra, or −1."""
 
@@ -195,7 +196,7 @@ def bounding_radius(shape: Shape) -> float:
 
 def surface(shape: Shape) -> list[float]:
     material = shape.material
-    values = (material.friction, material.stiffness, material.damping, material.restitution)
+    values = (material.friction, material.stiffness, material.damping, material.restitution, material.preload)
     return [np.nan if value is None else float(value) for value in values]
 
 
@@ -214,7 +215,7 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         radius=np.array([bounding_radius(s) for s in solid], dtype=float),
         group=np.array([s.group for s in solid], dtype=np.int64),
         mask=np.array([s.mask for s in solid], dtype=np.int64),
-        material=np.array([surface(s) for s in solid], dtype=float).reshape(-1, 4),
+        material=np.array([surface(s) for s in solid], dtype=float).reshape(-1, PROPERTIES),
         polyhedron=which,
     )
     rules = Rules(

@@ -261,6 +261,11 @@ def hints(mj: mujoco.MjModel) -> list[Finding]:
         message = "has restitution, which spring-damper contacts cannot honour"
         remedy = "bounce follows from stiffness and damping there"
         findings.append(Finding("note", "method", ", ".join(bouncy[:4]), message, remedy))
+    loaded = [element_name(mj, OBJ.mjOBJ_GEOM, g) for g, material in touching if material.preload]
+    if loaded:
+        message = "has a preload, which only spring-damper contacts honour"
+        remedy = "its force jumps at touchdown: event-selected finds the instant"
+        findings.append(Finding("note", "method", ", ".join(loaded[:4]), message, remedy))
     bodies, _, inertia, names = _links(mj)
     stiff = []
     for g, material in touching:
