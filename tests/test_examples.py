@@ -111,6 +111,17 @@ def check_gradients(out):
     assert line(out, "gradient against central differences of whole throws:")[0] < 1e-4
 
 
+def check_event_selected(out):
+    """Both legs land at once, and a tilt to either side has the same effect on the table's height."""
+    fall = (2 * 0.5 / 9.81) ** 0.5
+    times = [numbers(row)[1] for row in out.splitlines() if row.startswith("leg")]
+    np.testing.assert_allclose(times, [fall, fall], atol=1e-6)
+    left, right = line(out, "tilted left   B(dx) ="), line(out, "tilted right  B(dx) =")
+    np.testing.assert_allclose(right[:4], np.multiply(left[:4], [1, -1, 1, -1]), atol=1e-3)
+    assert abs(left[0]) > 0.1
+    assert all(numbers(row)[-1] < 0.01 for row in out.splitlines() if "misses by" in row)
+
+
 CHECKS = {
     "01_drop_solo12": check_drop,
     "02_box_on_incline": check_incline,
@@ -125,6 +136,7 @@ CHECKS = {
     "11_derivatives": check_derivatives,
     "12_fclib_problem": check_fclib,
     "13_gradients": check_gradients,
+    "14_event_selected": check_event_selected,
 }
 
 

@@ -35,6 +35,7 @@ from stickslip.errors import (
     UnstableStepWarning,
     UnsupportedFeatureError,
 )
+from stickslip.event_selected import BDerivative, Corner, EssResult, b_derivative, corner, solve_ess
 from stickslip.maximal import Joint
 from stickslip.model import builders
 from stickslip.model.loops import Constraint
@@ -60,6 +61,7 @@ __all__ = [
     "FORMULATIONS",
     "SCENES",
     "STEPPERS",
+    "BDerivative",
     "Baumgarte",
     "Bilateral",
     "BilateralResult",
@@ -69,9 +71,11 @@ __all__ = [
     "ContactList",
     "ControlError",
     "ConvexDetector",
+    "Corner",
     "Detector",
     "DivergedError",
     "Dynamics",
+    "EssResult",
     "FCLibGlobal",
     "FCLibInfo",
     "FCLibLocal",
@@ -103,10 +107,12 @@ __all__ = [
     "UnconvergedWarning",
     "UnstableStepWarning",
     "UnsupportedFeatureError",
+    "b_derivative",
     "builders",
     "capture",
     "capture_fclib",
     "control",
+    "corner",
     "database",
     "kernel",
     "load",
@@ -115,6 +121,7 @@ __all__ = [
     "methods",
     "read_fclib",
     "solve_bilateral",
+    "solve_ess",
     "solvers",
     "write_fclib",
 ]

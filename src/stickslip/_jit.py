@@ -28,6 +28,7 @@ from typing import Any, TypeVar, overload
 import numba
 import numpy as np
 from numba.core import config as numba_config
+from numba.extending import register_jitable
 
 F = TypeVar("F", bound=Callable)
 
@@ -112,11 +113,31 @@ def kernel(func: F | None = None, *, inline: bool = True) -> Any:
     """
     if func is None:
         return partial(kernel, inline=inline)
+    return _njit(func, inline=inline)
+
+
+def compiled(signature: Any, func: F) -> F:
+    """``func`` as a kernel of given types, at once: with function types, other people's functions are arguments of it,
+    and it is compiled for them together, not for each."""
+    return _njit(func, signature)
+
+
+def _njit(func: F, *signature: Any, inline: bool = True) -> Any:
     config: Any = numba_config
     previous = config.CACHE_DIR
     config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
     try:
         ours = func.__module__.partition(".")[0] == __package__
-        return numba.njit(cache=ours, nogil=True, error_model="numpy", **(OPTIONS | {"forceinline": inline}))(func)
+        options = OPTIONS | {"cache": ours, "nogil": True, "error_model": "numpy", "forceinline": inline}
+        decorate: Any = numba.njit
+        return decorate(*signature, **options)(func)
     finally:
         config.CACHE_DIR = previous
+
+
+def template(func: F) -> F:
+    """A function of functions: plain Python where Python calls it, compiled into the kernel that calls it with kernels.
+
+    So one source serves users' Python functions and compiled ones. The rules are those of a kernel.
+    """
+    return register_jitable(nogil=True, error_model="numpy", **OPTIONS)(func)
