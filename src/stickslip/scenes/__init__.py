@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stickslip.errors import InputError, unknown
 from stickslip.model.scene import BUNDLED, Scene
-from stickslip.scenes import grasps, jointed, linkages, robots, rpisim, simple, stacks, textbook
+from stickslip.scenes import grasps, jointed, linkages, robots, rpisim, simple, springs, stacks, textbook
 from stickslip.scenes.robots import standing
 from stickslip.scenes.setup import Entry, Setup
 
@@ -23,6 +23,8 @@ EXACT = "coulomb"
 """Where the friction cone must be round."""
 HARD = "coulomb/interior-point"
 """Where, besides, masses are far apart or loads are passed on through many contacts."""
+EVENTS = "event-selected"
+"""Where the instants of touchdown and lift-off matter."""
 
 SCENES: dict[str, Entry] = {
     "solo12-drop": Entry(
@@ -43,6 +45,8 @@ SCENES: dict[str, Entry] = {
     "hopper-turn": Entry(simple.hopper_turn, 2.8, "the hopper jumps and turns once in the air", EXACT, 1e-3),
     "chain": Entry(simple.chain, 2.0, "ten links with ball joints fall on the floor"),
     "cylinder": Entry(simple.cylinder, 2.0, "a flat cylinder with eight contact points lands tilted"),
+    "preloaded-hopper": Entry(springs.preloaded_hopper, 3.0, "a mass hops on a preloaded leg", EVENTS, 0.01),
+    "plate-on-springs": Entry(springs.plate_on_springs, 2.0, "a plate falls on ten springs", EVENTS, 0.01),
     "incline": Entry(simple.incline, 1.0, "a box slides down 20° with friction 0.3"),
     "ball": Entry(simple.ball, 2.0, "a sliding ball begins to roll (at 5/7 of its speed)"),
     "tumble": Entry(simple.tumble, 20.0, "a free body spins about its middle axis and flips"),

@@ -8,6 +8,7 @@ from stickslip.solvers.registry import SOLVERS
 from stickslip.steppers.base import Stepper
 from stickslip.steppers.bilateral import BilateralStepper
 from stickslip.steppers.euler import Euler
+from stickslip.steppers.event_selected import EventSelected
 from stickslip.steppers.expo import Expo
 from stickslip.steppers.implicit_euler import ImplicitEuler
 from stickslip.steppers.rk4 import RK4
@@ -27,6 +28,7 @@ STEPPERS: dict[str, type[Stepper]] = {
     "rk4": RK4,
     "implicit-euler": ImplicitEuler,
     "expo": Expo,
+    "event-selected": EventSelected,
     "bilateral": BilateralStepper,
     "stewart-trinkle": StewartTrinkleStepper,
     "anitescu-potra": AnitescuPotraStepper,
