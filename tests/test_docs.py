@@ -91,7 +91,7 @@ def commands(text):
     spans = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text)
     lines = [line for language, _, content in fences(text) if language != "python" for line in content.splitlines()]
     for code in (*spans, *lines):
-        match = re.match(r"(?:\$ )?(?:\.venv/bin/|python -m )?stickslip +([a-z]\w*)(?: +([a-z]\w*))?", code)
+        match = re.match(r"(?:\$ )?(?:\.venv/bin/|python -m )?stickslip +([a-z]\w*)(?: +([a-z][\w-]*))?", code)
         if match:
             yield match.groups()
 

@@ -115,3 +115,22 @@ def variational(
     from stickslip.reproduce.variational.reproduction import Variational
 
     make(Variational(), quick, out, json, only, fresh)
+
+
+@app.command("event-selected")
+def event_selected(
+    quick: Quick = False,
+    out: Out = None,
+    json: Json = None,
+    only: Annotated[str, typer.Option(help="some of fig41,table51,fig52,beyond,irregular; default: all")] = "",
+    fresh: Fresh = False,
+) -> None:
+    """The rapid integrator of event-selected systems (Anderson, Revzen): Figs. 4.1 to 5.2, Table 5.1, beside MuJoCo.
+
+    A run that was stopped continues where it stopped. Times need a quiet machine.
+
+    Example: [bold]stickslip reproduce event-selected --quick --only fig41,table51[/bold]
+    """
+    from stickslip.reproduce.event_selected.reproduction import EventSelected
+
+    make(EventSelected(), quick, out, json, only, fresh)

@@ -1,0 +1,1 @@
+"""Anderson and Revzen, "Rapid Integrator for a Class of Multi-Contact Systems"."""
