@@ -63,8 +63,10 @@ def solve_ess(
     system = System(f, h, Dh, args)
     start, end = _span(t_span)
     x0 = _vector("x0", x0)
-    values = system.check(x0, None if crossed is None else lambda m: _mask("crossed", crossed, m))
+    values = system.size(x0)
     n, m = system.n, system.m
+    mask = values >= 0.0 if crossed is None else _mask("crossed", crossed, m)
+    system.check(x0, mask)
     widths = _each("eps", eps, m, least=0.0)
     table = _table("reset", reset, m)
     times = None if t_eval is None else _times(t_eval, start, end)
@@ -82,25 +84,15 @@ def solve_ess(
     flow, work = make_flow(n, m), make_work(n, m)
     trace = make_trace(ROWS, n, m, dense_output or times is not None)
     flow.x[:] = x0
-    flow.crossed[:] = values >= 0.0 if crossed is None else _mask("crossed", crossed, m)
+    flow.crossed[:] = mask
     flow.clock[TIME] = start
     flow.clock[STEP] = 0.0 if first_step is None else _positive("first_step", first_step)
-    mask = flow.crossed.copy()
     keep(flow, trace, work, 0.0)
     run, calls = _runner(system), system.callbacks()
-    begin(calls.guards if not system.compiled else _given(values), system.args, rules, flow)
+    begin(lambda args, x, h: np.copyto(h, values), system.args, rules, flow)
     while (status := run(*calls, system.args, rules, flow, trace, work, end)) == FULL:
         trace = grown(trace)
     return make_result(system, rules, flow, trace, mask, status, times, dense_output)
-
-
-def _given(values: np.ndarray) -> Function:
-    """The guards where they are known."""
-
-    def guards(args, x, h):
-        h[:] = values
-
-    return guards
 
 
 def _runner(system: System) -> Function:

@@ -58,19 +58,21 @@ class System:
                 raise expected("args", "numbers and arrays, since f is compiled", args) from None
         self.n = self.m = 0
 
-    def check(self, x0: np.ndarray, mask: Callable[[int], np.ndarray] | None = None) -> np.ndarray:
-        """Sizes, found by calling all functions once at x0, in the region ``mask(m)``; returns h(x0)."""
-        self.n = len(x0)
+    def size(self, x0: np.ndarray) -> np.ndarray:
+        """n and m; returns h(x0)."""
         h = self.h(x0)
         if h.ndim != 1:
             raise expected("h(x)", "an array (m,), one number per guard", f"shape {h.shape}")
-        self.m = len(h)
-        dx = self.f(x0, h >= 0.0 if mask is None else mask(self.m))
+        self.n, self.m = len(x0), len(h)
+        return h
+
+    def check(self, x0: np.ndarray, mask: np.ndarray) -> None:
+        """That f and Dh fit, at x0 in the region ``mask`` (m,)."""
+        dx = self.f(x0, mask)
         if dx.shape != (self.n,):
             raise expected("f(x, b)", f"an array ({self.n},) like x0", f"shape {dx.shape}")
         if self.functions[2] is not None and (rows := self.Dh(x0)).shape != (self.m, self.n):
             raise expected("Dh(x)", f"an array ({self.m}, {self.n}), a row per guard", f"shape {rows.shape}")
-        return h
 
     def f(self, x: np.ndarray, b: np.ndarray) -> np.ndarray:
         return _numbers("f(x, b)", self.functions[0](_copy(x), np.array(b, dtype=np.bool_), *self.args))

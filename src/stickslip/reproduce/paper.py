@@ -39,6 +39,8 @@ class Reproduction(ABC):
     """Results with rows."""
     figure_patterns: ClassVar[tuple[str, ...]]
     """Names of figures that earlier runs may have left, without suffix."""
+    drawings: ClassVar[tuple[tuple[str, Callable[[Any, Path], list[str]]], ...]]
+    """Results, and functions that draw them into a folder; they return the names of their figures."""
     full: ClassVar[Any]
     """Sizes: how much is computed."""
     quick: ClassVar[Any]
@@ -51,9 +53,10 @@ class Reproduction(ABC):
     def targets(self, results: Results) -> list[Target]:
         """The paper's findings as figures with limits, of all that was computed."""
 
-    @abstractmethod
     def draw(self, results: Results, out: Path) -> list[str]:
         """Draw everything there is, as PNG and PDF; the names without suffix."""
+        drawn = [function(results[key], out) for key, function in self.drawings if key in results]
+        return [name for names in drawn for name in names]
 
     def preface(self, sizes: Any) -> str:
         """Between the targets and the parts."""

@@ -28,6 +28,13 @@ class EventSelected(Reproduction):
     sections = SECTIONS
     tables = ("order", "hopper", "hops", "precision", "plate", "beyond", "irregular")
     figure_patterns = ("fig41_*", "fig51_*", "hopper_*", "fig52_*", "beyond_*", "irregular_*")
+    drawings = (
+        ("order", figures.order),
+        ("hopper", figures.hopper),
+        ("plate", figures.plate),
+        ("beyond", figures.beyond),
+        ("irregular", figures.irregular),
+    )
     full, quick = FULL, QUICK
 
     def targets(self, results: Results) -> list[Target]:
@@ -37,14 +44,4 @@ class EventSelected(Reproduction):
         return preface()
 
     def draw(self, results: Results, out: Path) -> list[str]:
-        names = []
-        for key, function in (
-            ("order", figures.order),
-            ("hopper", figures.hopper),
-            ("plate", figures.plate),
-            ("beyond", figures.beyond),
-            ("irregular", figures.irregular),
-        ):
-            if key in results:
-                names += function(results, out)
-        return names
+        return super().draw(dict.fromkeys(results, results), out)  # figures here look at several results

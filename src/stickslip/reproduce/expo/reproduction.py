@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rich.console import Console
 from rich.table import Table
 
@@ -44,6 +42,13 @@ class Expo(Reproduction):
     sections = SECTIONS
     tables = ("local_error", "orders", "stability", "stiffness", "depths")
     figure_patterns = ("fig*", "orders_*")
+    drawings = (
+        ("local_error", figures.local_errors),
+        ("local_error", figures.orders),
+        ("stiffness", figures.stiffness),
+        ("predictions", figures.predictions),
+        ("curves", figures.curves),
+    )
     full, quick = FULL, QUICK
 
     def targets(self, results: Results) -> list[Target]:
@@ -51,19 +56,6 @@ class Expo(Reproduction):
 
     def preface(self, sizes: Sizes) -> str:
         return setups(sizes)
-
-    def draw(self, results: Results, out: Path) -> list[str]:
-        names = []
-        for key, function in (
-            ("local_error", figures.local_errors),
-            ("local_error", figures.orders),
-            ("stiffness", figures.stiffness),
-            ("predictions", figures.predictions),
-            ("curves", figures.curves),
-        ):
-            if key in results:
-                names += function(results[key], out)
-        return names
 
     def show(self, results: Results, console: Console) -> None:
         if "stability" in results:

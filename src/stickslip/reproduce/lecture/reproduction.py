@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from stickslip.bench.targets import Target
 from stickslip.reproduce.lecture import claims, derivatives, experiments, figures, ranks, stiffness
 from stickslip.reproduce.lecture.sections import SECTIONS, preface
@@ -40,6 +38,12 @@ class Lecture(Reproduction):
     figure_patterns = (
         "penetration_*", "pulling_*", "force_*", "lift_*", "creep_*", "stiffness_*", "finite_*", "derivative_*",
     )  # fmt: skip
+    drawings = (
+        ("experiments", figures.experiments),
+        ("stiffness", figures.stiffness),
+        ("differences", figures.differences),
+        ("timing", figures.timing),
+    )
     full, quick = FULL, QUICK
 
     def targets(self, results: Results) -> list[Target]:
@@ -47,15 +51,3 @@ class Lecture(Reproduction):
 
     def preface(self, sizes: Sizes) -> str:
         return preface()
-
-    def draw(self, results: Results, out: Path) -> list[str]:
-        names = []
-        for key, function in (
-            ("experiments", figures.experiments),
-            ("stiffness", figures.stiffness),
-            ("differences", figures.differences),
-            ("timing", figures.timing),
-        ):
-            if key in results:
-                names += function(results[key], out)
-        return names

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from stickslip.bench.targets import Target
 from stickslip.reproduce.paper import Reproduction, Results
 from stickslip.reproduce.rpisim import claims, convergence, drift, figures, formulations, grasp, peg, solvers
@@ -37,21 +35,15 @@ class RpiSim(Reproduction):
     sections = SECTIONS
     tables = ("solvers", "inclusion", "accuracy")
     figure_patterns = ("fig*", "sec*")
+    drawings = (
+        ("drift", figures.drift),
+        ("peg", figures.peg),
+        ("convergence", figures.convergence),
+        ("grasp", figures.grasp),
+        ("solvers", figures.solvers),
+        ("inclusion", figures.inclusion),
+    )
     full, quick = FULL, QUICK
 
     def targets(self, results: Results) -> list[Target]:
         return claims.targets(results)
-
-    def draw(self, results: Results, out: Path) -> list[str]:
-        names = []
-        for key, function in (
-            ("drift", figures.drift),
-            ("peg", figures.peg),
-            ("convergence", figures.convergence),
-            ("grasp", figures.grasp),
-            ("solvers", figures.solvers),
-            ("inclusion", figures.inclusion),
-        ):
-            if key in results:
-                names += function(results[key], out)
-        return names

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from stickslip.bench.targets import Target
 from stickslip.reproduce.paper import Reproduction, Results
 from stickslip.reproduce.variational import (
@@ -51,6 +49,15 @@ class Variational(Reproduction):
         "iterations_*",
         "agreement_*",
     )
+    drawings = (
+        ("cylinder", figures.scaling),
+        ("chain", figures.scaling),
+        ("hopper", figures.hopper),
+        ("quadruped", figures.quadruped),
+        ("conservation", figures.conservation),
+        ("iterations", figures.iterations),
+        ("agreement", figures.agreement),
+    )
     full, quick = FULL, QUICK
 
     def targets(self, results: Results) -> list[Target]:
@@ -58,18 +65,3 @@ class Variational(Reproduction):
 
     def preface(self, sizes: Sizes) -> str:
         return preface()
-
-    def draw(self, results: Results, out: Path) -> list[str]:
-        names = []
-        for key, function in (
-            ("cylinder", figures.scaling),
-            ("chain", figures.scaling),
-            ("hopper", figures.hopper),
-            ("quadruped", figures.quadruped),
-            ("conservation", figures.conservation),
-            ("iterations", figures.iterations),
-            ("agreement", figures.agreement),
-        ):
-            if key in results:
-                names += function(results[key], out)
-        return names
