@@ -94,7 +94,7 @@ def test_compiled_functions_take_further_arguments():
         return np.array([[0.0, 1.0], [-2 * stiffness * x[0], 0.0]])
 
     system = System(*python(f), lambda x, *_: [1.0], None, (3.0, np.array([0.5])))
-    system.check(np.zeros(2))
+    system.size(np.zeros(2))
     both, b = np.arange(1.0, 7.0), np.array([True])
     expected = python_flow(system, python(Df)[0])[0](both, b)
     for slope in (Df, None):
