@@ -29,7 +29,7 @@ def plane_pairs(*rows, friction, stiffness=1e4, damping=100.0):
     planes = PlanePairs(
         np.array(link1), np.array(link2), np.array(origin, dtype=float), np.array(frames),
         np.array(center, dtype=float), np.array(radius, dtype=float),
-        np.tile([friction, stiffness, damping, 0.0], (n, 1)), np.ones(n),
+        np.tile([friction, stiffness, damping, 0.0, 0.0], (n, 1)), np.ones(n),
     )  # fmt: skip
     return no_pairs()._replace(planes=planes)
 
