@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 
 import stickslip as ss
+from stickslip.dynamics import Dynamics
 from stickslip.maximal import Joint
 from stickslip.steppers.registry import STEPPERS
 
-HOLDING = [name for name, kind in STEPPERS.items() if kind.capabilities.loops and kind.capabilities.laws]
+HOLDING = [name for name, kind in STEPPERS.items() if kind.capabilities.loops and kind.capabilities.stiff_loops]
 OTHERS = [name for name, kind in STEPPERS.items() if not kind.capabilities.loops]
 
 
@@ -41,6 +42,40 @@ def test_a_four_bar_stays_closed_and_keeps_its_energy(method):
     maximal = ("crank", "coupler", "rocker") if method == "variational" else ()
     assert sim.stepper.constraint_names == (*maximal, "pin")
     assert sim.stepper.unconverged == 0
+
+
+SOFT = [name for name, kind in STEPPERS.items() if kind.capabilities.loops and not kind.capabilities.stiff_loops]
+
+
+@pytest.mark.parametrize("method", SOFT)
+def test_soft_loops_open_by_millimetres_and_less_with_smaller_steps(method):
+    opened = []
+    for dt in (0.004, 0.002, 0.001):
+        sim, energy, worst = run("four-bar", method, dt)
+        opened.append(worst)
+        assert np.abs(energy - energy[0]).max() < 0.1
+        assert sim.stepper.constraint_names == ("pin",)
+    assert 1e-5 < opened[2] < opened[1] < opened[0] < 5e-3, opened
+
+
+def test_openings_are_measured_alike():
+    """From poses alone, and by the rows of bilateral contact: a connect and a weld that are open and moving."""
+    boxes = ss.Scene()
+    for k, name in enumerate(("one", "two", "three")):
+        boxes.add_box((0.2, 0.2, 0.2), pos=(0.5 * k, 0, 1), mass=1.0, name=name, collide=False)
+    boxes.weld("one", "two")
+    boxes.connect("two", "three", pos=(0.1, 0.05, 0.0))
+    rng, errors = np.random.default_rng(2), []
+    model = boxes.compile()
+    q = Dynamics(model).integrate(model.state().q, 0.1 * rng.normal(size=model.nv))
+    v = rng.normal(size=model.nv)
+    for method in ("mujoco", "bilateral"):
+        sim = ss.Simulation(model, method, dt=1e-3)
+        sim.set_state(q, v)
+        sim.observe()
+        errors.append(sim.stepper.joint_error())
+    assert errors[0].min() > 0.01
+    np.testing.assert_allclose(*errors, rtol=1e-9)
 
 
 @pytest.mark.parametrize("method", ["bilateral", "stewart-trinkle/lemke"])

@@ -383,3 +383,15 @@ def test_heavy_boxes_at_the_longest_steps():
         sim.step(round(2.0 / dt))
         assert 0.05 - sim.state.q[2] == pytest.approx(mass * G / 4e5, rel=1e-3)
         assert np.abs(sim.state.v).max() < 1e-6
+
+
+def test_many_bodies_may_be_near_at_once():
+    """More candidates than the buffer of contacts holds at first, none touching: nobody asks for a larger one."""
+    scene = ss.Scene()
+    scene.add_plane()
+    for k in range(40):
+        scene.add_sphere(0.1, pos=(0.3 * k, 0, 0.105), mass=1.0)
+    sim = ss.Simulation(scene, "expo", dt=0.01)
+    assert len(sim.stepper.expo.near.pair) >= 40 + 40 * 39 // 2
+    sim.step(2)
+    assert sim.state.q.reshape(40, 7)[:, 2] == pytest.approx(np.full(40, sim.state.q[2]), rel=1e-12)

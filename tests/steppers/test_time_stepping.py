@@ -326,7 +326,9 @@ def test_wrong_solutions_are_refused():
         sim.step(1)
     for answer in (np.zeros(3), SolverResult(np.zeros(3), Status.CONVERGED, 0, 0.0, 0.0)):
         sim = ss.Simulation(block(), method="stewart-trinkle", solver=lambda problem, z0, z=answer: z)
-        with pytest.raises(InputError, match=r"solver: expected z of shape \(24,\) or a SolverResult"):
+        with pytest.raises(
+            InputError, match=r"solver: expected z of shape \(24,\), \(z, iterations\) or a SolverResult"
+        ):
             sim.step(1)
 
 

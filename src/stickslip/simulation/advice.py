@@ -20,7 +20,7 @@ from stickslip.errors import (
     UnstableStepWarning,
 )
 from stickslip.model.arrays import SLIDE
-from stickslip.steppers.base import Capabilities
+from stickslip.steppers.base import Stepper
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
@@ -43,12 +43,10 @@ def pass_through(method: str, left_out: Mapping[str, int]) -> None:
         )
 
 
-def not_honoured(method: str, capabilities: Capabilities, restitution: float, preload: float) -> None:
-    """``restitution`` and ``preload`` [N] are the largest that surfaces ask for."""
-    if restitution > 0.0 and "restitution" not in capabilities.honours:
-        _warn(f"{method} does not honour restitution: bounce follows from stiffness and damping.", NotHonouredWarning)
-    if preload > 0.0 and "preload" not in capabilities.honours:
-        _warn(f"{method} does not honour preload: contacts press no more than they must.", NotHonouredWarning)
+def not_honoured(method: str, stepper: Stepper) -> None:
+    """Restitution and preload; that a rigid contact has no stiffness is what the method is chosen for."""
+    for sentence in stepper.not_honoured("restitution", "preload"):
+        _warn(f"{method} does not honour {sentence}.", NotHonouredWarning)
 
 
 def no_groups(method: str, detector: Detector | None) -> None:

@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from inspect import Parameter, signature
 from typing import Any
 
-import numpy as np
-
-from stickslip.collision.contacts import PRELOAD, RESTITUTION
-from stickslip.collision.pairs import find_pairs, materials, no_pairs
+from stickslip.collision.pairs import find_pairs, no_pairs
 from stickslip.errors import InputError, unknown
 from stickslip.model.importers.messages import listed
 from stickslip.model.model import Model
@@ -43,11 +40,7 @@ def make_stepper(
     made = stepper(model, dt or stepper.default_dt, law, pairs, **options)
     if law != "none" and stages.collision is None:
         advice.pass_through(name, {**left_out, **made.left_out})
-        solid = [shape.material for shape in model.shapes if shape.group or shape.mask]
-        asked = np.array([(m.restitution or 0.0, m.preload or 0.0) for m in solid]).reshape(-1, 2)
-        if stepper.finds_pairs:
-            asked = materials(pairs)[:, [RESTITUTION, PRELOAD]]
-        advice.not_honoured(name, stepper.capabilities, *asked.max(axis=0, initial=0.0).tolist())
+        advice.not_honoured(name, made)
         if name == "peg":
             advice.no_groups(name, getattr(made, "detector", None))
     limit = made.stable_dt(model.state())

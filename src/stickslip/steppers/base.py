@@ -15,6 +15,7 @@ from stickslip.collision.pairs import Pairs, total
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
+from stickslip.steppers.materials import Asked, asked_for, beyond, how_read
 
 OK, DIVERGED, CONTACTS_FULL, STALLED = 0, 1, 2, 3
 FASTEST = 1e9
@@ -57,6 +58,8 @@ class Capabilities:
     """Where the method is described."""
     loops: bool = False
     """Whether it holds the model's closed loops and welds (``model.loops``); else it refuses such a model."""
+    stiff_loops: bool = True
+    """Whether loops that it holds stay closed; else they give way as springs do."""
 
 
 class World(NamedTuple):
@@ -107,7 +110,8 @@ class Stepper(ABC):
       run when the user replaces one of them;
     * ``memory()``: the arrays that, besides q, v and time, make up the state (anchors, warm starts);
     * ``observing``: the stages after which contacts and forces at a state are known, for recordings;
-    * ``replaceable``: the stages that may be Python functions, where not all of them may.
+    * ``replaceable``: the stages that may be Python functions, where not all of them may;
+    * ``reads``: what each property of a material becomes, for reports.
     """
 
     capabilities: ClassVar[Capabilities]
@@ -115,6 +119,8 @@ class Stepper(ABC):
     """Each option's name, and what it chooses, in one line."""
     refused: ClassVar[dict[str, str]] = {}
     """Options of its kin that would do nothing here, and why."""
+    by_tolerance: ClassVar[bool] = False
+    """Whether tolerances decide its accuracy, not the time step."""
     default_dt: ClassVar[float] = 1e-3
     """[s] the longest step that is chosen where none is given."""
     step: int = 0
@@ -128,6 +134,8 @@ class Stepper(ABC):
     """What becomes of bodies that start inside others, and of joints that start outside their range, for warnings."""
     at_unconverged: ClassVar[str] = "choose a smaller dt, or allow more iterations"
     """What to do where steps do not converge, for the warning."""
+    reads: ClassVar[Mapping[str, str]] = {}
+    """How each property of a material acts; of one that is not honoured, what takes its place."""
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
     replaceable: ClassVar[frozenset[str]] = frozenset(
         {"user", "collision", "formulate", "solve", "integrate", "record"}
@@ -179,6 +187,29 @@ class Stepper(ABC):
     def contact_energy(self) -> float:
         """Energy in contact springs after the observing stages [J]."""
         return 0.0
+
+    @property
+    def honours(self) -> frozenset[str]:
+        """Of friction, stiffness, damping, restitution, preload, with the law and the options in force."""
+        return self.capabilities.honours
+
+    def reading(self) -> Mapping[str, str]:
+        """``reads``, with the law and the options in force."""
+        return self.reads
+
+    def materials(self) -> tuple[str, ...]:
+        """How this method reads the materials of the scene's surfaces, a sentence each."""
+        return how_read(self._asked(), self.honours, self.reading())
+
+    def not_honoured(self, *only: str) -> tuple[str, ...]:
+        """What surfaces ask for and this method cannot give, a sentence each; ``only`` of these properties."""
+        found = beyond(self._asked(), self.honours, self.reading())
+        return tuple(sentence for name, sentence in found.items() if not only or name in only)
+
+    def _asked(self) -> dict[str, Asked]:
+        if self.law == "none":
+            return {}
+        return asked_for(self.model, self.world.pairs if self.finds_pairs else None)
 
     def memory(self) -> dict[str, np.ndarray]:
         return {}

@@ -32,8 +32,9 @@ from stickslip.dynamics.configuration import integrate
 from stickslip.errors import InputError, UnconvergedError, expected, number, unknown
 from stickslip.model.model import Model, State
 from stickslip.steppers.base import OK, Capabilities, Inputs, Stage, Stepper, bounded
-from stickslip.steppers.explicit import explicit_joint_gains
+from stickslip.steppers.explicit import explicit_joint_gains, longest
 from stickslip.steppers.held_contacts import HeldContacts
+from stickslip.steppers.materials import STICKING
 from stickslip.steppers.viscoelastic import gather_forces, update_kinematics
 
 DECAY = 0.02
@@ -57,6 +58,7 @@ class BilateralStepper(Stepper):
         loops=True,
     )
     finds_pairs = False
+    reads = STICKING
     observing = ("kinematics", "collision", "solve")
     at_overlap = "it is held where it is"
     at_unconverged = "its loops and held contacts contradict each other, sim.stepper.residual says by how much"
@@ -297,6 +299,4 @@ class BilateralStepper(Stepper):
         """K·w·dt² + 2·B·w·dt < 4 for joint springs, limits and servos, as of semi-implicit Euler."""
         dynamics, (stiffness, damping) = Dynamics(self.model), explicit_joint_gains(self.model)
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
-        if kw == 0.0:
-            return 2.0 / bw if bw > 0.0 else float("inf")
-        return float((-bw + np.sqrt(bw**2 + 4 * kw)) / kw)
+        return longest(kw, bw)

@@ -214,6 +214,7 @@ class EventSelected(Viscoelastic):
         order=5,
         reference="Anderson and Revzen, Sec. 3; Dormand and Prince (1980)",
     )
+    by_tolerance = True
     replaceable = frozenset({"user", "record"})
     options: ClassVar[dict[str, str]] = {
         "eps": "[m] within which touchdown and lift-off are crossed by projections (default 1e-5)",

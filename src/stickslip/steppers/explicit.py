@@ -71,9 +71,14 @@ class Explicit(Viscoelastic):
             link1, link2, point, material, share = loads(self.world.pairs, self.work.kin)
             kw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, STIFFNESS])
             bw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, DAMPING])
-        if kw == 0.0:
-            return 2.0 / bw if bw > 0.0 else float("inf")
-        return float((-bw + np.sqrt(bw**2 + 4 * kw)) / kw)
+        return longest(kw, bw)
+
+
+def longest(kw: float, bw: float) -> float:
+    """The dt [s] with kw·dt² + 2·bw·dt = 4; kw = K·w [1/s²], bw = B·w [1/s]."""
+    if kw == 0.0:
+        return 2.0 / bw if bw > 0.0 else float("inf")
+    return float((-bw + np.sqrt(bw**2 + 4 * kw)) / kw)
 
 
 def explicit_joint_gains(model: Model) -> tuple[np.ndarray, np.ndarray]:

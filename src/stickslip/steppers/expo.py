@@ -33,7 +33,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts, make_contacts
 from stickslip.collision.detect import find_contacts
-from stickslip.collision.pairs import Pairs
+from stickslip.collision.pairs import Pairs, total
 from stickslip.contact.average_forces import (
     AUTO,
     MOST_PASSES,
@@ -340,7 +340,7 @@ class Expo(Viscoelastic):
             islands=make_islands(self.model.nv, contacts),
             island=make_island_work(rows),
             averages=make_averages(contacts),
-            near=make_contacts(contacts),
+            near=make_contacts(max(contacts, total(self.world.pairs))),  # nothing grows this one: all may be near
         )
 
     def grow(self) -> None:

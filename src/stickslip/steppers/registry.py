@@ -11,6 +11,7 @@ from stickslip.steppers.euler import Euler
 from stickslip.steppers.event_selected import EventSelected
 from stickslip.steppers.expo import Expo
 from stickslip.steppers.implicit_euler import ImplicitEuler
+from stickslip.steppers.mujoco import MuJoCo
 from stickslip.steppers.rk4 import RK4
 from stickslip.steppers.semi_implicit_euler import SemiImplicitEuler
 from stickslip.steppers.time_steppers import (
@@ -36,6 +37,7 @@ STEPPERS: dict[str, type[Stepper]] = {
     "coulomb": CoulombStepper,
     "relaxed": RelaxedStepper,
     "variational": Variational,
+    "mujoco": MuJoCo,
 }
 
 LAWS: dict[str, str] = {
@@ -44,9 +46,17 @@ LAWS: dict[str, str] = {
     "sticking": "every contact that touches becomes a joint: it neither slips nor, by default, lets go",
     "pyramid": "rigid contacts with Coulomb friction in a pyramid of four or more facets",
     "circular": "rigid contacts with Coulomb friction in the circular cone",
+    "soft": "MuJoCo's contacts: convex, regularised by solref and solimp, friction in the circular cone",
     "none": "no contacts: free flight",
-    **{name: f"solver of time stepping; {solver.summary}" for name, solver in SOLVERS.items()},
 }
+"""Contact laws that are not solvers."""
+
+
+def laws() -> dict[str, str]:
+    """Every law and what it is: those of ``LAWS``, the registered solvers, and laws of registered steppers."""
+    solvers = {name: f"solver of time stepping; {solver.summary}" for name, solver in SOLVERS.items()}
+    own = {law: f"of {name}" for name, stepper in STEPPERS.items() for law in stepper.capabilities.laws}
+    return {**own, **LAWS, **solvers}
 
 
 def methods() -> list[str]:

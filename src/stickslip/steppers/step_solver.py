@@ -87,12 +87,13 @@ class StepSolver:
         assert self.function is not None
         answer: Any = self.function(problem, np.zeros(problem.n) if start is None else start)
         said = answer if isinstance(answer, SolverResult) else None
-        z = answer if said is None else said.z
+        z, iterations = answer if isinstance(answer, tuple) else (answer, 0)
+        z = z if said is None else said.z
         if np.shape(z) != (problem.n,):
-            raise expected("solver", f"z of shape ({problem.n},) or a SolverResult with it", np.shape(z))
+            raise expected("solver", f"z of shape ({problem.n},), (z, iterations) or a SolverResult", np.shape(z))
         z = np.asarray(z, dtype=float)
         if said is None:
-            said = SolverResult(z, Status.CONVERGED, 0, np.inf, clock.perf_counter() - begin)
+            said = SolverResult(z, Status.CONVERGED, int(iterations), np.inf, clock.perf_counter() - begin)
         residual = residuals.natural(problem, z)
         status = Status.INACCURATE if said.success else said.status
         if residual <= self.limit(problem):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 from stickslip.contact.formulations import FORMULATIONS, fitting_solvers
 from stickslip.contact.painleve import Paradox, paradox
+from stickslip.contact.relaxed import Relaxed
+from stickslip.contact.soft_reference import SoftReference
 from stickslip.model.shape import combine
 from stickslip.steppers.base import Capabilities
 from stickslip.steppers.compiled_stepping import CompiledStepping
+from stickslip.steppers.materials import RIGID, SPRINGS
 from stickslip.steppers.time_stepping import TimeStepping
 
 AHEAD = 20
@@ -16,17 +19,28 @@ AHEAD = 20
 everywhere."""
 
 
-def capabilities(name: str, honours: tuple[str, ...] = ("friction", "restitution")) -> Capabilities:
-    """Of a formulation's stepper, from the registries."""
-    kind = FORMULATIONS[name]
-    return Capabilities(
-        summary=kind.summary,
-        laws=fitting_solvers(kind),
-        honours=frozenset(honours),
-        order=1,
-        reference=kind.reference,
-        loops=True,
-    )
+class FollowsSolvers:
+    """Capabilities of a formulation's stepper, read from the registries whenever they are asked for: a solver that is
+    registered later is paired at once."""
+
+    def __init__(self, name: str, honours: tuple[str, ...]) -> None:
+        self.name, self.honours = name, frozenset(honours)
+
+    def __get__(self, stepper: object, kind: type) -> Capabilities:
+        formulation = FORMULATIONS[self.name]
+        return Capabilities(
+            summary=formulation.summary,
+            laws=fitting_solvers(formulation),
+            honours=self.honours,
+            order=1,
+            reference=formulation.reference,
+            loops=True,
+        )
+
+
+def capabilities(name: str, honours: tuple[str, ...] = ("friction", "restitution")) -> Any:
+    """Of a formulation's stepper, for its class."""
+    return FollowsSolvers(name, honours)
 
 
 class StewartTrinkleStepper(TimeStepping):
@@ -127,8 +141,42 @@ class RelaxedStepper(CompiledStepping):
         "solimp": "MuJoCo's impedance (d0, dwidth, width, midpoint, power), with solref (default: MuJoCo's)",
     }
 
+    @property
+    def honours(self) -> frozenset[str]:
+        return self.capabilities.honours if self._soft is None else frozenset({"friction"})
+
+    @property
+    def _soft(self) -> SoftReference | None:
+        return cast(Relaxed, self.formulation).soft
+
+    def reading(self) -> dict[str, str]:
+        """Springs and dampers are the regularisation R of ``contact.relaxed``."""
+        ratio = cast(Relaxed, self.formulation).friction_ratio
+        reads = {**SPRINGS, "preload": RIGID["preload"]}
+        reads["friction"] = f"circular cone, relaxed: sliding lifts, rest creeps; R_t = R_n/{ratio:g}"
+        if self._soft is None:
+            reads["stiffness"] = f"a spring per contact, implicit: R_n = 1/(dt·(dt·K + B)), dt = {self.dt:g} s"
+            reads["damping"] = "a damper per contact, implicit, in the same R_n"
+        else:
+            numbers = [" ".join(f"{x:g}" for x in row) for row in (self._soft.solref, self._soft.solimp)]
+            reads["stiffness"] = reads["damping"] = "solref {} and solimp {} take its place".format(*numbers)
+            reads["restitution"] = "bounce follows from solref"
+        return reads
+
     def _ahead(self) -> float:
         """The largest B/K of two materials, or AHEAD steps."""
         materials = {shape.material for shape in self.model.shapes}
         pairs = [combine(a, b) for a in materials for b in materials]
         return max((min(pair.damping / pair.stiffness, AHEAD * self.dt) for pair in pairs), default=0.0)
+
+
+def stepper_of(name: str, class_name: str, own_options: tuple[str, ...]) -> type[TimeStepping]:
+    """A stepper class for a registered formulation, whose own options it passes on."""
+    known = dict.fromkeys(own_options, f"of the formulation {name}")
+    members = {
+        "__doc__": FORMULATIONS[name].__doc__,
+        "formulation_name": name,
+        "capabilities": capabilities(name),
+        "options": {**TimeStepping.options, **known},
+    }
+    return type(class_name, (TimeStepping,), members)

@@ -19,7 +19,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.detector import Detector
-from stickslip.collision.detectors import make_detector
+from stickslip.collision.detectors import TRUSTED, make_detector
 from stickslip.collision.pairs import Pairs
 from stickslip.contact.assembly import Assembler, Dynamics
 from stickslip.contact.formulation import DIRECTIONS
@@ -36,6 +36,7 @@ from stickslip.steppers.base import DIVERGED, FASTEST, OK, Inputs, Stage, Steppe
 from stickslip.steppers.coordinates import Coordinates
 from stickslip.steppers.impulse_memory import ImpulseMemory
 from stickslip.steppers.joint_coordinates import JointCoordinates
+from stickslip.steppers.materials import RIGID
 from stickslip.steppers.maximal_coordinates import MaximalCoordinates
 from stickslip.steppers.reach import Reach
 from stickslip.steppers.step_solver import StepSolver
@@ -48,6 +49,7 @@ class TimeStepping(Stepper):
     """A formulation, its solver, coordinates and a detector; subclasses name the formulation."""
 
     formulation_name: ClassVar[str]
+    reads = RIGID
     finds_pairs = False
     default_dt = 1e-2
     observing = ("kinematics", "collision", "impulses")
@@ -103,7 +105,7 @@ class TimeStepping(Stepper):
         named = detector is None or isinstance(detector, str)
         self.detector = make_detector(self._usual_detector() if detector is None else detector, model, first_margin)
         self._automatic_margin = named and self.margin is None
-        self._named_detector, self._trusted = named, False
+        self._own_detector, self._trusted = named and (detector is None or detector in TRUSTED), False
         if not named and self.margin is not None:
             if not isinstance(detector, Detector):
                 raise expected("margin", "a named detector or a Detector with it", detector, "your function chooses")
@@ -160,6 +162,11 @@ class TimeStepping(Stepper):
             )
         return form or forms[0]
 
+    def reading(self) -> dict[str, str]:
+        f = self.formulation
+        cone = "Coulomb's circular cone" if f.form == "ncp" else f"a polygonal cone of {f.directions} directions"
+        return {**RIGID, "friction": cone, "restitution": f"{RIGID['restitution']} above {f.rest_speed:g} m/s"}
+
     def _ahead(self) -> float:
         """[s] by how much contacts act before the step that meets them."""
         return 0.0
@@ -204,7 +211,7 @@ class TimeStepping(Stepper):
             self._groups = self.detector.find_groups(self.coordinates.kin, self.contacts)
         else:
             self.detector.find(self.coordinates.kin, self.contacts)
-        self._trusted = self._named_detector
+        self._trusted = self._own_detector
 
     @property
     def matrices(self) -> Matrices:

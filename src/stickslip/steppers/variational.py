@@ -37,6 +37,7 @@ from stickslip.model.model import Model, State
 from stickslip.steppers import variational_stepping as stepping
 from stickslip.steppers.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Stage, Stepper
 from stickslip.steppers.contact_search import ContactSearch
+from stickslip.steppers.materials import VARIATIONAL
 from stickslip.variational.arrays import make_motion, make_rows, make_touch
 from stickslip.variational.beginning import begin_from, too_fast
 from stickslip.variational.cone import facets_of
@@ -72,6 +73,7 @@ class Variational(Stepper):
         reference="Brüdigam et al., eqs. (8)–(26)",
         loops=True,
     )
+    reads = VARIATIONAL
     finds_pairs = False
     default_dt = 1e-2
     observing = ("kinematics", "collision", "forces")

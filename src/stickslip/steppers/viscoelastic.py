@@ -17,6 +17,7 @@ from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 from stickslip.errors import unknown
 from stickslip.model.model import Model
 from stickslip.steppers.base import CONTACTS_FULL, OK, Stage, Stepper
+from stickslip.steppers.materials import SPRINGS
 
 MARGIN = 0.0  # a spring-damper acts only in penetration
 
@@ -58,6 +59,7 @@ def gather_forces(world, work, inputs, q, v):
 class Viscoelastic(Stepper):
     """A stepper with spring-damper contacts; their anchors are its memory."""
 
+    reads = SPRINGS
     options: ClassVar[dict[str, str]] = {
         "rest": "where normal springs rest: 'surface' (default), or 'detected', the point of first penetration"
     }
