@@ -20,6 +20,8 @@ DETECTORS: dict[str, Callable[[Model, float], Detector]] = {
     "pairs": PairDetector,
     "peg": PegDetector,
 }
+TRUSTED = frozenset(DETECTORS)
+"""Those of the package, whose contacts are not checked at every step."""
 
 
 class FunctionDetector(Detector):
