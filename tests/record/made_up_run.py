@@ -52,6 +52,7 @@ def frame(model, i, joints=0):
         "status": i % 3,
         "iterations": i % 7,
         "residual": 1e-9 * i,
+        "unconverged": i // 4,
         "joint_error": np.full((joints, 2), 1e-6 * i) * (1.0 + np.arange(joints)[:, None]),
     }
 

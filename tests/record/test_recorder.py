@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from made_up_run import BARE, OPTIONS, XML, check_log, contacts, frame, made_up_model, record
 
+import stickslip as ss
 from stickslip.errors import DivergedError
 from stickslip.record import Recorder, load, writer
 from stickslip.record.layout import CONTACT, FRAME, table
@@ -71,6 +72,23 @@ def test_joint_errors_come_back_and_older_files_have_none(model, tmp_path):
         assert len(log) == 5
         assert log.joint_error.shape == (5, 0, 2)
         assert log.q.shape == (5, model.nq)
+
+
+def test_unconverged_steps_are_counted_and_older_files_have_none(tmp_path):
+    path = tmp_path / "run.h5"
+    scene = ss.Scene()
+    scene.add_plane()
+    scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.1), mass=1.0)
+    sim = ss.Simulation(scene, "coulomb", 0.01, solver=lambda problem, z0: np.zeros(problem.n))
+    with pytest.warns(ss.UnconvergedWarning):
+        sim.run(0.05, record=path, record_dt=0.02, failures=False).close()
+    with load(path) as log:
+        np.testing.assert_array_equal(log.unconverged, log.steps)
+        assert log.unconverged[-1] == 5
+    with h5py.File(path, "r+") as file:  # as an earlier version would have written it
+        del file["unconverged"]
+    with load(path) as log:
+        np.testing.assert_array_equal(log.unconverged, [0, 0, 0, 0])
 
 
 def test_model_without_joints_frames_or_contacts(path):

@@ -27,13 +27,13 @@ import mujoco
 import numpy as np
 from rich.table import Table
 
-from stickslip.bench.machine import machine
 from stickslip.bench.report import check_destinations, finish, growth_table, growth_targets
 from stickslip.bench.step import stepping
 from stickslip.bench.targets import Target
 from stickslip.bench.timing import Growth, growth, interleaved
 from stickslip.errors import InputError, StickslipWarning
 from stickslip.model.scene import Scene
+from stickslip.record.machine import machine
 from stickslip.simulation import Simulation
 from stickslip.solvers import make_solver
 from stickslip.solvers.generate import problem

@@ -9,10 +9,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from stickslip.bench.machine import machine
 from stickslip.bench.targets import Target, worst
 from stickslip.bench.timing import Growth
 from stickslip.files import check_writable, make_folder, write_json
+from stickslip.record.machine import machine
 
 
 def check_destinations(json_path: Path | None, out: Path | None) -> None:

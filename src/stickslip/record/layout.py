@@ -62,6 +62,7 @@ FRAME = (
     Field("status", _scalar, "i4", "1", "status code of the step; 0 is good"),
     Field("iterations", _scalar, "i4", "1", "solver iterations of the step"),
     Field("residual", _scalar, "f8", "as the solver's", "solver residual of the step"),
+    Field("unconverged", _scalar, "i8", "1", "steps so far whose solver did not reach its tolerance"),
     Field(
         "joint_error",
         lambda n: (n.nc, 2),
@@ -96,8 +97,8 @@ def flat(name: str) -> str:
 PATHS = (*(flat(f.name) for f in CONTACT), START.name, *(f.name for f in FRAME))
 """Every array of a recording in the order of writing."""
 
-ADDED_LATER = frozenset({"joint_error"})
-"""Fields that recordings of earlier versions lack; they read as empty."""
+ADDED_LATER = frozenset({"joint_error", "unconverged"})
+"""Fields that recordings of earlier versions lack; they read as empty or 0."""
 
 FRAME_NAMES = frozenset(f.name for f in FRAME)
 CONTACT_NAMES = frozenset(f.name for f in CONTACT)

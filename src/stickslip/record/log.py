@@ -14,9 +14,16 @@ from stickslip.record.layout import CONTACT, CONTACT_NAMES, START, flat, table
 from stickslip.record.reader import FileSource
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.axes import Axes
 
     from stickslip.model.model import State
+    from stickslip.record.export import Qpos
+
+
+READ_WHOLE = 100_000
+"""Contacts of a recording up to which looking at one frame reads those of all: looking at the next is then free."""
 
 
 class Contacts(NamedTuple):
@@ -67,6 +74,7 @@ class Source(Protocol):
     @property
     def last_good(self) -> tuple[float, np.ndarray, np.ndarray] | None: ...
     def read(self, name: str, rows: int) -> np.ndarray: ...
+    def rows(self, name: str, first: int, stop: int) -> np.ndarray: ...
     def refresh(self) -> None: ...
     def close(self) -> None: ...
 
@@ -147,6 +155,11 @@ class Log:
         return self._array("residual")
 
     @property
+    def unconverged(self) -> np.ndarray:
+        """(frames,) steps of the simulation so far whose solver did not reach its tolerance."""
+        return self._array("unconverged")
+
+    @property
     def joint_error(self) -> np.ndarray:
         """(frames, nc, 2) position [m or rad] and velocity [m/s or rad/s] error of each joint that is a constraint, by
         ``names.constraints``; nc = 0 in joint coordinates."""
@@ -196,7 +209,15 @@ class Log:
         if not -len(self) <= frame < len(self):
             raise expected("frame", f"a number from {-len(self)} to {len(self) - 1}", frame)
         first, stop = self.contact_start[frame % len(self) :][:2]
-        return Contacts(*(self.contact(f.name)[first:stop] for f in CONTACT))
+        return Contacts(*(self._contact_rows(flat(f.name), first, stop) for f in CONTACT))
+
+    def _contact_rows(self, name: str, first: int, stop: int) -> np.ndarray:
+        """Of one frame; a long array, which may be gigabytes, is not read whole for them."""
+        if name in self._cache or self.contact_start[-1] <= READ_WHOLE:
+            return self._array(name)[first:stop]
+        values = self._source.rows(name, first, stop).view()
+        values.flags.writeable = False
+        return values
 
     def contact_count(self) -> np.ndarray:
         """(frames,) number of contacts."""
@@ -299,6 +320,40 @@ class Log:
         from stickslip.record.plot import plot
 
         return plot(self, what, ax, **options)
+
+    # For other programs.
+
+    def to_qpos(self) -> Qpos:
+        """Times, positions, velocities and controls as MuJoCo lays them out, and the scene's MJCF."""
+        from stickslip.record.export import to_qpos
+
+        return to_qpos(self)
+
+    def to_csv(self, path: str | os.PathLike, what: str = "frames") -> Path:
+        """A table with a row per frame, or with ``what="contacts"`` per contact."""
+        from stickslip.record.export import to_csv
+
+        return to_csv(self, os.fspath(path), what)
+
+    def image(self, frame: int = -1, **options: Any) -> np.ndarray:
+        """(height, width, 3) uint8: a picture of one frame. Options: ``size`` in pixels, ``camera``
+        (``record.picture.Camera``), ``contacts`` (whether forces are drawn), ``follow``, a link to keep in sight."""
+        from stickslip.record.picture import Painter
+
+        return Painter(self, **options).image(frame)
+
+    def frames(self, folder: str | os.PathLike, *, fps: float = 30.0, speed: float = 1.0, **options: Any) -> list[Path]:
+        """Write ``frame-00000.png`` and on, ``fps`` for a second of film, which shows ``speed`` seconds; options as of
+        ``image``."""
+        from stickslip.record.picture.video import write_frames
+
+        return write_frames(self, os.fspath(folder), fps, speed, **options)
+
+    def gif(self, path: str | os.PathLike, *, fps: float = 25.0, speed: float = 1.0, **options: Any) -> Path:
+        """Write an animated GIF; options as of ``image``."""
+        from stickslip.record.picture.video import write_gif
+
+        return write_gif(self, os.fspath(path), fps, speed, **options)
 
     def close(self) -> None:
         """Close the file; arrays already read stay."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_LINES = 12
 """More curves than this are not told apart; those that move most are kept."""
+COLUMNS = 2000
+"""A picture shows no more: of longer curves the lowest and the highest point in each column are drawn."""
 
 
 def plot(log: Log, what: str = "energy", ax: Axes | None = None, **options: Any) -> Axes:
@@ -43,12 +45,12 @@ def plot(log: Log, what: str = "energy", ax: Axes | None = None, **options: Any)
 def _energy(log: Log, ax: Axes) -> None:
     kinetic, potential, elastic = log.energy.T
     total = log.energy.sum(axis=1) + np.nan_to_num(log.contact_energy)
-    ax.plot(log.time, kinetic, label="kinetic")
-    ax.plot(log.time, potential, label="potential")
-    ax.plot(log.time, elastic, label="elastic (joints)")
+    ax.plot(*thinned(log.time, kinetic), label="kinetic")
+    ax.plot(*thinned(log.time, potential), label="potential")
+    ax.plot(*thinned(log.time, elastic), label="elastic (joints)")
     if np.any(np.nan_to_num(log.contact_energy) != 0.0):
-        ax.plot(log.time, log.contact_energy, label="elastic (contacts)")
-    ax.plot(log.time, total, "k--", label="total")
+        ax.plot(*thinned(log.time, log.contact_energy), label="elastic (contacts)")
+    ax.plot(*thinned(log.time, total), "k--", label="total")
     ax.set_ylabel("energy [J]")
 
 
@@ -120,7 +122,7 @@ def _friction(log: Log, ax: Axes) -> None:
         few = k < MOST_LINES - 1 or len(busiest) == MOST_LINES
         label = _pair(log, pair) if few else (f"{len(busiest) - k} others" if k == MOST_LINES - 1 else None)
         mask = mask & pressed
-        ax.plot(time[mask], ratio[mask], ".", markersize=3.0, color=f"C{k % 10}" if few else "0.7", label=label)
+        ax.plot(*_dots(time[mask], ratio[mask]), ".", markersize=3.0, color=f"C{k % 10}" if few else "0.7", label=label)
     for value in np.unique(mu[pressed]):
         ax.axhline(value, color="k", linestyle="--", linewidth=1.0, label=f"μ = {value:g}")
     if len(log) > 1:
@@ -136,7 +138,7 @@ def _penetration(log: Log, ax: Axes) -> None:
 
 
 def _contacts(log: Log, ax: Axes) -> None:
-    ax.step(log.time, log.contact_count(), where="post", label="contacts")
+    ax.step(*thinned(log.time, log.contact_count()), where="post", label="contacts")
     if not len(log.contact("gap")):
         _note(ax, "no contacts")
     ax.locator_params(axis="y", integer=True)
@@ -149,6 +151,32 @@ def _joint_error(log: Log, ax: Axes, velocity: bool = False) -> None:
     names = log.names.constraints
     _curves(ax, log, [(n, errors[:, k]) for k, n in enumerate(names)], "no errors: joints are not constraints here")
     ax.set_ylabel("joint velocity error [m/s or rad/s]" if velocity else "joint error [m or rad]")
+
+
+def _slip(log: Log, ax: Axes) -> None:
+    """The fastest sliding contact under load, per pair of links."""
+    force, speed = log.contact("force")[:, 0], np.linalg.norm(log.contact("velocity")[:, 1:], axis=1)
+    speed = np.where(force > 1e-6 * np.max(force, initial=0.0), speed, 0.0)
+    curves = []
+    for pair, mask in sums.by_links(log).items():
+        fastest = np.zeros(len(log))
+        np.maximum.at(fastest, log.contact_frame()[mask], speed[mask])
+        curves.append((_pair(log, pair), fastest))
+    _curves(ax, log, curves, "no contacts")
+    ax.set_ylabel("slip speed [m/s]")
+
+
+def _iterations(log: Log, ax: Axes) -> None:
+    _curves(ax, log, [("iterations", log.iterations.astype(float))] if log.iterations.any() else [], "no solver")
+    ax.set_ylabel("solver iterations [1]")
+
+
+def _residual(log: Log, ax: Axes) -> None:
+    there = np.nan_to_num(log.residual).any()
+    _curves(ax, log, [("residual", np.maximum(log.residual, 1e-18))] if there else [], "no solver")
+    if there:
+        ax.set_yscale("log")
+    ax.set_ylabel("residual [as the solver's]")
 
 
 PLOTS: dict[str, Callable[..., None]] = {
@@ -164,7 +192,33 @@ PLOTS: dict[str, Callable[..., None]] = {
     "penetration": _penetration,
     "contacts": _contacts,
     "joint_error": _joint_error,
+    "slip": _slip,
+    "iterations": _iterations,
+    "residual": _residual,
 }
+
+
+def thinned(time: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A curve with at most ``2·COLUMNS`` points that looks the same: no peak is lost."""
+    rows = len(y) // COLUMNS
+    if rows < 3:
+        return time, y
+    whole = rows * COLUMNS
+    low, high = np.where(np.isnan(y), np.inf, y)[:whole], np.where(np.isnan(y), -np.inf, y)[:whole]
+    first = np.arange(COLUMNS) * rows
+    ends = [first + part.reshape(COLUMNS, rows).argmin(axis=1) for part in (low, -high)]
+    kept = np.unique(np.concatenate([*ends, [0], np.arange(whole, len(y)), [len(y) - 1]]))
+    return time[kept], y[kept]
+
+
+def _dots(time: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points without those that others hide."""
+    if len(y) <= COLUMNS or not np.ptp(time) > 0.0:
+        return time, y
+    column = ((time - time[0]) / np.ptp(time) * COLUMNS).astype(np.int64)
+    row = (y / max(float(np.max(y)), 1e-12) * 500).astype(np.int64)
+    kept = np.unique(1000 * column + row, return_index=True)[1]
+    return time[kept], y[kept]
 
 
 def _curves(ax: Axes, log: Log, curves: list[tuple[str, np.ndarray]], nothing: str = "nothing to draw") -> None:
@@ -178,11 +232,11 @@ def _curves(ax: Axes, log: Log, curves: list[tuple[str, np.ndarray]], nothing: s
         kept = set(np.argsort(moves)[::-1][: MOST_LINES - 1].tolist())
         rest = [y for k, (_, y) in enumerate(curves) if k not in kept]
         for k, y in enumerate(rest):
-            ax.plot(log.time, y, color="0.8", linewidth=0.8, label="" if k else f"{len(rest)} others")
+            ax.plot(*thinned(log.time, y), color="0.8", linewidth=0.8, label="" if k else f"{len(rest)} others")
     color = 0
     for k, (label, y) in enumerate(curves):
         if k in kept:
-            ax.plot(log.time, y, color=f"C{color % 10}", linestyle="-" if color < 10 else ":", label=label)
+            ax.plot(*thinned(log.time, y), color=f"C{color % 10}", linestyle="-" if color < 10 else ":", label=label)
             color += 1
 
 

@@ -59,6 +59,9 @@ class MemoryStore:
     def read(self, name: str, rows: int) -> np.ndarray:
         return self.arrays[name][:rows]
 
+    def rows(self, name: str, first: int, stop: int) -> np.ndarray:
+        return self.arrays[name][first:stop]
+
     def refresh(self) -> None:
         """Nothing to do: ``arrays`` always holds what was written."""
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from stickslip.bench.machine import machine
 from stickslip.bench.targets import worst
 from stickslip.errors import unknown
 from stickslip.files import check_writable, make_folder, write_json
+from stickslip.record.machine import machine
 from stickslip.reproduce.paper import Reproduction, Results
 from stickslip.reproduce.report import Origin, readme
 from stickslip.reproduce.store import NotStoredError, Store, check_folder

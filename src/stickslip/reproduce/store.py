@@ -20,9 +20,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 import stickslip
-from stickslip.bench.machine import machine
 from stickslip.errors import expected
 from stickslip.files import make_folder
+from stickslip.record.machine import machine
 
 NO_NUMBERS = (
     "bench",

@@ -22,7 +22,7 @@ def describe_divergence(sim: Simulation) -> str:
     elif sim.stepper.unconverged:
         remedy += " or another solver: the problems of some steps were not solved"
     else:
-        remedy += " or softer contacts" if "stiffness" in sim.stepper.capabilities.honours else ""
+        remedy += " or softer contacts" if "stiffness" in sim.stepper.honours else ""
     where = f"step {sim.steps}, t = {sim.time:.6g} s, body {link!r}"
     return f"{STATUS[sim.status]}: {where}; {_deepest_contact(sim)}; {remedy}."
 

@@ -9,15 +9,16 @@ import numpy as np
 from stickslip.collision.contacts import FRICTION
 from stickslip.dynamics.energy import gravity_energy, kinetic_energy
 from stickslip.dynamics.joint_forces import spring_energy
-from stickslip.dynamics.kinematics import link_poses
+from stickslip.dynamics.kinematics import link_poses, spatial_inertias
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
 
 
 def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, Any]:
-    """The state and what follows from it; ``sim.observe()`` must have brought the kinematics up to date."""
+    """The state and what follows from it; ``sim.observe()`` must have brought poses and velocities up to date."""
     m, kin = sim.model, sim.kinematics
+    spatial_inertias(m.inertia, kin)  # not every method needs them for its steps
     poses = np.empty((m.nlink, 7))
     link_poses(kin, poses)
     return {
@@ -37,6 +38,7 @@ def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, A
         "status": sim.status,
         "iterations": sim.stepper.iterations,
         "residual": sim.stepper.residual,
+        "unconverged": sim.stepper.unconverged,
         "joint_error": sim.stepper.joint_error(),
     }
 

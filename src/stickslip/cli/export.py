@@ -1,0 +1,79 @@
+"""``stickslip export``: recordings for MuJoCo, spreadsheets and films."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from stickslip.errors import expected
+
+
+def export(
+    recording: Annotated[Path, typer.Argument(help="a file of 'stickslip run SCENE --record FILE'")],
+    qpos: Annotated[Path | None, typer.Option(help="NumPy archive (.npz): MuJoCo's qpos, qvel, ctrl, XML")] = None,
+    csv: Annotated[Path | None, typer.Option(help="table with a row per frame")] = None,
+    contacts_csv: Annotated[Path | None, typer.Option(help="table with a row per contact")] = None,
+    frames: Annotated[Path | None, typer.Option(help="folder for pictures, frame-00000.png and on")] = None,
+    gif: Annotated[Path | None, typer.Option(help="animated GIF")] = None,
+    fps: Annotated[float, typer.Option(help="pictures for a second of film")] = 30.0,
+    speed: Annotated[float, typer.Option(help="simulated seconds in a second of film; 0.1: slow motion")] = 1.0,
+    size: Annotated[str, typer.Option(help="of pictures, WIDTHxHEIGHT in pixels")] = "960x540",
+    camera: Annotated[
+        str | None, typer.Option(help="AZIMUTH,ELEVATION[,DISTANCE] in degrees and metres; default: all is in sight")
+    ] = None,
+    follow: Annotated[str | None, typer.Option(help="name of a link that the camera follows")] = None,
+    contacts: Annotated[bool, typer.Option(help="draw contact forces")] = True,
+) -> None:
+    """Write a recording for other programs; nothing here needs a graphics card.
+
+    Examples: [bold]stickslip export drop.h5 --qpos drop.npz --csv drop.csv[/bold],
+    [bold]stickslip export drop.h5 --gif drop.gif --size 640x360 --speed 0.25[/bold],
+    [bold]stickslip export trot.h5 --frames trot --camera=-60,15 --follow base_link[/bold]
+    """
+    from stickslip.record import load
+
+    if not any((qpos, csv, contacts_csv, frames, gif)):
+        wanted = "at least one of --qpos, --csv, --contacts-csv, --frames and --gif"
+        raise expected("export", wanted, "none of them")
+    with load(recording) as log:
+        if qpos is not None:
+            print(f"qpos       {log.to_qpos().save(qpos)}")
+        if csv is not None:
+            print(f"frames     {log.to_csv(csv)}")
+        if contacts_csv is not None:
+            print(f"contacts   {log.to_csv(contacts_csv, 'contacts')}")
+        if frames is not None or gif is not None:
+            options: dict[str, Any] = {"size": pixels(size), "contacts": contacts, "follow": follow}
+            if camera is not None:
+                options["camera"] = chosen_camera(log, camera, options)
+            if frames is not None:
+                print(f"pictures   {frames}: {len(log.frames(frames, fps=fps, speed=speed, **options))}")
+            if gif is not None:
+                print(f"film       {log.gif(gif, fps=fps, speed=speed, **options)}")
+
+
+def pixels(text: str) -> tuple[int, int]:
+    """``"960x540"``."""
+    width, _, height = text.lower().partition("x")
+    if not (width.isdigit() and height.isdigit()):
+        raise expected("--size", "WIDTHxHEIGHT in pixels", text, "for example 960x540")
+    return int(width), int(height)
+
+
+def chosen_camera(log: Any, text: str, options: dict[str, Any]) -> Any:
+    """``"-60,15"``: the usual camera turned; with a third number, its distance."""
+    from dataclasses import replace
+
+    from stickslip.record.picture import Painter
+
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (2, 3):
+        raise expected("--camera", "AZIMUTH,ELEVATION[,DISTANCE]", text, "for example --camera=-60,15")
+    usual = Painter(log, **{**options, "contacts": False}).camera
+    turned = replace(usual, azimuth=numbers[0], elevation=numbers[1])
+    return turned if len(numbers) == 2 else replace(turned, distance=numbers[2])

@@ -1,0 +1,93 @@
+"""The nearest solid along every ray of a picture: depth, normal and which one it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stickslip.record.picture.camera import Box, View
+from stickslip.record.picture.shapes import Solid
+
+
+class Grid:
+    """A ray through the middle of every pixel."""
+
+    def __init__(self, view: View) -> None:
+        self.view, self.shape = view, (view.height, view.width)
+
+    def within(self, box: Box) -> tuple[Any, np.ndarray, np.ndarray]:
+        """The rays of a box: where they are in arrays of this shape, and their places in pixels."""
+        top, bottom, left, right = box
+        x, y = np.arange(left, right, dtype=np.float32) + 0.5, np.arange(top, bottom, dtype=np.float32) + 0.5
+        x, y = np.broadcast_arrays(x[None, :], y[:, None])
+        return (slice(top, bottom), slice(left, right)), x.ravel(), y.ravel()
+
+
+class Places:
+    """Rays through some places of the picture, in pixels."""
+
+    def __init__(self, view: View, x: np.ndarray, y: np.ndarray) -> None:
+        self.view, self.x, self.y, self.shape = view, x.astype(np.float32), y.astype(np.float32), (len(x),)
+
+    def within(self, box: Box) -> tuple[Any, np.ndarray, np.ndarray]:
+        top, bottom, left, right = box
+        chosen = np.flatnonzero((self.x >= left) & (self.x < right) & (self.y >= top) & (self.y < bottom))
+        return chosen, self.x[chosen], self.y[chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What rays meet; the first axes are those of the rays."""
+
+    depth: np.ndarray
+    """[m]; ∞ where there is nothing."""
+    normal: np.ndarray
+    """(…, 3) world axes."""
+    solid: np.ndarray
+    """Index; −1 where there is nothing."""
+
+    def flat(self) -> Seen:
+        """Of a grid, row by row."""
+        return Seen(self.depth.ravel(), self.normal.reshape(-1, 3), self.solid.ravel())
+
+    def copy(self) -> Seen:
+        return Seen(self.depth.copy(), self.normal.copy(), self.solid.copy())
+
+
+def nothing(rays: Grid | Places) -> Seen:
+    return Seen(
+        depth=np.full(rays.shape, np.inf, dtype=np.float32),
+        normal=np.zeros((*rays.shape, 3), dtype=np.float32),
+        solid=np.full(rays.shape, -1, dtype=np.int32),
+    )
+
+
+def look(
+    rays: Grid | Places, solids: Sequence[Solid], pos: np.ndarray, rot: np.ndarray, which: Sequence[int], seen: Seen
+) -> Seen:
+    """Add the solids ``which`` to what is seen already. ``pos`` (n, 3), ``rot`` (n, 3, 3): where all solids are."""
+    view = rays.view
+    for k in which:
+        solid = solids[k]
+        box = (0, view.height, 0, view.width) if solid.floor else view.covers(pos[k], solid.radius)
+        if box is None:
+            continue
+        at, x, y = rays.within(box)
+        if not len(x):
+            continue
+        start, direction = view.rays(x, y)
+        turn = rot[k].astype(np.float32)
+        o, d = (start - pos[k].astype(np.float32)) @ turn, direction @ turn
+        t, normal = solid.meet(o, np.broadcast_to(d, o.shape) if view.parallel else d)
+        before = seen.depth[at]
+        t = t.reshape(before.shape)
+        nearer = t < before
+        if nearer.any():
+            seen.depth[at] = np.where(nearer, t, before)
+            seen.solid[at] = np.where(nearer, k, seen.solid[at])
+            turned = (normal @ turn.T).reshape(*before.shape, 3)
+            seen.normal[at] = np.where(nearer[..., None], turned, seen.normal[at])
+    return seen

@@ -1,0 +1,120 @@
+"""Recorded shapes as solids to cast rays at: their frames on links, what rays meet, how big and of what colour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from stickslip.record.header import Header
+from stickslip.record.picture.solids import Meet, capsule, convex, cylinder, plane, sphere
+
+PALETTE = ("#4878a8", "#e08a3c", "#5b9f6b", "#c9584f", "#8a70b3", "#94745f", "#d58bb8", "#8c8c8c", "#b9b03c", "#4fb0bd")
+"""Of links whose shapes have no colour of their own."""
+PLAIN = (0.5, 0.5, 0.5, 1.0)
+"""What MuJoCo gives to shapes without a colour."""
+POINT = 0.008
+"""[m] the radius that contact points are drawn with."""
+DIRECTIONS = 160
+"""In which the outermost vertex of a mesh is kept: hulls of more vertices are drawn a little too small."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solid:
+    """A shape on a link."""
+
+    meet: Meet
+    link: int
+    pos: np.ndarray
+    """(3,) in the link's frame [m]."""
+    rot: np.ndarray
+    """(3, 3)."""
+    radius: float
+    """Of a ball about ``pos`` that holds it [m]; ∞ of a plane."""
+    colour: np.ndarray
+    """(3,) 0 … 1, linear."""
+
+    @property
+    def floor(self) -> bool:
+        return not np.isfinite(self.radius)
+
+
+def solids_of(header: Header) -> list[Solid]:
+    """Of everything that can be seen."""
+    found = []
+    for index, shape in enumerate(header.shapes):
+        if shape["rgba"][3] > 0.02:
+            made = _meet(shape, header.vertices.get(index))
+            if made is not None:
+                meet, radius = made
+                pos, rot = np.array(shape["pos"], dtype=float), np.array(shape["rot"], dtype=float)
+                found.append(Solid(meet, int(shape["link"]), pos, rot, radius, _colour(shape)))
+    return found
+
+
+def link_frames(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(nl, 7) poses as positions (nl, 3) and rotations (nl, 3, 3)."""
+    w, x, y, z = (pose[:, 3:] / np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)).T
+    rows = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
+    return pose[:, :3], np.moveaxis(np.array(rows), 2, 0)
+
+
+def linear(colour: Any) -> np.ndarray:
+    """ "#rrggbb" or (3,) of a screen as intensities."""
+    if isinstance(colour, str):
+        colour = [int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
+    return np.array(colour[:3], dtype=float) ** 2.2
+
+
+def _colour(shape: dict[str, Any]) -> np.ndarray:
+    if np.allclose(shape["rgba"], PLAIN) and shape["link"]:
+        return linear(PALETTE[(shape["link"] - 1) % len(PALETTE)])
+    return linear(shape["rgba"])
+
+
+def _meet(shape: dict[str, Any], vertices: np.ndarray | None) -> tuple[Meet, float] | None:
+    kind, (a, b, c) = shape["kind"], shape["size"]
+    if kind == "plane":
+        return plane, np.inf
+    if kind == "sphere":
+        return partial(sphere, radius=a), a
+    if kind == "point":
+        return partial(sphere, radius=POINT), POINT
+    if kind == "capsule":
+        return partial(capsule, radius=a, half=b), a + b
+    if kind == "cylinder":
+        return partial(cylinder, radius=a, half=b), float(np.hypot(a, b))
+    if kind == "box":
+        normals = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32)
+        offsets = np.array([a, b, c, a, b, c], dtype=np.float32)
+        return partial(convex, normals=normals, offsets=offsets), float(np.linalg.norm([a, b, c]))
+    return None if vertices is None else _hull(vertices.astype(float))
+
+
+def _hull(vertices: np.ndarray) -> tuple[Meet, float] | None:
+    """The convex hull of a mesh; None of a flat one, which has none."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    if len(vertices) > DIRECTIONS:
+        vertices = vertices[np.unique(np.argmax(vertices @ _directions().T, axis=0))]
+    try:
+        hull = ConvexHull(vertices)
+    except (QhullError, ValueError):
+        return None
+    faces = np.unique(np.round(hull.equations, 7), axis=0).astype(np.float32)
+    meet = partial(convex, normals=np.ascontiguousarray(faces[:, :3]), offsets=-faces[:, 3])
+    return meet, float(np.max(np.linalg.norm(vertices, axis=1)))
+
+
+def _directions() -> np.ndarray:
+    """(DIRECTIONS, 3) evenly over the sphere: points of a spiral."""
+    k = np.arange(DIRECTIONS) + 0.5
+    z, angle = 1.0 - 2.0 * k / DIRECTIONS, np.pi * (1.0 + np.sqrt(5.0)) * k
+    ring = np.sqrt(1.0 - z * z)
+    return np.stack([ring * np.cos(angle), ring * np.sin(angle), z], axis=1)

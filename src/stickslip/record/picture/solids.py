@@ -1,0 +1,93 @@
+"""Where rays o + t·d meet a solid, in the solid's own frame: first t and outward normal, exact for every kind.
+
+A convex polyhedron {x: n_f·x ≤ b_f} and a cylinder are intersections of slabs, each of which a ray enters and leaves:
+it meets the solid at the last entrance if that comes before the first exit. Spheres and capsules are quadratics.
+
+Sizes: o and d broadcast to (m, 3); t (m,), ∞ where the ray misses; normals (m, 3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+Rays = tuple[np.ndarray, np.ndarray]
+Hits = tuple[np.ndarray, np.ndarray]
+TINY = np.float32(1e-12)
+BLOCK = 4_000_000
+"""Rays × faces that are looked at in one go: the memory that this takes is bounded."""
+
+
+def sphere(o: np.ndarray, d: np.ndarray, radius: float) -> Hits:
+    t = _quadratic(o, d, radius)[0]
+    return t, (o + np.where(np.isfinite(t), t, 0.0)[:, None] * d) / np.float32(radius)
+
+
+def cylinder(o: np.ndarray, d: np.ndarray, radius: float, half: float) -> Hits:
+    """Along z."""
+    flat = np.array([1.0, 1.0, 0.0], dtype=np.float32)
+    side_in, side_out = _quadratic(o * flat, d * flat, radius)
+    dz = np.where(np.abs(d[:, 2]) < TINY, TINY, d[:, 2])
+    below, above = (-half - o[:, 2]) / dz, (half - o[:, 2]) / dz
+    cap_in, cap_out = np.minimum(below, above), np.maximum(below, above)
+    enter = np.maximum(side_in, cap_in)
+    hit = (enter <= np.minimum(side_out, cap_out)) & (enter > 0.0)
+    t = np.where(hit, enter, np.inf).astype(np.float32)
+    point = o + np.where(hit, enter, 0.0)[:, None] * d
+    cap = cap_in > side_in
+    normal = np.where(cap[:, None], 0.0, point / np.float32(radius))
+    normal[:, 2] = np.where(cap, -np.sign(dz), 0.0)
+    return t, normal
+
+
+def capsule(o: np.ndarray, d: np.ndarray, radius: float, half: float) -> Hits:
+    """Along z."""
+    flat = np.array([1.0, 1.0, 0.0], dtype=np.float32)
+    end = np.array([0.0, 0.0, half], dtype=np.float32)
+    side = _quadratic(o * flat, d * flat, radius)[0]
+    side = np.where(np.abs(o[:, 2] + np.where(np.isfinite(side), side, 0.0) * d[:, 2]) <= half, side, np.inf)
+    t = np.minimum(side, np.minimum(_quadratic(o - end, d, radius)[0], _quadratic(o + end, d, radius)[0]))
+    point = o + np.where(np.isfinite(t), t, 0.0)[:, None] * d
+    point[:, 2] -= np.clip(point[:, 2], -half, half)
+    return t, point / np.float32(radius)
+
+
+def convex(o: np.ndarray, d: np.ndarray, normals: np.ndarray, offsets: np.ndarray) -> Hits:
+    """``normals`` (f, 3) unit, outward; ``offsets`` (f,)."""
+    m, f = len(d), len(normals)
+    t, face = np.full(m, np.inf, dtype=np.float32), np.zeros(m, dtype=np.int64)
+    rows = max(1, BLOCK // f)
+    for first in range(0, m, rows):
+        part = slice(first, first + rows)
+        rate = d[part] @ normals.T
+        inside = offsets - (o if len(o) == 1 else o[part]) @ normals.T
+        rate = np.where(np.abs(rate) < TINY, -TINY, rate)
+        at = inside / rate
+        entering = np.where(rate < 0.0, at, -np.inf)
+        last = np.argmax(entering, axis=1)
+        enter = entering[np.arange(len(at)), last]
+        leave = np.min(np.where(rate > 0.0, at, np.inf), axis=1)
+        t[part], face[part] = np.where((enter <= leave) & (enter > 0.0), enter, np.inf), last
+    return t, normals[face]
+
+
+def plane(o: np.ndarray, d: np.ndarray) -> Hits:
+    """z ≤ 0, seen from above."""
+    down = d[:, 2] < -TINY
+    t = np.where(down & (o[:, 2] > 0.0), -o[:, 2] / np.where(down, d[:, 2], 1.0), np.inf)
+    return t.astype(np.float32), np.broadcast_to(np.array([0, 0, 1], dtype=np.float32), (len(d), 3))
+
+
+def _quadratic(o: np.ndarray, d: np.ndarray, radius: float) -> Rays:
+    """(in, out) of |o + t·d| = radius; ∞ where a ray misses it or starts inside."""
+    a = np.einsum("ij,ij->i", d, d) + TINY
+    b, c = np.einsum("ij,ij->i", np.broadcast_to(o, d.shape), d), np.einsum("ij,ij->i", o, o) - np.float32(radius**2)
+    under = b * b - a * c
+    root = np.sqrt(np.maximum(under, 0.0))
+    enter = (-b - root) / a
+    hit = (under >= 0.0) & (enter > 0.0)
+    return np.where(hit, enter, np.inf), np.where(hit, (-b + root) / a, -np.inf)
+
+
+Meet = Callable[[np.ndarray, np.ndarray], Hits]
