@@ -1,0 +1,149 @@
+"""``stickslip compare``: one scene, several methods, one scorecard; a table, a report, the recordings."""
+
+from __future__ import annotations
+
+import re
+import sys
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options, method_options
+from stickslip.cli.plugin import Plugin, load_plugins
+from stickslip.errors import expected, number
+
+if TYPE_CHECKING:
+    from stickslip.compare import Contestant
+
+
+def compare(
+    scene: Annotated[str, typer.Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
+    methods: Annotated[
+        str, typer.Option(help="methods, separated by commas, options in brackets: expo\\[matmuls=2],rk4; default: all")
+    ] = "",
+    dt: Annotated[
+        str, typer.Option(help="time steps in seconds, separated by commas; default: each method's own")
+    ] = "",
+    runs: Annotated[
+        int, typer.Option(help="time steps per method, each half the one before, where --dt is not given")
+    ] = 4,
+    time: Annotated[float | None, typer.Option(help="how many seconds to simulate; default: the scene's own")] = None,
+    reference: Annotated[
+        str | None, typer.Option(help="METHOD or METHOD@DT that errors are measured against; default: highest order")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="processes side by side; default: one per core")] = None,
+    stability: Annotated[bool, typer.Option(help="search each method's longest stable step")] = True,
+    out: Annotated[
+        Path | None, typer.Option(help="folder for report.html, comparison.json and recordings; default: compare-SCENE")
+    ] = None,
+    plugin: Plugin = None,
+    floor: Annotated[float | None, typer.Option(help="put a floor at this height (m) under a model file")] = None,
+    floating_base: FloatingBase = False,
+    package_dir: PackageDir = None,
+    unreadable_meshes: UnreadableMeshes = "error",
+    ignore: Ignore = None,
+) -> None:
+    """Run one scene by several methods and judge them all by the same scorecard.
+
+    Examples: [bold]stickslip compare solo12-squat --methods expo,rk4,coulomb/pgs,mujoco --time 2[/bold],
+    [bold]stickslip compare ball --dt 1e-3,2e-3,4e-3 --reference rk4@1e-5[/bold],
+    [bold]stickslip compare my_robot.urdf --floating-base --floor -0.4 --methods expo,relaxed,mujoco[/bold]
+    """
+    from rich.console import Console
+
+    from stickslip.compare import compare as run_comparison
+    from stickslip.compare.report import table
+    from stickslip.scenes import SCENES, find
+
+    console = Console()
+    load_plugins(plugin)
+    contestants = parse_methods(methods)
+    name, setup, _ = find(scene, floor=floor, **load_options(floating_base, package_dir, unreadable_meshes, ignore))
+    for note in setup.scene.notes:
+        console.print(f"note: {note}", highlight=False)
+    folder = out or Path(f"compare-{Path(name).stem}")
+    try:
+        result = run_comparison(
+            scene if scene in SCENES else setup,
+            contestants,
+            time=time,
+            dts=parse_steps(dt),
+            runs=runs,
+            reference=parse_reference(reference),
+            jobs=jobs,
+            stability=stability,
+            out=folder,
+        )
+    except KeyboardInterrupt:
+        print(f"interrupted; recordings made so far are in {str(folder / 'recordings')!r}", file=sys.stderr)
+        raise typer.Exit(130) from None
+    result.save(folder)
+    report = result.report(folder / "report.html")
+    console.print(table(result))
+    for heading, lists in (
+        ("materials, as methods read them", [(e.label, e.materials) for e in result.entrants]),
+        ("not honoured", [(e.label, e.not_honoured) for e in result.entrants]),
+    ):
+        for labels, sentences in alike(lists).items():
+            console.print(f"{heading}, {labels}:", *sentences, sep="\n  ", highlight=False, markup=False)
+    for entrant in result.entrants:
+        for run in entrant.runs:
+            if run.outcome != "complete":
+                at = "" if isnan(run.dt) else f" at dt = {run.dt:g} s"
+                console.print(f"{run.label}{at} {run.outcome}: {run.message}", highlight=False, markup=False)
+    for note in result.settings.get("reference", ()):
+        console.print(f"reference: {note}", highlight=False, markup=False)
+    console.print(f"report      {report}")
+    console.print(f"recordings  {folder / 'recordings'}")
+    if not any(run.outcome == "complete" for run in result.runs()):
+        raise typer.Exit(1)
+
+
+def alike(lists: list[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    """Labels with the same sentences together: "expo, rk4" → sentences; those without any are left out."""
+    together: dict[tuple[str, ...], list[str]] = {}
+    for label, sentences in lists:
+        if sentences:
+            together.setdefault(sentences, []).append(label)
+    return {", ".join(labels): sentences for sentences, labels in together.items()}
+
+
+def parse_methods(text: str) -> list[Contestant] | None:
+    """``expo[matmuls=2],rk4`` as contestants; None where nothing is asked for."""
+    from stickslip.compare import Contestant
+
+    if not text.strip():
+        return None
+    contestants = []
+    for part in re.split(r",(?![^\[]*\])", text):
+        found = re.fullmatch(r"\s*([^\[\]]+?)\s*(?:\[([^\[\]]*)\])?\s*", part)
+        if found is None:
+            raise expected(
+                "--methods", "names separated by commas, options in brackets", part, "such as expo[matmuls=2],rk4"
+            )
+        method, options = found.groups()
+        contestants.append(
+            Contestant(method, part.strip(), method_options([o for o in (options or "").split(",") if o.strip()]))
+        )
+    return contestants
+
+
+def parse_steps(text: str) -> list[float] | None:
+    return [_seconds("--dt", part) for part in text.split(",") if part.strip()] or None
+
+
+def parse_reference(text: str | None) -> str | tuple[str, float] | None:
+    if text is None:
+        return None
+    label, at, dt = text.rpartition("@")
+    return (label, _seconds("--reference", dt)) if at else text
+
+
+def _seconds(what: str, text: str) -> float:
+    try:
+        value: float | str = float(text)
+    except ValueError:
+        value = text
+    return number(what, value, "positive numbers of seconds, such as 1e-3,2e-3", above=0.0)
