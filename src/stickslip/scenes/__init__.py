@@ -7,7 +7,19 @@ from pathlib import Path
 
 from stickslip.errors import InputError, unknown
 from stickslip.model.scene import BUNDLED, Scene
-from stickslip.scenes import grasps, jointed, linkages, robots, rpisim, simple, springs, stacks, textbook
+from stickslip.scenes import (
+    benchmarks,
+    grasps,
+    jointed,
+    linkages,
+    masonry,
+    robots,
+    rpisim,
+    simple,
+    springs,
+    stacks,
+    textbook,
+)
 from stickslip.scenes.robots import standing
 from stickslip.scenes.setup import Entry, Setup
 
@@ -73,9 +85,13 @@ SCENES: dict[str, Entry] = {
     "light-on-heavy": Entry(
         partial(stacks.heavy_on_light, 1e3, 1e-3), 1.0, "a cube of a gram stands on one of a tonne", HARD, 0.01
     ),
+    "arch": Entry(masonry.arch, 1.0, "a semicircular arch stands if it is thick enough", HARD, 0.005),
+    "balls-on-box": Entry(benchmarks.balls_on_box, 4.0, "a pushed box carries 25 balls, which roll", EXACT, 0.01),
+    "ball-cube": Entry(benchmarks.ball_cube, 2.0, "6 × 6 × 6 balls without friction collapse", EXACT, 5e-3),
     "spheres-in-box": Entry(stacks.spheres_in_box, 1.0, "100 balls fall into a box and come to rest", HARD, 5e-3),
     "ball-rolling": Entry(textbook.ball_rolling, 1.0, "a ball rolls down a plane (with 5/7·g·sin α)", EXACT, 0.01),
     "bouncing-ball": Entry(textbook.bouncing_ball, 3.0, "a ball bounces until it rests", EXACT, 1e-3),
+    "newtons-cradle": Entry(textbook.newtons_cradle, 2.0, "five balls on rods: one strikes, one leaves", EXACT, 1e-4),
     "painleve-rod": Entry(textbook.painleve_rod, 0.5, "a sliding rod jams: Painlevé's paradox", EXACT, 1e-3),
     "wedge": Entry(textbook.wedge, 0.5, "a squeezed wedge holds if tan(half angle) ≤ μ", HARD, 0.01),
     "sliding-disc": Entry(textbook.sliding_disc, 1.0, "a disc slides until it stops", EXACT, 0.01),
@@ -85,6 +101,10 @@ SCENES: dict[str, Entry] = {
 def find(name_or_path: str, *, floor: float | None = None, **load_options) -> tuple[str, Setup, float]:
     """(name, setup, seconds) of a bundled scene, or of a model file, with a floor at a height [m] if asked for."""
     if name_or_path in SCENES:
+        asked = [name for name, value in load_options.items() if value and value != "error"]
+        if floor is not None or asked:
+            option = (["floor", *asked] if floor is not None else asked)[0].replace("_", "-")
+            raise InputError(f"--{option} is for model files; {name_or_path!r} is a bundled scene: leave it out")
         entry = SCENES[name_or_path]
         return name_or_path, entry.build(), entry.time
     path = Path(name_or_path)

@@ -68,9 +68,13 @@ def box_pile(levels: int = 2, *, edge: float = 0.2, friction: float = FRICTION) 
     return Setup(scene)
 
 
-def block_stack(n: int = 10, *, shift: float = 0.0, friction: float = FRICTION) -> Setup:
-    """n blocks (20 × 20 × 10 cm, 1 kg) stand on each other; block k is moved by ``shift``·(sin 3k, sin 5k) [m]."""
+def block_stack(n: int = 10, *, shift: float = 0.0, ratio: float = 1.0, friction: float = FRICTION) -> Setup:
+    """n blocks (20 × 20 × 10 cm) stand on each other; block k is moved by ``shift``·(sin 3k, sin 5k) [m].
+
+    The lowest has 1 kg, each of the others ``ratio`` times the mass of the one below.
+    """
     check_count("n", n)
+    ratio = number("ratio", ratio, "a ratio of masses > 0", above=0.0)
     shift = number("shift", shift, "a length from 0 to 0.1 m", least=0.0)
     if shift > 0.1:
         raise expected("shift", "a length from 0 to 0.1 m", shift)
@@ -79,7 +83,7 @@ def block_stack(n: int = 10, *, shift: float = 0.0, friction: float = FRICTION) 
     high = 0.1
     for k in range(n):
         place = (shift * np.sin(3 * k), shift * np.sin(5 * k), high * (k + 0.5))
-        scene.add_box((0.2, 0.2, high), pos=place, mass=1.0, friction=friction, name=f"block{k}")
+        scene.add_box((0.2, 0.2, high), pos=place, mass=ratio**k, friction=friction, name=f"block{k}")
     return Setup(scene)
 
 

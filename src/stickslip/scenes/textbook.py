@@ -6,10 +6,14 @@ floor, sliding towards the side to which it does not lean. The others are in eve
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.optimize import brentq
 
 from stickslip.control import PD
 from stickslip.errors import expected, number
+from stickslip.model.builders import check_count
 from stickslip.model.scene import Scene
 from stickslip.scenes.rpisim import FRICTION
 from stickslip.scenes.setup import Setup
@@ -37,12 +41,69 @@ def ball_rolling(angle: float = 0.3, *, friction: float = FRICTION) -> Setup:
     return Setup(scene)
 
 
-def bouncing_ball(height: float = 1.0, *, restitution: float = 0.7, friction: float = FRICTION) -> Setup:
-    """A ball (1 kg, radius 0.1 m) falls from ``height`` [m] and bounces: it rests after √(2h/g)·(1 + e)/(1 − e)."""
+def bounce_damping(restitution: float, stiffness: float, mass: float) -> float:
+    """[N s/m] of a spring [N/m] from which a mass [kg] without weight leaves with ``restitution`` times its speed.
+
+    It leaves where the force is zero, not the depth: e = exp(−ζ/ω·(π − arctan(2·ζ·ω/(ω² − ζ²)))), ω = √(1 − ζ²)
+    (Schwager, Pöschel, Granular Matter 9, 2007).
+    """
+
+    def excess(zeta: float) -> float:
+        omega = np.sqrt(1.0 - zeta**2)
+        return np.exp(-zeta / omega * (np.pi - np.arctan2(2 * zeta * omega, omega**2 - zeta**2))) - restitution
+
+    critical = 1.0 - 1e-9
+    if number("restitution", restitution) > 1.0 or excess(critical) > 0.0:
+        raise expected("restitution", "a number from 0.136 to 1, which such springs can give", restitution)
+    zeta = brentq(excess, 0.0, critical) if restitution < 1.0 else 0.0
+    return float(2.0 * zeta * np.sqrt(stiffness * mass))
+
+
+def bouncing_ball(
+    height: float = 1.0, *, restitution: float = 0.7, friction: float = FRICTION, stiffness: float | None = None
+) -> Setup:
+    """A ball (1 kg, radius 0.1 m) falls from ``height`` [m] and bounces: it rests after √(2h/g)·(1 + e)/(1 − e).
+
+    With a ``stiffness`` [N/m] the floor is also a spring and damper that bounces by the same restitution.
+    """
     height = number("height", height, "a height > 0 [m]", above=0.0)
+    spring: dict[str, Any] = {}
+    if stiffness is not None:
+        stiffness = number("stiffness", stiffness, "a stiffness > 0 [N/m]", above=0.0)
+        spring = {"stiffness": stiffness, "damping": bounce_damping(restitution, stiffness, 1.0)}
     scene = Scene(name="bouncing-ball")
-    scene.add_plane(friction=friction, restitution=restitution)
+    scene.add_plane(friction=friction, restitution=restitution, **spring)
     scene.add_sphere(0.1, pos=(0, 0, 0.1 + height), mass=1.0, friction=friction, restitution=restitution, name="ball")
+    return Setup(scene)
+
+
+def newtons_cradle(
+    balls: int = 5,
+    *,
+    angle: float = np.pi / 6,
+    gap: float = 1e-3,
+    restitution: float = 1.0,
+    stiffness: float = 1e7,
+    friction: float = 0.0,
+) -> Setup:
+    """Equal balls (0.1 kg, radius 3 cm) hang in a row on rods of 0.5 m without mass, a ``gap`` [m] between them; the
+    first is drawn aside by ``angle`` [rad] and strikes.
+
+    Equal masses that collide one after another, e = 1, exchange their velocities: the last ball swings out by the same
+    angle, the others stay. Without gaps rigid bodies leave the answer open. Contacts are also undamped springs of
+    ``stiffness`` [N/m], which push for π·√(m/2K) = 0.22 ms, less than a ball needs for the gap.
+    """
+    check_count("balls", balls, 2)
+    angle, gap = _angle("angle", angle), number("gap", gap, "a distance ≥ 0 [m]", least=0.0)
+    radius, length, mass = 0.03, 0.5, 0.1
+    surface = {"friction": friction, "restitution": restitution, "stiffness": 2.0 * stiffness, "damping": 0.0}
+    scene = Scene(name="newtons-cradle")
+    for k in range(balls):
+        place = ((2 * radius + gap) * (k - (balls - 1) / 2), 0.0, length + 2 * radius)
+        arm = scene.add_body(f"ball{k}", joint="hinge", axis=(0, -1, 0), pos=place)
+        arm.add_sphere(radius, pos=(0, 0, -length), mass=mass, rgba=(0.75, 0.76, 0.8, 1), **surface)
+        arm.add_capsule(0.002, length - radius, pos=(0, 0, -(length - radius) / 2), mass=0.0, collide=False)
+    scene.set_home("ball0", -angle)
     return Setup(scene)
 
 
