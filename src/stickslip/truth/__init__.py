@@ -1,0 +1,1 @@
+"""Scenes with known answers: every method beside the truth."""
