@@ -1,0 +1,194 @@
+"""Viewer: a scene that is simulated, or recordings that are replayed, in a browser.
+
+One thread owns everything that moves. Browsers only post what people do, so that any number of them may come, go and
+press buttons at once, and all see the same.
+"""
+
+from __future__ import annotations
+
+import io
+import queue
+import sys
+import threading
+import time as clock
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from typing import Any
+
+from stickslip.errors import DivergedError, StickslipError
+from stickslip.viewer.actor import make_actors
+from stickslip.viewer.hands import Hands
+from stickslip.viewer.live import Live, Settings
+from stickslip.viewer.panel import Panel
+from stickslip.viewer.plots import Track
+from stickslip.viewer.replay import Replay
+from stickslip.viewer.share import html
+from stickslip.viewer.stage import make_server
+from stickslip.viewer.timeline import NOWHERE, Timeline
+from stickslip.viewer.words import messages, status
+
+PERIOD = 1 / 30
+"""[s] between pictures."""
+WORDS, CHARTS, SETTLE = 0.2, 0.4, 0.25
+"""[s] between updates of words and of plots; how long settings must rest before they are tried."""
+
+
+class Viewer(Timeline):
+    """``Viewer(live=…)`` or ``Viewer(replays=[…])``; ``url`` is where browsers find it."""
+
+    def __init__(
+        self,
+        *,
+        live: Live | None = None,
+        replays: Sequence[Replay] = (),
+        host: str = "127.0.0.1",
+        port: int = 8080,
+        shadows: bool = True,
+    ) -> None:
+        super().__init__(live, list(replays))
+        self.server, self._shadows = make_server(host, port, shadows), shadows
+        self.url = f"http://{host}:{self.server.get_port()}"
+        self.actors = make_actors(self.server, [live] if live else self.replays)
+        self._posted: queue.Queue[tuple[Callable, tuple]] = queue.Queue()
+        self._closing = threading.Event()
+        self._wanted: tuple[float, Settings] | None = None
+        self._due = dict.fromkeys(("words", "charts"), 0.0)
+        self.panel = Panel(self)
+        self.hands = Hands(self)
+        if live is not None:
+            self.panel.show_settings(live)
+        self._thread = threading.Thread(target=self._run, name="stickslip viewer", daemon=True)
+        self._thread.start()
+
+    # -- the loop ----------------------------------------------------------------------------------------------
+
+    def post(self, do: Callable, *arguments: Any) -> None:
+        """Have the viewer's own thread do something soon; any thread may ask."""
+        self._posted.put((do, arguments))
+
+    def _run(self) -> None:
+        last = clock.perf_counter()
+        while not self._closing.is_set():
+            now = clock.perf_counter()
+            try:
+                self._tick(min(now - last, 0.25), now)
+            except StickslipError as error:
+                self._stop_with(str(error))
+            except Exception as error:  # the viewer must outlive whatever a simulation or a file does
+                self._stop_with(f"{type(error).__name__}: {error}")
+            self._words(now)
+            last = now
+            self._closing.wait(max(0.002, PERIOD - (clock.perf_counter() - now)))
+
+    def _stop_with(self, words: str) -> None:
+        self.playing = False
+        if words not in self.trouble:
+            print(f"viewer: {words}", file=sys.stderr)
+            self.trouble = [*self.trouble[-2:], words]
+
+    def _tick(self, elapsed: float, now: float) -> None:
+        while not self._posted.empty():
+            do, arguments = self._posted.get()
+            do(*arguments)
+        if self._wanted is not None and now - self._wanted[0] > SETTLE:
+            self._change(self._wanted[1])
+        self._follow(now)
+        if self.playing:
+            self._play(elapsed, 0.7 * PERIOD)
+        self._draw()
+
+    def forget(self) -> None:
+        self.actors[0].track = Track()
+
+    def _draw(self) -> None:
+        for actor in self.actors:
+            if actor.replay is not None:
+                actor.track.extend(actor.replay)
+        shown = (self.cursor, -1 if self.live else sum(replay.frames for replay in self.replays))
+        if shown == self._shown and not self.playing:
+            return
+        self._shown = shown
+        with self.server.atomic():
+            for actor, moment in zip(self.actors, self._moments(), strict=True):
+                actor.show(moment)
+                if self.live is not None and self._history is None:
+                    actor.track.add(moment)
+
+    # -- what people do ----------------------------------------------------------------------------------------
+
+    def want(self, settings: Settings) -> None:
+        """Other settings, as soon as nobody moves a slider any more."""
+        self._wanted = (clock.perf_counter(), settings)
+
+    def _change(self, settings: Settings) -> None:
+        assert self.live is not None
+        self._wanted, self.trouble = None, []
+        try:
+            self.live.change(settings)
+        except DivergedError as error:
+            self._stop_with(str(error))
+        except StickslipError as error:
+            self.trouble = [f"{error} (nothing was changed)"]
+        self._history, self.cursor, self._shown = None, self.live.time, NOWHERE
+        self.panel.show_settings(self.live)
+
+    def show_options(self) -> None:
+        """What the panel says is to be drawn."""
+        panel = self.panel
+        for k, actor in enumerate(self.actors):
+            wanted = panel.ghosts[k].value if panel.ghosts else True
+            actor.figure.show_all(wanted, panel.collision.value)
+            overlay = actor.overlay
+            overlay.points, overlay.forces = panel.points.value and wanted, panel.forces.value and wanted
+            overlay.cones, overlay.scale = panel.cones.value and wanted, panel.scale.value
+        self._shown = NOWHERE
+
+    def share(self, client: Any = None) -> bytes:
+        """One self-contained page of what there is; a browser that asks gets it as a download."""
+        replays = [self.live.history()] if self.live else self.replays
+        page = html(replays, cones=self.panel.cones.value, shadows=self._shadows).encode()
+        if client is not None:
+            client.send_file_download(f"{self.actors[0].label.replace('/', '-')}.html", page)
+        return page
+
+    def save(self, path: str) -> None:
+        """Write the history of a simulation to a file."""
+        if self.live is not None:
+            self.live.history().log.save(path)
+            self.trouble = [f"the recording is in {path}"]
+
+    # -- words and plots ---------------------------------------------------------------------------------------
+
+    def _words(self, now: float) -> None:
+        self.panel.show_playing(self.playing)
+        if now >= self._due["words"]:
+            self._due["words"] = now + WORDS
+            self.panel.say(status(self), messages(self))
+            self.panel.show_time(self.start, self.end, self.cursor)
+        if now >= self._due["charts"]:
+            self._due["charts"] = now + CHARTS
+            self.panel.plots.show([actor.track for actor in self.actors], self.cursor)
+
+    def wait(self) -> None:
+        """Until Ctrl-C, or until somebody closes the viewer."""
+        try:
+            while not self._closing.wait(0.2):
+                pass
+        except KeyboardInterrupt:
+            pass
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Stop the thread and the server."""
+        self._closing.set()
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout=5.0)
+        with redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

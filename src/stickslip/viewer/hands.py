@@ -1,0 +1,70 @@
+"""Hands: picking bodies and pushing them, by the panel, a click, or a drag with the shift key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from stickslip.viewer.app import Viewer
+
+DIRECTIONS = {
+    "+x": (1, 0, 0), "−x": (-1, 0, 0), "+y": (0, 1, 0), "−y": (0, -1, 0), "up": (0, 0, 1), "down": (0, 0, -1)
+}  # fmt: skip
+
+
+class Hands:
+    """Of a live simulation; recordings cannot be pushed."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        self._viewer = viewer
+        if viewer.live is not None:
+            figure = viewer.actors[0].figure
+            figure.on_click(lambda *event: viewer.post(self._clicked, *event))
+            figure.on_drag(lambda *event: viewer.post(self._dragged, *event))
+
+    def select(self, link: int) -> None:
+        """Colour the body, and have the panel push it."""
+        viewer, live = self._viewer, self._viewer.live
+        if live is not None and link > 0:
+            viewer.actors[0].figure.select(link)
+            viewer.panel.body.value = live.sim.model.link_names[link]
+
+    def push(self) -> None:
+        """As the panel says: a force through the body's centre of mass."""
+        panel = self._viewer.panel
+        direction = np.array(DIRECTIONS[panel.push_direction.value], dtype=float)
+        self._act(panel.chosen_link(), direction, None)
+
+    def _act(self, link: int, direction: np.ndarray, through: np.ndarray | None) -> None:
+        viewer, live = self._viewer, self._viewer.live
+        if live is None or link == 0:
+            return
+        if viewer.looks_back:
+            viewer.trouble = ["the past cannot be pushed: 'To the end' shows the present"]
+            return
+        pose = live.sim.dynamics.poses(live.sim.state.q)
+        force = float(viewer.panel.push_force.value) * direction
+        live.pushes.add(link, force, live.time + float(viewer.panel.push_time.value), pose, through)
+        if not viewer.playing:
+            viewer.toggle()
+
+    def _clicked(self, link: int, origin: np.ndarray, direction: np.ndarray) -> None:
+        self.select(link)
+        if self._viewer.panel.clicks.value:
+            self._act(link, direction / np.linalg.norm(direction), origin)
+
+    def _dragged(self, phase: str, link: int, grabbed: np.ndarray, mouse: np.ndarray) -> None:
+        live = self._viewer.live
+        if live is None or link == 0 or self._viewer.looks_back:
+            return
+        if phase == "start":
+            self.select(link)
+            live.pushes.grab(link, grabbed, mouse, live.sim.dynamics.poses(live.sim.state.q))
+            if not self._viewer.playing:
+                self._viewer.toggle()
+        elif phase == "update":
+            live.pushes.drag(mouse)
+        else:
+            live.pushes.release()

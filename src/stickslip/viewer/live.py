@@ -1,0 +1,246 @@
+"""Live: a simulation that runs as it is watched, and its history as a recording in memory.
+
+Method, time step, friction and stiffness can be changed while it runs: a new Simulation goes on from the present
+configuration and velocity. What cannot be done leaves everything as it was and says why.
+"""
+
+from __future__ import annotations
+
+import time as clock
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from stickslip.model.importers.messages import compile_spec
+from stickslip.model.model import Model, compile_model
+from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS, combine
+from stickslip.record import Contacts, Recorder
+from stickslip.record.header import Header
+from stickslip.scenes import Setup
+from stickslip.simulation import Simulation
+from stickslip.simulation.frame import contacts_of, frame_of
+from stickslip.simulation.periods import whole_steps
+from stickslip.steppers.base import OK
+from stickslip.viewer.moment import Moment
+from stickslip.viewer.pushes import Pushes
+from stickslip.viewer.replay import Replay
+
+PIECE = 2e-3
+"""[s] forces of the mouse are constant for so long."""
+LONGEST_HISTORY = 40_000
+"""Frames that are kept to scrub through; then the history begins anew."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What can be changed while the simulation runs; None leaves the choice to the method or the scene."""
+
+    method: str
+    dt: float | None = None
+    """[s]."""
+    friction: float | None = None
+    """μ of every contact."""
+    stiffness: float | None = None
+    """K of every contact [N/m]."""
+
+
+class Live:
+    """One scene, simulated; ``notes`` are what the simulation warned of."""
+
+    def __init__(self, name: str, setup: Setup, settings: Settings) -> None:
+        self.name, self.setup = name, setup
+        self._own = setup.scene.compile()
+        self.notes: list[str] = []
+        self.pushes = Pushes(self._own)
+        self._added = np.zeros((self._own.nlink, 6))
+        self._step_cost = 1e-4
+        self.sim, self.settings = self._make(settings), settings
+        if setup.velocity is not None:
+            self.sim.set_state(v=setup.velocity)
+        self._begin()
+
+    # -- making simulations ------------------------------------------------------------------------------------
+
+    def _make(self, settings: Settings) -> Simulation:
+        model = with_materials(self._own, settings.friction, settings.stiffness)
+        with self._noting():
+            user = self._with_pushes if self.setup.user is not None else None
+            sim = Simulation(model, settings.method, settings.dt, user=user)
+            self._every = whole_steps("control_dt", self.setup.control_dt, 1e-3, sim.dt)
+            if self.setup.velocity is not None:
+                sim.set_state(v=self.setup.velocity)
+            sim.warm_up(self.setup.controller)
+        return sim
+
+    def change(self, settings: Settings) -> None:
+        """Go on with other settings from here; raises what Simulation raises, and nothing has changed then."""
+        before, every = self.sim, self._every
+        controller = before.snapshot().controller
+        try:
+            sim = self._make(settings)
+        except BaseException:
+            self._every = every
+            raise
+        sim.set_state(before.state.q, before.state.v)
+        sim.steps = round(before.time / sim.dt)
+        sim.state.time = sim.steps * sim.dt
+        sim.set_control(before.control)
+        sim.restore_controller(controller)
+        self._added[:] = 0.0
+        self.sim, self.settings = sim, settings
+        self.moment()
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        self.notes += [str(w.message) for w in caught if str(w.message) not in self.notes]
+
+    @property
+    def header(self) -> Header:
+        return self._recorder.log().header
+
+    @property
+    def time(self) -> float:
+        """[s]."""
+        return self.sim.time
+
+    @property
+    def start(self) -> float:
+        """[s] where the history begins."""
+        return self._start
+
+    def contact_material(self) -> tuple[float, float]:
+        """(μ, K [N/m]) of the first pair of shapes that can touch."""
+        for a, b in combinations(self.sim.model.shapes, 2):
+            if a.link != b.link and (a.group & b.mask or b.group & a.mask):
+                pair = combine(a.material, b.material)
+                return pair.friction, pair.stiffness
+        return DEFAULT_FRICTION, DEFAULT_STIFFNESS
+
+    # -- running -----------------------------------------------------------------------------------------------
+
+    def advance(self, seconds: float, budget: float) -> float:
+        """Simulate so many seconds, but stop where ``budget`` [s] of computing is spent; returns the seconds done."""
+        sim, begin, started = self.sim, self.sim.steps, clock.perf_counter()
+        end = begin + max(1, round(seconds / sim.dt))
+        with self._noting():
+            while sim.steps < end and clock.perf_counter() - started < budget:
+                affordable = max(1, int(0.5 * budget / self._step_cost))
+                before, at = clock.perf_counter(), sim.steps
+                self._go(min(end, at + affordable))
+                self._step_cost = max(1e-7, (clock.perf_counter() - before) / max(1, sim.steps - at))
+        return (sim.steps - begin) * sim.dt
+
+    def _go(self, end: int) -> None:
+        """To a step's number: the controller at its instants, the mouse's forces in pieces."""
+        sim = self.sim
+        while sim.steps < end:
+            if sim.controller is not None and sim.steps % self._every == 0:
+                sim.set_control(sim.controller(sim.time, sim.state.q.copy(), sim.state.v.copy()))
+            stop = end
+            if sim.controller is not None:
+                stop = min(stop, sim.steps - sim.steps % self._every + self._every)
+            if self.pushes.active or self._added.any():
+                stop = min(stop, sim.steps + max(1, round(PIECE / sim.dt)))
+                if self.setup.user is None:
+                    self._apply()
+            sim.step(stop - sim.steps)
+
+    def _apply(self) -> None:
+        """The forces of the moment in the place of the last ones; others on the same links stay."""
+        pose = self.sim.dynamics.poses(self.sim.state.q)
+        self.sim.inputs.wrench[:] -= self._added
+        self._added = self.pushes.wrench(pose, self.sim.time)
+        self.sim.inputs.wrench[:] += self._added
+
+    def _with_pushes(self, sim: Simulation) -> None:
+        """The scene's own user stage, and our forces after it, whatever it does to the same links."""
+        sim.inputs.wrench[:] -= self._added
+        assert self.setup.user is not None
+        self.setup.user(sim)
+        self._added = self.pushes.wrench(sim.dynamics.poses(sim.state.q), sim.time)
+        sim.inputs.wrench[:] += self._added
+
+    def step(self) -> None:
+        """One time step."""
+        with self._noting():
+            self._go(self.sim.steps + 1)
+
+    def reset(self) -> None:
+        """Back to the scene's start."""
+        self.pushes.clear()
+        self.sim.reset()
+        self._added[:] = 0.0
+        if self.setup.velocity is not None:
+            self.sim.set_state(v=self.setup.velocity)
+        self.notes = []
+        self._begin()
+
+    def go_back(self, time: float) -> None:
+        """Go on from a moment of the history; what came after it is forgotten."""
+        history = self.history()
+        (q, v), at = history.state(time), float(history.log.time[history.frame_at(time)])
+        self.pushes.clear()
+        self.sim.inputs.wrench[:] -= self._added
+        self._added[:] = 0.0
+        self.sim.set_state(q, v)
+        self.sim.steps = round(at / self.sim.dt)
+        self.sim.state.time = self.sim.steps * self.sim.dt
+        self.sim.status = OK
+        self._begin()
+
+    # -- history -----------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        sim = self.sim
+        options = {"method": sim.method, "law": sim.law, "dt": sim.dt, "watched": True}
+        self._recorder = Recorder(None, sim.model, scene_xml=sim.model.to_xml(), options=options)
+        self._start, self._last = sim.time, -1.0
+        self._wall = clock.perf_counter()
+        self.moment()
+
+    def moment(self) -> Moment:
+        """The present, which is also added to the history."""
+        sim = self.sim
+        with self._noting():
+            contact_energy = sim.observe()
+        frame = frame_of(sim, contact_energy, clock.perf_counter() - self._wall)
+        frame["joint_error"] = np.zeros((0, 2))  # its size depends on the method, which may change
+        contacts = contacts_of(sim)
+        if sim.time > self._last + 1e-12:
+            if self._recorder.frames >= LONGEST_HISTORY:
+                self._begin()
+            self._recorder.append(frame, contacts)
+            self._last = sim.time
+        copies = Contacts(*(contacts[name].copy() for name in Contacts._fields))
+        energy = np.append(np.array(frame["energy"]), contact_energy)
+        return Moment(sim.time, frame["pose"], copies, energy)
+
+    def history(self) -> Replay:
+        """Everything since the start, to scrub through, share or save."""
+        return Replay(self._recorder.log(), f"{self.sim.method}/{self.sim.law}")
+
+
+def with_materials(model: Model, friction: float | None, stiffness: float | None) -> Model:
+    """The same model, every contact with these; each surface gets twice K, since two of them are springs in series."""
+    if model.spec is None or (friction is None and stiffness is None):
+        return model
+    spec = model.spec.copy()
+    for geom in spec.geoms:
+        user = np.zeros(5)
+        user[: len(geom.userdata)] = geom.userdata
+        if friction is not None:
+            geom.friction = [friction, *geom.friction[1:]]
+            geom.condim = max(int(geom.condim), 3)
+            user[3] = 0.0
+        if stiffness is not None:
+            user[0] = 2.0 * stiffness
+        geom.userdata = user
+    made = compile_model(compile_spec(spec, "the scene with other materials"))
+    return replace(made, keyframes=model.keyframes, spec=spec)

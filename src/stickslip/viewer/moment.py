@@ -1,0 +1,43 @@
+"""Moment: what the viewer shows of one instant, wherever it comes from."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip.record import Contacts
+
+ENERGIES = ("kinetic", "gravity", "joint springs", "contact springs")
+
+
+class Moment(NamedTuple):
+    time: float
+    """[s]."""
+    pose: np.ndarray
+    """(nl, 7) of the links: position [m], quaternion (w, x, y, z)."""
+    contacts: Contacts
+    energy: np.ndarray
+    """(4,) by ``ENERGIES`` [J]."""
+
+    @property
+    def normal_force(self) -> float:
+        """Sum over the contacts [N]."""
+        return float(self.contacts.force[:, 0].sum())
+
+
+def world_force(contacts: Contacts) -> np.ndarray:
+    """(n, 3) forces on bodies 2 in world axes [N]."""
+    n, t, f = contacts.normal, contacts.tangent, contacts.force
+    return f[:, :1] * n + f[:, 1:2] * t + f[:, 2:] * np.cross(n, t)
+
+
+def between(first: np.ndarray, second: np.ndarray, share: float) -> np.ndarray:
+    """(nl, 7) poses on the way from one to the other."""
+    if share <= 0.0:
+        return first
+    pose = (1.0 - share) * first + share * second
+    opposite = np.sum(first[:, 3:] * second[:, 3:], axis=1) < 0.0  # q and −q are the same turn
+    pose[opposite, 3:] = (1.0 - share) * first[opposite, 3:] - share * second[opposite, 3:]
+    pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
+    return pose

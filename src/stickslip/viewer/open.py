@@ -1,0 +1,116 @@
+"""``ss.view``: from a scene, a log or files to a viewer."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from stickslip.errors import expected
+from stickslip.model.scene import Scene
+from stickslip.record import Log
+from stickslip.scenes import SCENES, Entry, Setup, find
+from stickslip.viewer.app import Viewer
+from stickslip.viewer.live import Live, Settings
+from stickslip.viewer.replay import Replay
+
+RECORDINGS = (".h5", ".hdf5")
+WANTED = "a Scene, the name of one, a model file, a log, or recordings (.h5)"
+
+
+def view(
+    what: Any = "solo12-drop",
+    *,
+    method: str | None = None,
+    dt: float | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    shadows: bool = True,
+    browser: bool = True,
+    block: bool = True,
+    **load_options: Any,
+) -> Viewer:
+    """Watch a scene as it is simulated, or recordings, in a browser.
+
+    >>> ss.view("solo12-drop", method="coulomb")
+    >>> ss.view(log)
+    >>> ss.view(["expo.h5", "coulomb.h5"])  # ghosts: both at once, synchronised
+
+    ``method`` and ``dt`` [s] are for scenes. The page is at ``http://host:port`` (the next free port, where that is
+    taken) and opens by itself with ``browser``; without ``shadows`` it is quicker on a machine without a graphics card.
+    ``block`` waits until Ctrl-C; without it the viewer that is returned runs until ``close()``. Further keywords are
+    those of ``Scene.load``, for model files.
+    """
+    viewer = make_viewer(what, method=method, dt=dt, host=host, port=port, shadows=shadows, **load_options)
+    print(f"stickslip view: {viewer.url} (Ctrl-C ends it)")
+    if browser:
+        webbrowser.open(viewer.url)
+    if block:
+        viewer.wait()
+    return viewer
+
+
+def make_viewer(
+    what: Any,
+    *,
+    method: str | None = None,
+    dt: float | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    shadows: bool = True,
+    **load_options: Any,
+) -> Viewer:
+    replays = open_recordings(what)
+    if replays is None:
+        return Viewer(live=make_live(what, method, dt, **load_options), host=host, port=port, shadows=shadows)
+    for name, given in (("method", method), ("dt", dt)):
+        if given is not None:
+            raise expected(name, "none with a recording, which has its own", given, "name a scene to simulate")
+    return Viewer(replays=replays, host=host, port=port, shadows=shadows)
+
+
+def open_recordings(what: Any) -> list[Replay] | None:
+    """None where it is something to simulate."""
+    if isinstance(what, Log):
+        return [Replay(what)]
+    if _is_recording(what):
+        return labelled([Replay.open(what)])
+    if isinstance(what, Sequence) and not isinstance(what, str | Setup):
+        if not what or not all(isinstance(one, Log) or _is_recording(one) for one in what):
+            raise expected("view", WANTED, what, "several at once must be logs or recordings")
+        return labelled([Replay(one) if isinstance(one, Log) else Replay.open(one) for one in what])
+    return None
+
+
+def _is_recording(what: Any) -> bool:
+    return isinstance(what, str | os.PathLike) and Path(what).suffix in RECORDINGS
+
+
+def labelled(replays: list[Replay]) -> list[Replay]:
+    """Where methods are the same, file names and numbers tell recordings apart."""
+    methods = [replay.method for replay in replays]
+    for k, replay in enumerate(replays):
+        if methods.count(replay.method) > 1:
+            name = Path(replay.log.path).stem if replay.log.path else "in memory"
+            replay.label = f"{replay.method} ({name})"
+            if any(other.label == replay.label for other in replays[:k]):
+                replay.label = f"{replay.method} ({name}, {k + 1})"
+    return replays
+
+
+def make_live(what: Any, method: str | None, dt: float | None, **load_options: Any) -> Live:
+    if isinstance(what, Scene):
+        name, setup = what.name, Setup(what)
+    elif isinstance(what, Setup):
+        name, setup = what.scene.name, what
+    elif isinstance(what, str | os.PathLike):
+        name, setup, _ = find(os.fspath(what), **load_options)
+    else:
+        raise expected("view", WANTED, type(what).__name__)
+    if method is None:
+        entry = SCENES.get(name) if isinstance(what, str) else None
+        method, own_dt = (entry.method, entry.dt) if entry is not None else (Entry.method, None)
+        dt = own_dt if dt is None else dt
+    return Live(name, setup, Settings(method, dt))

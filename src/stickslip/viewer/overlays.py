@@ -1,0 +1,125 @@
+"""Contacts drawn over the bodies: points, forces, and friction cones.
+
+A cone's tip is the contact point, its axis the normal, its height the normal force and its radius μ times that, in the
+same scale as the force arrow: the arrow ends in the cone's base, and on its rim where the contact slides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from stickslip.record import Contacts
+from stickslip.viewer.figure import linear
+from stickslip.viewer.geometry import cone, from_z, sphere
+from stickslip.viewer.moment import world_force
+
+POINTS, FORCES = (205, 45, 60), (224, 62, 40)
+STICKS, SLIDES = (40, 160, 140), (240, 160, 30)
+RIM = 0.999
+"""Of μ·f_n; a larger tangential force counts as sliding."""
+
+
+class Overlay:
+    """The contacts of one figure; ``size`` [m] is that of the scene, ``force`` [N] what is drawn almost as long."""
+
+    def __init__(
+        self, server: Any, root: str, size: float, force: float, colour: tuple[int, int, int] | None = None
+    ) -> None:
+        self._server, self._root, self._size = server, root, size
+        self._colour = colour
+        self.metres_per_newton = 0.9 * size / max(force, 1e-9)
+        self.scale = 1.0
+        """Of arrows and cones, chosen in the panel."""
+        self.points, self.forces, self.cones = True, True, False
+        """What is drawn."""
+        self._room = 0
+        self._arrows = server.scene.add_arrows(
+            f"{root}/forces",
+            np.zeros((1, 2, 3)),
+            linear(colour or FORCES),
+            shaft_radius=0.012 * size,
+            head_radius=0.03 * size,
+            head_length=0.07 * size,
+            visible=False,
+        )
+        self._make_room(8)
+
+    def _make_room(self, n: int) -> None:
+        """Instances cannot be added to a node one by one: there are more than needed, the others without size."""
+        self._room = max(n, 2 * self._room)
+        none = np.zeros((self._room, 3))
+        still = np.tile([1.0, 0.0, 0.0, 0.0], (self._room, 1))
+        hidden = np.full((self._room, 3), 1e-9)
+        ball, mantle = sphere(), cone()
+        self._points = self._server.scene.add_batched_meshes_simple(
+            f"{self._root}/points",
+            ball.vertices,
+            ball.faces,
+            still,
+            none,
+            batched_scales=hidden,
+            batched_colors=linear(self._colour or POINTS),
+            lod="off",
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+        self._cones = self._server.scene.add_batched_meshes_simple(
+            f"{self._root}/cones",
+            mantle.vertices,
+            mantle.faces,
+            still,
+            none,
+            batched_scales=hidden,
+            batched_colors=np.tile(linear(STICKS), (self._room, 1)),
+            opacity=0.35,
+            side="double",
+            lod="off",
+            cast_shadow=False,
+            receive_shadow=False,
+        )
+
+    def show(self, contacts: Contacts) -> None:
+        n = len(contacts.gap)
+        if n > self._room:
+            self._make_room(n)
+        self._show_points(contacts, n)
+        self._show_forces(contacts)
+        self._show_cones(contacts, n)
+
+    def _show_points(self, contacts: Contacts, n: int) -> None:
+        self._points.visible = self.points and n > 0
+        if self.points and n:
+            place, scale = np.zeros((self._room, 3), np.float32), np.full((self._room, 3), 1e-9, np.float32)
+            place[:n], scale[:n] = contacts.point, 0.02 * self._size
+            self._points.batched_positions, self._points.batched_scales = place, scale
+
+    def _show_forces(self, contacts: Contacts) -> None:
+        vectors = self.scale * self.metres_per_newton * world_force(contacts)
+        long = np.linalg.norm(vectors, axis=1) > 1e-3 * self._size
+        self._arrows.visible = bool(self.forces and long.any())
+        if self._arrows.visible:
+            start = contacts.point[long]
+            self._arrows.points = np.stack([start, start + vectors[long]], axis=1).astype(np.float32)
+
+    def _show_cones(self, contacts: Contacts, n: int) -> None:
+        self._cones.visible = self.cones and n > 0
+        if not self._cones.visible:
+            return
+        height = self.scale * self.metres_per_newton * np.maximum(contacts.force[:, 0], 0.0)
+        radius = contacts.friction * height
+        place, scale = np.zeros((self._room, 3), np.float32), np.full((self._room, 3), 1e-9, np.float32)
+        turn = np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (self._room, 1))
+        place[:n], turn[:n] = contacts.point, from_z(contacts.normal)
+        scale[:n] = np.maximum(np.stack([radius, radius, height], axis=1), 1e-9)
+        bound = contacts.friction * contacts.force[:, 0]
+        slides = np.hypot(contacts.force[:, 1], contacts.force[:, 2]) >= RIM * np.maximum(bound, 1e-12)
+        colours = np.tile(linear(STICKS), (self._room, 1))
+        colours[:n][slides] = linear(SLIDES)
+        self._cones.batched_positions, self._cones.batched_wxyzs = place, turn
+        self._cones.batched_scales, self._cones.batched_colors = scale, colours
+
+    def remove(self) -> None:
+        for node in (self._points, self._arrows, self._cones):
+            node.remove()

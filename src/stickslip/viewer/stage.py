@@ -1,0 +1,101 @@
+"""The stage: a server on this machine, light, floors and the first look at the scene."""
+
+from __future__ import annotations
+
+import io
+import socket
+from contextlib import redirect_stdout
+from typing import Any
+
+import numpy as np
+
+from stickslip.errors import expected
+from stickslip.record.header import Header
+from stickslip.viewer.geometry import from_matrix, turned
+
+FLOOR = (238, 240, 243)
+CELLS, SECTIONS = (206, 211, 218), (168, 175, 185)
+BRAND = (38, 84, 124)
+SUN, SKY = 1.9, 0.28
+"""Intensities of the light that casts shadows, and of the one from all around."""
+AMBIENT = 1.6
+"""Of the latter where there are no shadows."""
+
+
+def make_server(host: str, port: int, shadows: bool = True) -> Any:
+    """A viser server; where the port is taken, the next free one. Nothing is loaded from elsewhere."""
+    import viser
+
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
+        raise expected("port", "a whole number from 1 to 65535", port)
+    try:
+        socket.getaddrinfo(host, port)
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.bind((host, 0))
+    except (OSError, UnicodeError) as error:
+        raise expected("host", "an address of this machine", host, f"127.0.0.1 is the usual one ({error})") from None
+    with redirect_stdout(io.StringIO()):  # viser's own greeting
+        server = viser.ViserServer(host=host, port=port, label="stickslip", verbose=False)
+    server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium", brand_color=BRAND)
+    server.scene.world_axes.visible = False
+    if shadows:
+        server.scene.configure_environment_map("studio", environment_intensity=SKY)
+    else:  # reflections of the surroundings cost as much as shadows
+        server.scene.configure_environment_map(None)
+        server.scene.add_light_ambient("/light/sky", intensity=AMBIENT)
+    server.scene.configure_default_lights(enabled=False)
+    server.scene.add_light_directional("/light/sun", intensity=SUN, cast_shadow=shadows, position=(-0.35, -0.3, 1.0))
+    return server
+
+
+def cell_size(radius: float) -> float:
+    """[m] of the floor's cells: 1, 2 or 5 × 10ⁿ, about a fifth of the scene."""
+    target = max(radius, 1e-3) / 2.5
+    decade = 10.0 ** np.floor(np.log10(target))
+    return float(max(step * decade for step in (1, 2, 5) if step * decade <= target * (1 + 1e-9)))
+
+
+def add_floors(server: Any, header: Header, pose: np.ndarray, radius: float) -> list[Any]:
+    """The planes of a scene, which are endless, as wide squares with a grid."""
+    cell = cell_size(radius)
+    nodes = []
+    for k, shape in enumerate(header.shapes):
+        if shape["kind"] != "plane":
+            continue
+        place = pose[shape["link"]]
+        quat = from_matrix(np.array(shape["rot"]))
+        nodes.append(
+            server.scene.add_grid(
+                f"/floor/{k}",
+                width=400 * cell,
+                height=400 * cell,
+                cell_size=cell,
+                section_size=5 * cell,
+                cell_color=CELLS,
+                section_color=SECTIONS,
+                cell_thickness=1.0,
+                section_thickness=1.2,
+                fade_distance=60.0 * cell,
+                fade_strength=1.5,
+                plane_color=FLOOR,
+                plane_opacity=1.0,
+                shadow_opacity=0.3,
+                wxyz=quat,
+                position=place[:3] + turned(place[None, 3:], np.array([shape["pos"]], dtype=float))[0],
+            )
+        )
+    return nodes
+
+
+def look_at(server: Any, centre: np.ndarray, radius: float) -> None:
+    """Where new browsers look from."""
+    direction = np.array([1.0, -1.35, 0.62])
+    camera = server.initial_camera
+    camera.fov = np.deg2rad(38.0)
+    # A little to the right of the middle, since the panel covers that side.
+    right = np.cross((0.0, 0.0, 1.0), direction)
+    middle = centre + 0.3 * radius * right / np.linalg.norm(right) - np.array([0.0, 0.0, 0.2 * radius])
+    camera.look_at = middle
+    camera.position = middle + 2.9 * radius * direction / np.linalg.norm(direction)
+    camera.near = max(1e-3, 0.01 * radius)
+    camera.far = 500.0 * radius

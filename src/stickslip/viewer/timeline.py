@@ -1,0 +1,135 @@
+"""Timeline: what is shown when. A simulation ends at its present and remembers its past; recordings end where they do,
+or go on where they are still being written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip.viewer.live import Live
+from stickslip.viewer.moment import Moment
+from stickslip.viewer.replay import Replay
+
+FOLLOW = 0.5
+"""[s] between looks at files that are being written."""
+NOWHERE = (np.nan, -1)
+
+
+class Timeline:
+    """One simulation, or recordings side by side, and a cursor [s]."""
+
+    def __init__(self, live: Live | None, replays: list[Replay]) -> None:
+        self.live, self.replays = live, replays
+        self.playing, self.speed = False, 1.0
+        self.cursor = self.start
+        self.factor = 0.0
+        """Simulated over real seconds."""
+        self.trouble: list[str] = []
+        """What went wrong, in words; shown in the panel."""
+        self._history: Replay | None = None
+        self._next_look = 0.0
+        self._shown = NOWHERE
+
+    def forget(self) -> None:
+        """Curves of a past that is no more."""
+
+    @property
+    def start(self) -> float:
+        """[s]."""
+        return self.live.start if self.live else min(replay.start for replay in self.replays)
+
+    @property
+    def end(self) -> float:
+        """[s]."""
+        return self.live.time if self.live else max(replay.end for replay in self.replays)
+
+    @property
+    def running(self) -> bool:
+        """Whether a recording is still being written."""
+        return any(replay.running for replay in self.replays)
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether a moment of a simulation's past is shown."""
+        return self._history is not None and self.live is not None and self.cursor < self.live.time - 1e-12
+
+    def toggle(self) -> None:
+        """Play or pause; a recording that has ended begins again, a simulation goes on where it stopped."""
+        self.playing = not self.playing
+        if self.playing:
+            self.trouble = []
+            if self.live is None and self.cursor >= self.end - 1e-9 and not self.running:
+                self.cursor = self.start
+
+    def step(self) -> None:
+        """One time step of a simulation, one frame of a recording."""
+        self.playing = False
+        if self.live is None:
+            self.cursor = min(replay.next_time(self.cursor) for replay in self.replays)
+            return
+        if self._history is not None and self.looks_back:
+            self.cursor = self._history.next_time(self.cursor)
+            return
+        self._history = None
+        self.live.step()
+        self.cursor = self.live.time
+
+    def restart(self) -> None:
+        """To the beginning; a simulation starts anew."""
+        self.playing, self.trouble = False, []
+        if self.live is not None:
+            self.live.reset()
+            self._history = None
+            self.forget()
+        self.cursor, self._shown = self.start, NOWHERE
+
+    def to_end(self) -> None:
+        """To the present, or to the last frame."""
+        self._history, self.cursor = None, self.end
+
+    def scrub(self, time: float) -> None:
+        """Show another moment; a simulation pauses and shows its past."""
+        if self.live is not None:
+            self.playing = False
+            self._history = self._history or self.live.history()
+        self.cursor = float(np.clip(time, self.start, self.end))
+
+    def go_back(self) -> None:
+        """Have the simulation go on from the moment that is shown."""
+        if self.live is not None and self._history is not None:
+            self.live.go_back(self.cursor)
+            self._history = None
+            self.forget()
+            self.cursor, self._shown, self.trouble = self.live.time, NOWHERE, []
+
+    def set_speed(self, speed: float) -> None:
+        self.speed = speed
+
+    def _follow(self, now: float) -> None:
+        """What the writers of recordings have added since."""
+        if now < self._next_look:
+            return
+        self._next_look = now + FOLLOW
+        at_end = self.cursor >= self.end - 1e-9
+        for replay in self.replays:
+            replay.refresh()
+        if at_end and self.playing and self.running:
+            self.cursor = max(self.cursor, self.end - 2 * FOLLOW * self.speed)
+
+    def _play(self, elapsed: float, budget: float) -> None:
+        """Go on by real seconds; a simulation may compute for ``budget`` [s]."""
+        if self.live is not None:
+            self._history = None
+            try:
+                done = self.live.advance(self.speed * elapsed, budget)
+                self.factor += 0.1 * (done / max(elapsed, 1e-6) - self.factor)
+            finally:
+                self.cursor = self.live.time
+            return
+        self.cursor = min(self.cursor + self.speed * elapsed, self.end)
+        if self.cursor >= self.end and not self.running:
+            self.playing = False
+
+    def _moments(self) -> list[Moment]:
+        if self.live is None:
+            return [replay.moment(self.cursor) for replay in self.replays]
+        return [self._history.moment(self.cursor) if self._history else self.live.moment()]

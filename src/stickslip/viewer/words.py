@@ -1,0 +1,46 @@
+"""What the panel says: where things stand, and what went wrong."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stickslip.viewer.app import Viewer
+    from stickslip.viewer.replay import Replay
+
+OUTCOMES = {
+    "running": "running: it is being recorded, and followed",
+    "killed": "cut short: the process that recorded it was killed",
+    "interrupted": "interrupted by its user",
+    "diverged": "diverged: the last frame is the last good state",
+}
+"""What there is to say of a recording that is not complete."""
+
+
+def status(viewer: Viewer) -> str:
+    state = "playing" if viewer.playing else "paused"
+    if viewer.live is not None:
+        live = viewer.live
+        if viewer.looks_back:
+            state = "looking back"
+        factor = f" · {viewer.factor:.2g}× real time" if viewer.playing else ""
+        now = f"t = {viewer.cursor:.3f} s · {state}{factor}"
+        return f"**{live.name}** · {live.sim.method}/{live.sim.law} · dt = {live.sim.dt:g} s\n\n{now}"
+    names = " · ".join(dict.fromkeys(replay.label for replay in viewer.replays))
+    return f"**{names}**\n\nt = {viewer.cursor:.3f} s of {viewer.end:.3f} s · {state}"
+
+
+def messages(viewer: Viewer) -> list[str]:
+    """Errors first, then how recordings ended, then what the simulation warned of."""
+    found = list(viewer.trouble)
+    for replay in viewer.replays:
+        if replay.log.outcome in OUTCOMES:
+            found.append(f"{_name(replay)} · {OUTCOMES[replay.log.outcome]}")
+    if viewer.live is not None:
+        found += viewer.live.notes[-3:]
+    return found
+
+
+def _name(replay: Replay) -> str:
+    path = replay.log.path
+    return path.rpartition("/")[2] if path else replay.label

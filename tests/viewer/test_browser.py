@@ -1,0 +1,196 @@
+"""The viewer in headless Chromium: elements are found, buttons are pressed, the picture changes."""
+
+import sys
+import time
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from browsing import PATIENCE, SMALL, box_scene, opened, picture, until, visiting
+
+from stickslip.cli import main
+
+
+def button(page, name):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def tab(page, name):
+    page.get_by_role("tab", name=name).click()
+
+
+def only_here(addresses):
+    """Whether nothing was asked of other machines."""
+    return all(url.startswith(("blob:", "data:")) or urlsplit(url).hostname == "127.0.0.1" for url in addresses)
+
+
+@pytest.fixture(scope="module")
+def watched(chromium):
+    """A simulation and a page that shows it, for several tests: a page takes seconds to load."""
+    with opened(box_scene(), method="coulomb", dt=1e-3) as viewer, visiting(chromium, viewer) as page:
+        yield viewer, page
+
+
+def test_elements_are_there(watched):
+    _, page = watched
+    for name in ("Method", "Show", "Plots", "Push", "Share"):
+        assert page.get_by_role("tab", name=name).count() == 1
+    for text in ("Time [s]", "Speed", "Friction μ", "log₁₀ stiffness", "Time step [s]", "falling"):
+        assert page.get_by_text(text).count() >= 1, text
+
+
+def test_play_pause_step_and_another_method(watched):
+    viewer, page = watched
+    before = picture(page)
+    button(page, "Step").click()
+    assert until(lambda: viewer.live.sim.steps == 1)
+    button(page, "Play").click()
+    assert until(lambda: viewer.live.time > 0.4)
+    button(page, "Pause").click()
+    assert until(lambda: not viewer.playing)
+    button(page, "Play").wait_for()
+    assert until(lambda: picture(page) != before)
+    page.get_by_role("combobox", name="Method").click()
+    page.get_by_role("option", name="stewart-trinkle/lemke", exact=True).click()
+    assert until(lambda: viewer.live.sim.method == "stewart-trinkle")
+    page.get_by_text("stewart-trinkle/lemke ·").wait_for()
+    assert not viewer.trouble
+
+
+def test_plots_and_a_push(watched):
+    viewer, page = watched
+    tab(page, "Plots")
+    assert until(lambda: page.locator(".uplot canvas").count() == 2)
+    tab(page, "Push")
+    viewer.panel.push_force.value = 40.0  # more than friction holds
+    button(page, "Push").click()
+    assert until(lambda: viewer.live.sim.state.q[0] > 1e-4)
+    viewer.post(viewer.restart)
+    assert until(lambda: viewer.live.time == 0.0)
+    assert not viewer.trouble
+
+
+def test_two_browsers_and_one_that_leaves_in_mid_run(chromium, watched):
+    viewer, stays = watched
+    with visiting(chromium, viewer) as leaves:
+        assert until(lambda: len(viewer.server.get_clients()) == 2)
+        button(leaves, "Play").click()
+        button(stays, "Pause").wait_for()  # what one does, the other sees
+        assert until(lambda: viewer.live.time > 0.1)
+    assert until(lambda: len(viewer.server.get_clients()) == 1)
+    then = viewer.live.time
+    assert until(lambda: viewer.live.time > then + 0.2)  # it goes on
+    button(stays, "Pause").click()
+    assert until(lambda: not viewer.playing)
+    assert not viewer.trouble
+
+
+def test_the_mouse_picks_and_pulls(watched):
+    viewer, page = watched
+    viewer.post(viewer.restart)
+    assert until(lambda: viewer.live.time == 0.0)
+    camera = next(iter(viewer.server.get_clients().values())).camera
+    x, y = on_screen(camera, viewer.live.sim.state.q[:3])
+    picked = []
+    select = viewer.hands.select
+    viewer.hands.select = lambda link: (picked.append(link), select(link))
+
+    def click():
+        page.mouse.click(x, y)
+        return until(lambda: picked, 3.0)
+
+    assert until(click)
+    assert picked[0] == 1
+    page.keyboard.down("Shift")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 40, y, steps=4)
+    page.mouse.move(x - 80, y, steps=4)
+    moved = until(lambda: np.linalg.norm(viewer.live.sim.state.q[:2]) > 0.01)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    assert moved
+    assert until(lambda: not viewer.live.pushes.active)
+    viewer.post(viewer.restart)
+    assert until(lambda: not viewer.playing)
+    assert not viewer.trouble
+
+
+def test_nothing_came_from_other_machines(watched):
+    """After all that the page has done above."""
+    _, page = watched
+    assert only_here(page.asked)
+    assert not page.problems
+
+
+def on_screen(camera, point):
+    """Pixels of a point [m]; viser's cameras look along z, with y down."""
+    w, v = camera.wxyz[0], -camera.wxyz[1:]
+    local = point - camera.position
+    twice = 2.0 * np.cross(v, local)
+    x, y, z = local + w * twice + np.cross(v, twice)
+    focus = 0.5 * SMALL["height"] / np.tan(0.5 * camera.fov)
+    return 0.5 * SMALL["width"] + focus * x / z, 0.5 * SMALL["height"] + focus * y / z
+
+
+def test_ghosts(chromium, recordings):
+    with opened(recordings) as viewer, visiting(chromium, viewer) as page:
+        assert [actor.label for actor in viewer.actors] == [
+            "semi-implicit-euler/spring-damper",
+            "stewart-trinkle/lemke",
+        ]
+        assert len({actor.colour for actor in viewer.actors}) == 2
+        assert page.get_by_role("tab", name="Push").count() == 0  # the past cannot be pushed
+        viewer.post(viewer.scrub, 0.5)
+        assert until(lambda: viewer.cursor == 0.5)
+        assert page.get_by_text("t = 0.500 s of 0.600 s").count() or page.get_by_text("t = 0.500 s").first
+        time.sleep(1.0)
+        both = picture(page)
+        page.get_by_role("checkbox", name="semi-implicit-euler/spring-damper").click()
+        assert until(lambda: not viewer.panel.ghosts[0].value)
+        assert until(lambda: picture(page) != both)
+        button(page, "Play").click()
+        assert until(lambda: viewer.cursor >= 0.6 and not viewer.playing)
+        assert not page.problems
+
+
+def test_a_shared_page_plays_without_a_network(chromium, recordings, tmp_path):
+    with opened(recordings[0]) as viewer:
+        page_file = tmp_path / "shared.html"
+        page_file.write_bytes(viewer.share())
+    assert page_file.stat().st_size < 3_000_000
+    context = chromium.new_context(viewport=SMALL, offline=True)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    asked, problems = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    try:
+        page.goto(page_file.as_uri())
+        clock = page.locator("input").first
+        clock.wait_for()
+        played = clock.input_value()
+        assert until(lambda: clock.input_value() != played)  # it plays by itself
+        page.keyboard.press("Space")
+        clock.fill("0.1")
+        first = picture(page)
+        clock.fill("0.5")
+        assert until(lambda: picture(page) != first)
+        assert all(url.startswith(("file:", "blob:", "data:")) for url in asked)
+        assert not problems
+    finally:
+        context.close()
+
+
+def test_ghosts_and_a_simulation_can_be_shared(recordings, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        sys, "argv", ["stickslip", "view", *map(str, recordings), "--share", str(tmp_path / "both.html")]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    assert b"__VISER_EMBED_DATA__" in (tmp_path / "both.html").read_bytes()
+    with opened(box_scene(), method="coulomb", dt=1e-3) as viewer:
+        viewer.post(viewer.toggle)
+        assert until(lambda: viewer.live.time > 0.1)
+        assert b"__VISER_EMBED_DATA__" in viewer.share()
