@@ -1,12 +1,13 @@
-# make run: set everything up and simulate; make test: set everything up and test.
+# make run: set everything up and compare methods on a robot; make test: set everything up and test.
 PYTHON ?= python3
 BIN := .venv/bin
+# Each has kernels to compile, once, and the first run is to take three minutes, not more: expo and others come later.
+METHODS ?= coulomb/pgs,semi-implicit-euler,rk4,mujoco
 
 .PHONY: run test lint check-robots clean
 
 run: .venv/runtime
-	mkdir -p out
-	$(BIN)/stickslip run solo12-drop --record out/solo12-drop.h5 --plot out/solo12-drop.png
+	$(BIN)/stickslip compare solo12-squat --methods $(METHODS) --time 1 --out out/solo12-squat
 
 test: .venv/development lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -28,7 +29,7 @@ check-robots: .venv/development
 	$(PYTHON) -m venv .venv || { rm -rf .venv; exit 1; }
 
 .venv/runtime: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --no-compile --editable .
 	touch $@
 
 .venv/development: .venv/bin/python pyproject.toml

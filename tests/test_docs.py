@@ -35,8 +35,13 @@ def fences(text):
 
 @pages
 def test_python_blocks_run(page, monkeypatch, tmp_path):
-    """The blocks of a page run one after another, like the cells of a notebook, in an empty folder."""
+    """The blocks of a page run one after another, like the cells of a notebook, in an empty folder. What they register
+    is forgotten."""
     monkeypatch.chdir(tmp_path)
+    for registry in (SOLVERS, STEPPERS, stickslip.DETECTORS, stickslip.FORMULATIONS):
+        for name in ("my-lemke", "my-sor", "waves", "hunt-crossley", "hovering"):
+            monkeypatch.setitem(registry, name, None)
+            monkeypatch.delitem(registry, name)
     matplotlib.use("Agg")
     namespace = {}
     for language, first, content in fences(page.read_text()):

@@ -9,12 +9,13 @@
 >>> log.plot("energy")
 """
 
-from stickslip import control, database, maximal, solvers
+from stickslip import control, database, extend, maximal, solvers
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
+from stickslip.compare import Comparison, Contestant, compare, load_comparison, score
 from stickslip.contact.bilateral import Baumgarte, Bilateral, BilateralResult, solve_bilateral
 from stickslip.contact.formulation import Formulation
 from stickslip.contact.formulations import FORMULATIONS, make_formulation
@@ -47,12 +48,14 @@ from stickslip.record.fclib import read_fclib, write_fclib
 from stickslip.record.fclib_problem import FCLibGlobal, FCLibInfo, FCLibLocal, FCLibProblem, FCLibSolution
 from stickslip.record.problem_file import ProblemFile, ProblemWriter
 from stickslip.record.problems import ProblemFrame
-from stickslip.scenes import SCENES
+from stickslip.scenes import SCENES, Setup
 from stickslip.simulation import Simulation, Snapshot
 from stickslip.simulation.capture import capture
 from stickslip.simulation.capture_fclib import capture_fclib
 from stickslip.steppers.base import Capabilities, Stepper
+from stickslip.steppers.plain import PlainStepper
 from stickslip.steppers.registry import STEPPERS, methods
+from stickslip.viewer import view
 
 __version__ = "0.1.0"
 
@@ -67,8 +70,10 @@ __all__ = [
     "BilateralResult",
     "Body",
     "Capabilities",
+    "Comparison",
     "Constraint",
     "ContactList",
+    "Contestant",
     "ControlError",
     "ConvexDetector",
     "Corner",
@@ -90,12 +95,14 @@ __all__ = [
     "ModelError",
     "NotHonouredWarning",
     "PainleveWarning",
+    "PlainStepper",
     "ProblemFile",
     "ProblemFrame",
     "ProblemWriter",
     "RecordingError",
     "Robot",
     "Scene",
+    "Setup",
     "Simulation",
     "Snapshot",
     "StartWarning",
@@ -111,17 +118,22 @@ __all__ = [
     "builders",
     "capture",
     "capture_fclib",
+    "compare",
     "control",
     "corner",
     "database",
+    "extend",
     "kernel",
     "load",
+    "load_comparison",
     "make_formulation",
     "maximal",
     "methods",
     "read_fclib",
+    "score",
     "solve_bilateral",
     "solve_ess",
     "solvers",
+    "view",
     "write_fclib",
 ]

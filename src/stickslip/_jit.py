@@ -32,7 +32,18 @@ from numba.extending import register_jitable
 
 F = TypeVar("F", bound=Callable)
 
-WITHOUT_HELPERS = ("bench", "cli", "database", "record", "reproduce", "scenes", "simulation")
+WITHOUT_HELPERS = (
+    "bench",
+    "cli",
+    "compare",
+    "database",
+    "record",
+    "reproduce",
+    "scenes",
+    "simulation",
+    "truth",
+    "viewer",
+)
 """Packages whose edits leave compiled code as it is."""
 VERSION = r"[0-9a-f]{16}"
 """What the name of a version's folder looks like."""

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from stickslip import __version__
-from stickslip.cli import bench, doctor, list_, reproduce, run, solve
+from stickslip.cli import bench, compare, doctor, export, list_, plot, reproduce, run, solve, view
 from stickslip.errors import StickslipError
 
 app = typer.Typer(
@@ -20,7 +20,11 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("run")(run.run)
+app.command("plot")(plot.plot)
+app.command("export")(export.export)
+app.command("compare")(compare.compare)
 app.command("solve")(solve.solve)
+app.command("view")(view.view)
 app.command("list")(list_.list_)
 app.command("doctor")(doctor.doctor)
 app.add_typer(bench.app, name="bench")

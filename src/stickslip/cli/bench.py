@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -83,3 +84,41 @@ def variational(quick: Quick = False, json: Json = None, out: Out = None) -> Non
     from stickslip.bench.variational import run_variational
 
     raise typer.Exit(0 if run_variational(quick, json, out) else 1)
+
+
+@app.command()
+def methods(quick: Quick = False, json: Json = None, out: Out = None) -> None:
+    """Which method when: every method on scenes that each ask for something else, by one scorecard.
+
+    Example: [bold]stickslip bench methods --out bench-methods[/bold]
+    """
+    from stickslip.bench.methods import run_methods
+
+    raise typer.Exit(0 if run_methods(quick, json, out) else 1)
+
+
+@app.command()
+def truth(
+    scene: Annotated[list[str] | None, typer.Option(help="a case (repeatable; default: all)")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="a method (repeatable; default: every stepper)")] = None,
+    quick: Annotated[bool, typer.Option(help="default time steps, few methods, no long scenes")] = False,
+    json: Json = None,
+    out: Annotated[Path | None, typer.Option(help="write all numbers and the page truth.md to this folder")] = None,
+    keep: Annotated[
+        bool, typer.Option(help="judge earlier trials in --out's folder anew, simulate only others")
+    ] = False,
+) -> None:
+    """Scenes with known answers: every method beside the truth, and what its failures teach.
+
+    Exit status 1 when no method of stickslip's own passes a scene at its default time step.
+
+    Example: [bold]stickslip bench truth --scene incline --method coulomb[/bold]
+    """
+    from stickslip.truth.suite import run_truth
+
+    try:
+        proved = run_truth(scene or (), method or (), quick, json, out, keep=keep)
+    except KeyboardInterrupt:
+        print("interrupted" + (f"; --out {out} --keep goes on from here" if out else ""), file=sys.stderr)
+        raise typer.Exit(130) from None
+    raise typer.Exit(0 if proved else 1)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from stickslip.cli.plugin import Plugin, load_plugins
 
-def list_() -> None:
+
+def list_(plugin: Plugin = None) -> None:
     """Show the bundled scenes and robots, the methods, and what pairs with what.
 
-    Example: [bold]stickslip list[/bold]
+    Examples: [bold]stickslip list[/bold], [bold]stickslip list --plugin my_solver.py[/bold]
     """
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Column, Table
 
+    from stickslip.collision.detectors import DETECTORS
+    from stickslip.extend import first_line
     from stickslip.model.scene import BUNDLED
     from stickslip.scenes import SCENES
-    from stickslip.steppers.registry import LAWS, STEPPERS
+    from stickslip.steppers.registry import STEPPERS, laws
 
+    load_plugins(plugin)
     console = Console()
     scenes = Table("scene", "seconds", "method", "what happens", title="Scenes", title_justify="left")
     for name, entry in SCENES.items():
@@ -33,10 +38,14 @@ def list_() -> None:
     for method, stepper in STEPPERS.items():
         for option, text in stepper.options.items():
             options.add_row(method, option, escape(text))  # units stand in square brackets, as rich's markup does
-    laws = Table("law", "what it is", title="Contact laws", title_justify="left")
-    for name, text in LAWS.items():
-        laws.add_row(name, escape(text))
-    for table in (scenes, robots, steppers, options, laws):
+    contact_laws = Table("law", "what it is", title="Contact laws", title_justify="left")
+    for name, text in laws().items():
+        contact_laws.add_row(name, escape(text))
+    title = "Detectors (option detector of time stepping)"
+    detectors = Table("detector", "how it finds contacts", title=title, title_justify="left")
+    for name, make in DETECTORS.items():
+        detectors.add_row(name, escape(first_line(make, name)))
+    for table in (scenes, robots, steppers, options, contact_laws, detectors):
         console.print(table)
     for method, stepper in STEPPERS.items():
         console.print(f"{method}: {stepper.capabilities.reference}", highlight=False, markup=False)

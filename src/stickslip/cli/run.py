@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options, method_options
+from stickslip.cli.plugin import Plugin, load_plugins
 
 
 def run(
@@ -44,6 +45,7 @@ def run(
     package_dir: PackageDir = None,
     unreadable_meshes: UnreadableMeshes = "error",
     ignore: Ignore = None,
+    plugin: Plugin = None,
 ) -> None:
     """Simulate a scene and print what happened.
 
@@ -62,6 +64,7 @@ def run(
     from stickslip.simulation.periods import check_step
 
     console = Console()
+    load_plugins(plugin)
     check_plot(plot)
     options = load_options(floating_base, package_dir, unreadable_meshes, ignore)
     name, setup, seconds = find(scene, floor=floor, **options)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from stickslip.cli.plugin import Plugin, load_plugins
 from stickslip.errors import expected
 
 FORMS = "lcp,reduced,mlcp,ncp,cone"
@@ -49,6 +50,7 @@ def solve(
             "--write", help="store residual histories in FILE, under solver_data; FCLib's files: the best /solution"
         ),
     ] = False,
+    plugin: Plugin = None,
 ) -> None:
     """Solve stored contact problems by every solver, and judge the answers alike.
 
@@ -78,6 +80,7 @@ def solve(
     from stickslip.record.problem_file import ProblemFile, store_solver_data
 
     console = Console()
+    load_plugins(plugin)
     options: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
     given = {name: value for name, value in options.items() if value is not None}
     if files := fclib_files(file):
