@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stickslip.compare.grid import NO_LIMIT
 from stickslip.errors import InputError, unknown
 from stickslip.record import Log, load
 
@@ -68,7 +69,7 @@ class Entrant:
     @property
     def unlimited(self) -> bool:
         """Whether the search met no limit: ``largest_stable_dt`` is only where it ended."""
-        return self.stability.startswith("no limit")
+        return self.stability == NO_LIMIT
 
     def best(self) -> Run | None:
         """The complete run with the shortest step."""

@@ -88,22 +88,14 @@ def look(contest: Contest, which: int) -> Looks:
 
 def perform(contest: Contest, which: int, dt: float) -> Performance:
     """Record a run, and time it where it ends well."""
-    contestant, subject = contest.contestants[which], contest.subject
+    contestant = contest.contestants[which]
     path = contest.folder / f"{slug(contestant.label)}-{dt:.10g}.h5"
     path.unlink(missing_ok=True)  # of an earlier comparison
     run, timing = Run(contestant.label, dt, "complete"), None
     with _caught() as caught:
         try:
             sim, setup = _fresh(contest, which, dt)
-            sim.run(
-                subject.seconds,
-                controller=setup.controller,
-                control_dt=subject.control_dt,
-                record=path,
-                record_dt=subject.record_dt(dt),
-                failures=False,
-                progress=False,
-            ).close()
+            _run(contest, sim, setup.controller, contest.subject.record_dt(dt), path).close()
             timing = _time(contest, which, dt)
         except Exception as error:
             outcome = "diverged" if isinstance(error, DivergedError) else "failed"
@@ -119,8 +111,9 @@ def judge(contest: Contest, performance: Performance, reference: Path | None) ->
         return run
     try:
         with load(run.recording) as log, ExitStack() as stack:
-            own = reference is None or reference == run.recording  # nothing is said by a distance to itself
-            against = None if own or reference is None else stack.enter_context(load(reference))
+            against = None
+            if reference is not None and reference != run.recording:  # nothing is said by a distance to itself
+                against = stack.enter_context(load(reference))
             return replace(run, scores=score(log, reference=against, timing=performance.timing))
     except Exception as error:
         return replace(run, outcome="failed", message=run.message or f"it cannot be scored: {_reason(error)}")
@@ -143,7 +136,8 @@ def search(contest: Contest, which: int, start: float) -> tuple[float, str]:
         nonlocal swing
         with _caught():
             try:
-                log = _in_memory(contest, which, dt)
+                sim, setup = _fresh(contest, which, dt)
+                log = _run(contest, sim, setup.controller, contest.subject.record_dt(dt))
             except Exception as error:
                 return _brief(_reason(error))
         if isnan(swing) or dt <= start:
@@ -207,14 +201,16 @@ def _fresh(contest: Contest, which: int, dt: float | None):
     return sim, setup
 
 
-def _in_memory(contest: Contest, which: int, dt: float) -> Log:
-    sim, setup = _fresh(contest, which, dt)
+def _run(
+    contest: Contest, sim: Simulation, controller: Controller | None, record_dt: float, record: Path | None = None
+) -> Log:
     subject = contest.subject
     return sim.run(
         subject.seconds,
-        controller=setup.controller,
+        controller=controller,
         control_dt=subject.control_dt,
-        record_dt=subject.record_dt(dt),
+        record=record,
+        record_dt=record_dt,
         failures=False,
         progress=False,
     )
@@ -222,19 +218,12 @@ def _in_memory(contest: Contest, which: int, dt: float) -> Log:
 
 def _time(contest: Contest, which: int, dt: float) -> Timing:
     """The quickest of a few runs that record nothing on the way."""
-    subject, best, spent, repeats = contest.subject, inf, 0.0, 0
+    best, spent, repeats = inf, 0.0, 0
     while repeats < REPEATS and spent < ENOUGH:
         sim, setup = _fresh(contest, which, dt)
         controller = None if setup.controller is None else Stopwatch(setup.controller)
         sim.warm_up()
-        log = sim.run(
-            subject.seconds,
-            controller=controller,
-            control_dt=subject.control_dt,
-            record_dt=dt * max(1, round(subject.seconds / dt)),
-            failures=False,
-            progress=False,
-        )
+        log = _run(contest, sim, controller, dt * max(1, round(contest.subject.seconds / dt)))
         wall = float(log.wall[-1] - log.wall[0]) - (0.0 if controller is None else controller.seconds)
         best, spent, repeats = min(best, wall), spent + wall, repeats + 1
     return Timing(best, sim.steps, sim.time)

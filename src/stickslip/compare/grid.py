@@ -13,6 +13,7 @@ RUNS = 4
 """Time steps per method."""
 PRECISION = 1.05
 """The longest stable step is known to this factor."""
+NO_LIMIT = "no limit up to the longest step that makes sense here"
 MOST_HALVINGS = 6
 """Of a step that should be stable and is not."""
 
@@ -31,7 +32,7 @@ def largest_stable(longest: float, start: float, stable: Callable[[float], str])
     """
     trouble = stable(longest)
     if not trouble:
-        return longest, "no limit up to the longest step that makes sense here"
+        return longest, NO_LIMIT
     bad, good = 1, max(2, ceil(longest / start * (1 - 1e-9)))
     for _ in range(MOST_HALVINGS):
         what = stable(longest / good)
