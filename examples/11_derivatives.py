@@ -7,7 +7,7 @@ the floor, whose accelerations and contact forces λ both have derivatives.
 import numpy as np
 
 import stickslip as ss
-from stickslip.contact.bilateral_derivatives import bilateral_derivatives
+from stickslip.constraints import bilateral_derivatives
 
 scene = ss.Scene()
 scene.add_robot("solo12")

@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 import stickslip as ss
 from stickslip.cli import app
 from stickslip.cli.plugin import load_plugin
-from stickslip.contact.formulations import FORMULATIONS
-from stickslip.contact.stewart_trinkle import StewartTrinkle
+from stickslip.methods.registry import STEPPERS, laws, methods
+from stickslip.methods.rigid.formulations.registry import FORMULATIONS
+from stickslip.methods.rigid.formulations.stewart_trinkle import StewartTrinkle
 from stickslip.solvers import SOLVERS, LinearProblem, Solver, Status
 from stickslip.solvers.base import Outcome
-from stickslip.steppers.registry import STEPPERS, laws, methods
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ import pytest
 import stickslip as ss
 from stickslip.collision.contacts import grown
 from stickslip.errors import NotHonouredWarning, StartWarning, UnstableStepWarning
+from stickslip.methods.registry import laws
 from stickslip.model.builders import add_cylinder_on_points
-from stickslip.steppers.registry import laws
 
 
 @pytest.fixture

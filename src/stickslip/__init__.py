@@ -9,16 +9,13 @@
 >>> log.plot("energy")
 """
 
-from stickslip import control, database, extend, maximal, solvers
+from stickslip import control, extend, maximal, solvers
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
-from stickslip.compare import Comparison, Contestant, compare, load_comparison, score
-from stickslip.contact.bilateral import Baumgarte, Bilateral, BilateralResult, solve_bilateral
-from stickslip.contact.formulation import Formulation
-from stickslip.contact.formulations import FORMULATIONS, make_formulation
+from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, solve_bilateral
 from stickslip.dynamics import Dynamics
 from stickslip.errors import (
     ControlError,
@@ -36,25 +33,29 @@ from stickslip.errors import (
     UnstableStepWarning,
     UnsupportedFeatureError,
 )
-from stickslip.event_selected import BDerivative, Corner, EssResult, b_derivative, corner, solve_ess
+from stickslip.ess import BDerivative, Corner, EssResult, b_derivative, corner, solve_ess
+from stickslip.lab import problems as database
+from stickslip.lab.compare import Comparison, Contestant, compare, load_comparison, score
 from stickslip.maximal import Joint
+from stickslip.methods.base import Capabilities, Stepper
+from stickslip.methods.plain import PlainStepper
+from stickslip.methods.registry import STEPPERS, methods
+from stickslip.methods.rigid.formulations.formulation import Formulation
+from stickslip.methods.rigid.formulations.registry import FORMULATIONS, make_formulation
 from stickslip.model import builders
 from stickslip.model.loops import Constraint
 from stickslip.model.model import Model, State
 from stickslip.model.scene import Body, Robot, Scene
 from stickslip.model.shape import Material
+from stickslip.problem_files.fclib import read_fclib, write_fclib
+from stickslip.problem_files.fclib_problem import FCLibGlobal, FCLibInfo, FCLibLocal, FCLibProblem, FCLibSolution
+from stickslip.problem_files.problem_file import ProblemFile, ProblemWriter
+from stickslip.problem_files.problem_frame import ProblemFrame
 from stickslip.record import Log, load
-from stickslip.record.fclib import read_fclib, write_fclib
-from stickslip.record.fclib_problem import FCLibGlobal, FCLibInfo, FCLibLocal, FCLibProblem, FCLibSolution
-from stickslip.record.problem_file import ProblemFile, ProblemWriter
-from stickslip.record.problems import ProblemFrame
 from stickslip.scenes import SCENES, Setup
 from stickslip.simulation import Simulation, Snapshot
 from stickslip.simulation.capture import capture
 from stickslip.simulation.capture_fclib import capture_fclib
-from stickslip.steppers.base import Capabilities, Stepper
-from stickslip.steppers.plain import PlainStepper
-from stickslip.steppers.registry import STEPPERS, methods
 from stickslip.viewer import view
 
 __version__ = "0.1.0"

@@ -32,18 +32,7 @@ from numba.extending import register_jitable
 
 F = TypeVar("F", bound=Callable)
 
-WITHOUT_HELPERS = (
-    "bench",
-    "cli",
-    "compare",
-    "database",
-    "record",
-    "reproduce",
-    "scenes",
-    "simulation",
-    "truth",
-    "viewer",
-)
+WITHOUT_HELPERS = ("cli", "lab", "problem_files", "record", "scenes", "simulation", "viewer")
 """Packages whose edits leave compiled code as it is."""
 VERSION = r"[0-9a-f]{16}"
 """What the name of a version's folder looks like."""

@@ -22,15 +22,15 @@ import numpy as np
 
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
-from stickslip.contact.formulation import FORMS, Formulation
-from stickslip.contact.formulations import FORMULATIONS, fitting_solvers
 from stickslip.errors import InputError, expected, unknown
+from stickslip.methods.base import Capabilities, Stepper
+from stickslip.methods.registry import STEPPERS
+from stickslip.methods.rigid.formulations.formulation import FORMS, Formulation
+from stickslip.methods.rigid.formulations.registry import FORMULATIONS, fitting_solvers
+from stickslip.methods.rigid.steppers import stepper_of
 from stickslip.model.model import Model
 from stickslip.solvers.base import Outcome, Solver, Status
 from stickslip.solvers.registry import SOLVERS
-from stickslip.steppers.base import Capabilities, Stepper
-from stickslip.steppers.registry import STEPPERS
-from stickslip.steppers.time_steppers import stepper_of
 
 T = TypeVar("T")
 KINDS = ("lcp", "mlcp", "ncp", "cone")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.contact.formulations import FORMULATIONS
+from stickslip.methods.rigid.formulations.registry import FORMULATIONS
 
 G = 9.81
 METHODS = tuple(name for name in FORMULATIONS if name != "relaxed")  # which is soft: test_relaxed_contact.py

@@ -5,7 +5,7 @@ import pytest
 from detection import Detector
 
 import stickslip as ss
-from stickslip.contact.spring_damper import make_anchors, spring_damper
+from stickslip.methods.soft.spring_damper import make_anchors, spring_damper
 from stickslip.model.builders import add_cylinder_on_points
 
 G = 9.81

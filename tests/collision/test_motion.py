@@ -5,8 +5,8 @@ import pytest
 from detection import Detector, random_quaternion, rotation
 
 import stickslip as ss
-from stickslip.contact.spring_damper import apply_contact_forces
 from stickslip.dynamics import Dynamics
+from stickslip.methods.soft.spring_damper import apply_contact_forces
 
 HALF = np.array([0.3, 0.2, 0.1])
 H = 1e-5  # [s] of the central differences

@@ -7,7 +7,7 @@ from detection import Detector, random_quaternion, rotation
 
 import stickslip as ss
 from stickslip.collision.contacts import ON_BOX
-from stickslip.collision.pairs import total
+from stickslip.collision.soft_pairs.pairs import total
 
 HALF = np.array([0.3, 0.2, 0.1])
 EDGE = 1.0 / np.sqrt(2.0)

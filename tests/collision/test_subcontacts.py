@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 import stickslip as ss
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.peg import PegDetector
+from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.dynamics.data import make_data
 
 CUBE = (1.0, 1.0, 1.0)

@@ -7,8 +7,8 @@ import pytest
 
 import stickslip as ss
 from stickslip.dynamics import Dynamics
-from stickslip.steppers.registry import STEPPERS
-from stickslip.steppers.viscoelastic import Viscoelastic
+from stickslip.methods.registry import STEPPERS
+from stickslip.methods.soft.viscoelastic import Viscoelastic
 
 TIME = 0.52
 """[s] thirteen control steps."""

@@ -16,10 +16,7 @@ if not cuda.is_available():
 import stickslip as ss
 from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts, grown
-from stickslip.collision.pairs import total
-from stickslip.contact.average_forces import Averages, IslandWork
-from stickslip.contact.contact_space import Islands
-from stickslip.contact.spring_damper import Anchors
+from stickslip.collision.soft_pairs.pairs import total
 from stickslip.dynamics.aba import aba
 from stickslip.dynamics.configuration import difference, integrate
 from stickslip.dynamics.crba import crba
@@ -32,11 +29,14 @@ from stickslip.dynamics.joint_forces import spring_energy
 from stickslip.dynamics.kinematics import forward_velocities, path_kinematics
 from stickslip.dynamics.rnea import rnea
 from stickslip.math.eigen import Eigenbasis
-from stickslip.math.viscoelastic_pade import PadeWork
-from stickslip.steppers.base import Work
-from stickslip.steppers.expo import ContactWork, JointWork
-from stickslip.steppers.expo import advance as expo_advance
-from stickslip.steppers.semi_implicit_euler import advance
+from stickslip.methods.base import Work
+from stickslip.methods.explicit.semi_implicit_euler import advance
+from stickslip.methods.expo.average_forces import Averages, IslandWork
+from stickslip.methods.expo.contact_space import Islands
+from stickslip.methods.expo.expo import ContactWork, JointWork
+from stickslip.methods.expo.expo import advance as expo_advance
+from stickslip.methods.expo.viscoelastic_pade import PadeWork
+from stickslip.methods.soft.spring_damper import Anchors
 
 pytestmark = pytest.mark.gpu
 TOLERANCE = 1e-12

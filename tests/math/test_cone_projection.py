@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stickslip.math.cone import project_cone
+from stickslip.math.cone_projection import project_cone
 from stickslip.solvers.residuals import project_cones
 
 

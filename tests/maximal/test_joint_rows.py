@@ -14,7 +14,7 @@ from stickslip.maximal import Constraints, Joint, cut, to_bodies
 from stickslip.maximal.conversion import place_bodies
 from stickslip.maximal.joint_types import JOINT_ROWS
 from stickslip.maximal.rows import joint_rows
-from stickslip.steppers.maximal_coordinates import MaximalCoordinates
+from stickslip.methods.rigid.coordinates.maximal_coordinates import MaximalCoordinates
 
 
 def three_boxes():

@@ -10,7 +10,7 @@ from scipy.special import ellipk
 import stickslip as ss
 from stickslip.dynamics import Dynamics
 from stickslip.maximal import Joint, to_bodies
-from stickslip.steppers.maximal_coordinates import MaximalCoordinates
+from stickslip.methods.rigid.coordinates.maximal_coordinates import MaximalCoordinates
 
 START = np.pi / 5
 

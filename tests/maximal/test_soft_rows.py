@@ -10,9 +10,9 @@ from mechanisms import inputs, random_state, random_tree
 import stickslip as ss
 from stickslip.maximal import Constraints, Joint, cut
 from stickslip.maximal.soft_rows import SoftRows
+from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinates
+from stickslip.methods.rigid.coordinates.maximal_coordinates import MaximalCoordinates
 from stickslip.model.model import compile_model
-from stickslip.steppers.joint_coordinates import JointCoordinates
-from stickslip.steppers.maximal_coordinates import MaximalCoordinates
 
 METHOD = "stewart-trinkle/lemke"
 DT = 0.01

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.contact.bilateral import Bilateral
+from stickslip.constraints.bilateral import Bilateral
 
 XML = """<mujoco><compiler angle="radian"/><worldbody>
   <body name="a" pos="0 0 1" euler="0.1 0.2 0.3"><freejoint/><geom size=".1" contype="0" conaffinity="0"/>

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.collision.pairs import find_pairs
+from stickslip.collision.soft_pairs.pairs import find_pairs
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
 from stickslip.model.shape import Material, combine
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.contact.formulations import make_formulation
-from stickslip.database import matrices
 from stickslip.errors import InputError, RecordingError
+from stickslip.lab.problems import matrices
+from stickslip.methods.rigid.formulations.registry import make_formulation
 from stickslip.model.builders import add_chain
-from stickslip.record.problem_file import ProblemFile
+from stickslip.problem_files.problem_file import ProblemFile
 from stickslip.simulation.capture import capture
 from stickslip.solvers import solve
 

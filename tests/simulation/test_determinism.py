@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import stickslip as ss
+from stickslip.methods.registry import STEPPERS
 from stickslip.solvers import SOLVERS
-from stickslip.steppers.registry import STEPPERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.steppers.registry import STEPPERS
+from stickslip.methods.registry import STEPPERS
 
 
 @pytest.mark.parametrize("method", STEPPERS)

@@ -6,8 +6,13 @@ import scipy.sparse as sp
 
 from stickslip.errors import InputError
 from stickslip.solvers import SOLVERS, ConeProblem, FrictionProblem, Status, generate, make_solver
+from stickslip.solvers.interior_point.second_order_cone import (
+    complementarity,
+    longest_step,
+    scale_cones,
+    squared_scaling,
+)
 from stickslip.solvers.residuals import natural
-from stickslip.solvers.second_order_cone import complementarity, longest_step, scale_cones, squared_scaling
 
 METHOD = "interior-point"
 

@@ -94,8 +94,8 @@ class TestSplittings:
         np.testing.assert_allclose(again.z, first.z, atol=1e-8)
 
     def test_sparse_and_dense_agree(self, solver, kind, monkeypatch):
-        monkeypatch.setattr("stickslip.solvers.admm.DENSE", 0)
-        monkeypatch.setattr("stickslip.solvers.admm.SPECTRUM", 0)
+        monkeypatch.setattr("stickslip.solvers.admm.admm.DENSE", 0)
+        monkeypatch.setattr("stickslip.solvers.admm.admm.SPECTRUM", 0)
         dense = MAKE[kind]("heap", 3)
         fields = [dense.b, dense.friction, *([dense.regularisation] if kind == "cone" else [])]
         sparse = type(dense)(sp.csr_array(dense.W), *fields)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from stickslip.database.compare import unavailable
 from stickslip.errors import InputError
+from stickslip.lab.problems.compare import unavailable
 from stickslip.solvers import SOLVERS, ConeProblem, LinearProblem, Status, generate, make_solver, residuals
 
 MAY_FAIL = {

@@ -8,8 +8,8 @@ from lcp_examples import around, definite, mixed
 
 from stickslip.errors import InputError
 from stickslip.solvers import FrictionProblem, LinearProblem, NonlinearProblem, Status, residuals, solve
-from stickslip.solvers.fixed_point import ORDERS, friction_residual
-from stickslip.solvers.splitting import rows_of
+from stickslip.solvers.splitting.fixed_point import ORDERS, friction_residual
+from stickslip.solvers.splitting.sweeps import rows_of
 
 
 @pytest.mark.parametrize("order", ORDERS)

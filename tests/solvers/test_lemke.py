@@ -7,7 +7,8 @@ from contact_lcp import pile, stewart_trinkle
 from lcp_examples import RAYS, SOLVABLE, around, banded, definite, semidefinite
 
 from stickslip.errors import InputError
-from stickslip.solvers import LinearProblem, Status, lemke, solve
+from stickslip.solvers import LinearProblem, Status, solve
+from stickslip.solvers.pivoting import lemke
 
 
 @pytest.mark.parametrize("name", SOLVABLE)

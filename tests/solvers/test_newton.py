@@ -6,10 +6,10 @@ import scipy.sparse as sp
 
 from stickslip.errors import InputError
 from stickslip.solvers import FrictionProblem, LinearProblem, NonlinearProblem, Status, generate, make_solver, residuals
-from stickslip.solvers.complementarity import fischer, fischer_merit, minmap, minmap_merit
-from stickslip.solvers.fischer_newton import SINGULAR
-from stickslip.solvers.friction_ncp import quadratic_cone
-from stickslip.solvers.friction_projection import disk_projection
+from stickslip.solvers.newton.complementarity import fischer, fischer_merit, minmap, minmap_merit
+from stickslip.solvers.newton.fischer_newton import SINGULAR
+from stickslip.solvers.newton.friction_ncp import quadratic_cone
+from stickslip.solvers.newton.friction_projection import disk_projection
 
 NEWTON = ["fischer-newton", "minmap-newton"]
 DIRECT_AND_NOT = ["direct", "gmres", "bicgstab"]

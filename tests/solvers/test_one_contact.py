@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stickslip.solvers.one_contact import coulomb_contact, relaxed_contact
+from stickslip.solvers.splitting.one_contact import coulomb_contact, relaxed_contact
 
 NUMBERS = st.integers(-(10**6), 10**6).map(lambda k: 1e-6 * k)
 

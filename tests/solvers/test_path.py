@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from contact_lcp import pile, stewart_trinkle
 from lcp_examples import RAYS, SOLVABLE, definite, mixed
 
-from stickslip.database.compare import unavailable
 from stickslip.errors import InputError
-from stickslip.solvers import LinearProblem, Status, path, solve
+from stickslip.lab.problems.compare import unavailable
+from stickslip.solvers import LinearProblem, Status, solve
+from stickslip.solvers.external import path
 
 WHY_NOT = unavailable("path", {})
 """No package or no licence; empty where PATH can be used."""

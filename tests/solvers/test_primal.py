@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from stickslip.math.cone import project_cone
+from stickslip.math.cone_projection import project_cone
 from stickslip.solvers import ConeProblem, LinearProblem, Status, generate, make_solver, solve
-from stickslip.solvers.primal import curvature, impulses_of
+from stickslip.solvers.newton.primal import curvature, impulses_of
 
 PRIMAL = pytest.mark.parametrize("name", ["newton", "cg"])
 ZONES = {

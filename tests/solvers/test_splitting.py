@@ -8,7 +8,7 @@ from lcp_examples import around, banded, constrained_bodies, definite, mixed, se
 
 from stickslip.errors import InputError
 from stickslip.solvers import LinearProblem, Status, residuals, solve
-from stickslip.solvers.block_lcp import FAILED, SOLVED, block_work, solve_block
+from stickslip.solvers.splitting.block_lcp import FAILED, SOLVED, block_work, solve_block
 
 METHODS = ["pgs", "jacobi"]
 FORMS = [np.asarray, sp.csr_array]

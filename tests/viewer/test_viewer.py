@@ -17,7 +17,7 @@ from stickslip.viewer.open import make_viewer
 from stickslip.viewer.plots import Track
 from stickslip.viewer.replay import Replay
 
-MADE_UP = Path(__file__).parents[1] / "record" / "made_up_run.py"
+MADE_UP = Path(__file__).parents[1] / "helpers" / "made_up_run.py"
 
 
 def do(viewer, action, *arguments):

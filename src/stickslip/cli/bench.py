@@ -26,7 +26,7 @@ def dynamics(quick: Quick = False, json: Json = None, out: Out = None) -> None:
 
     Example: [bold]stickslip bench dynamics --json dynamics.json[/bold]
     """
-    from stickslip.bench.dynamics import run_dynamics
+    from stickslip.lab.bench.dynamics import run_dynamics
 
     raise typer.Exit(0 if run_dynamics(quick, json, out) else 1)
 
@@ -37,7 +37,7 @@ def step(quick: Quick = False, json: Json = None, out: Out = None) -> None:
 
     Example: [bold]stickslip bench step --out bench[/bold]
     """
-    from stickslip.bench.step import run_step
+    from stickslip.lab.bench.step import run_step
 
     raise typer.Exit(0 if run_step(quick, json, out) else 1)
 
@@ -48,7 +48,7 @@ def contact(quick: Quick = False, json: Json = None, out: Out = None) -> None:
 
     Example: [bold]stickslip bench contact --out bench[/bold]
     """
-    from stickslip.bench.contact import run_contact
+    from stickslip.lab.bench.contact import run_contact
 
     raise typer.Exit(0 if run_contact(quick, json, out) else 1)
 
@@ -59,7 +59,7 @@ def coulomb(quick: Quick = False, json: Json = None, out: Out = None) -> None:
 
     Example: [bold]stickslip bench coulomb --out bench[/bold]
     """
-    from stickslip.bench.coulomb import run_coulomb
+    from stickslip.lab.bench.coulomb import run_coulomb
 
     raise typer.Exit(0 if run_coulomb(quick, json, out) else 1)
 
@@ -70,7 +70,7 @@ def rigid(quick: Quick = False, json: Json = None, out: Out = None) -> None:
 
     Example: [bold]stickslip bench rigid --out bench[/bold]
     """
-    from stickslip.bench.rigid import run_rigid
+    from stickslip.lab.bench.rigid import run_rigid
 
     raise typer.Exit(0 if run_rigid(quick, json, out) else 1)
 
@@ -81,7 +81,7 @@ def variational(quick: Quick = False, json: Json = None, out: Out = None) -> Non
 
     Example: [bold]stickslip bench variational --out bench[/bold]
     """
-    from stickslip.bench.variational import run_variational
+    from stickslip.lab.bench.variational import run_variational
 
     raise typer.Exit(0 if run_variational(quick, json, out) else 1)
 
@@ -92,7 +92,7 @@ def methods(quick: Quick = False, json: Json = None, out: Out = None) -> None:
 
     Example: [bold]stickslip bench methods --out bench-methods[/bold]
     """
-    from stickslip.bench.methods import run_methods
+    from stickslip.lab.bench.methods import run_methods
 
     raise typer.Exit(0 if run_methods(quick, json, out) else 1)
 
@@ -114,7 +114,7 @@ def truth(
 
     Example: [bold]stickslip bench truth --scene incline --method coulomb[/bold]
     """
-    from stickslip.truth.suite import run_truth
+    from stickslip.lab.truth.suite import run_truth
 
     try:
         proved = run_truth(scene or (), method or (), quick, json, out, keep=keep)

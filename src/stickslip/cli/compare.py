@@ -15,7 +15,7 @@ from stickslip.cli.plugin import Plugin, load_plugins
 from stickslip.errors import expected, number
 
 if TYPE_CHECKING:
-    from stickslip.compare import Contestant
+    from stickslip.lab.compare import Contestant
 
 
 def compare(
@@ -53,8 +53,8 @@ def compare(
     """
     from rich.console import Console
 
-    from stickslip.compare import compare as run_comparison
-    from stickslip.compare.report import table
+    from stickslip.lab.compare import compare as run_comparison
+    from stickslip.lab.compare.report import table
     from stickslip.scenes import SCENES, find
 
     console = Console()
@@ -112,7 +112,7 @@ def alike(lists: list[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]
 
 def parse_methods(text: str) -> list[Contestant] | None:
     """``expo[matmuls=2],rk4`` as contestants; None where nothing is asked for."""
-    from stickslip.compare import Contestant
+    from stickslip.lab.compare import Contestant
 
     if not text.strip():
         return None

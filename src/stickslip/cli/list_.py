@@ -16,9 +16,9 @@ def list_(plugin: Plugin = None) -> None:
 
     from stickslip.collision.detectors import DETECTORS
     from stickslip.extend import first_line
+    from stickslip.methods.registry import STEPPERS, laws
     from stickslip.model.scene import BUNDLED
     from stickslip.scenes import SCENES
-    from stickslip.steppers.registry import STEPPERS, laws
 
     load_plugins(plugin)
     console = Console()

@@ -60,10 +60,10 @@ def load_plugins(paths: Iterable[str | Path] | None) -> None:
 
 def _registered() -> list[tuple[str, Any]]:
     from stickslip.collision.detectors import DETECTORS
-    from stickslip.contact.formulations import FORMULATIONS
+    from stickslip.methods.registry import STEPPERS
+    from stickslip.methods.rigid.formulations.registry import FORMULATIONS
     from stickslip.scenes import SCENES
     from stickslip.solvers.registry import SOLVERS
-    from stickslip.steppers.registry import STEPPERS
 
     registries: tuple[dict[str, Any], ...] = (SOLVERS, DETECTORS, FORMULATIONS, STEPPERS, SCENES)
     return [(name, id(thing)) for registry in registries for name, thing in registry.items()]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from stickslip.reproduce.paper import Reproduction
+    from stickslip.lab.papers.paper import Reproduction
 
 Quick = Annotated[bool, typer.Option(help="a slice of it, in about a minute")]
 Out = Annotated[Path | None, typer.Option(help="folder for figures, tables and data; default: reproduce-PAPER")]
@@ -29,7 +29,7 @@ def reproduce() -> None:
 
 
 def make(paper: Reproduction, quick: bool, out: Path | None, json: Path | None, only: str, fresh: bool) -> None:
-    from stickslip.reproduce.driver import reproduce
+    from stickslip.lab.papers.driver import reproduce
 
     out = out or Path(f"reproduce-{paper.name}")
     parts = [part.strip() for part in only.split(",") if part.strip()]
@@ -55,7 +55,7 @@ def expo(
 
     Example: [bold]stickslip reproduce expo --quick --only fig5,table3[/bold]
     """
-    from stickslip.reproduce.expo.reproduction import Expo
+    from stickslip.lab.papers.expo.reproduction import Expo
 
     make(Expo(), quick, out, json, only, fresh)
 
@@ -74,7 +74,7 @@ def rpisim(
 
     Example: [bold]stickslip reproduce rpisim --quick --only fig4,fig8[/bold]
     """
-    from stickslip.reproduce.rpisim.reproduction import RpiSim
+    from stickslip.lab.papers.rpisim.reproduction import RpiSim
 
     make(RpiSim(), quick, out, json, only, fresh)
 
@@ -93,7 +93,7 @@ def lecture(
 
     Example: [bold]stickslip reproduce lecture --quick --only contact[/bold]
     """
-    from stickslip.reproduce.lecture.reproduction import Lecture
+    from stickslip.lab.papers.lecture.reproduction import Lecture
 
     make(Lecture(), quick, out, json, only, fresh)
 
@@ -112,7 +112,7 @@ def variational(
 
     Example: [bold]stickslip reproduce variational --quick --only fig6,fig7[/bold]
     """
-    from stickslip.reproduce.variational.reproduction import Variational
+    from stickslip.lab.papers.variational.reproduction import Variational
 
     make(Variational(), quick, out, json, only, fresh)
 
@@ -131,6 +131,6 @@ def event_selected(
 
     Example: [bold]stickslip reproduce event-selected --quick --only fig41,table51[/bold]
     """
-    from stickslip.reproduce.event_selected.reproduction import EventSelected
+    from stickslip.lab.papers.event_selected.reproduction import EventSelected
 
     make(EventSelected(), quick, out, json, only, fresh)

@@ -56,7 +56,7 @@ def run(
     """
     from rich.console import Console
 
-    from stickslip.collision.pairs import total
+    from stickslip.collision.soft_pairs.pairs import total
     from stickslip.record.overview import check_plot
     from stickslip.scenes import SCENES, Entry, find
     from stickslip.simulation import Simulation

@@ -72,12 +72,12 @@ def solve(
     from rich.console import Console
 
     from stickslip.cli.solve_fclib import fclib_files, solve_fclib
-    from stickslip.database.compare import FORMS as EVERY_FORM
-    from stickslip.database.compare import Comparison
-    from stickslip.database.report import as_json, not_tried, plot, tables, write_csv
     from stickslip.files import check_writable, make_folder, write_json
+    from stickslip.lab.problems.compare import FORMS as EVERY_FORM
+    from stickslip.lab.problems.compare import Comparison
+    from stickslip.lab.problems.report import as_json, not_tried, plot, tables, write_csv
+    from stickslip.problem_files.problem_file import ProblemFile, store_solver_data
     from stickslip.progress import Progress
-    from stickslip.record.problem_file import ProblemFile, store_solver_data
 
     console = Console()
     load_plugins(plugin)

@@ -10,7 +10,7 @@ from stickslip.errors import RecordingError, expected
 
 def fclib_files(path: Path) -> list[Path]:
     """Those of a folder, or the file itself; none if it is a file of another kind."""
-    from stickslip.record.fclib import is_fclib
+    from stickslip.problem_files.fclib import is_fclib
 
     if not path.is_dir():
         return [path] if is_fclib(path) else []
@@ -34,11 +34,11 @@ def solve_fclib(
     """Every file by every solver."""
     from rich.console import Console
 
-    from stickslip.database.fclib import UNITS, FCLibComparison, computed, fclib_tables, not_solved, title
-    from stickslip.database.report import as_json, not_tried, plot, write_csv
     from stickslip.files import check_writable, make_folder, write_json
+    from stickslip.lab.problems.fclib import UNITS, FCLibComparison, computed, fclib_tables, not_solved, title
+    from stickslip.lab.problems.report import as_json, not_tried, plot, write_csv
+    from stickslip.problem_files.fclib import read_fclib
     from stickslip.progress import Progress
-    from stickslip.record.fclib import read_fclib
 
     if write and relaxed is not None:
         raise expected("--write", "Coulomb's law", "--relaxed", "its answers are no solutions of FCLib's problem")
@@ -78,8 +78,8 @@ def solve_fclib(
 
 def _store(path: Path, trials: list) -> str:
     """Put the best solution into the file, unless the one that is there is as good; says what was done."""
-    from stickslip.database.fclib import STORED, best
-    from stickslip.record.fclib import read_fclib, write_fclib_solution
+    from stickslip.lab.problems.fclib import STORED, best
+    from stickslip.problem_files.fclib import read_fclib, write_fclib_solution
 
     found = best(trials)
     if found is None:

@@ -8,8 +8,8 @@ from stickslip.collision.contacts import ContactList
 from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.detector import Detector
 from stickslip.collision.mujoco_detector import MuJoCoDetector
-from stickslip.collision.pair_detector import PairDetector
-from stickslip.collision.peg import PegDetector
+from stickslip.collision.polyhedral.peg_detector import PegDetector
+from stickslip.collision.soft_pairs.pair_detector import PairDetector
 from stickslip.dynamics.data import Kinematics
 from stickslip.errors import InputError, unknown
 from stickslip.model.model import Model

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.errors import expected, number
+from stickslip.methods.base import Stage
 from stickslip.model.builders import check_count
 from stickslip.model.scene import Scene
 from stickslip.scenes.setup import Setup
-from stickslip.steppers.base import Stage
 
 
 def balls_on_box(

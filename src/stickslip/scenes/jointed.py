@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.errors import number
+from stickslip.methods.base import Stage
 from stickslip.model.builders import check_count
 from stickslip.model.scene import Body, Scene
 from stickslip.scenes.rpisim import FRICTION
 from stickslip.scenes.setup import Setup
-from stickslip.steppers.base import Stage
 
 
 def _rod(name: str, joint: str, **options) -> Scene:

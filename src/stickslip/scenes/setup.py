@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickslip.methods.base import Stage
 from stickslip.model.scene import Scene
 from stickslip.simulation import Controller
-from stickslip.steppers.base import Stage
 
 
 class Setup(NamedTuple):

@@ -19,8 +19,8 @@ from stickslip.errors import (
     UnconvergedWarning,
     UnstableStepWarning,
 )
+from stickslip.methods.base import Stepper
 from stickslip.model.arrays import SLIDE
-from stickslip.steppers.base import Stepper
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation

@@ -11,11 +11,11 @@ import numpy as np
 
 from stickslip.collision.contacts import FRICTION, RESTITUTION
 from stickslip.errors import expected, number, unknown
-from stickslip.record.problem_file import ProblemWriter
-from stickslip.record.problems import WORLD, ContactRows, ProblemFrame
+from stickslip.methods.rigid.time_stepping import TimeStepping
+from stickslip.problem_files.problem_file import ProblemWriter
+from stickslip.problem_files.problem_frame import WORLD, ContactRows, ProblemFrame
 from stickslip.simulation.capture_fclib import FCLibFiles, coordinates_of
 from stickslip.simulation.link_bodies import LinkBodies
-from stickslip.steppers.time_stepping import TimeStepping
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation

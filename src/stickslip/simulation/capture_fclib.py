@@ -1,7 +1,7 @@
 """capture_fclib: the contact problem of a simulation's next step as a file of FCLib's, whatever the method.
 
 Time-stepping methods give their own problem, with Coulomb's exact cone in the place of polygons. Of other methods it is
-that of ``contact.coulomb`` for the contacts that they find, which penetrate: W = G·M⁻¹·Gᵀ, b = G·v_free + offsets.
+that of ``formulations.coulomb`` for the contacts that they find, which penetrate: W = G·M⁻¹·Gᵀ, b = G·v_free + offsets.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stickslip.contact.assembly import Assembler, Dynamics
-from stickslip.contact.coulomb import Coulomb
-from stickslip.contact.formulation import Formulation
-from stickslip.contact.matrices import Matrices
 from stickslip.errors import InputError
-from stickslip.record.fclib import write_fclib
-from stickslip.record.fclib_problem import FCLibInfo, FCLibProblem, from_friction
+from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.coordinates.coordinates import Coordinates
+from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinates
+from stickslip.methods.rigid.formulations.coulomb import Coulomb
+from stickslip.methods.rigid.formulations.formulation import Formulation
+from stickslip.methods.rigid.time_stepping import TimeStepping
+from stickslip.problem_files.fclib import write_fclib
+from stickslip.problem_files.fclib_problem import FCLibInfo, FCLibProblem, from_friction
 from stickslip.record.store import check_target
 from stickslip.simulation.unsolved import WHAT
-from stickslip.steppers.coordinates import Coordinates
-from stickslip.steppers.joint_coordinates import JointCoordinates
-from stickslip.steppers.time_stepping import TimeStepping
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stickslip.steppers.base import FASTEST, STATUS
+from stickslip.methods.base import FASTEST, STATUS
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation

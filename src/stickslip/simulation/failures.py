@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stickslip.errors import InputError, UnconvergedWarning, expected
+from stickslip.methods.base import Stepper
+from stickslip.methods.registry import STEPPERS
+from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.simulation.unsolved import UnsolvedSteps
-from stickslip.steppers.base import Stepper
-from stickslip.steppers.registry import STEPPERS
-from stickslip.steppers.time_stepping import TimeStepping
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation

@@ -20,9 +20,9 @@ import numpy as np
 
 from stickslip.dynamics.kinematics import link_poses
 from stickslip.errors import expected
+from stickslip.methods.rigid.coordinates.coordinates import Coordinates
 from stickslip.model.arrays import Inertia
-from stickslip.record.problems import DYNAMIC, WORLD, Bodies, Constraints, empty
-from stickslip.steppers.coordinates import Coordinates
+from stickslip.problem_files.problem_frame import DYNAMIC, WORLD, Bodies, Constraints, empty
 
 DECOUPLED = 1e-12
 """A motion whose linear part at the joint is below this [m/rad] is a rotation."""

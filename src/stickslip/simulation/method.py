@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from inspect import Parameter, signature
 from typing import Any
 
-from stickslip.collision.pairs import find_pairs, no_pairs
+from stickslip.collision.soft_pairs.pairs import find_pairs, no_pairs
 from stickslip.errors import InputError, unknown
+from stickslip.methods.base import Stepper
+from stickslip.methods.registry import STEPPERS, resolve
 from stickslip.model.importers.messages import listed
 from stickslip.model.model import Model
 from stickslip.simulation import advice
 from stickslip.simulation.periods import round_step
 from stickslip.simulation.stages import Stages
-from stickslip.steppers.base import Stepper
-from stickslip.steppers.registry import STEPPERS, resolve
 
 
 def make_stepper(

@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 
 from stickslip.collision.contacts import ContactList
-from stickslip.contact.matrices import Matrices
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.errors import DivergedError, InputError, expected, number
+from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Stage, Stepper
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
@@ -37,8 +39,6 @@ from stickslip.simulation.staged import observe_stages, staged_step
 from stickslip.simulation.stages import Controller, Stages, check_functions, check_replaceable
 from stickslip.simulation.unsolved import UnsolvedStep
 from stickslip.solvers import Problem, SolverResult
-from stickslip.steppers.base import CONTACTS_FULL, OK, Inputs, Stage, Stepper
-from stickslip.steppers.time_stepping import TimeStepping
 
 LONGEST_STRETCH = 2000
 """Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stickslip.errors import InputError
+from stickslip.methods.base import OK, Inputs
 from stickslip.model.model import State
 from stickslip.simulation.method import all_options
-from stickslip.steppers.base import OK, Inputs
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stickslip.steppers.base import CONTACTS_FULL, OK, bounded
+from stickslip.methods.base import CONTACTS_FULL, OK, bounded
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickslip.errors import InputError, expected
-from stickslip.steppers.base import Stage, Stepper
+from stickslip.methods.base import Stage, Stepper
 
 Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 """``controller(t, q, v)`` returns the controls (nu,). One with a method ``bind(model)`` is told the model first."""

@@ -16,11 +16,11 @@ import numpy as np
 
 from stickslip.errors import RecordingError
 from stickslip.files import make_folder
-from stickslip.record.fclib import write_fclib
-from stickslip.record.fclib_problem import FCLibInfo
+from stickslip.methods.rigid.time_stepping import TimeStepping
+from stickslip.problem_files.fclib import write_fclib
+from stickslip.problem_files.fclib_problem import FCLibInfo
 from stickslip.solvers.base import SolverResult
 from stickslip.solvers.problem import FrictionProblem, Problem
-from stickslip.steppers.time_stepping import TimeStepping
 
 IN_MEMORY = 20
 """Problems of a run that are kept without a folder; those that follow are counted."""

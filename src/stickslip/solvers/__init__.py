@@ -1,5 +1,6 @@
 """Complementarity solvers, one file per algorithm, and the residuals that judge them all alike."""
 
+from stickslip.solvers import generate, generate_cones
 from stickslip.solvers.base import Solver, SolverResult, Status
 from stickslip.solvers.problem import ConeProblem, FrictionProblem, LinearProblem, NonlinearProblem, Problem
 from stickslip.solvers.registry import SOLVERS, make_solver, solve
@@ -16,6 +17,8 @@ __all__ = [
     "Solver",
     "SolverResult",
     "Status",
+    "generate",
+    "generate_cones",
     "judge",
     "make_solver",
     "solve",

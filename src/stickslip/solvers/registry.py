@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.errors import unknown
-from stickslip.solvers.admm import ADMM
+from stickslip.solvers.admm.admm import ADMM
 from stickslip.solvers.base import Solver, SolverResult
-from stickslip.solvers.fischer_newton import FischerNewton
-from stickslip.solvers.fixed_point import FixedPoint
-from stickslip.solvers.interior_point import InteriorPoint
-from stickslip.solvers.jacobi import Jacobi
-from stickslip.solvers.lemke import Lemke
-from stickslip.solvers.minmap_newton import MinmapNewton
-from stickslip.solvers.path import PathSolver
-from stickslip.solvers.pgs import PGS
-from stickslip.solvers.pivot import Pivot
-from stickslip.solvers.primal_cg import PrimalCG
-from stickslip.solvers.primal_newton import PrimalNewton
+from stickslip.solvers.external.path import PathSolver
+from stickslip.solvers.interior_point.interior_point import InteriorPoint
+from stickslip.solvers.newton.fischer_newton import FischerNewton
+from stickslip.solvers.newton.minmap_newton import MinmapNewton
+from stickslip.solvers.newton.primal_cg import PrimalCG
+from stickslip.solvers.newton.primal_newton import PrimalNewton
+from stickslip.solvers.pivoting.lemke import Lemke
+from stickslip.solvers.pivoting.pivot import Pivot
 from stickslip.solvers.problem import Problem
+from stickslip.solvers.splitting.fixed_point import FixedPoint
+from stickslip.solvers.splitting.jacobi import Jacobi
+from stickslip.solvers.splitting.pgs import PGS
 
 SOLVERS: dict[str, type[Solver]] = {
     "lemke": Lemke,

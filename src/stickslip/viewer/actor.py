@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stickslip.compare.report.colours import method_colours
+from stickslip.lab.compare.report.colours import method_colours
 from stickslip.viewer.figure import Figure, extent
 from stickslip.viewer.live import Live
 from stickslip.viewer.moment import Moment

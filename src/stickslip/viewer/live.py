@@ -15,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
+from stickslip.methods.base import OK
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.model import Model, compile_model
 from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS, combine
@@ -24,7 +25,6 @@ from stickslip.scenes import Setup
 from stickslip.simulation import Simulation
 from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.periods import whole_steps
-from stickslip.steppers.base import OK
 from stickslip.viewer.moment import Moment
 from stickslip.viewer.pushes import Pushes
 from stickslip.viewer.replay import Replay

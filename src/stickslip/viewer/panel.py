@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from stickslip.steppers.registry import methods
+from stickslip.methods.registry import methods
 from stickslip.viewer.hands import DIRECTIONS
 from stickslip.viewer.live import Live, Settings
 from stickslip.viewer.plots import Plots

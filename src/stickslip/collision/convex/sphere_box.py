@@ -10,8 +10,8 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.box_sphere import nearest_face
 from stickslip.collision.convex.geometry import WITHIN, emit, feature
+from stickslip.collision.soft_pairs.box import nearest_face
 from stickslip.math.spatial import rotate, rotate_transposed
 
 

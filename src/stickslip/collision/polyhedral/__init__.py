@@ -1,0 +1,1 @@
+"""Groups of subcontacts between polyhedra, for PEG."""

@@ -1,0 +1,113 @@
+"""PegDetector: groups of subcontacts between polyhedra (see ``subcontacts``), single contacts between all others.
+
+Ids: those of the other pairs first, as ``ConvexDetector`` numbers them; then, per pair of polyhedra, vertex by face of
+either, and five for each two edges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip.collision.contacts import PROPERTIES, ContactList
+from stickslip.collision.convex.detect import ConvexDetector
+from stickslip.collision.convex.geometry import NAMES
+from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
+from stickslip.collision.detector import Detector
+from stickslip.collision.polyhedral.placed_pairs import Group, Placed, PolyhedronPairs
+from stickslip.collision.polyhedral.subcontacts import find_subcontacts
+from stickslip.collision.soft_pairs.pairs import touching
+from stickslip.dynamics.data import Kinematics
+from stickslip.errors import number
+from stickslip.model.model import Model
+from stickslip.model.shape import combine
+
+POLYHEDRA = ("box", "mesh")
+FIRST_ID = 1 << 62
+"""Where the ids of polyhedra begin, beyond those of ``ConvexDetector``."""
+
+
+def polyhedron_pairs(model: Model, bodies: Polyhedra, which: np.ndarray) -> PolyhedronPairs:
+    """All pairs of boxes and meshes that may touch, the lower link first."""
+    number_of = {id(shape): int(which[s]) for s, shape in enumerate(model.shapes)}
+    one, two, first, material = [], [], [], []
+    vertices, faces, edges = (np.diff(start) for start in (bodies.vertex_start, bodies.face_start, bodies.edge_start))
+    ids = FIRST_ID
+    for pair in touching(model):
+        if not all(shape.kind in POLYHEDRA for shape in pair):
+            continue
+        a, b = sorted(pair, key=lambda shape: shape.link)
+        i, j = number_of[id(a)], number_of[id(b)]
+        m = combine(a.material, b.material)
+        one.append(i)
+        two.append(j)
+        first.append(ids)
+        material.append(m.row)
+        ids += int(vertices[i] * faces[j] + vertices[j] * faces[i] + 5 * edges[i] * edges[j])
+    return PolyhedronPairs(
+        one=np.array(one, dtype=np.int64),
+        two=np.array(two, dtype=np.int64),
+        first=np.array(first, dtype=np.int64),
+        material=np.array(material, dtype=float).reshape(-1, PROPERTIES),
+    )
+
+
+def make_placed(bodies: Polyhedra, neighbours: Neighbours) -> Placed:
+    shapes = [(len(bodies.vertex), 3), (len(bodies.normal), 3), (len(bodies.normal),), (len(neighbours.edge), 3)]
+    return Placed(*(np.zeros(shape) for shape in [*shapes, *2 * [(len(bodies.link), 3)]]))
+
+
+def make_group(bodies: Polyhedra, neighbours: Neighbours) -> Group:
+    most = int(np.diff(bodies.face_start).max(initial=0)) + 5
+    counts = ((2,), (most,), (most, 3), (len(neighbours.edge),), (len(neighbours.edge),))
+    size, kind, feature, near1, near2 = (np.zeros(shape, dtype=np.int64) for shape in counts)
+    return Group(size, np.zeros(most), kind, feature, near1, near2)
+
+
+class PegDetector(Detector):
+    """Polyhedral exact geometry: boxes and convex meshes in groups of subcontacts; see docs/subcontacts.md.
+
+    ``margin`` [m] must be longer than what bodies travel against each other in a step. ``find`` gives the subcontacts
+    without their groups: every one with a gap ≥ −1 µm, and the largest of a group in any case. A method that
+    makes each of them hold lets nothing through a hole that it first has to enter.
+    """
+
+    def __init__(self, model: Model, margin: float = 0.1) -> None:
+        self.margin = number("margin", margin, "a number > 0 [m]", above=0.0)
+        self.bodies, self.neighbours, which = build_polyhedra(model.shapes)
+        self.pairs = polyhedron_pairs(model, self.bodies, which)
+        self.placed = make_placed(self.bodies, self.neighbours)
+        self.group = make_group(self.bodies, self.neighbours)
+        self.start = np.zeros(65, dtype=np.int64)
+        self.others = ConvexDetector(model, margin)
+        polyhedral = [6 * NAMES.index(one) + NAMES.index(two) for one in POLYHEDRA for two in POLYHEDRA]
+        self.others.table = [entry for entry in self.others.table if entry[0] not in polyhedral]
+
+    def find(self, kin: Kinematics, contacts: ContactList) -> None:
+        self._fill(kin, contacts, False)
+
+    def find_groups(self, kin: Kinematics, contacts: ContactList) -> np.ndarray:
+        groups = self._fill(kin, contacts, True)
+        singles = np.arange(self.start[0], dtype=np.int64)
+        return np.concatenate([singles, self.start[: groups + 1]])
+
+    def _fill(self, kin: Kinematics, contacts: ContactList, complete: bool) -> int:
+        """All contacts, single ones first; how many groups follow, ``complete`` or not."""
+        self.others.margin = self.margin  # whoever owns the detector may change it from step to step
+        while True:
+            self.others.find(kin, contacts)
+            groups = find_subcontacts(
+                self.bodies,
+                self.neighbours,
+                self.pairs,
+                kin,
+                self.margin,
+                complete,
+                self.placed,
+                self.group,
+                self.start,
+                contacts.arrays,
+            )
+            if len(contacts) <= len(contacts.arrays.pair) and groups < len(self.start):
+                return int(groups)
+            contacts.grow()
+            self.start = np.zeros(len(contacts.arrays.pair) + 1, dtype=np.int64)

@@ -1,0 +1,65 @@
+"""All contacts of one instant, whatever the kinds of shapes; steppers call this and know no kinds."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import Contacts, make_contacts
+from stickslip.collision.soft_pairs.box import box_sphere
+from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.collision.soft_pairs.plane import plane_sphere
+from stickslip.collision.soft_pairs.sphere import sphere_sphere
+
+
+@kernel
+def find_contacts(pairs: Pairs, kin, margin, contacts: Contacts):
+    """Every candidate whose gap is below ``margin`` [m]; the count goes on beyond the capacity.
+
+    Pair ids run through the planes, then the boxes, then the spheres.
+    """
+    contacts.found[0] = 0
+    boxes = pairs.planes.link1.shape[0]
+    spheres = boxes + pairs.boxes.box_link.shape[0]
+    plane_sphere(pairs.planes, kin, margin, contacts, 0)
+    box_sphere(pairs.boxes, kin, margin, contacts, boxes)
+    sphere_sphere(pairs.spheres, kin, margin, contacts, spheres)
+
+
+class Loads(NamedTuple):
+    """Where contacts would act on links, one entry per moving link of a candidate: all that may touch at once."""
+
+    link1: np.ndarray
+    """(n,) the world."""
+    link2: np.ndarray
+    """(n,) the loaded link."""
+    point: np.ndarray
+    """(n, 3) its point nearest to the other shape now [m, world]."""
+    material: np.ndarray
+    """(n, 5) friction, stiffness, damping, restitution, preload of the pair."""
+    share: np.ndarray
+    """(n,) weight: what part of such contacts can act at once, doubled where both links move."""
+
+
+def loads(pairs: Pairs, kin) -> Loads:
+    """What all candidates together would load, for estimates of how stiff the system can become.
+
+    A pair of moving links counts once for either, at twice its weight, each at its own nearest point: two bodies that
+    are still apart have no common point, and K·|v₂ − v₁|² ≤ 2K·|v₁|² + 2K·|v₂|².
+    """
+    n = total(pairs)
+    c = make_contacts(n)
+    find_contacts(pairs, kin, np.inf, c)
+    share = np.concatenate([kind.share for kind in pairs])
+    both = np.flatnonzero(c.link1[:n] != 0)
+    share[both] *= 2.0
+    links = np.concatenate([c.link2[:n], c.link1[both]])
+    return Loads(
+        link1=np.zeros_like(links),
+        link2=links,
+        point=np.concatenate([c.point[:n], c.point[both] - c.gap[both, None] * c.axes[both, 0]]),
+        material=np.concatenate([c.material[:n], c.material[both]]),
+        share=np.concatenate([share, share[both]]),
+    )

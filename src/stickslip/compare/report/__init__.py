@@ -1,7 +1,0 @@
-"""A comparison to read: one HTML page without network, a table for the terminal, figures."""
-
-from stickslip.compare.report.colours import method_colours
-from stickslip.compare.report.page import write_report
-from stickslip.compare.report.table import table
-
-__all__ = ["method_colours", "table", "write_report"]

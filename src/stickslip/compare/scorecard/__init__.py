@@ -1,7 +1,0 @@
-"""The scorecard: one set of figures for every method, from recordings only."""
-
-from stickslip.compare.scorecard.evidence import Evidence, Timing
-from stickslip.compare.scorecard.metrics import METRICS, Metric, score
-from stickslip.compare.scorecard.order import convergence_order
-
-__all__ = ["METRICS", "Evidence", "Metric", "Timing", "convergence_order", "score"]

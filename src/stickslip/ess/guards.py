@@ -1,0 +1,217 @@
+"""Guards: which are near, which comes first, what is crossed, and what a step may have run into.
+
+A guard k is *armed* until it is crossed. An armed guard is a *candidate* if it is inside its neighbourhood, h_k ≥ −ε_k,
+and approached, ∇h_k·f > c. One that is inside but not approached — armed there just now, like the lift-off guard of a
+hopper that has just touched down, or turning away — is *waited for*: its level is 0 from then on, where it is located
+exactly, until it has left its neighbourhood. Region and candidates follow from the crossing mask, never from the sign
+of h, which a projection leaves at ± rounding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.ess.arrays import (
+    BROKEN,
+    CROSSINGS,
+    CULPRIT,
+    GRAZING,
+    LIVENESS,
+    MET,
+    NOT_FINITE,
+    OK,
+    ROWS,
+    TIME,
+    ZENO,
+)  # fmt: skip
+
+NOTHING, ENTERED, TOO_LONG = 0, 1, 2
+"""What a step has run into."""
+QUICK = 1e-14
+"""Relative to the time: crossings of a guard that follow each other faster take no time."""
+BEHIND = 1e-12
+"""Above 0, in units of h: as far as rounding may leave a guard that was just crossed."""
+MOST_AGAIN = 10
+"""Crossings of one guard in no time: Zeno."""
+TANGENT = 1e-9
+"""A guard whose largest value in a step is this close to 0, relative to its change in the step, is grazed."""
+
+
+@kernel
+def start(rules, flow):
+    """Levels of the armed guards, from ``flow.h`` and ``flow.crossed``."""
+    for k in range(flow.h.shape[0]):
+        arm(rules, flow, k, flow.h[k])
+
+
+@kernel
+def arm(rules, flow, k, h):
+    flow.level[k] = -rules.eps[k]
+    flow.ready[k] = h < -rules.eps[k]
+
+
+@kernel
+def inside(rules, flow):
+    """1 if an armed guard is at its level or above, −1 if one is not a number, else 0.
+
+    Guards that have left their neighbourhoods are noticed at −ε again, and those that were waited for once below 0.
+    """
+    found = 0
+    for k in range(flow.h.shape[0]):
+        h = flow.h[k]
+        if not abs(h) < np.inf:
+            flow.counts[CULPRIT] = k
+            return -1
+        if flow.crossed[k]:
+            continue
+        if h < -rules.eps[k]:
+            flow.level[k] = -rules.eps[k]
+            flow.ready[k] = True
+        elif flow.level[k] == 0.0 and h < 0.0:
+            flow.ready[k] = True
+        elif h >= flow.level[k]:
+            found = 1
+    return found
+
+
+@kernel
+def first_candidate(rules, flow, trace, rate):
+    """(status, candidate that is crossed first or −1, time until then), to first order.
+
+    Where a guard that is still outside would be crossed before any candidate, there is none, and the time is that until
+    then: a step to it comes first. Guards inside that are not approached are waited for.
+    """
+    first, wait, outside = -1, np.inf, np.inf
+    moment = QUICK * abs(flow.clock[TIME])
+    for k in range(flow.h.shape[0]):
+        if flow.crossed[k]:
+            continue
+        if flow.h[k] < flow.level[k] and not -flow.h[k] <= moment * rate[k]:
+            if rate[k] > rules.liveness:
+                outside = min(outside, -flow.h[k] / rate[k])
+            continue
+        if not abs(rate[k]) < np.inf:
+            flow.counts[CULPRIT] = k
+            return NOT_FINITE, -1, 0.0
+        if not flow.ready[k] and flow.h[k] > max(rules.eps[k], BEHIND):  # beyond its neighbourhood: it must come back
+            flow.level[k] = 0.0
+            continue
+        if rate[k] > rules.liveness:
+            tau = max(0.0, -flow.h[k] / rate[k])
+            if tau < wait:
+                first, wait = k, tau
+            continue
+        if flow.ready[k]:
+            violated(flow, trace, k, rate[k])
+            if flow.counts[CULPRIT] == k:  # located at 0
+                return GRAZING, -1, 0.0
+        flow.level[k] = 0.0
+        flow.ready[k] = flow.h[k] < 0.0
+    if outside < wait:
+        return OK, -1, max(outside, moment)
+    return OK, first, wait
+
+
+@kernel
+def wait_for_candidates(flow):
+    """Candidates too far to be projected through before the end are located exactly, if they come."""
+    for k in range(flow.h.shape[0]):
+        if not flow.crossed[k] and flow.h[k] >= flow.level[k]:
+            flow.level[k] = 0.0
+            flow.ready[k] = flow.h[k] < 0.0
+
+
+@kernel
+def violated(flow, trace, k, rate):
+    """Guard k was approached, and is not any more, or not as a straight line would."""
+    flow.counts[LIVENESS] += 1
+    v = trace.found[BROKEN]
+    if v < trace.broken.shape[0]:
+        trace.found[BROKEN] = v + 1
+        trace.broken[v, 0], trace.broken[v, 1], trace.broken[v, 2] = k, flow.clock[TIME], rate
+        for i in range(flow.x.shape[0]):
+            trace.broken_x[v, i] = flow.x[i]
+
+
+@kernel
+def cross(rules, flow, trace, k):
+    """Guard k is crossed, here and now; others become armed."""
+    flow.crossed[k] = True
+    for a in range(rules.first[k], rules.first[k + 1]):
+        other = rules.arms[a]
+        flow.crossed[other] = False
+        arm(rules, flow, other, flow.h[other])
+    flow.counts[CROSSINGS] += 1
+    if trace.t.shape[0] > 0:
+        c = trace.found[MET]
+        trace.found[MET] = c + 1
+        trace.guard[c], trace.row[c] = k, trace.found[ROWS] - 1
+    t = flow.clock[TIME]
+    flow.again[k] = flow.again[k] + 1 if t - flow.last[k] <= QUICK * abs(t) else 0
+    flow.last[k] = t
+    if flow.again[k] >= MOST_AGAIN:
+        flow.counts[CULPRIT] = k
+        return ZENO
+    return OK
+
+
+@kernel
+def look(flow, h0, middle, h1, ceiling):
+    """(what, from, to, guard, where, peak): what a step runs into, and between which parts of it.
+
+    A guard that begins at or above 0 and recedes may have gone below and come back: the step is TOO_LONG. A guard whose
+    parabola through three values peaks near its level between them, below ``ceiling``, is worth a look: the highest of
+    these is ``guard``, or −1.
+    """
+    what, low, high, guard, where, nearest = NOTHING, 0.0, 1.0, -1, 0.0, -np.inf
+    for k in range(h0.shape[0]):
+        if flow.crossed[k]:
+            continue
+        a, b, c = h0[k] - flow.level[k], middle[k] - flow.level[k], h1[k] - flow.level[k]
+        if not flow.ready[k]:
+            if c >= 0.0:
+                theta, depth = vertex(0.0, -a, 0.5, -b, 1.0, -c)
+                if b < 0.0 or (0.0 < theta < 1.0 and depth > TANGENT * (abs(a) + abs(b) + abs(c))):
+                    return TOO_LONG, 0.0, 1.0, k, 0.0, 0.0
+        elif a >= 0.0:
+            continue
+        elif b >= 0.0:
+            what, low, high = ENTERED, 0.0, 0.5
+        elif c >= 0.0:
+            if what == NOTHING:
+                what, low = ENTERED, 0.5
+        elif 4.0 * b > 3.0 * a + c and 4.0 * b > a + 3.0 * c:  # rises at first and falls at last
+            theta, peak = vertex(0.0, a, 0.5, b, 1.0, c)
+            if peak > -0.1 * (peak - min(a, c)) and nearest < peak < ceiling:
+                guard, where, nearest = k, theta, peak
+    return what, low, high, guard, where, nearest
+
+
+@kernel
+def vertex(t0, a, t1, b, t2, c):
+    """(where, how high) a parabola through three points peaks; where = −1 if it does not."""
+    slope = (b - a) / (t1 - t0)
+    bend = ((c - b) / (t2 - t1) - slope) / (t2 - t0)
+    if not bend < 0.0:
+        return -1.0, -np.inf
+    where = 0.5 * (t0 + t1 - slope / bend)
+    return where, a + (where - t0) * (slope + bend * (where - t1))
+
+
+@kernel
+def highest(flow, h):
+    """(value above its level, guard), the highest, of the guards that were below theirs when the step began."""
+    most, guard = -np.inf, -1
+    for k in range(h.shape[0]):
+        above = h[k] - flow.level[k]
+        if above > most and flow.ready[k] and not flow.crossed[k] and flow.h[k] < flow.level[k]:
+            most, guard = above, k
+    return most, guard
+
+
+@kernel
+def tangent(flow, k, peak, h0, h1):
+    """Whether guard k, which peaks at ``peak`` above its level in a step, touches 0 there and no more."""
+    change = abs(peak - (h0[k] - flow.level[k])) + abs(peak - (h1[k] - flow.level[k]))
+    return flow.level[k] == 0.0 and abs(peak) <= TANGENT * change

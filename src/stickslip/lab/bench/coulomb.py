@@ -1,0 +1,207 @@
+"""``stickslip bench coulomb``: which solver solves Coulomb's law on every step of which scene, and at what cost.
+
+Every solver simulates every scene by ``coulomb``, a step at a time; the judge (``solvers.residuals``) says how well
+each step's problem was solved, and the solver's own time is taken, without kinematics and collision, which are the same
+for all. A step counts as solved at a natural residual of 1e-8 or less, absolute [N s, m/s]; solvers are asked for 1e-9,
+since they take their tolerance relative to the largest |b|. Target: on every scene one solver solves every step. A
+run ends before its time where the motion goes wild, or the solver has worked for longer than ``PATIENCE``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+
+from stickslip.errors import StickslipWarning
+from stickslip.lab.bench.report import check_destinations, finish
+from stickslip.lab.bench.targets import Target
+from stickslip.methods.base import OK
+from stickslip.methods.registry import STEPPERS
+from stickslip.progress import Progress
+from stickslip.scenes import SCENES, Setup
+from stickslip.simulation import Simulation
+from stickslip.solvers import make_solver
+
+SOLVED = 1e-8
+"""Natural residual of a solved step [N s, m/s]."""
+TOLERANCE = 1e-9
+"""What solvers are asked for."""
+PATIENCE = 60.0
+"""[s] of a solver's work on a scene."""
+SOLVERS = tuple(name for name in STEPPERS["coulomb"].capabilities.laws if name != "path")
+"""All that need no licence."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scene, for how long and with which step."""
+
+    label: str
+    scene: str
+    seconds: float
+    dt: float
+    """[s]."""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+CASES = (
+    Case("block stack of 10", "block-stack", 1.0, 0.01),
+    Case("1000 kg on 1 g", "heavy-on-light", 1.0, 0.01),
+    Case("1 g on 1000 kg", "light-on-heavy", 1.0, 0.01),
+    Case("Solo12 stands", "solo12-stand", 1.0, 1e-3),
+    Case("Solo12 trots", "solo12-trot", 3.0, 2e-3),
+    Case("Solo12 trots on μ = 0.2", "solo12-trot", 1.5, 2e-3, {"friction": 0.2}),
+    Case("Solo12 slips", "solo12-slip", 1.0, 1e-3),
+    Case("100 spheres in a box", "spheres-in-box", 1.0, 5e-3),
+    Case("boxes in a grasp", "box-grasp", 1.0, 0.01),
+    Case("arm grasps and lifts", "arm-grasp", 4.0, 0.01),
+)
+QUICK = tuple(Case(c.label, c.scene, 0.1 if c.scene != "solo12-trot" else 0.5, c.dt, c.parameters) for c in CASES)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One solver on one scene."""
+
+    scene: str
+    solver: str
+    steps: int
+    """Taken, fewer than asked for where the run ended before its time."""
+    unsolved: int
+    """Steps with a residual above 1e-8."""
+    worst: float
+    """The largest natural residual of all steps."""
+    time: float
+    """[µs] of the solver per step with contacts, median."""
+    slowest: float
+    """[µs]."""
+    iterations: float
+    """Per step with contacts, mean."""
+    contacts: int
+    """The most in a step."""
+    complete: bool
+
+
+def simulate(case: Case, setup: Setup, model: Any, name: str) -> Run:
+    """From the scene's start, with its controller."""
+    solver = make_solver(name, tolerance=TOLERANCE)
+    sim = Simulation(model, method="coulomb", dt=case.dt, solver=solver.solve, user=setup.user)
+    if setup.velocity is not None:
+        sim.set_state(v=setup.velocity)
+    control, every = setup.controller, max(1, round((setup.control_dt or 1e-3) / case.dt))
+    if control is not None and hasattr(control, "bind"):
+        control.bind(model)
+    steps = round(case.seconds / case.dt)
+    residuals, seconds, iterations, contacts = [0.0], [0.0], [0.0], [0]
+    done = 0
+    with Progress(f"{case.label}: {name}", steps, "steps") as bar:
+        for k in range(steps):
+            if control is not None and k % every == 0:
+                sim.set_control(control(sim.time, sim.state.q.copy(), sim.state.v.copy()))
+            status, _ = sim.stepper.advance(sim.state, sim.inputs, 1)
+            if status != OK:
+                break
+            done = k + 1
+            sim.steps, sim.state.time = done, done * case.dt
+            result = sim.result
+            if result is not None and len(result.z):
+                residuals.append(result.residual)
+                seconds.append(result.seconds)
+                iterations.append(result.iterations)
+                contacts.append(len(sim.contacts))
+            if sum(seconds) > PATIENCE:
+                break
+            bar.update(done)
+    taken = np.array(residuals)
+    median, mean = float(np.median(seconds[1:] or seconds)), float(np.mean(iterations[1:] or iterations))
+    return Run(
+        case.label, name, done, int(np.sum(taken > SOLVED)), float(min(taken.max(), 1e300)), 1e6 * median,
+        1e6 * max(seconds), mean, max(contacts), done == steps,
+    )  # fmt: skip
+
+
+def measure(cases: Sequence[Case], solvers: Sequence[str]) -> list[Run]:
+    runs = []
+    for case in cases:
+        setup = SCENES[case.scene].build(**case.parameters)
+        model = setup.scene.compile()
+        brief = Case(case.label, case.scene, 2 * case.dt, case.dt, case.parameters)
+        for name in solvers:
+            simulate(brief, setup, model, name)  # compiles
+            runs.append(simulate(case, setup, model, name))
+    return runs
+
+
+def targets_of(runs: Sequence[Run]) -> list[Target]:
+    """Per scene: the smallest of the solvers' worst residuals; runs that ended early do not count."""
+    best: dict[str, float] = {}
+    for run in runs:
+        worst = run.worst if run.complete else 1e300
+        best[run.scene] = min(best.get(run.scene, 1e300), worst)
+    return [Target(f"{scene}: worst residual of the best solver", worst, SOLVED) for scene, worst in best.items()]
+
+
+def _table(runs: Sequence[Run]) -> Table:
+    table = Table(title="Coulomb's law: natural residual over all steps")
+    for heading in ("scene: solver", "steps", "unsolved", "worst", "ms", "iterations"):
+        table.add_column(heading, justify="left" if "solver" in heading else "right", no_wrap=True)
+    last = ""
+    for run in runs:
+        if run.scene != last:
+            table.add_section()
+            table.add_row(run.scene, style="bold")
+        table.add_row(
+            run.solver, f"{run.steps}{'' if run.complete else ' …'}", f"{run.unsolved}", f"{run.worst:.1e}",
+            f"{1e-3 * run.time:.3g}", f"{run.iterations:.3g}",
+            style="" if run.complete and run.worst <= SOLVED else "red",
+        )  # fmt: skip
+        last = run.scene
+    return table
+
+
+def _plot(runs: Sequence[Run], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    scenes, solvers = (list(dict.fromkeys(getattr(run, what) for run in runs)) for what in ("scene", "solver"))
+    figure = Figure(figsize=(14, 6), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    for k, solver in enumerate(solvers):
+        mine = [run for run in runs if run.solver == solver]
+        rows = [scenes.index(run.scene) + 0.8 * (k + 0.5) / len(solvers) - 0.4 for run in mine]
+        left.plot([max(run.worst, 1e-17) for run in mine], rows, "o", color=f"C{k}", label=solver)
+        right.plot([1e-3 * run.time for run in mine], rows, "o", color=f"C{k}")
+    left.axvline(SOLVED, color="black", linewidth=0.8)
+    left.set_xlabel("worst natural residual of all steps")
+    right.set_xlabel("solver's median time per step [ms]")
+    left.set_yticks(range(len(scenes)), scenes)
+    left.invert_yaxis()
+    for axes in (left, right):
+        axes.set_xscale("log")
+        axes.grid(alpha=0.3)
+    figure.legend(loc="outside right upper")
+    figure.savefig(path, dpi=150)
+
+
+def run_coulomb(
+    quick: bool = False,
+    json_path: Path | None = None,
+    out: Path | None = None,
+    *,
+    cases: Sequence[Case] | None = None,
+    solvers: Sequence[str] = SOLVERS,
+) -> bool:
+    """Simulate, print a table and the worst figure; True if on every scene one solver solves every step."""
+    check_destinations(json_path, out)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StickslipWarning)
+        runs = measure(cases or (QUICK if quick else CASES), solvers)
+    targets = targets_of(runs)
+    numbers = {"runs": [asdict(run) for run in runs], "targets": [t._asdict() for t in targets]}
+    return finish("coulomb", numbers, targets, [_table(runs)], partial(_plot, runs), json_path, out)

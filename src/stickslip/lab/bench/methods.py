@@ -1,0 +1,144 @@
+"""Which method when: every method on scenes that each ask for something else, by the comparison's scorecard.
+
+The tables are those of docs/choosing.md; each scene has a report of its own beside them.
+"""
+
+from __future__ import annotations
+
+from math import isnan
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rich.console import Console
+
+from stickslip.files import check_writable, make_folder, write_json
+from stickslip.lab.compare import Comparison, compare
+from stickslip.lab.compare.report import table
+
+SOFT = ("expo", "implicit-euler", "rk4", "event-selected", "semi-implicit-euler")
+RIGID = ("stewart-trinkle", "coulomb/pgs", "coulomb/interior-point", "relaxed/pgs", "variational")
+PEER = ("mujoco",)
+
+
+class Question(NamedTuple):
+    """What a scene asks of a method."""
+
+    title: str
+    scene: str
+    seconds: float
+    methods: tuple[str, ...]
+    reference: str | None = None
+    """Of the methods, the one to trust here; None: the one of the highest order."""
+
+
+QUESTIONS = (
+    Question("A robot on stiff feet, under control", "solo12-squat", 1.0, (*SOFT, *RIGID, *PEER)),
+    Question("A robot falls on its feet", "solo12-drop", 0.5, (*SOFT, *RIGID, *PEER)),
+    Question("Sliding friction", "incline", 1.0, (*SOFT, *RIGID, *PEER)),
+    Question("Bodies that bounce", "bouncing-ball", 1.0, (*RIGID, *PEER), "coulomb/interior-point"),
+    Question("A pile of boxes", "box-pile", 1.0, (*RIGID, *PEER), "coulomb/interior-point"),
+    Question("A tonne on a gram", "heavy-on-light", 0.5, (*RIGID, *PEER), "coulomb/interior-point"),
+    Question("A closed loop", "four-bar", 0.5, ("bilateral", *RIGID, *PEER), "variational"),
+)
+QUICK = 3
+"""Of the questions, with two time steps each and less time."""
+
+COLUMNS = {
+    "error_rms": ("error [mm]", 1e3),
+    "real_time_factor": ("× real time", 1.0),
+    "us_per_step": ("µs per step", 1.0),
+    "penetration_max": ("deepest overlap [mm]", 1e3),
+    "energy_gained": ("energy gained [J]", 1.0),
+    "joint_drift": ("joint drift [m or rad]", 1.0),
+    "creep": ("creep [mm/s]", 1e3),
+    "unconverged": ("unconverged", 1.0),
+}
+
+
+def run_methods(quick: bool = False, json: Path | None = None, out: Path | None = None) -> bool:
+    """Compare, print the tables, write ``methods.md``, a report per scene and the numbers; True: all went well."""
+    check_writable(json)
+    if out is not None:
+        make_folder(out)
+    console, pages, numbers = Console(), [], {}
+    for question in QUESTIONS[:QUICK] if quick else QUESTIONS:
+        folder = None if out is None else out / question.scene
+        seconds = min(question.seconds, 0.2) if quick else question.seconds
+        result = compare(
+            question.scene,
+            question.methods,
+            time=seconds,
+            runs=2 if quick else 4,
+            reference=question.reference,
+            out=folder,
+        )
+        console.print(f"\n[bold]{question.title}[/bold]")
+        console.print(table(result))
+        pages.append(markdown(question, result))
+        numbers[question.scene] = rows(result)
+        if folder is not None:
+            result.save(folder)
+            console.print(f"report  {result.report(folder / 'report.html')}")
+    if out is not None:
+        (out / "methods.md").write_text("\n".join(pages))
+        console.print(f"tables  {out / 'methods.md'}")
+    if json is not None:
+        write_json(json, numbers)
+    return all(any(row["outcome"] == "complete" for row in scene) for scene in numbers.values())
+
+
+def rows(result: Comparison) -> list[dict[str, Any]]:
+    """One per method, at the step nearest its default."""
+    found = []
+    for entrant in result.entrants:
+        run = entrant.typical() or entrant.runs[0]
+        found.append(
+            {
+                "method": entrant.label,
+                "dt": run.dt,
+                "outcome": run.outcome,
+                "message": run.message,
+                "order": entrant.order,
+                "largest stable dt": entrant.largest_stable_dt,
+                "stability": entrant.stability,
+                "unlimited": entrant.unlimited,
+                **run.scores,
+            }
+        )
+    return found
+
+
+def markdown(question: Question, result: Comparison) -> str:
+    """A section with one table; columns that say nothing are left out."""
+    found = rows(result)
+    shown = {
+        name: column
+        for name, column in COLUMNS.items()
+        if any(row.get(name, 0.0) > 0.0 for row in found if row["outcome"] == "complete")
+    }
+    head = ["method", "dt", "order", "longest stable step", *(title for title, _ in shown.values())]
+    lines = [
+        f"### {question.title}",
+        "",
+        f"`{question.scene}`, {result.seconds:g} s; errors against `{result.reference[0]}` at "
+        f"{_number(1e3 * result.reference[1])} ms.",
+        "",
+        f"| {' | '.join(head)} |",
+        f"|{' --- |' * len(head)}",
+    ]
+    for row in found:
+        if row["outcome"] != "complete":
+            reason = row["message"].split(";")[0].replace("|", "/")
+            lines.append(f"| `{row['method']}` | {row['outcome']}: {reason} |{' |' * (len(head) - 2)}")
+            continue
+        longest = f"{'≥ ' if row['unlimited'] else ''}{_number(1e3 * row['largest stable dt'])} ms"
+        cells = [f"{_number(1e3 * row['dt'])} ms", _number(row["order"], 2), longest]
+        cells += [_number(scale * row[name]) for name, (_, scale) in shown.items()]
+        lines.append(f"| `{row['method']}` | {' | '.join(cells)} |")
+    return "\n".join([*lines, ""])
+
+
+def _number(value: float, digits: int = 3) -> str:
+    if isnan(value):
+        return "–"
+    return f"{float(f'{value:.{digits}g}'):.0f}" if 1e3 <= abs(value) < 1e7 else f"{value:.{digits}g}"

@@ -1,0 +1,268 @@
+"""``stickslip bench step``: one time step of every stepper, beside Pinocchio's ``aba`` and MuJoCo's ``mj_step``.
+
+Solo12 squats on four feet, K = 1e5 N/m, B = 300 N s/m, with the controller's torques held (at rest Newton's method
+would have nothing to do). Everything is timed in turn, round by round, in one process; the figures are medians over
+rounds. A stepper is one compiled call of many steps from the same state, less the same call without steps. The unit is
+one ``pinocchio.aba`` as called from Python, in its faster convention. MuJoCo steps the same model, with spheres of 2 mm
+where we have contact points (it knows no points), its default solver and integrator, at 1 ms.
+
+Growth. Pebbles on a floor are islands that do not couple: expo's time must be linear in their number. Points on one
+plate couple all: its time grows with their cube at last.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+from rich.table import Table
+
+from stickslip.control.references.squat import squat
+from stickslip.errors import UnstableStepWarning
+from stickslip.lab.bench.mechanisms import pebbles, plate
+from stickslip.lab.bench.report import check_destinations, finish, growth_table, growth_targets
+from stickslip.lab.bench.targets import Target
+from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, interleaved
+from stickslip.model import pinocchio as bridge
+from stickslip.model.scene import Scene
+from stickslip.simulation import Simulation, Snapshot
+
+
+@dataclass(frozen=True)
+class Case:
+    """One stepper at one step."""
+
+    name: str
+    method: str
+    dt: float
+    options: dict[str, Any]
+    steps: int
+    """In one timed call; few enough for the robot to stay where it is."""
+    target: float | None
+    """Units of Pinocchio's aba; None: for information."""
+    consim: float | None
+    """The paper authors' C++ on another machine, in the same units."""
+
+
+CASES = (
+    Case("expo, 1 ms", "expo", 1e-3, {}, 40, 4.0, 10.3),
+    Case("expo, 10 ms", "expo", 1e-2, {}, 15, 5.0, 13.0),
+    Case("expo, matmuls=0", "expo", 1e-3, {"matmuls": 0}, 40, 2.0, 4.1),
+    Case("expo, matmuls=2", "expo", 1e-3, {"matmuls": 2}, 40, None, 5.5),
+    Case("expo, matmuls=4", "expo", 1e-3, {"matmuls": 4}, 40, None, 6.9),
+    Case("expo, matmuls=pade", "expo", 1e-3, {"matmuls": "pade"}, 40, None, None),
+    Case("euler", "euler", 1e-5, {}, 100, 0.8, 1.3),
+    Case("semi-implicit-euler", "semi-implicit-euler", 1e-5, {}, 100, None, None),
+    Case("rk4", "rk4", 1e-5, {}, 50, 3.0, 5.1),
+    Case("implicit-euler, 1 ms", "implicit-euler", 1e-3, {}, 40, 12.0, 22.6),
+    Case("implicit-euler, 10 ms", "implicit-euler", 1e-2, {}, 15, None, 32.6),
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is measured."""
+
+    rounds: int = 200
+    growth_rounds: int = 20
+    pebbles: tuple[int, ...] = (10, 30, 100, 300)
+    points: tuple[int, ...] = (4, 8, 16, 32)
+
+
+QUICK = Sizes(rounds=30, growth_rounds=5, pebbles=(10, 30, 100), points=(4, 8, 16))
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Medians."""
+
+    name: str
+    time: float
+    """[µs] per step."""
+    units: float
+    """Of Pinocchio's aba."""
+    target: float | None
+    consim: float | None
+
+
+def squatting_robot() -> tuple[Scene, np.ndarray, np.ndarray, np.ndarray]:
+    """Solo12 on its feet, going down at 4 cm/s: scene, q, v, and the controls of this moment."""
+    scene = Scene(name="solo12-squat")
+    scene.add_plane(friction=1.0)
+    scene.add_robot("solo12")
+    sim = Simulation(scene, method="expo", dt=1e-3)
+    sim.run(1.5, controller=squat(sim.model), control_dt=1e-3, progress=False)
+    return scene, sim.state.q.copy(), sim.state.v.copy(), sim.control.copy()
+
+
+def stepping(sim: Simulation, steps: int) -> Callable[[], float]:
+    """A function that steps from the present state, goes back, and returns the seconds per step."""
+    start: Snapshot = sim.snapshot()
+
+    def call(n: int) -> float:
+        begin = time.perf_counter()
+        sim.stepper.advance(sim.state, sim.inputs, n)
+        return time.perf_counter() - begin
+
+    def work() -> float:
+        nothing = min(call(0) for _ in range(3))
+        took = call(steps)
+        sim.restore(start)
+        return (took - nothing) / steps
+
+    return work
+
+
+def aba_calls(scene: Scene, q: np.ndarray, v: np.ndarray) -> list[Callable[[], float]]:
+    """Pinocchio's forward dynamics in both of its conventions."""
+    pin = bridge.import_pinocchio()
+    model = scene.compile()
+    peer = bridge.to_pinocchio(model)
+    data, pq, pv, tau = peer.createData(), bridge.q_to_pinocchio(model, q), np.zeros(model.nv), np.zeros(model.nv)
+
+    def timed(convention: Any) -> Callable[[], float]:
+        def work() -> float:
+            begin = time.perf_counter()
+            for _ in range(200):
+                pin.aba(peer, data, pq, pv, tau, convention)
+            return (time.perf_counter() - begin) / 200
+
+        return work
+
+    return [timed(pin.Convention.LOCAL), timed(pin.Convention.WORLD)]
+
+
+def mujoco_step(
+    scene: Scene,
+    q: np.ndarray,
+    v: np.ndarray,
+    control: np.ndarray,
+    solver: int = mujoco.mjtSolver.mjSOL_NEWTON,
+    cone: int = mujoco.mjtCone.mjCONE_PYRAMIDAL,
+) -> Callable[[], float]:
+    """MuJoCo on the same model, contact points as small spheres, with its default solver and cone or others."""
+    spec = mujoco.MjSpec.from_string(scene.to_xml())
+    for site in spec.sites:
+        if len(site.userdata) and site.userdata[0] == 1.0:
+            site.parent.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.002, 0, 0], pos=site.pos, mass=0.0)
+    for geom in spec.geoms:
+        if geom.type == mujoco.mjtGeom.mjGEOM_PLANE:
+            geom.pos = [0, 0, -0.002]
+    spec.option.timestep, spec.option.solver, spec.option.cone = 1e-3, solver, cone
+    model = spec.compile()
+    data = mujoco.MjData(model)
+
+    def work() -> float:
+        mujoco.mj_resetData(model, data)
+        data.qpos[:], data.qvel[:], data.ctrl[:] = q, v, control
+        mujoco.mj_step(model, data, 5)
+        begin = time.perf_counter()
+        mujoco.mj_step(model, data, 35)
+        took = time.perf_counter() - begin
+        if data.ncon != 4:
+            raise RuntimeError(f"MuJoCo found {data.ncon} contacts instead of 4")
+        return took / 35
+
+    return work
+
+
+def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
+    """(Pinocchio's aba [µs], timings)."""
+    scene, q, v, control = squatting_robot()
+    timed: dict[str, Callable[[], float]] = {}
+    for k, call in enumerate(aba_calls(scene, q, v)):
+        timed[f"aba {k}"] = call
+    for case in CASES:
+        sim = Simulation(scene, method=case.method, dt=case.dt, **case.options)
+        sim.set_state(q, v)
+        sim.set_control(control)
+        sim.step(1)
+        timed[case.name] = stepping(sim, case.steps)
+    timed["MuJoCo mj_step, 1 ms"] = mujoco_step(scene, q, v, control)
+    median = interleaved(timed, sizes.rounds, "steppers, Pinocchio and MuJoCo in turn")
+    unit = min(median.pop("aba 0"), median.pop("aba 1"))
+    stated = {case.name: (case.target, case.consim) for case in CASES}
+    timings = [Timing(name, us, us / unit, *stated.get(name, (None, None))) for name, us in median.items()]
+    return unit, [*timings, Timing("Pinocchio aba, from Python", unit, 1.0, None, None)]
+
+
+def measure_growth(sizes: Sizes) -> list[Growth]:
+    result = []
+    for name, build, counts, target in (
+        ("expo: pebbles on a floor", pebbles, sizes.pebbles, SLOPE_TARGET),
+        ("expo: points on one plate", plate, sizes.points, None),
+    ):
+        timed = {}
+        for n in counts:
+            sim = Simulation(build(n), method="expo", dt=1e-3)
+            sim.step(2)
+            timed[n] = stepping(sim, 10)
+        result.append(growth(name, interleaved(timed, sizes.growth_rounds, name), target))
+    return result
+
+
+def targets(timings: list[Timing], growths: list[Growth]) -> list[Target]:
+    speed = [Target(f"{t.name}, units of aba", t.units, t.target) for t in timings if t.target is not None]
+    return [*speed, *growth_targets(growths)]
+
+
+def _table(unit: float, timings: list[Timing]) -> Table:
+    def text(value: float | None, form: str = "{:g}") -> str:
+        return "" if value is None else form.format(value)
+
+    speed = Table(title=f"One step of Solo12 on four feet; unit: Pinocchio's aba from Python, {unit:.2f} µs")
+    for heading in ("stepper", "median µs", "units", "target", "consim (C++)"):
+        speed.add_column(heading, justify="left" if heading == "stepper" else "right")
+    for t in timings:
+        missed = t.target is not None and t.units > t.target
+        target = text(t.target, "≤ {:g}")
+        speed.add_row(t.name, f"{t.time:.2f}", f"{t.units:.2f}", target, text(t.consim), style="red" if missed else "")
+    return speed
+
+
+def _plot(timings: list[Timing], path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    order = sorted(timings, key=lambda t: t.time)
+    axes.barh([t.name for t in order], [t.units for t in order], color="tab:blue", label="measured")
+    for row, t in enumerate(order):
+        if t.consim is not None:
+            axes.plot(t.consim, row, "o", color="tab:orange", label="consim (C++)" if row == 0 else None)
+        if t.target is not None:
+            axes.plot([t.target, t.target], [row - 0.4, row + 0.4], "r-", label="target" if row == 0 else None)
+    axes.set_xlabel("time per step [Pinocchio aba calls]")
+    axes.legend()
+    figure.savefig(path, dpi=150)
+
+
+def run_step(
+    quick: bool = False, json_path: Path | None = None, out: Path | None = None, *, sizes: Sizes | None = None
+) -> bool:
+    """Measure, print two tables and the worst figure; True if every target is met.
+
+    ``json_path`` takes all numbers; ``out`` is a directory for ``step.json`` and the plot ``step.png``.
+    """
+    bridge.import_pinocchio()  # trouble comes before minutes of work
+    check_destinations(json_path, out)
+    sizes = sizes or (QUICK if quick else Sizes())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnstableStepWarning)
+        unit, timings = time_steppers(sizes)
+        growths = measure_growth(sizes)
+    numbers = {
+        "sizes": asdict(sizes),
+        "pinocchio_aba_us": unit,
+        "timings": [asdict(t) for t in timings],
+        "growth": [asdict(g) for g in growths],
+    }
+    tables = [_table(unit, timings), growth_table(growths)]
+    return finish("step", numbers, targets(timings, growths), tables, partial(_plot, timings), json_path, out)

@@ -1,0 +1,149 @@
+"""``ss.compare``: one scene by every method, over a grid of time steps, in parallel processes.
+
+A comparison goes through rounds: every contestant is looked at (and compiled), pushed to its longest stable step, run
+at its time steps, and judged, against the reference and against itself.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from stickslip.errors import InputError, expected, number, unknown
+from stickslip.files import make_folder
+from stickslip.lab.compare.comparison import Comparison
+from stickslip.lab.compare.contest import Contest, slug
+from stickslip.lab.compare.contestant import Contestant, contestant
+from stickslip.lab.compare.grid import RUNS
+from stickslip.lab.compare.pool import Pool, available
+from stickslip.lab.compare.rounds import Rounds
+from stickslip.lab.compare.subject import subject
+from stickslip.methods.base import Stepper
+from stickslip.methods.registry import STEPPERS
+from stickslip.model.scene import Scene
+from stickslip.record.machine import machine
+from stickslip.scenes import Setup
+
+Method = str | type[Stepper] | Contestant
+
+
+def compare(
+    scene: str | Path | Scene | Setup,
+    methods: Sequence[Method] | None = None,
+    *,
+    time: float | None = None,
+    dts: Sequence[float] | None = None,
+    runs: int = RUNS,
+    reference: str | tuple[str, float] | None = None,
+    jobs: int | None = None,
+    stability: bool = True,
+    out: str | Path | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Run a scene by several methods and score them all by the same code.
+
+    ``methods`` are names, Stepper classes or ``Contestant``s (default: every registered method). ``dts`` [s] are the
+    time steps of all of them (default: ``runs`` steps each, halved from the longest that the method should bear).
+    ``reference`` is a label, or (label, dt): the run that errors are measured against (default: the method of the
+    highest order, at half its shortest step). ``jobs`` processes work side by side (default: one per core; timings
+    are the cleaner the fewer there are). ``stability`` searches each method's longest stable step by bisection.
+    Recordings go to the folder ``out``; without one they last as long as the result.
+
+    >>> comparison = ss.compare("solo12-squat", ["expo", "rk4", "mujoco"], time=2.0)
+    >>> print(comparison.entrant("expo").order)
+    >>> comparison.report("report.html")
+    """
+    entries = _contestants(methods)
+    dts = _steps(dts)
+    if number("runs", runs, "a whole number ≥ 1", least=1.0) != int(runs):
+        raise expected("runs", "a whole number ≥ 1", runs)
+    what = subject(scene, time, max(dts) if dts else None)
+    workers = _workers(jobs)
+    folder, temporary = _folder(out)
+    chosen = _reference(reference, entries)
+    try:
+        shared = Contest(what, entries, folder)
+        with Pool(shared, workers) as pool:
+            rounds = Rounds(pool, shared, progress)
+            rounds.look()
+            if stability:
+                rounds.search()
+            rounds.choose_steps(dts, int(runs))
+            against, recording = rounds.run(rounds.reference(*chosen))
+            rounds.differ()
+    except BaseException:
+        if temporary:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    settings = {
+        "methods": [entry.label for entry in entries],
+        "time steps": [f"{dt:g} s" for dt in dts] if dts else f"{int(runs)} per method, each half the one before",
+        "control step": f"{what.control_dt:g} s" if what.control_dt else "no controller",
+        "processes": workers,
+        "stability": stability,
+        **({"reference": rounds.notes} if rounds.notes else {}),
+    }
+    entrants = tuple(entry.entrant() for entry in rounds.entries)
+    comparison = Comparison(what.name, what.seconds, entrants, against, settings, machine(), folder, recording)
+    if temporary:
+        weakref.finalize(comparison, shutil.rmtree, folder, ignore_errors=True)
+    return comparison
+
+
+def _contestants(methods: Sequence[Method] | None) -> tuple[Contestant, ...]:
+    if isinstance(methods, str) or (methods is not None and not isinstance(methods, Sequence)):
+        raise expected("methods", "a list of names, Stepper classes or Contestants", methods, 'such as ["expo", "rk4"]')
+    entries = tuple(contestant(method) for method in (list(STEPPERS) if methods is None else methods))
+    if not entries:
+        raise expected("methods", "at least one", methods, "leave it out for every registered method")
+    labels = [slug(entry.label) for entry in entries]
+    for entry in entries:
+        if labels.count(slug(entry.label)) > 1:
+            raise InputError(
+                f"methods: {entry.label!r} takes part more than once; give Contestant(…, label=…) a label of its own"
+            )
+    return entries
+
+
+def _steps(dts: Sequence[float] | None) -> list[float] | None:
+    if dts is None:
+        return None
+    if isinstance(dts, str) or not isinstance(dts, Sequence | np.ndarray):
+        raise expected("dts", "a list of time steps [s]", dts, "such as [1e-3, 2e-3]")
+    if not len(dts):
+        raise expected("dts", "at least one time step [s]", dts, "leave it out for a grid of the method's own")
+    return sorted({number("dts", dt, "positive numbers of seconds", above=0.0) for dt in dts}, reverse=True)
+
+
+def _reference(asked: str | tuple[str, float] | None, entries: Sequence[Contestant]) -> tuple[int | None, float | None]:
+    if asked is None:
+        return None, None
+    if not isinstance(asked, str) and not (isinstance(asked, tuple) and len(asked) == 2):
+        raise expected("reference", "a label, or (label, dt)", asked, 'such as "rk4" or ("rk4", 1e-5)')
+    label, dt = (asked, None) if isinstance(asked, str) else asked
+    labels = [entry.label for entry in entries]
+    if label not in labels:
+        raise unknown("reference", label, labels)
+    return labels.index(label), None if dt is None else number("reference", dt, "a positive step [s]", above=0.0)
+
+
+def _workers(jobs: int | None) -> int:
+    if jobs is None:
+        return available()
+    if number("jobs", jobs, "a whole number ≥ 1", least=1.0) != int(jobs):
+        raise expected("jobs", "a whole number ≥ 1", jobs)
+    return int(jobs)
+
+
+def _folder(out: str | Path | None) -> tuple[Path, bool]:
+    """(folder for recordings, whether it is temporary)."""
+    if out is None:
+        return Path(tempfile.mkdtemp(prefix="stickslip-compare-")), True
+    folder = Path(out) / "recordings"
+    make_folder(folder)
+    return folder, False

@@ -1,0 +1,97 @@
+"""What each method is: how it reads the materials, what it cannot honour, its options, its runs; and citations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+from stickslip.lab.compare.comparison import Comparison, Entrant
+from stickslip.lab.compare.report.figures import Story, pair_forces
+from stickslip.lab.compare.report.numbers import seconds
+
+
+def cards(comparison: Comparison, story: Story) -> str:
+    return "".join(_card(entrant, k, story) for k, entrant in enumerate(comparison.entrants))
+
+
+def _card(entrant: Entrant, k: int, story: Story) -> str:
+    method = f"{entrant.method}/{entrant.law}" if entrant.law else entrant.method
+    parts = [
+        f'<article class="card" id="method-{k}"><h3><span class="key e{k}"></span>{escape(entrant.label)}'
+        f"{f' <small>{escape(method)}</small>' if method != entrant.label else ''}</h3>"
+    ]
+    reads = _sentences("How it reads the materials", entrant.materials, "nothing to say")
+    cannot = _sentences("What it cannot honour", entrant.not_honoured, "nothing that the scene asks for")
+    if entrant.options:
+        cannot += "<h4>Options</h4>" + pairs(entrant.options)
+    warnings = list(dict.fromkeys(warning for run in entrant.runs for warning in run.warnings))
+    if warnings:
+        cannot += _sentences("What it warned of", warnings, "")
+    forces = pair_forces(entrant, k, story.traces[k]) if k in story.traces else ""
+    left, right = (reads + cannot, forces) if forces else (reads, cannot)
+    parts.append(f'<div class="columns"><div>{left}</div><div>{right}</div></div></article>')
+    return "".join(parts)
+
+
+def _sentences(title: str, words: Iterable[str], nothing: str) -> str:
+    entries = "".join(f"<li>{escape(word)}</li>" for word in words)
+    return f"<h4>{title}</h4>" + (f"<ul>{entries}</ul>" if entries else f'<p class="note">{nothing}</p>')
+
+
+def failures(comparison: Comparison) -> str:
+    """Runs that did not end well, with their messages."""
+    rows = []
+    for k, entrant in enumerate(comparison.entrants):
+        for run in entrant.runs:
+            if run.outcome != "complete":
+                rows.append(
+                    f'<tr><th scope="row"><span class="key e{k}"></span>{escape(run.label)}</th>'
+                    f'<td>{seconds(run.dt)}</td><td class="{run.outcome}">✕ {escape(run.outcome)}</td>'
+                    f'<td class="words">{escape(run.message)}</td></tr>'
+                )
+    if not rows:
+        return "<p>Nothing: every run is complete.</p>"
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Runs that did not end well"><table><thead><tr>'
+        "<th>method</th><th>dt</th><th>outcome</th><th>message</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def pairs(entries: Mapping[str, Any]) -> str:
+    """Names and values."""
+    return (
+        '<dl class="pairs">'
+        + "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(_value(value))}</dd>" for name, value in entries.items())
+        + "</dl>"
+    )
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(_value(entry) for entry in value) or "–"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {_value(entry)}" for name, entry in value.items()) or "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "–" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def citations(comparison: Comparison) -> str:
+    """BibTeX, once each, with who is cited by it."""
+    users: dict[str, list[tuple[int, str]]] = {}
+    for k, entrant in enumerate(comparison.entrants):
+        if entrant.citation.strip():
+            users.setdefault(entrant.citation.strip(), []).append((k, entrant.label))
+    if not users:
+        return "<p>No method came with a citation.</p>"
+    blocks = []
+    for text, who in users.items():
+        names = ", ".join(f'<span class="key e{k}"></span>{escape(label)}' for k, label in who)
+        blocks.append(
+            f'<div class="bibtex"><div class="bar"><span>{names}</span><button type="button" class="copy">Copy'
+            f"</button></div><pre><code>{escape(text)}</code></pre></div>"
+        )
+    every = '<p><button type="button" class="copy-all">Copy all BibTeX</button></p>' if len(users) > 1 else ""
+    return f'{every}<div class="columns">{"".join(blocks)}</div>'

@@ -1,0 +1,63 @@
+"""How well recorded contacts keep the laws of rigid contact: no overlap, Signorini, Coulomb's cone, most dissipation.
+
+Soft contacts break them by design, a little; the figures say by how much. Forces count relative to ``Evidence.load``.
+"""
+
+from __future__ import annotations
+
+from math import nan
+
+import numpy as np
+
+from stickslip.lab.compare.scorecard.evidence import Evidence
+
+SLIP = 1e-3
+"""[m] by which the usual load must slide before a share of friction's work says something."""
+INSIDE = 0.99
+"""Of the cone: friction below this share of μ·fₙ is strictly inside it, and Coulomb's contact sticks."""
+
+
+def penetration_max(e: Evidence) -> float:
+    return float(e.seen.depth.max())
+
+
+def penetration_mean(e: Evidence) -> float:
+    return float(e.seen.depth.mean())
+
+
+def signorini(e: Evidence) -> float:
+    """Natural map of 0 ≤ gap ⟂ fₙ ≥ 0 with overlap left out; a gap counts if it is there all through a step."""
+    if not e.contacts:
+        return nan
+    before = e.contact("gap") - e.dt * e.contact("velocity")[:, 0]
+    gap = np.maximum(np.minimum(e.contact("gap"), before), 0.0)
+    return float(np.abs(np.minimum(e.normal_force / e.load, gap)).max())
+
+
+def cone(e: Evidence) -> float:
+    if not e.contacts:
+        return nan
+    return float((np.maximum(e.friction_force - e.cone, 0.0) / e.load).max())
+
+
+def dissipation(e: Evidence) -> float:
+    """What friction failed to take, of what Coulomb's law takes from the same slip under the same normal forces."""
+    span = e.time[-1] - e.time[0]
+    if not e.contacts or span == 0.0:
+        return nan
+    power = -np.einsum("ij,ij->i", e.contact("force")[:, 1:], e.contact("velocity")[:, 1:])
+    seconds, most = e.share[e.frame], e.cone * e.slip
+    usual_load = max(e.weight, float(seconds @ np.abs(e.normal_force)) / span)
+    scale = max(float(seconds @ most), SLIP * usual_load)
+    return float(seconds @ (most - power)) / scale if scale > 0.0 else nan
+
+
+def creep(e: Evidence) -> float:
+    """The slip that half of the load which should stick, by time, stays below: a median, since impacts shake soft
+    contacts without creep, and contacts of polygonal cones slide inside the circular one."""
+    sticking = np.flatnonzero(e.friction_force < INSIDE * e.cone)
+    slowest_first = sticking[np.argsort(e.slip[sticking])]
+    load = np.cumsum(e.normal_force[slowest_first] * e.share[e.frame[slowest_first]])
+    if not len(load) or load[-1] <= 0.0:
+        return nan
+    return float(e.slip[slowest_first[np.searchsorted(load, 0.5 * load[-1])]])

@@ -1,0 +1,81 @@
+"""Work against precision: what error a method makes, and what it costs.
+
+    cost = computing time / simulated time = 1 / real-time factor [s/s]
+    error: ``error_rms`` of the scorecard, against the reference [m]
+
+Errors of the reference itself are zero by definition and left out, as are runs that did not end well.
+"""
+
+from __future__ import annotations
+
+from math import nan
+from typing import TYPE_CHECKING
+
+from stickslip.lab.compare.comparison import Comparison, Entrant, Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+ERRORS = ("error_rms", "error_max")
+"""In the order in which they are looked for."""
+
+
+def error(run: Run) -> float:
+    """[m]."""
+    return next((run.scores[name] for name in ERRORS if name in run.scores), nan)
+
+
+def cost(run: Run) -> float:
+    """Computing time per simulated second [s/s]."""
+    factor = run.scores.get("real_time_factor", nan)
+    return 1.0 / factor if factor > 0.0 else nan
+
+
+def measured(comparison: Comparison, entrant: Entrant) -> list[Run]:
+    """Its runs that have an error and a cost, from the longest step to the shortest."""
+    found = [
+        run
+        for run in entrant.runs
+        if run.outcome == "complete" and error(run) > 0.0 and cost(run) > 0.0 and not is_reference(comparison, run)
+    ]
+    return sorted(found, key=lambda run: -run.dt)
+
+
+def is_reference(comparison: Comparison, run: Run) -> bool:
+    return (run.label, run.dt) == tuple(comparison.reference)
+
+
+def plot(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Draw the work–precision diagram, one line per method, into ``ax``, by default the axes of a new figure."""
+    from stickslip.lab.compare.report.colours import hues, method_colours
+
+    if ax is None:
+        from matplotlib import pyplot
+
+        _, ax = pyplot.subplots(figsize=(8.0, 5.0), layout="constrained")
+    labels = [entrant.label for entrant in comparison.entrants]
+    colours, taken = method_colours(labels), hues(labels)
+    seen: set[int] = set()
+    for position, entrant in enumerate(comparison.entrants):
+        runs = measured(comparison, entrant)
+        style = "--" if taken[entrant.label] in seen else "-"
+        seen.add(taken[entrant.label])
+        if runs:
+            ax.plot(
+                [cost(run) for run in runs],
+                [error(run) for run in runs],
+                style + "os^Dv"[position % 5],
+                color=colours[entrant.label],
+                label=entrant.label,
+            )
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("computing time per simulated second [s/s]")
+    ax.set_ylabel("error against the reference [m]")
+    ax.set_title(f"{comparison.scene}: work and precision")
+    ax.grid(alpha=0.3)
+    if ax.get_legend_handles_labels()[1]:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize="small", frameon=False)
+    else:
+        ax.text(0.5, 0.5, "no run has an error and a cost", transform=ax.transAxes, ha="center", color="0.5")
+    return ax

@@ -1,0 +1,107 @@
+"""What is computed, as data: the paper's three systems with the numbers that it leaves open, and how much is computed.
+
+Not in the text, and ours: the hopper's k/m = 200 1/s²; mass, length and time of the plate, width, stiffness and damping
+of its bed. A bed has the same stiffness and damping in all, whatever the number of its springs, so that plates move
+alike on every bed and times differ by the contacts alone; ``irregular`` also has beds of n times a spring's stiffness.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stickslip.lab.papers.event_selected.exact import Hop
+
+STIFFNESS = 200.0
+"""k/m [1/s²], of the hopper's leg and of a whole bed."""
+HOP = Hop(STIFFNESS, 2.0)
+END = 2.0
+"""[s] of hopper and plate."""
+DT = 2e-3
+"""[s] MuJoCo's step."""
+SAMPLES = 1000
+"""At how many times, evenly spaced, an error is taken: at the steps of MuJoCo."""
+TABLE_START, TABLE_END = (-0.4, -0.15, 0.3), 0.5
+"""Of the order test, and [s]."""
+PLATE_LENGTH, BED_WIDTH = 6.0, 4.0
+"""[m]; a rod of that length, above a bed that is shorter."""
+DAMPING_RATIO = 0.1
+"""Of the plate on the whole bed."""
+PAPER_CONTACTS = 100
+"""Of the largest bed in the paper's figure."""
+
+
+class Bed(NamedTuple):
+    """Springs under a plate of 1 kg: arguments of ``systems.plate_field``."""
+
+    tips: np.ndarray
+    """(n,) [m]."""
+    inertia: float
+    """[m²] per kilogram."""
+    stiffness: float
+    """[1/s²] of one spring, per kilogram of the plate."""
+    damping: float
+    """[1/s] of one spring, per kilogram of the plate."""
+
+
+def bed(springs: int, share: float | None = None) -> Bed:
+    """Evenly spaced; each with ``share`` of the whole stiffness and damping, None: 1 / springs."""
+    share = 1.0 / springs if share is None else share
+    return Bed(
+        np.linspace(-0.5 * BED_WIDTH, 0.5 * BED_WIDTH, springs), PLATE_LENGTH**2 / 12.0,
+        share * STIFFNESS, share * 2.0 * DAMPING_RATIO * np.sqrt(STIFFNESS),
+    )  # fmt: skip
+
+
+def plate_starts(number: int) -> np.ndarray:
+    """(number, 6) at rest above the middle of the bed: z in (2, 3) m, θ in (−0.1, 0.1), the same for every bed."""
+    rng = np.random.default_rng(20240517)
+    result = np.zeros((number, 6))
+    result[:, 1], result[:, 2] = rng.uniform(2.0, 3.0, number), rng.uniform(-0.1, 0.1, number)
+    return result
+
+
+def rms(difference: np.ndarray) -> float:
+    """Root of the mean square over times and components."""
+    return float(np.sqrt(np.mean(np.square(difference))))
+
+
+def milliseconds(work: Callable[[], Any]) -> float:
+    """Of the second of two calls: in the first, one pays for the caches that those before have filled."""
+    work()
+    begin = time.perf_counter()
+    work()
+    return 1e3 * (time.perf_counter() - begin)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is computed."""
+
+    order: int = 81
+    """Values of ε in the order test."""
+    hops: int = 1000
+    """Of the endless hopper."""
+    rounds: int = 200
+    """Of the hopper's times, in turn."""
+    precision: int = 9
+    """Settings of each integrator in the hopper's diagram of time and error."""
+    contacts: tuple[int, ...] = (2, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100)
+    beyond: tuple[int, ...] = (125, 150, 175, 200, 250, 300, 400, 500, 700, 1000)
+    identical: tuple[int, ...] = (10, 20, 50, 100, 125, 150, 175, 200, 250, 300, 400, 500, 700, 1000)
+    """Springs of beds that become stiffer with their number."""
+    starts: int = 120
+    """Of the plate."""
+    judged: int = 24
+    """Of them, those whose errors are taken."""
+
+
+FULL = Sizes()
+QUICK = Sizes(
+    order=25, hops=100, rounds=30, precision=5, contacts=(2, 20, 40, 60, 80, 100), beyond=(200, 1000),
+    identical=(50, 150, 400, 1000), starts=24, judged=4,
+)  # fmt: skip

@@ -1,0 +1,49 @@
+"""How many matrix products? The paper's open question (Sec. VI-C: "automatically finding the optimal number of mmm").
+
+For every test and step, the best fixed number is the fastest whose error is within 5 % of the least that any version of
+Expo reaches there. It is set beside what needs no choice: ``pade`` (order and repetitions from the balanced norm) and
+``auto`` (modes, exact).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stickslip.lab.papers.expo.setups import FIXED_ORDERS
+
+SLACK = 1.05
+
+
+def choose(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """One row per test and step, from those of ``local_error.study``."""
+    cases: dict[tuple[str, float], dict[str, dict[str, Any]]] = {}
+    for row in rows:
+        if row["method"].startswith("expo"):
+            cases.setdefault((row["test"], row["dt"]), {})[row["method"]] = row
+    result = []
+    for (test, dt), versions in cases.items():
+        finite = [row["error"] for row in versions.values() if row["error"] is not None]
+        auto, pade = versions["expo"], versions.get("expo pade")
+        if not finite or auto["error"] is None:
+            continue
+        good = [
+            versions[label]
+            for label in FIXED_ORDERS
+            if label in versions and versions[label]["error"] is not None
+            and versions[label]["error"] <= SLACK * min(finite)
+        ]  # fmt: skip
+        best = min(good, key=lambda row: row["step_us"], default=None)
+        result.append({
+            "test": test,
+            "dt": dt,
+            "best_fixed": best["method"].removeprefix("expo mmm-") if best else None,
+            "fixed_error": best["error"] if best else None,
+            "fixed_us": best["step_us"] if best else None,
+            "auto_error": auto["error"],
+            "auto_us": auto["step_us"],
+            "pade_error": pade["error"] if pade else None,
+            "pade_us": pade["step_us"] if pade else None,
+            "auto_over_fixed_time": auto["step_us"] / best["step_us"] if best else None,
+            "auto_over_least_error": auto["error"] / min(finite),
+        })  # fmt: skip
+    return result

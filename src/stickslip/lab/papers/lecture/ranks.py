@@ -1,0 +1,71 @@
+"""Bilateral constraints: independent, redundant, and contradicting each other.
+
+Points of one rigid block are held: by three of them its six degrees of freedom are gone, more are redundant. If it
+spins, its points accelerate towards the axis, each differently, and no acceleration of the block stops all of them.
+The reference is the pseudo-inverse of the Delassus matrix: least squares, smallest forces.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stickslip.constraints.bilateral import Bilateral
+from stickslip.lab.papers.lecture.setups import MASS, SIZE, Sizes, block
+from stickslip.lab.papers.store import Store
+from stickslip.model.loops import Constraint
+
+SPIN = (0.3, -0.2, 2.0)
+"""[rad/s]."""
+
+
+class Case(NamedTuple):
+    """Points of the block that are held."""
+
+    name: str
+    points: int
+    spinning: bool = False
+
+
+CASES = (
+    Case("one point", 1),
+    Case("three points", 3),
+    Case("12 points on one foot", 12),
+    Case("12 points of a spinning foot", 12, spinning=True),
+)
+
+
+def hold(case: Case) -> dict[str, Any]:
+    """Beside the pseudo-inverse."""
+    model = block()
+    angle = 2.0 * np.pi * np.arange(case.points) / case.points
+    feet = [
+        Constraint("connect", 0, 1, pos1=np.array([x, y, 0.0]), pos2=np.array([x, y, -SIZE[2] / 2]))
+        for x, y in 0.08 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    ]
+    state, tau = model.state(), np.array([3.0, 1.0, 0.0, 0.2, 0.1, 0.3])
+    v = np.array([0.0, 0.0, 0.0, *(SPIN if case.spinning else (0.0, 0.0, 0.0))])
+    bilateral = Bilateral(model, feet)
+    found = bilateral.solve(state.q, v, tau)
+    J = bilateral.jacobian
+    free = J @ found.free_acceleration + bilateral.gamma
+    force = -np.linalg.pinv(bilateral.delassus, rcond=1e-10, hermitian=True) @ free
+    inertia = np.concatenate([np.full(3, MASS), model.mj.body_inertia[1]])
+    truth = found.free_acceleration + (J.T @ force) / inertia
+    return {
+        "rows": len(force),
+        "rank": int(np.linalg.matrix_rank(J)),
+        "residual": float(found.residual),
+        "iterations": int(found.iterations),
+        "change": float(np.abs(found.acceleration - truth).max() / np.abs(found.free_acceleration).max()),
+        "force": float(np.abs(found.force - force).max()),
+        "status": found.status,
+        "conflicting": case.spinning,
+    }
+
+
+def study(store: Store, sizes: Sizes) -> list[dict[str, Any]]:
+    """One row per case."""
+    return [store.unit("ranks", {"case": case.name}, partial(hold, case)) for case in CASES]

@@ -1,0 +1,37 @@
+"""Lessons that several cases have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stickslip.lab.truth.case import Lesson
+
+PYRAMIDS = ("stewart-trinkle*", "anitescu-potra*", "peg*", "variational", "variational/pyramid")
+"""Methods whose default friction cone has four facets."""
+
+
+def unstable(limits: Mapping[str, float]) -> tuple[Lesson, ...]:
+    """For explicit steps on contact springs; ``limits``: the longest step [s] with right answers, measured."""
+    known = ", ".join(f"{1e3 * limit:.2g} ms ({method})" for method, limit in limits.items())
+    text = (
+        f"Explicit steps on stiff springs. Measured, the answers are right up to dt = {known}; beyond, contacts swing "
+        "on instead of coming to rest, and steps that are much longer throw the body about. The simulation warns of it "
+        "at the start."
+    )
+    return tuple(Lesson((method,), text, shortest=limit) for method, limit in limits.items())
+
+
+def sticks(what: str, quantities: tuple[str, ...] = ("*",)) -> Lesson:
+    """Of bilateral contact; ``what`` this means in the scene."""
+    return Lesson(
+        ("bilateral*",), f"A contact that touches becomes a joint: it neither slips nor lets go. {what}", quantities
+    )
+
+
+def creeps(load: str, quantities: tuple[str, ...]) -> Lesson:
+    """Of relaxed contacts; ``load`` and speed in the scene, in words."""
+    text = (
+        "Friction of a relaxed contact that sticks is a damper, f = (K·dt + B)·v, with K = 1e5 N/m and B = 300 N s/m: "
+        f"under a load it creeps. {load} A longer step creeps less; a larger friction_ratio too."
+    )
+    return Lesson(("relaxed*",), text, quantities)

@@ -1,0 +1,131 @@
+"""The truth suite: every case by every method with every time step, in worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from stickslip.errors import expected, unknown
+from stickslip.files import check_writable, make_folder
+from stickslip.lab.compare.pool import DIED, Pool, available
+from stickslip.lab.truth.case import Case
+from stickslip.lab.truth.cases import CASES
+from stickslip.lab.truth.report import markdown, matrix
+from stickslip.lab.truth.store import read_trials, write_trials
+from stickslip.lab.truth.trial import PASS, Trial, judge, try_case
+from stickslip.methods.registry import resolve
+
+PEERS = frozenset({"mujoco"})
+"""Methods that are not stickslip's own: their passing does not count for the exit status."""
+QUICK_METHODS = ("semi-implicit-euler", "rk4", "stewart-trinkle", "peg", "coulomb", "relaxed", "mujoco")
+"""One of them at least passes each quick case."""
+
+FEW = 4
+"""Trials that take less than starting processes for them."""
+
+Job = tuple[str, str, float]
+"""Case, method, dt."""
+
+
+def jobs_of(cases: Iterable[Case], methods: Sequence[str] = (), *, quick: bool = False) -> list[Job]:
+    """Every case, method and time step; ``methods`` where not all are asked for; quick: default steps only."""
+    made = []
+    for case in cases:
+        chosen = methods or case.methods()
+        if quick and not methods:
+            chosen = tuple(m for m in chosen if m in QUICK_METHODS or m.partition("/")[0] in QUICK_METHODS)
+        made += [(case.name, method, dt) for method in chosen for dt in (case.dts[:1] if quick else case.dts)]
+    return made
+
+
+def run_job(_: None, name: str, method: str, dt: float) -> Trial:
+    return try_case(CASES[name], method, dt)
+
+
+def lost_job(name: str, method: str, dt: float) -> Trial:
+    return judge(CASES[name], method, dt, {}, DIED)
+
+
+def job_of(trial: Trial) -> Job:
+    return trial.case, trial.method, trial.dt
+
+
+def run_jobs(
+    jobs: Sequence[Job], *, workers: int | None = None, save: Callable[[Trial], None] | None = None
+) -> list[Trial]:
+    """In the order of ``jobs``, whatever finishes first; ``workers`` 1: in this process, as a few trials are anyway.
+
+    ``save`` gets every trial as soon as it is done.
+    """
+    if workers is None:
+        workers = available() if len(jobs) > FEW else 1
+    with Pool(None, workers) as pool:
+        return pool.map(run_job, jobs, "truth", lost_job, arrived=save)
+
+
+def unproved(trials: Sequence[Trial]) -> list[str]:
+    """Cases without a method of stickslip's own that passes at the default time step."""
+    names = dict.fromkeys(trial.case for trial in trials)
+    good = {
+        trial.case
+        for trial in trials
+        if trial.outcome == PASS
+        and trial.dt == CASES[trial.case].dts[0]
+        and resolve(CASES[trial.case].setting(trial.method)[0])[0] not in PEERS
+    }
+    return [name for name in names if name not in good]
+
+
+def run_truth(
+    scenes: Sequence[str] = (),
+    methods: Sequence[str] = (),
+    quick: bool = False,
+    json_path: Path | None = None,
+    out: Path | None = None,
+    *,
+    keep: bool = False,
+    workers: int | None = None,
+) -> bool:
+    """Simulate, print the matrix and what failures teach; True if every case has a method of ours that passes.
+
+    ``keep``: trials of earlier runs in the folder ``out`` are not simulated again, but judged anew.
+    """
+    for name in scenes:
+        if name not in CASES:
+            raise unknown("case of the truth suite", name, CASES)
+    for method in methods:
+        resolve(method)
+    if keep and out is None:
+        raise expected("--keep", "a folder with earlier trials", None, "give it by --out")
+    check_writable(json_path)
+    stored = None
+    if out is not None:
+        make_folder(out)
+        stored = out / "truth.json"
+    cases = [CASES[name] for name in scenes] if scenes else [c for c in CASES.values() if c.quick or not quick]
+    wanted = jobs_of(cases, methods, quick=quick)
+    found = {job_of(trial): trial for trial in read_trials(stored)} if keep and stored else {}
+
+    def save(trial: Trial) -> None:
+        """After every trial: a suite that is stopped goes on with ``keep``."""
+        found[job_of(trial)] = trial
+        if stored is not None:
+            write_trials(stored, list(found.values()))
+
+    run_jobs([job for job in wanted if job not in found], workers=workers, save=save)
+    trials = [found[job] for job in wanted]
+    missing = unproved(trials)
+    console = Console()
+    for part in matrix(cases, trials):
+        console.print(part, highlight=False)
+    total = sum(trial.seconds for trial in trials)
+    console.print(f"{len(trials)} trials, {total:.0f} s of computing", highlight=False)
+    for name in missing:
+        console.print(f"no method of stickslip passes {name} at dt = {CASES[name].dts[0]:g} s", style="red")
+    if json_path is not None:
+        write_trials(json_path, trials, unproved=missing)
+    if out is not None:
+        (out / "truth.md").write_text(markdown(cases, trials), encoding="utf-8")
+    return not missing

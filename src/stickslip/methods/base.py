@@ -1,0 +1,233 @@
+"""What a stepper is: the checklist for writing a new one."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.dynamics.data import Articulated, Kinematics, make_data
+from stickslip.methods.materials import Asked, asked_for, beyond, how_read
+from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
+from stickslip.model.model import Model, State
+
+OK, DIVERGED, CONTACTS_FULL, STALLED = 0, 1, 2, 3
+FASTEST = 1e9
+"""[m/s or rad/s] a velocity beyond this (light makes 3e8 m/s) means that the simulation has diverged."""
+STATUS = {
+    OK: "the step succeeded",
+    DIVERGED: f"a velocity is not a number or beyond {FASTEST:g} m/s or rad/s",
+    CONTACTS_FULL: "more contacts than the buffer holds; it is grown and the step repeated",
+    STALLED: "the step size that the tolerance asks for is too small, or too many of them make a step",
+}
+"""What a step kernel returns, as sentences."""
+
+
+@kernel
+def bounded(acceleration, v, dt):
+    """DIVERGED if the next velocity would not be a number, or absurd."""
+    for d in range(v.shape[0]):
+        if not abs(v[d] + dt * acceleration[d]) <= FASTEST:  # "not ≤" is also true of NaN
+            return DIVERGED
+    return OK
+
+
+Stage = Callable[[Any], None]
+"""A stage of a step: a function of the Simulation, which lives a layer above."""
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a method honours; the rest is a warning by name."""
+
+    summary: str
+    """One line for ``stickslip list``."""
+    laws: tuple[str, ...]
+    """The contact laws that it can be paired with, the default first."""
+    honours: frozenset[str]
+    """Of friction, stiffness, damping, restitution, preload."""
+    order: int
+    """Order of convergence in dt on smooth motion."""
+    reference: str
+    """Where the method is described."""
+    loops: bool = False
+    """Whether it holds the model's closed loops and welds (``model.loops``); else it refuses such a model."""
+    stiff_loops: bool = True
+    """Whether loops that it holds stay closed; else they give way as springs do."""
+
+
+class World(NamedTuple):
+    """The constant arrays that a step kernel needs."""
+
+    tree: Tree
+    support: Support
+    inertia: Inertia
+    passive: JointForces
+    actuators: Actuators
+    pairs: Pairs
+
+
+class Work(NamedTuple):
+    """The scratch arrays of a step."""
+
+    kin: Kinematics
+    art: Articulated
+    f_ext: np.ndarray
+    """(nl, 6) external spatial forces at the reference points."""
+    tau: np.ndarray
+    """(nv,) joint forces."""
+    acceleration: np.ndarray
+    """(nv,) result of the solve stage."""
+
+
+class Inputs(NamedTuple):
+    """What acts on the system from outside, held constant between controller calls."""
+
+    control: np.ndarray
+    """(nu,)."""
+    applied: np.ndarray
+    """(nv,) joint forces [N or N m]."""
+    wrench: np.ndarray
+    """(nl, 6) force [N] and torque [N m] on each link, world axes, at the link's origin."""
+
+
+class Stepper(ABC):
+    """A time integrator. Subclass it, add one line to ``registry.STEPPERS``, and the tests pick it up.
+
+    Provide:
+
+    * ``capabilities`` and the arguments of ``__init__`` (call ``super().__init__``);
+    * ``options``: the keyword arguments of ``__init__``, which ``Simulation(..., name=value)`` passes on;
+    * ``advance(state, inputs, n)``: n steps in one compiled call, returning (status, steps done). A step that does
+      not end well leaves ``state`` as it was at the beginning of that step;
+    * ``stages``: the same step as separate functions of a Simulation (collision, formulate, solve, integrate), which
+      run when the user replaces one of them;
+    * ``memory()``: the arrays that, besides q, v and time, make up the state (anchors, warm starts);
+    * ``observing``: the stages after which contacts and forces at a state are known, for recordings;
+    * ``replaceable``: the stages that may be Python functions, where not all of them may;
+    * ``reads``: what each property of a material becomes, for reports.
+    """
+
+    capabilities: ClassVar[Capabilities]
+    options: ClassVar[dict[str, str]] = {}
+    """Each option's name, and what it chooses, in one line."""
+    refused: ClassVar[dict[str, str]] = {}
+    """Options of its kin that would do nothing here, and why."""
+    by_tolerance: ClassVar[bool] = False
+    """Whether tolerances decide its accuracy, not the time step."""
+    default_dt: ClassVar[float] = 1e-3
+    """[s] the longest step that is chosen where none is given."""
+    step: int = 0
+    """The number of the step at hand, from 0; the simulation sets it before ``advance``, which may count on."""
+    finds_pairs: ClassVar[bool] = True
+    """Whether it uses the pairs that it is given; one with a detector of its own gets none."""
+    left_out: Mapping[str, int] = {}
+    """Pairs of shapes that its own detector cannot see, counted by kind."""
+    at_overlap: ClassVar[str] = "its contact springs will throw it out"
+    at_limits: ClassVar[str] = "its limits will push it back"
+    """What becomes of bodies that start inside others, and of joints that start outside their range, for warnings."""
+    at_unconverged: ClassVar[str] = "choose a smaller dt, or allow more iterations"
+    """What to do where steps do not converge, for the warning."""
+    reads: ClassVar[Mapping[str, str]] = {}
+    """How each property of a material acts; of one that is not honoured, what takes its place."""
+    observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
+    replaceable: ClassVar[frozenset[str]] = frozenset(
+        {"user", "collision", "formulate", "solve", "integrate", "record"}
+    )
+
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs) -> None:
+        self.model, self.dt, self.law = model, dt, law
+        data = make_data(model)  # the stepper's own: a user function may call sim.dynamics in mid-step
+        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
+        self.contacts = ContactList(data.kin, capacity=min(16, total(pairs)))
+        self.work = Work(
+            kin=data.kin,
+            art=data.art,
+            f_ext=np.zeros((model.nlink, 6)),
+            tau=np.zeros(model.nv),
+            acceleration=np.zeros(model.nv),
+        )
+
+    @abstractmethod
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]: ...
+
+    @abstractmethod
+    def stages(self) -> dict[str, Stage]: ...
+
+    @property
+    def iterations(self) -> int:
+        """Of the last step's solver; 0 where there is none."""
+        return 0
+
+    @property
+    def residual(self) -> float:
+        """Of the last step's solver, as the method defines it; 0 where there is none."""
+        return 0.0
+
+    @property
+    def unconverged(self) -> int:
+        """Steps so far whose solver did not reach its tolerance."""
+        return 0
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        """(nc,) of joints that are constraints; none where joints are eliminated."""
+        return ()
+
+    def joint_error(self) -> np.ndarray:
+        """(nc, 2) position [m or rad] and velocity [m/s or rad/s] error of these joints after the observing stages."""
+        return np.zeros((0, 2))
+
+    def contact_energy(self) -> float:
+        """Energy in contact springs after the observing stages [J]."""
+        return 0.0
+
+    @property
+    def honours(self) -> frozenset[str]:
+        """Of friction, stiffness, damping, restitution, preload, with the law and the options in force."""
+        return self.capabilities.honours
+
+    def reading(self) -> Mapping[str, str]:
+        """``reads``, with the law and the options in force."""
+        return self.reads
+
+    def materials(self) -> tuple[str, ...]:
+        """How this method reads the materials of the scene's surfaces, a sentence each."""
+        return how_read(self._asked(), self.honours, self.reading())
+
+    def not_honoured(self, *only: str) -> tuple[str, ...]:
+        """What surfaces ask for and this method cannot give, a sentence each; ``only`` of these properties."""
+        found = beyond(self._asked(), self.honours, self.reading())
+        return tuple(sentence for name, sentence in found.items() if not only or name in only)
+
+    def _asked(self) -> dict[str, Asked]:
+        if self.law == "none":
+            return {}
+        return asked_for(self.model, self.world.pairs if self.finds_pairs else None)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def make_room(self, pairs: int) -> None:  # noqa: B027 - only steppers with a memory need it
+        """Make room in the memory for pair ids below ``pairs``; a Python collision function chooses its own."""
+
+    def grow(self) -> None:
+        """Make room after CONTACTS_FULL."""
+        self.contacts.grow()
+
+    def remember(self, memory: Mapping[str, np.ndarray]) -> None:
+        """Put back what ``memory()`` gave; the present arrays may be longer or shorter."""
+        self.make_room(max((len(array) for array in memory.values()), default=0))
+        for name, array in self.memory().items():
+            array[:] = 0
+            array[: len(memory[name])] = memory[name]
+
+    def stable_dt(self, state: State) -> float:
+        """An estimate of the largest stable step at this state [s]; inf where the method has no such limit."""
+        return float("inf")

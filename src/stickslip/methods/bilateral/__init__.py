@@ -1,0 +1,1 @@
+"""The method bilateral: contacts that touch become joints."""

@@ -1,0 +1,302 @@
+"""Bilateral contact in time: loops hold, and every contact that touches becomes a joint.
+
+    q̈  = argmin ½‖q̈ − q̈_f‖²_M  s.t.  J·q̈ + J̇·v + k_d·J·v + k_p·e = 0
+    v⁺ = v + dt·q̈,    q⁺ = q ⊕ dt·v⁺
+
+Semi-implicit Euler with the accelerations of ``constraints.bilateral``; M holds dt·D, the joint damping. Stabilisation
+by projection (the default) has k_p = k_d = 0 and ends the step with e = 0 and J·v = 0 (``constraints.loop_closure``).
+
+A contact that touches (gap ≤ ``touch``) while it approaches is held from then on as a point that is connected, whatever
+its force: it sticks without limit, and pulls. With ``release`` it lets go when it would pull. Where a contact is new,
+an impulse stops the constraints' velocities first, v ← v − M⁻¹·Jᵀ·G⁺·J·v: a perfectly inelastic impact.
+First order; dt is limited by joint springs, limits and servos, which are explicit, and by k_d (k_d·dt < 2). Linkages
+that move though they have as many rows as freedoms (Bricard's) lock where they are not exactly closed: project them.
+Reference: Carpentier, "Contact Dynamics in Robotics" (slides): rigid contact, bilateral.
+Differs from the lecture in: impacts, stabilisation (optional), rows that depend on each other, ``release``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.detectors import make_detector
+from stickslip.collision.soft_pairs.pairs import Pairs
+from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
+from stickslip.constraints.loop_closure import CLOSED, close, push, still
+from stickslip.dynamics import Dynamics
+from stickslip.dynamics.configuration import integrate
+from stickslip.errors import InputError, UnconvergedError, expected, number, unknown
+from stickslip.methods.base import OK, Capabilities, Inputs, Stage, Stepper, bounded
+from stickslip.methods.bilateral.held_contacts import HeldContacts
+from stickslip.methods.materials import STICKING
+from stickslip.methods.soft.explicit import explicit_joint_gains, longest
+from stickslip.methods.soft.spring_damper import contact_velocities
+from stickslip.methods.soft.viscoelastic import gather_forces, update_kinematics
+from stickslip.model.model import Model, State
+
+DECAY = 0.02
+"""[s] within which Baumgarte's stabilisation removes errors by default, critically damped; five steps if that is
+longer."""
+STABILISATIONS = ("projection", "baumgarte", "none")
+UNCONVERGED = ("warn", "raise")
+SEEN = 1e-3
+"""[m] beyond ``touch`` up to which contacts are found: those that are held and drift apart are still reported."""
+
+
+class BilateralStepper(Stepper):
+    """Loops and sticking contacts by least action."""
+
+    capabilities = Capabilities(
+        summary="contacts that touch stick for good, and pull: rigid, bilateral",
+        laws=("sticking", "none"),
+        honours=frozenset(),
+        order=1,
+        reference="Carpentier, Contact Dynamics in Robotics",
+        loops=True,
+    )
+    finds_pairs = False
+    reads = STICKING
+    observing = ("kinematics", "collision", "solve")
+    at_overlap = "it is held where it is"
+    at_unconverged = "its loops and held contacts contradict each other, sim.stepper.residual says by how much"
+    refused: ClassVar[dict[str, str]] = {"fallback": "constraints that contradict each other do so for every solver"}
+    options: ClassVar[dict[str, str]] = {
+        "stabilisation": "'projection' (default), 'baumgarte', a Baumgarte(kp, kd), or 'none'",
+        "release": "whether a contact lets go when it would pull (default: no)",
+        "touch": "gap [m] up to which contacts touch (default 0)",
+        "detector": "what finds contacts: a name, a Detector, or a function of (kinematics, contacts)",
+        "unconverged": "what to do where constraints contradict each other: 'warn' (default) or 'raise'",
+        "mu": "the proximal parameter over the largest diagonal entry of G (default 1e-8)",
+    }
+
+    def __init__(
+        self,
+        model: Model,
+        dt: float,
+        law: str,
+        pairs: Pairs,
+        *,
+        stabilisation: str | Baumgarte = "projection",
+        release: bool = False,
+        touch: float = 0.0,
+        detector: Any = None,
+        unconverged: str = "warn",
+        mu: float = 1e-8,
+    ) -> None:
+        super().__init__(model, dt, law, pairs)
+        if not isinstance(release, bool):
+            raise expected("release", "True or False", release)
+        if unconverged == "fallback":
+            raise InputError(f"unconverged: bilateral has no 'fallback': {self.refused['fallback']}; use warn or raise")
+        if unconverged not in UNCONVERGED:
+            raise unknown("unconverged", str(unconverged), UNCONVERGED)
+        self.policy = unconverged
+        self.projects = stabilisation == "projection"
+        if isinstance(stabilisation, str) and stabilisation not in STABILISATIONS:
+            raise unknown("stabilisation", stabilisation, STABILISATIONS)
+        gains: Baumgarte | None = None if self.projects else stabiliser(stabilisation)
+        if stabilisation == "baumgarte":
+            gains = Baumgarte.within(max(DECAY, 5.0 * dt))
+        elif gains is not None and gains.kd * dt >= 2.0:
+            raise expected("kd", f"less than 2/dt = {2.0 / dt:g} 1/s", gains.kd, "choose a smaller dt or kd")
+        self.release = release
+        self.touch = number("touch", touch, "a distance ≥ 0 [m]", least=0.0)
+        self.contacts = ContactList(self.work.kin, capacity=64)
+        choice = "convex" if detector is None else detector
+        self.detector = None if law == "none" else make_detector(choice, model, self.touch + SEEN)
+        for option, given in (("detector", detector is not None), ("release", release), ("touch", self.touch > 0.0)):
+            if law == "none" and given:
+                raise InputError(f"{option}: the law 'none' has no contacts; leave it out, or use bilateral/sticking")
+        self.left_out = getattr(self.detector, "left_out", {})
+        self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=mu)
+        self._held, self._next = HeldContacts(), HeldContacts()
+        self._damping, self._velocity = dt * model.joint_forces.damping, np.zeros(model.nv)
+        self._solved, self._failed, self._moved = False, 0, np.zeros(model.nq)
+        self.result: BilateralResult | None = None
+        """Of the last step: loops in the model's order, then held contacts."""
+
+    # -- the stages of a step ----------------------------------------------------------------------------------
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        for k in range(n):
+            self._begin(state)
+            self._detect()
+            self._solve(state, inputs)
+            status = bounded(self.work.acceleration, state.v, self.dt)
+            if status != OK:
+                return status, k
+            self._finish(state)
+        return OK, n
+
+    def stages(self) -> dict[str, Stage]:
+        return {
+            "kinematics": lambda sim: self._begin(sim.state),
+            "collision": lambda sim: self._detect(),
+            "formulate": lambda sim: self._formulate(),
+            "solve": lambda sim: self._solve(sim.state, sim.inputs),
+            "integrate": lambda sim: self._finish(sim.state),
+        }
+
+    def _begin(self, state: State) -> None:
+        update_kinematics(self.world, self.work, state.q, state.v)
+        self._formulated = self._solved = False
+
+    def _detect(self) -> None:
+        if self.detector is not None:
+            self.detector.find(self.work.kin, self.contacts)
+
+    def _formulate(self) -> None:
+        """Which contacts are held in this step, new ones included."""
+        contacts, kin, held = self.contacts, self.work.kin, self._next
+        contact_velocities(kin, contacts.arrays)
+        held.take(self._held)
+        n = len(contacts)
+        arrays, known = contacts.arrays, held.find(contacts.arrays.pair[:n])
+        approaching = arrays.velocity[:n, 0] <= 0.0
+        new = np.flatnonzero((known < 0) & (arrays.gap[:n] <= self.touch) & approaching)
+        for c in new:
+            held.hold(contacts, int(c), kin)
+        self._formulated, self._new = True, len(new)
+        self._constrain()
+
+    def _constrain(self) -> None:
+        self._bilateral.set([*self.model.loops, *self._next.constraints()])
+
+    def _solve(self, state: State, inputs: Inputs) -> None:
+        if not self._formulated:
+            self._formulate()
+        self._velocity[:] = state.v
+        if self._new:
+            self._move_freely(state, inputs)
+            self._stop()
+        self._move_freely(state, inputs)
+        mass = self._bilateral.dynamics.data.mass
+        result = self._bilateral.solve_free(self.work.kin, mass.L)
+        while self.release and len(pulling := self._pulling(result)):
+            self._next.drop(pulling)
+            free = self._bilateral.work.free[0].copy()
+            self._constrain()
+            self._bilateral.work.free[0] = free
+            result = self._bilateral.solve_free(self.work.kin, mass.L)
+        self.result = result
+        self.work.acceleration[:] = result.acceleration + (self._velocity - state.v) / self.dt
+        self._show(result)
+        self._solved = True
+
+    def _move_freely(self, state: State, inputs: Inputs) -> None:
+        """q̈_f at q and the velocity after impacts; springs and servos see the velocity before."""
+        w, b = self.work, self._bilateral
+        gather_forces(self.world, w, inputs, state.q, self._velocity)
+        free_motion(
+            self.world.tree, self.world.support, self.world.inertia, state.q, self._velocity, w.tau, w.f_ext,
+            self._damping, w.kin, b.dynamics.data.mass, b.work.free[0],
+        )  # fmt: skip
+
+    def _stop(self) -> None:
+        """The velocity after an inelastic impact of all constraints."""
+        b, support = self._bilateral, self.world.support
+        L = b.dynamics.data.mass.L
+        assemble(support, b.loops, 0.0, 0.0, self.work.kin, L, b.rows, b.work)
+        push(support, len(b.loops.constraint), L, b.rows, b.work, b.work.rate, self._velocity)
+
+    def _pulling(self, result: BilateralResult) -> np.ndarray:
+        """The held contacts whose normal force pulls."""
+        normal = np.einsum("ci,ci->c", self._forces(result), self._next.normals(self.work.kin))
+        return np.flatnonzero(normal < 0.0)
+
+    def _forces(self, result: BilateralResult) -> np.ndarray:
+        """(held, 3) on link 2, world axes [N]."""
+        return result.force[sum(loop.rows for loop in self.model.loops) :].reshape(-1, 3)
+
+    def _show(self, result: BilateralResult) -> None:
+        """The forces of held contacts in the frames of those that are found."""
+        arrays, n = self.contacts.arrays, len(self.contacts)
+        arrays.force[:n] = 0.0
+        forces = self._forces(result)
+        for c, entry in enumerate(self._next.find(arrays.pair[:n])):
+            if entry >= 0:
+                arrays.force[c] = arrays.axes[c] @ forces[entry]
+
+    def _finish(self, state: State) -> None:
+        before, left = state.v.copy(), 0.0
+        state.v[:] += self.dt * self.work.acceleration
+        projecting = self.projects and self._solved and len(self._bilateral.constraints) > 0
+        if projecting:
+            left = self._project(state)
+        if self._solved and self.result is not None and (left > CLOSED or not self.result.success):
+            self._failed += 1
+            if self.policy == "raise":
+                state.v[:] = before
+                raise self._unconverged(left)
+        if self._solved:  # else a Python solve stage wrote accelerations
+            self._held.take(self._next)
+        if projecting:
+            state.q[:] = self._moved
+            self.work.acceleration[:] = (state.v - before) / self.dt
+        else:
+            integrate(self.world.tree, state.q, state.v, self.dt, state.q)
+
+    def _project(self, state: State) -> float:
+        """Velocities that lead to closed constraints, ``_moved``, and keep them closed; returns what stays open."""
+        w, b = self.world, self._bilateral
+        data = b.dynamics.data
+        moved = (state.q, self.dt, data.mass.L, data.kin, b.rows, b.work, state.v, self._moved)
+        left = close(w.tree, w.support, b.loops, *moved)
+        still(w.tree, w.support, w.inertia, b.loops, self._damping, data.kin, data.mass, b.rows, b.work, state.v)
+        return float(left)
+
+    def _unconverged(self, left: float) -> UnconvergedError:
+        assert self.result is not None
+        return UnconvergedError(
+            f"bilateral: {self.result.status}: the constraints' accelerations miss by {self.result.residual:.2g} m/s² "
+            f"or rad/s², and they stay open by {left:.2g} m or rad after their projection; remove what contradicts, or "
+            "unconverged='warn' to go on with the least-squares answer"
+        )
+
+    # -- what the loop asks ------------------------------------------------------------------------------------
+
+    @property
+    def iterations(self) -> int:
+        return 0 if self.result is None else self.result.iterations
+
+    @property
+    def residual(self) -> float:
+        """max|J·q̈ + γ*| of the last step [m/s², rad/s²]: by how much its constraints contradict each other."""
+        return 0.0 if self.result is None else self.result.residual
+
+    @property
+    def unconverged(self) -> int:
+        return self._failed
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        return tuple(loop.name for loop in self.model.loops)
+
+    def joint_error(self) -> np.ndarray:
+        worst, row = np.zeros((len(self.model.loops), 2)), 0
+        if self.result is None:
+            return worst
+        for k, loop in enumerate(self.model.loops):
+            mine = slice(row, row + loop.rows)
+            worst[k] = np.abs(self.result.error[mine]).max(), np.abs(self.result.rate[mine]).max()
+            row += loop.rows
+        return worst
+
+    def memory(self) -> dict[str, np.ndarray]:
+        return self._held.memory()
+
+    def make_room(self, pairs: int) -> None:
+        """Entries are found by their id, not placed by it: no more room is needed than there are contacts."""
+
+    def remember(self, memory) -> None:
+        self._held.make_room(len(memory["held_pair"]))
+        super().remember(memory)
+
+    def stable_dt(self, state: State) -> float:
+        """K·w·dt² + 2·B·w·dt < 4 for joint springs, limits and servos, as of semi-implicit Euler."""
+        dynamics, (stiffness, damping) = Dynamics(self.model), explicit_joint_gains(self.model)
+        kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
+        return longest(kw, bw)

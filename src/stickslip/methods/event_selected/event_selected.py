@@ -1,0 +1,304 @@
+"""Spring-damper contacts as an event-selected system: touchdowns and lift-offs are crossed one by one, when they are.
+
+A step of length dt is an integration from t to t + dt with inputs held: Dormand–Prince steps whose length follows from
+an error tolerance, and projections through the guards ±gap of contacts that are within eps of touching or letting go
+(``ess.integrate``). So dt is no more than the beat of controls and recordings. Runge–Kutta steps are at most
+``max_step`` long: in free flight the tolerance sets no bound, and bodies could meet and part within a step. Sizes: nq +
+nv numbers and two per pair that can roll, two guards per pair that can touch. Cost: 6 evaluations of the forward
+dynamics per Dormand–Prince step, 2 per crossing.
+
+Anderson and Revzen, "Rapid integrator for a class of multi-contact systems".
+Differs from the paper in: any mechanism, friction; a guard that is met without speed (a graze) is crossed all the same,
+since forces are then those of a contact of no depth; where crossings never end, as of a leg whose preload carries more
+than its weight, the motion goes on for STRETCH without guards (``crawl``): such contacts chatter.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.errors import number
+from stickslip.ess.arrays import (
+    CROSSINGS,
+    CULPRIT,
+    GRAZING,
+    LIVENESS,
+    NOT_FINITE,
+    PROJECTIONS,
+    STEP,
+    STEPS,
+    STOPPED,
+    TIME,
+    TOO_MANY,
+    ZENO,
+    make_flow,
+    make_rules,
+    make_trace,
+    make_work,
+)
+from stickslip.ess.arrays import OK as DONE
+from stickslip.ess.guards import cross
+from stickslip.ess.integrate import begin, integrate
+from stickslip.methods.base import DIVERGED, FASTEST, OK, STALLED, Capabilities, Inputs
+from stickslip.methods.event_selected.contact_events import (
+    ContactSystem,
+    arrive,
+    contact_system,
+    field,
+    forget,
+    guards,
+    rates_of_coordinates,
+    restore,
+    slopes,
+    slots,
+    touching,
+)
+from stickslip.methods.event_selected.handle import make_handle
+from stickslip.methods.soft.spring_damper import spring_damper
+from stickslip.methods.soft.viscoelastic import Viscoelastic
+from stickslip.model.model import Model, State
+
+MOST_TURNS, WINDOW = 40, 0.01
+"""A pair that touches and lets go this often in so long [s], or in a step, chatters."""
+STRETCH, CRAWL, PRECISE, SHORTEST = 0.02, 1e-3, 1e-6, 1e-7
+"""How long a motion with a pair that chatters goes on without guards [s]; its longest steps [s]; by how much [m, rad]
+forces that change in such a step may bend the way; its shortest steps, of dt."""
+MOST_STEPS = 100_000
+"""In a step, before it is given up; if 1 % of them were crossings, it goes on without guards."""
+STEPS_AT, CROSSED_AT, VIOLATED_AT, CHATTERED_AT = range(4)
+"""In ``totals``: Runge–Kutta steps, crossings, violations of liveness of all steps; steps in which a pair chattered."""
+
+
+@kernel
+def crawl(handle, flow, work, dt):
+    """For STRETCH [s], contacts press or not by their gaps at the ends of steps; a status.
+
+        q⁺ = q + h·q̇(q, v + h/2·a),   a⁺ = a(q⁺, v + h·a),   v⁺ = v + h/2·(a + a⁺),   h²/2·|a⁺ − a| ≤ PRECISE
+
+    The bound makes steps short where forces set in or let go, and keeps what stiff springs and dampers would build up
+    in too long ones below PRECISE. One evaluation of the forward dynamics per step.
+    """
+    system, x, dx, x1, dx1, middle = restore(handle), flow.x, flow.dx, work.x1, work.k[1], work.k[2]
+    nq, n, size = system.q.shape[0], system.seen.shape[0], CRAWL
+    end = min(dt, flow.clock[TIME] + STRETCH)
+    touching(handle, x, flow.crossed)
+    field(handle, 0.0, x, flow.crossed, dx)
+    while flow.clock[TIME] < end:
+        if not size > SHORTEST * dt:
+            return NOT_FINITE
+        rest = end - flow.clock[TIME]
+        h, error = min(size, rest), 0.0
+        for i in range(nq, n):
+            middle[i] = x[i] + 0.5 * h * dx[i]
+            x1[i] = x[i] + h * dx[i]
+        rates_of_coordinates(system.world.tree, x, middle[nq:n], middle)
+        for i in range(nq):
+            x1[i] = x[i] + h * middle[i]
+        for i in range(n, x.shape[0]):
+            x1[i] = h * dx[i]
+        touching(handle, x1, flow.crossed)
+        field(handle, h, x1, flow.crossed, dx1)
+        for i in range(nq, n):
+            bend = 0.5 * h * h * abs(dx1[i] - dx[i])
+            error = error if bend <= error else bend  # NaN stays
+        if not error <= PRECISE:
+            size = 0.5 * h
+            continue
+        for i in range(x.shape[0]):
+            start = x[i] if i < n else 0.0  # slip begins anew in every step
+            x[i] = x1[i] if i < nq else start + 0.5 * h * (dx[i] + dx1[i])
+            dx[i] = dx1[i]
+        arrive(handle, h, x, flow.crossed)
+        flow.clock[TIME] = end if h == rest else flow.clock[TIME] + h
+        if 8.0 * error <= PRECISE:
+            size = min(CRAWL, 2.0 * size)
+    flow.clock[STEP] = 0.0
+    return DONE
+
+
+@kernel
+def turned(flow, pressed, turns):
+    """Whether a pair chatters; ``pressed`` (pairs,) is the mask when this was last asked, ``turns`` counts changes."""
+    found = False
+    for k in range(pressed.shape[0]):
+        if pressed[k] != flow.crossed[2 * k]:
+            pressed[k] = flow.crossed[2 * k]
+            turns[k] += 1
+            found = found or turns[k] >= MOST_TURNS
+    return found
+
+
+@kernel
+def new_step(flow):
+    """Time and counts begin anew; the mask and the step size last."""
+    flow.clock[TIME] = 0.0
+    for k in range(flow.counts.shape[0]):
+        flow.counts[k] = 0
+
+
+@kernel(inline=False)
+def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
+    """From ``flow.x`` on for dt [s]: the table of contents of the method."""
+    new_step(flow)
+    fresh, chattered, since, crossings = True, False, 0.0, 0
+    while flow.clock[TIME] < dt:
+        if fresh:
+            fresh, since = False, -np.inf
+            begin(guards, handle, rules, flow)
+            for k in range(flow.last.shape[0]):
+                flow.last[k], flow.again[k] = -np.inf, 0
+        if flow.clock[TIME] >= since + WINDOW:
+            since = flow.clock[TIME]
+            for k in range(turns.shape[0]):
+                pressed[k], turns[k] = flow.crossed[2 * k], 0
+        status = integrate(field, guards, slopes, arrive, handle, rules, flow, trace, work, dt)  # to a crossing, or dt
+        if status == GRAZING:
+            status = STOPPED if cross(rules, flow, trace, flow.counts[CULPRIT]) == DONE else ZENO
+            arrive(handle, 0.0, flow.x, flow.crossed)
+        crossings += flow.counts[CROSSINGS]
+        flow.counts[CROSSINGS] = 0
+        chatters = status == ZENO or (status == TOO_MANY and 100 * crossings >= MOST_STEPS)
+        if chatters or (status == STOPPED and turned(flow, pressed, turns)):
+            status = crawl(handle, flow, work, dt)
+            fresh = chattered = True
+        if status != DONE and status != STOPPED:
+            return DIVERGED if status == NOT_FINITE else STALLED
+    totals[STEPS_AT] += flow.counts[STEPS]
+    totals[CROSSED_AT] += crossings
+    totals[VIOLATED_AT] += flow.counts[LIVENESS]
+    totals[CHATTERED_AT] += 1 if chattered else 0
+    return OK
+
+
+@kernel(inline=False)
+def advance(handle, rules, flow, trace, work, pressed, turns, totals, dt, q, v, n):
+    """n steps without Python in between; returns (status, steps done)."""
+    nq, x = q.shape[0], flow.x
+    forget(handle)
+    for done in range(n):
+        known = flow.clock[TIME] > 0.0
+        for i in range(nq):
+            known = known and x[i] == q[i]
+            x[i] = q[i]
+        for i in range(v.shape[0]):
+            known = known and x[nq + i] == v[i]
+            x[nq + i] = v[i]
+        if not known:  # the first step, or someone has written another state
+            touching(handle, x, flow.crossed)
+            arrive(handle, 0.0, x, flow.crossed)
+        status = step(handle, rules, flow, trace, work, pressed, turns, totals, dt)
+        for i in range(v.shape[0]):
+            if status == OK and not abs(x[nq + i]) <= FASTEST:  # "not ≤" is also true of NaN
+                status = DIVERGED
+        if status != OK:
+            return status, done
+        for i in range(nq):
+            q[i] = x[i]
+        for i in range(v.shape[0]):
+            v[i] = x[nq + i]
+    return OK, n
+
+
+class EventSelected(Viscoelastic):
+    """The rapid multi-contact integrator with spring-damper contacts."""
+
+    capabilities = Capabilities(
+        summary="Runge-Kutta 5(4) with error control; touchdown and lift-off located, crossed by projections",
+        laws=("spring-damper", "none"),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
+        order=5,
+        reference="Anderson and Revzen, Sec. 3; Dormand and Prince (1980)",
+    )
+    by_tolerance = True
+    replaceable = frozenset({"user", "record"})
+    options: ClassVar[dict[str, str]] = {
+        "eps": "[m] within which touchdown and lift-off are crossed by projections (default 1e-5)",
+        "rtol": "relative tolerance of the Runge-Kutta steps (default 1e-6)",
+        "atol": "absolute tolerance, of coordinates and velocities [m, rad, m/s, rad/s] (default 1e-9)",
+        "max_step": "[s] longest Runge-Kutta step: contacts that last less may be missed (default 0.01)",
+    }
+    refused: ClassVar[dict[str, str]] = {"rest": "contacts are detected where they touch, and so rest on the surface"}
+
+    def __init__(
+        self,
+        model: Model,
+        dt: float,
+        law: str,
+        pairs: Pairs,
+        *,
+        eps: float = 1e-5,
+        rtol: float = 1e-6,
+        atol: float = 1e-9,
+        max_step: float = 1e-2,
+    ) -> None:
+        super().__init__(model, dt, law, pairs)
+        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # all pairs, near or far
+        eps = number("eps", eps, "a length > 0 [m]", above=0.0)
+        rtol = number("rtol", rtol, "a number ≥ 1e-13", least=1e-13)
+        atol = number("atol", atol, "a number > 0", above=0.0)
+        longest = number("max_step", max_step, "a time > 0 [s]", above=0.0)
+        slot = slots(model, pairs)
+        n, m = model.nq + model.nv + 2 * int(np.count_nonzero(slot >= 0)), 2 * total(pairs)
+        turns = [[k ^ 1] for k in range(m)]  # touchdown arms lift-off, and the other way round
+        most = {"longest": longest, "most_steps": MOST_STEPS, "most_crossings": 1}
+        self.rules = make_rules(np.full(m, eps), turns, np.full(n, atol), rtol=rtol, **most)
+        self.flow, self.trace, self.scratch = make_flow(n, m), make_trace(0, n, m, False), make_work(n, m)
+        self.totals = np.zeros(4, dtype=np.int64)
+        """Runge–Kutta steps, crossings, violations of liveness, steps in which a pair chattered."""
+        self._turns = np.zeros(m // 2, dtype=np.bool_), np.zeros(m // 2, dtype=np.int64)
+        self._system: ContactSystem | None = None
+
+    def _handle_for(self, inputs: Inputs):
+        """The handle, and what it points at."""
+        if self._system is None or self._system.inputs is not inputs:
+            anchors, contacts = self.anchors, self._buffer
+            self._system = contact_system(self.model, self.world, self.work, contacts, anchors, inputs)
+            self._handle = make_handle(self._system)
+        return self._handle
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        last = (self.rules, self.flow, self.trace, self.scratch, *self._turns, self.totals, self.dt)
+        return advance(self._handle_for(inputs), *last, state.q, state.v, n)
+
+    @property
+    def violations(self) -> int:
+        """Times so far that a guard which was being approached was met without speed, or not where a line led."""
+        return int(self.totals[VIOLATED_AT])
+
+    @property
+    def crossings(self) -> int:
+        """Touchdowns and lift-offs so far."""
+        return int(self.totals[CROSSED_AT])
+
+    @property
+    def substeps(self) -> int:
+        """Runge–Kutta steps so far."""
+        return int(self.totals[STEPS_AT])
+
+    @property
+    def chattering(self) -> int:
+        """Steps so far in which the crossings of a pair would not end."""
+        return int(self.totals[CHATTERED_AT])
+
+    @property
+    def iterations(self) -> int:
+        """Runge–Kutta steps and projections of the last step."""
+        return int(self.flow.counts[STEPS] + self.flow.counts[PROJECTIONS])
+
+    def _formulate(self, sim) -> None:
+        """For the eye: forces by the gaps; the anchors are already where the state is."""
+        spring_damper(self.work.kin, self._buffer, self.anchors, 0.0)
+
+    def make_room(self, pairs: int) -> None:
+        """No pairs come in later."""
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """The anchors; the mask, and the state that it is of; the length of a step, 0 before the first, and the
+        Runge–Kutta step size."""
+        flow = self.flow
+        return {**super().memory(), "crossed": flow.crossed, "clock": flow.clock, "x": flow.x}

@@ -1,0 +1,1 @@
+"""Explicit integrators: Euler, semi-implicit Euler, Runge–Kutta 4."""

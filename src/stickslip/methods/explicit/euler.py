@@ -1,0 +1,87 @@
+"""Explicit Euler with the second-order position update of the Expo paper (Hammoud et al., eq. 34).
+
+    a   = M⁻¹ (τ − D·v − b + Jᵀλ(q, v))
+    v⁺  = v + dt·a
+    q⁺  = q ⊕ (dt·v + dt²/2·a)
+
+Every force, joint damping D included, is taken at the beginning of the step. First order; cost linear in links and
+contacts. A spring-damper contact of stiffness K, damping B and inverse mass w is stable while B·w·dt < 2 and
+K·dt < 2·B (from the characteristic polynomial λ² − (2 − Kw·dt²/2 − Bw·dt)λ + 1 − Bw·dt + Kw·dt²/2): undamped springs
+are unstable at any step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import DAMPING, STIFFNESS
+from stickslip.collision.soft_pairs.pairs import Pairs, materials
+from stickslip.dynamics.configuration import integrate
+from stickslip.methods.base import OK, Capabilities, Inputs, Stage, bounded
+from stickslip.methods.soft.explicit import Explicit, evaluate
+from stickslip.model.model import Model, State
+
+
+@kernel
+def integrate_state(world, acceleration, mean, dt, q, v):
+    """``mean`` (nv,) is scratch: the mean velocity of the step."""
+    for d in range(v.shape[0]):
+        mean[d] = v[d] + 0.5 * dt * acceleration[d]
+        v[d] += dt * acceleration[d]
+    integrate(world.tree, q, mean, dt, q)
+
+
+@kernel
+def step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v):
+    """One step: the table of contents of the method."""
+    status = evaluate(world, work, contacts, anchors, inputs, armature, dt, q, v)
+    if status == OK:
+        status = bounded(work.acceleration, v, dt)
+    if status == OK:
+        integrate_state(world, work.acceleration, mean, dt, q, v)
+    return status
+
+
+@kernel
+def advance(world, work, contacts, anchors, inputs, armature, mean, dt, q, v, n):
+    """n steps without Python in between; returns (status, steps done)."""
+    for k in range(n):
+        status = step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v)
+        if status != OK:
+            return status, k
+    return OK, n
+
+
+class Euler(Explicit):
+    """Explicit Euler with spring-damper contacts."""
+
+    capabilities = Capabilities(
+        summary="explicit Euler, second-order position update",
+        laws=("spring-damper", "none"),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
+        order=1,
+        reference="Hammoud et al., eq. (34)",
+    )
+
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
+        super().__init__(model, dt, law, pairs, **options)
+        self.armature = model.inertia.armature
+        self.mean = np.zeros(model.nv)
+
+    def stable_dt(self, state: State) -> float:
+        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every pair that is damped at all."""
+        material = materials(self.world.pairs)
+        damped = material[material[:, DAMPING] > 0.0]
+        ratio = 2.0 * damped[:, DAMPING] / damped[:, STIFFNESS]
+        return min(super().stable_dt(state), float(np.min(ratio, initial=np.inf)))
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        fixed = (self._buffer, self.anchors, inputs, self.armature, self.mean)
+        return advance(self.world, self.work, *fixed, self.dt, state.q, state.v, n)
+
+    def stages(self) -> dict[str, Stage]:
+        return {**super().stages(), "integrate": self._integrate}
+
+    def _integrate(self, sim) -> None:
+        integrate_state(self.world, self.work.acceleration, self.mean, self.dt, sim.state.q, sim.state.v)

@@ -1,0 +1,76 @@
+"""Semi-implicit Euler: new velocities move the configuration; contact forces are explicit.
+
+    a   = (M + dt·D)⁻¹ (τ − D·v − b + Jᵀλ(q, v))
+    v⁺  = v + dt·a
+    q⁺  = q ⊕ dt·v⁺
+
+M: mass matrix, b: gravity, centrifugal and Coriolis forces, D: joint damping (treated implicitly, so that a strongly
+damped joint does not limit dt), λ: forces of the contact law at the beginning of the step. First order; energy and
+momentum of rotating bodies drift in proportion to dt, since b(q, v) is taken at the old velocity. Cost: linear in
+links and in contacts. The longest stable step is in ``explicit.py``.
+"""
+
+from __future__ import annotations
+
+from stickslip._jit import kernel
+from stickslip.collision.soft_pairs.pairs import Pairs
+from stickslip.dynamics.configuration import integrate
+from stickslip.methods.base import OK, Capabilities, Inputs, Stage, bounded
+from stickslip.methods.soft.explicit import Explicit, evaluate
+from stickslip.model.model import Model, State
+
+
+@kernel
+def integrate_state(world, acceleration, dt, q, v):
+    for d in range(v.shape[0]):
+        v[d] += dt * acceleration[d]
+    integrate(world.tree, q, v, dt, q)
+
+
+@kernel
+def step(world, work, contacts, anchors, inputs, armature, dt, q, v):
+    """One step: the table of contents of the method."""
+    status = evaluate(world, work, contacts, anchors, inputs, armature, dt, q, v)
+    if status == OK:
+        status = bounded(work.acceleration, v, dt)
+    if status == OK:
+        integrate_state(world, work.acceleration, dt, q, v)
+    return status
+
+
+@kernel
+def advance(world, work, contacts, anchors, inputs, armature, dt, q, v, n):
+    """n steps without Python in between; returns (status, steps done)."""
+    for k in range(n):
+        status = step(world, work, contacts, anchors, inputs, armature, dt, q, v)
+        if status != OK:
+            return status, k
+    return OK, n
+
+
+class SemiImplicitEuler(Explicit):
+    """Semi-implicit Euler with spring-damper contacts."""
+
+    capabilities = Capabilities(
+        summary="semi-implicit Euler, explicit contact forces",
+        laws=("spring-damper", "none"),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
+        order=1,
+        reference="contact law: Hammoud et al., eqs. (2), (21), (22), (28)",
+    )
+
+    implicit_damping = True
+
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
+        super().__init__(model, dt, law, pairs, **options)
+        self.armature = model.inertia.armature + dt * model.joint_forces.damping
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        memory = (self._buffer, self.anchors)
+        return advance(self.world, self.work, *memory, inputs, self.armature, self.dt, state.q, state.v, n)
+
+    def stages(self) -> dict[str, Stage]:
+        return {**super().stages(), "integrate": self._integrate}
+
+    def _integrate(self, sim) -> None:
+        integrate_state(self.world, self.work.acceleration, self.dt, sim.state.q, sim.state.v)

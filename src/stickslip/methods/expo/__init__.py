@@ -1,0 +1,1 @@
+"""Expo: the exponential integrator for stiff spring-damper contacts (Hammoud et al.)."""

@@ -1,0 +1,292 @@
+"""Average contact forces over a step: the contact dynamics of each island, integrated exactly, sticking or slipping.
+
+For one island of n contacts, with y = K^½·Δp, S = K^½ΥK^½ and p̈_free frozen (Hammoud et al., eq. 11),
+
+    y″ = −S·y − S·β·y′ + c,      λ̄ = −K^½·∫(y + βy′)/dt  (23),      λ̿ = −K^½·∫∫(y + βy′)·2/dt²  (25).
+
+All contacts are first taken to stick. Where λ̄ leaves the friction cone the contact slips: its tangential springs are
+taken out of the system, friction μ·f_n against the slip (but no more than would have made it stick) takes their place
+as a known force, and the rest is integrated again. A contact that would pull on average is taken out if its bodies
+move apart. If they do not, the step is longer than the contact's own oscillation, of which a real one would only push
+for a half: then the island is damped, for this step, until nothing swings back. At most eight passes, one where nothing
+slips or pulls.
+
+Differs from the paper in: there, forces are predicted as if all contacts stuck, and projected on the cones afterwards
+(``slip="project"`` does that). The springs that would have to stop a sliding box also tip it: half of its predicted
+normal forces are negative, and clipping them leaves almost no friction. Cost: each pass cubic in the island's rows.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
+from stickslip.dynamics.delassus import block, block_of_one_link
+from stickslip.math.eigen import Eigenbasis, make_eigenbasis
+from stickslip.methods.expo.contact_space import contact_acceleration
+from stickslip.methods.expo.modes import low_rank_averages, modal_averages
+from stickslip.methods.expo.viscoelastic_pade import PadeWork, balanced_norm, choose, make_pade_work, pade_averages
+
+AUTO, PADE = -1, -2
+"""Instead of a number of matrix products: the modes where possible, or Padé approximants with order by tolerance."""
+STICK, SLIP, OPEN = 0, 1, 2
+MOST_PASSES = 8
+CRITICAL = 4.0
+"""β·√σ of an oscillation that does not swing back (2 is critical)."""
+SETTLED = 0.01
+"""Friction that changes by less than this part of the normal forces between two passes is not integrated again."""
+
+
+class IslandWork(NamedTuple):
+    """Scratch for islands of up to m rows, three per contact; ``W`` and ``full`` hold all, the rest those that act."""
+
+    basis: Eigenbasis
+    pade: PadeWork
+    W: np.ndarray
+    """(m, m) K^½·Υ·K^½ [1/s²]."""
+    full: np.ndarray
+    """(4, m) y, y′, c, β."""
+    row: np.ndarray
+    """(m,) which of all rows the remaining ones are."""
+    S: np.ndarray
+    """(m, m)."""
+    y: np.ndarray
+    """(m,) scaled spring lengths, then ∫(y + βy′)."""
+    w: np.ndarray
+    """(m,) their rates, then ∫∫(y + βy′)."""
+    c: np.ndarray
+    """(m,) scaled accelerations without springs."""
+    beta: np.ndarray
+    """(m,) B/K [s]."""
+    factor: np.ndarray
+    """(2, m, m) where the rank is less than the size."""
+    small: np.ndarray
+    """(4, m)."""
+
+
+class Averages(NamedTuple):
+    """Per contact."""
+
+    first: np.ndarray
+    """(capacity, 3) λ̄, which moves the velocity; contact frame [N]."""
+    second: np.ndarray
+    """(capacity, 3) λ̿, which moves the configuration [N]."""
+    phase: np.ndarray
+    """(capacity,) STICK, SLIP or OPEN."""
+    slip: np.ndarray
+    """(capacity, 4) of slipping contacts: expected friction [N], its direction along the two tangents, and its limit
+    [N]: what would have made the contact stick."""
+
+
+def make_island_work(rows: int) -> IslandWork:
+    W, S = np.zeros((2, rows, rows))
+    y, w, c, beta = np.zeros((4, rows))
+    return IslandWork(
+        basis=make_eigenbasis(rows),
+        pade=make_pade_work(rows),
+        W=W,
+        full=np.zeros((4, rows)),
+        row=np.zeros(rows, dtype=np.int64),
+        S=S,
+        y=y,
+        w=w,
+        c=c,
+        beta=beta,
+        factor=np.zeros((2, rows, rows)),
+        small=np.zeros((4, rows)),
+    )
+
+
+def make_averages(contacts: int) -> Averages:
+    phase = np.zeros(contacts, dtype=np.int64)
+    return Averages(np.zeros((contacts, 3)), np.zeros((contacts, 3)), phase, np.zeros((contacts, 4)))
+
+
+@kernel
+def contact_dynamics(support, L, rows, kin, contacts, members, island):
+    """W, y, y′, c and β of all contacts of an island."""
+    W, full = island.W, island.full
+    for a in range(members.shape[0]):
+        i, c = 3 * a, members[a]
+        K = contacts.material[c, STIFFNESS]
+        root = sqrt(K)
+        full[2, i], full[2, i + 1], full[2, i + 2] = contact_acceleration(kin, contacts, c)
+        for r in range(3):
+            full[0, i + r] = root * contacts.stretch[c, r]
+            full[1, i + r] = root * contacts.velocity[c, r]
+            full[2, i + r] *= root
+            full[3, i + r] = contacts.material[c, DAMPING] / K
+        for b in range(a + 1):
+            j, d = 3 * b, members[b]
+            scale = root * sqrt(contacts.material[d, STIFFNESS])
+            if contacts.link1[c] == contacts.link1[d] and contacts.link2[c] == contacts.link2[d]:
+                block_of_one_link(support, L, rows, c, d, W, i, j)
+            else:
+                block(support, L, rows, c, d, W, i, j)
+            for r in range(3):
+                for s in range(3):
+                    W[i + r, j + s] *= scale
+            if b < a:
+                for r in range(3):
+                    for s in range(3):
+                        W[j + s, i + r] = W[i + r, j + s]
+
+
+@kernel
+def remaining_rows(contacts, members, averages, island):
+    """S, y, w, c, β of the springs that act; friction of slipping contacts goes into c. Returns their number."""
+    W, full, row = island.W, island.full, island.row
+    n = 0
+    for a in range(members.shape[0]):
+        phase = averages.phase[members[a]]
+        for r in range(3):
+            if phase == STICK or (phase == SLIP and r == 0):
+                row[n] = 3 * a + r
+                n += 1
+    for i in range(n):
+        k = row[i]
+        island.y[i], island.w[i], island.c[i], island.beta[i] = full[0, k], full[1, k], full[2, k], full[3, k]
+        for j in range(n):
+            island.S[i, j] = W[k, row[j]]
+    for a in range(members.shape[0]):
+        c = members[a]
+        if averages.phase[c] == SLIP:
+            size = averages.slip[c, 0] / sqrt(contacts.material[c, STIFFNESS])
+            f1, f2 = size * averages.slip[c, 1], size * averages.slip[c, 2]
+            for i in range(n):
+                island.c[i] += W[row[i], 3 * a + 1] * f1 + W[row[i], 3 * a + 2] * f2
+    return n
+
+
+@kernel
+def deficient(contacts, members, averages):
+    """Whether the rank is less than the number of rows: three contacts that stick on one link, or more, move with six
+    degrees of freedom."""
+    for a in range(2, members.shape[0]):
+        c, others = members[a], 0
+        if averages.phase[c] != STICK:
+            continue
+        for b in range(a):
+            d = members[b]
+            alike = contacts.link1[c] == contacts.link1[d] and contacts.link2[c] == contacts.link2[d]
+            if alike and averages.phase[d] == STICK:
+                others += 1
+        if others >= 2:
+            return True
+    return False
+
+
+@kernel
+def integrate_springs(island, n, low_rank, matmuls, tolerance, dt):
+    """y ← ∫(y + βy′), w ← ∫∫(y + βy′); False if the modes cannot be found (never seen)."""
+    beta = island.beta
+    alike = matmuls == AUTO
+    for i in range(1, n):
+        alike = alike and abs(beta[i] - beta[0]) <= 1e-12 * beta[0]
+    if alike and low_rank:
+        return low_rank_averages(
+            island.S, n, beta[0], dt, island.basis, island.factor, island.small, island.y, island.w, island.c
+        )
+    if alike:
+        return modal_averages(island.S, n, beta[0], dt, island.basis, island.y, island.w, island.c)
+    row, times = matmuls, 1
+    if matmuls < 0:
+        row, times = choose(balanced_norm(island.S, n, beta, dt), tolerance, n)
+    pade_averages(island.S, n, beta, dt, row, times, island.pade, island.y, island.w, island.c)
+    return True
+
+
+@kernel
+def read_forces(contacts, members, averages, island, n, dt):
+    """λ̄ and λ̿ from the integrals; friction of slipping contacts from their normal forces."""
+    for a in range(members.shape[0]):
+        for r in range(3):
+            averages.first[members[a], r] = 0.0
+            averages.second[members[a], r] = 0.0
+    for i in range(n):
+        c, r = members[island.row[i] // 3], island.row[i] % 3
+        root = sqrt(contacts.material[c, STIFFNESS])
+        averages.first[c, r] = -root * island.y[i] / dt
+        averages.second[c, r] = -root * island.w[i] * 2.0 / (dt * dt)
+    for a in range(members.shape[0]):
+        c = members[a]
+        if averages.phase[c] == SLIP:
+            mu, most = contacts.material[c, FRICTION], averages.slip[c, 3]
+            first = min(most, mu * max(0.0, averages.first[c, 0]))
+            second = min(most, mu * max(0.0, averages.second[c, 0]))
+            for r in range(1, 3):
+                averages.first[c, r] = first * averages.slip[c, r]
+                averages.second[c, r] = second * averages.slip[c, r]
+
+
+@kernel
+def revise(contacts, members, averages, island):
+    """Which contacts slip or open after all, and whether a step too long for their oscillation needs damping; True if
+    the springs must be integrated again."""
+    again, slipping, change, total = False, False, 0.0, 0.0
+    for a in range(members.shape[0]):
+        c = members[a]
+        fn, f1, f2 = averages.first[c, 0], averages.first[c, 1], averages.first[c, 2]
+        size, mu = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION]
+        if averages.phase[c] == STICK and size > mu * max(0.0, fn):
+            averages.phase[c] = SLIP
+            averages.slip[c, 0] = mu * max(0.0, fn)
+            averages.slip[c, 1], averages.slip[c, 2], averages.slip[c, 3] = f1 / size, f2 / size, size
+            again = True
+        elif averages.phase[c] == SLIP:
+            slipping = True
+            change += abs(size - averages.slip[c, 0])
+            averages.slip[c, 0] = size
+        total += abs(fn)
+    if again:
+        return True
+    damping = island.full[3, 0]
+    for a in range(members.shape[0]):
+        c = members[a]
+        if averages.phase[c] == OPEN or averages.first[c, 0] >= 0.0:
+            continue
+        again = True
+        enough = CRITICAL / sqrt(island.W[3 * a, 3 * a])
+        if contacts.velocity[c, 0] > 0.0 or enough <= island.full[3, 3 * a]:
+            averages.phase[c] = OPEN
+        else:
+            damping = max(damping, enough)
+    if damping > island.full[3, 0]:
+        for i in range(3 * members.shape[0]):
+            island.full[3, i] = max(damping, island.full[3, i])
+    return again or (slipping and change > SETTLED * total)
+
+
+@kernel
+def project_on_cone(force, c, mu):
+    """Normal force to zero if it pulls, tangential force scaled back to μ times the normal one (21), (22)."""
+    fn = max(0.0, force[c, 0])
+    size = sqrt(force[c, 1] * force[c, 1] + force[c, 2] * force[c, 2])
+    force[c, 0] = fn
+    if size > mu * fn:
+        force[c, 1] *= mu * fn / size
+        force[c, 2] *= mu * fn / size
+
+
+@kernel
+def average_forces(contacts, members, averages, island, passes, matmuls, tolerance, dt):
+    """λ̄ and λ̿ of the contacts of an island, inside their friction cones; its dynamics must be up to date."""
+    for a in range(members.shape[0]):
+        averages.phase[members[a]] = STICK if contacts.gap[members[a]] < 0.0 else OPEN
+    for k in range(passes):
+        n = remaining_rows(contacts, members, averages, island)
+        low_rank = deficient(contacts, members, averages)
+        if not integrate_springs(island, n, low_rank, matmuls, tolerance, dt):
+            return False
+        read_forces(contacts, members, averages, island, n, dt)
+        if k + 1 == passes or not revise(contacts, members, averages, island):
+            break
+    for a in range(members.shape[0]):
+        c = members[a]
+        project_on_cone(averages.first, c, contacts.material[c, FRICTION])
+        project_on_cone(averages.second, c, contacts.material[c, FRICTION])
+    return True

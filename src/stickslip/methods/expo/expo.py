@@ -1,0 +1,389 @@
+"""Expo: exponential integration of stiff viscoelastic contacts (Hammoud, Olivieri, Righetti, Carpentier, Del Prete).
+
+Seen from the n contacts, the motion is p̈ = Υλ + p̈_free, λ = −K·Δp − B·Δṗ (eqs. 9–11). With Υ = J·M⁻¹·Jᵀ and p̈_free
+frozen for one step this is linear, and is integrated exactly, however stiff. What the robot feels are two averages of
+the contact forces (23), (25), inside their friction cones:
+
+    λ̄  = 1/dt   ∫λ   moves the velocity:       v⁺ = v + dt·(a_free + M⁻¹Jᵀλ̄)
+    λ̿  = 2/dt²  ∫∫λ  moves the configuration:  q⁺ = q ⊕ dt·(v + dt/2·(a_free + M⁻¹Jᵀλ̿))
+
+Exact for constant Υ and p̈_free; these are evaluated where the robot will be in the middle of the step if it moves on as
+it does, which leaves errors of second order from the configuration and of first order from velocities and impacts.
+Sizes: Υ is 3n×3n; islands of contacts that share no moving body are solved one by one. Cost per step: linear in the
+links, cubic in the contacts of an island, or in six times the links that they lie on.
+
+Differs from the paper in: Υ and p̈_free are those of the middle of the step, not of its beginning; a step in which a gap
+would close in free motion is divided there, so that a contact is not seen up to a step late; the averages are from
+the modes of the contact dynamics, in closed form, where all contacts of an island have the same B/K
+(``modes.py``), else from Padé approximants of systems of half the size (``viscoelastic_pade.py``), of an
+order and a number of repetitions that follow from the norm; slipping contacts are integrated again as such instead of
+being clipped (``average_forces.py``); projection scales the tangential force and keeps the normal one, as the
+authors' code does; detection and anchors are updated at the beginning of a step instead of its end (the same thing);
+joint damping, springs, limits and servos are treated implicitly, so that they do not limit dt; contact points on
+spheres and on moving bodies have the acceleration terms of their wandering (``contact_space.py``).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import Contacts, make_contacts
+from stickslip.collision.soft_pairs.detect import find_contacts
+from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.dynamics.configuration import integrate
+from stickslip.dynamics.crba import composite_inertia
+from stickslip.dynamics.data import MassMatrix, make_data
+from stickslip.dynamics.delassus import ContactRows, contact_jacobian, eliminate, make_contact_rows
+from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
+from stickslip.dynamics.joint_forces import joint_gains
+from stickslip.dynamics.kinematics import forward_accelerations, spatial_inertias
+from stickslip.dynamics.rnea import bias_forces
+from stickslip.errors import expected, number, unknown
+from stickslip.math.linear import copy_to
+from stickslip.math.pade import DEGREES
+from stickslip.methods.base import CONTACTS_FULL, DIVERGED, OK, Capabilities, Inputs, Stage, bounded
+from stickslip.methods.expo.average_forces import (
+    AUTO,
+    MOST_PASSES,
+    PADE,
+    Averages,
+    IslandWork,
+    average_forces,
+    contact_dynamics,
+    make_averages,
+    make_island_work,
+)
+from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands, make_islands
+from stickslip.methods.soft.spring_damper import contact_velocities, spring_damper
+from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, gather_forces, poses_and_velocities
+from stickslip.model.model import Model, State
+
+
+class ContactWork(NamedTuple):
+    """Scratch of the contact dynamics."""
+
+    mass: MassMatrix
+    rows: ContactRows
+    islands: Islands
+    island: IslandWork
+    averages: Averages
+    near: Contacts
+    """What may touch within the step."""
+
+
+MOST_PIECES = 10
+"""Into which a step is divided where contacts begin."""
+SHORTEST = 1e-9
+"""Of the rest of a step: no piece but the last is shorter."""
+FAST = 10.0
+"""[m/s] contacts that close faster than this are not foreseen."""
+HARD = 400.0
+"""[m/s²] nor those that are pressed together harder."""
+TOUCHING = 1e-12
+"""[m] depth at which the next piece begins, so that the contact is found there."""
+
+
+class JointWork(NamedTuple):
+    """Scratch per velocity."""
+
+    stiffness: np.ndarray
+    damping: np.ndarray
+    free: np.ndarray
+    """(nv,) accelerations without contacts."""
+    mean: np.ndarray
+    """(nv,) accelerations under λ̿, then the mean velocity of the step."""
+    middle: np.ndarray
+    """(nq,) the configuration where Υ and p̈_free are evaluated."""
+    q: np.ndarray
+    """(nq,) at the beginning of the step."""
+    v: np.ndarray
+    """(nv,)."""
+    elapsed: np.ndarray
+    """(1,) since the anchors were last moved [s]; part of the memory."""
+
+
+@kernel
+def look_ahead(world, work, joints, contacts, ahead, q, v):
+    """Kinematics and contact points after ``ahead`` [s], if all moved on as it does now; gaps and springs stay."""
+    integrate(world.tree, q, v, ahead, joints.middle)
+    poses_and_velocities(world, work, joints.middle, v)
+    for c in range(contacts.found[0]):
+        for k in range(3):
+            contacts.point[c, k] += ahead * contacts.drift[c, k]
+
+
+@kernel
+def free_motion(world, work, expo, joints, inputs, dt, q, v):
+    """Mass matrix, its factor, and the accelerations of links and joints without contact forces."""
+    support, mass, free = world.support, expo.mass, joints.free
+    gather_forces(world, work, inputs, q, v)
+    spatial_inertias(world.inertia, work.kin)
+    bias_forces(world.tree, support, world.inertia, work.f_ext, work.kin, free)
+    composite_inertia(world.tree, support, world.inertia, work.kin, mass)
+    joint_gains(world.tree, world.passive, world.actuators, q, v, inputs.control, joints.stiffness, joints.damping)
+    for d in range(v.shape[0]):
+        K, B = joints.stiffness[d], joints.damping[d]
+        mass.M[support.start[d]] += dt * (B + dt * K)
+        free[d] = work.tau[d] - free[d] - dt * K * v[d]
+    ltdl_factor(support, mass.M, mass.L)
+    solve(support, mass.L, free)
+    forward_accelerations(world.tree, support, free, work.kin)
+
+
+@kernel
+def islands_fit(world, expo, contacts):
+    """Whether the matrices are large enough; asked before the anchors move, since the step may have to be repeated."""
+    islands = expo.islands
+    for i in range(find_islands(world.support, contacts, islands)):
+        if 3 * (islands.start[i + 1] - islands.start[i]) > expo.island.y.shape[0]:
+            return False
+    return True
+
+
+@kernel
+def contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt):
+    """λ̄ and λ̿ of every contact, island by island."""
+    support, L, islands = world.support, expo.mass.L, expo.islands
+    for c in range(contacts.found[0]):
+        contact_jacobian(support, work.kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, expo.rows)
+        eliminate(support, L, c, expo.rows)
+    for i in range(find_islands(support, contacts, islands)):
+        members = islands.order[islands.start[i] : islands.start[i + 1]]
+        contact_dynamics(support, L, expo.rows, work.kin, contacts, members, expo.island)
+        if not average_forces(contacts, members, expo.averages, expo.island, passes, matmuls, tolerance, dt):
+            return DIVERGED
+    return OK
+
+
+@kernel
+def add_contact_acceleration(world, expo, nc, force, free, out):
+    """out = free + M⁻¹Jᵀλ."""
+    support, rows, L = world.support, expo.rows, expo.mass.L
+    for d in range(out.shape[0]):
+        out[d] = 0.0
+    for c in range(nc):
+        f0, f1, f2 = force[c, 0], force[c, 1], force[c, 2]
+        for k in range(rows.length[c]):
+            out[rows.dofs[c, k]] += rows.Y[c, k, 0] * f0 + rows.Y[c, k, 1] * f1 + rows.Y[c, k, 2] * f2
+    for d in range(out.shape[0]):
+        out[d] /= L[support.start[d]]
+    solve_l(support, L, out)
+    for d in range(out.shape[0]):
+        out[d] += free[d]
+
+
+@kernel
+def accelerate(world, work, expo, joints, contacts, inputs, ahead, passes, matmuls, tolerance, dt, q, v):
+    """``work.acceleration`` under λ̄ and ``joints.mean`` under λ̿."""
+    if ahead > 0.0:
+        look_ahead(world, work, joints, contacts, ahead, q, v)
+    free_motion(world, work, expo, joints, inputs, dt, q, v)
+    status = contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt)
+    if status != OK:
+        return status
+    nc = contacts.found[0]
+    add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
+    add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
+    return OK
+
+
+@kernel
+def integrate_state(world, acceleration, mean, dt, q, v):
+    for d in range(v.shape[0]):
+        mean[d] = v[d] + 0.5 * dt * mean[d]
+        v[d] += dt * acceleration[d]
+    integrate(world.tree, q, mean, dt, q)
+
+
+@kernel
+def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
+    """The time until the first gap closes, as all would move without contact forces, at most ``most`` [s]."""
+    near, first, soon = expo.near, most, False
+    find_contacts(world.pairs, work.kin, most * FAST, near)
+    contact_velocities(work.kin, near)
+    n = min(near.found[0], near.pair.shape[0])
+    for c in range(n):
+        gap, rate = near.gap[c], near.velocity[c, 0]
+        soon = soon or (gap >= 0.0 and gap + most * (rate - 0.5 * most * HARD) < 0.0)
+    if soon:
+        free_motion(world, work, expo, joints, inputs, most, q, v)
+        for c in range(n):
+            if near.gap[c] >= 0.0:
+                gap, rate = near.gap[c] + TOUCHING, near.velocity[c, 0]
+                acceleration = contact_acceleration(work.kin, near, c)[0]
+                root = rate * rate - 2.0 * acceleration * gap
+                if root >= 0.0 and 2.0 * gap < first * (sqrt(root) - rate):
+                    first = 2.0 * gap / (sqrt(root) - rate)
+    return first
+
+
+@kernel
+def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q, v):
+    """A step, or its part up to the next touchdown; returns (status, length). ``last``: nothing may be left over."""
+    middle, _, passes, matmuls, tolerance = how
+    poses_and_velocities(world, work, q, v)
+    status = detect(world, work, contacts)
+    if status == OK and not islands_fit(world, expo, contacts):
+        status = CONTACTS_FULL
+    if status != OK:
+        return status, dt
+    h = dt
+    if not last:
+        h = min(dt, max(time_to_touchdown(world, work, expo, joints, inputs, dt, q, v), SHORTEST * dt))
+    spring_damper(work.kin, contacts, anchors, joints.elapsed[0])
+    status = accelerate(world, work, expo, joints, contacts, inputs, middle * h, passes, matmuls, tolerance, h, q, v)
+    if status == OK:
+        status = bounded(work.acceleration, v, h)
+    if status == OK:
+        integrate_state(world, work.acceleration, joints.mean, h, q, v)
+        joints.elapsed[0] = h
+    return status, h
+
+
+@kernel
+def step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v):
+    """One step, divided where a contact begins: the table of contents of the method."""
+    pieces, left = how[1], dt
+    copy_to(q, joints.q)
+    copy_to(v, joints.v)
+    for k in range(pieces):
+        status, h = piece(world, work, expo, joints, contacts, anchors, inputs, how, k + 1 == pieces, left, q, v)
+        if status != OK:
+            copy_to(joints.q, q)
+            copy_to(joints.v, v)
+            return status
+        left -= h
+        if left <= 1e-9 * dt:
+            break
+    return OK
+
+
+@kernel
+def advance(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v, n):
+    """n steps without Python in between; returns (status, steps done)."""
+    for k in range(n):
+        status = step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v)
+        if status != OK:
+            return status, k
+    return OK, n
+
+
+class Expo(Viscoelastic):
+    """Exponential integration of spring-damper contacts."""
+
+    capabilities = Capabilities(
+        summary="exponential integrator: exact for linear contact dynamics, any stiffness",
+        laws=("spring-damper", "none"),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
+        order=1,
+        reference="Hammoud et al., eqs. (11)–(30)",
+    )
+    replaceable = frozenset({"user", "collision", "record"})
+    options: ClassVar[dict[str, str]] = {
+        **Viscoelastic.options,
+        "matmuls": "'auto' (default): modes, Padé where contacts differ in B/K; 'pade'; or the order of 0 … 6 products",
+        "tolerance": "relative error that chooses the order of a Padé approximant (default 1e-8)",
+        "freeze": "where the contact dynamics is linearised: 'middle' of the step (default), or its 'start'",
+        "landing": "where a contact begins: 'divide' the step there (default), or see it 'late', at the next step",
+        "slip": "'solve' (default): slipping contacts are integrated as such; 'project': they are clipped to the cone",
+    }
+
+    def __init__(
+        self,
+        model: Model,
+        dt: float,
+        law: str,
+        pairs: Pairs,
+        *,
+        matmuls: int | str = "auto",
+        tolerance: float = 1e-8,
+        slip: str = "solve",
+        freeze: str = "middle",
+        landing: str = "divide",
+        **options,
+    ) -> None:
+        super().__init__(model, dt, law, pairs, **options)
+        named = {"auto": AUTO, "pade": PADE}
+        if isinstance(matmuls, bool) or (matmuls not in named and matmuls not in range(len(DEGREES))):
+            raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", matmuls)
+        for name, value, known in (
+            ("slip", slip, ("solve", "project")),
+            ("freeze", freeze, ("middle", "start")),
+            ("landing", landing, ("divide", "late")),
+        ):
+            if value not in known:
+                raise unknown(name, str(value), known)
+        if number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15) > 1.0:
+            raise expected("tolerance", "a number from 1e-15 to 1", tolerance)
+        self.how = (
+            0.5 if freeze == "middle" else 0.0,
+            MOST_PIECES if landing == "divide" else 1,
+            MOST_PASSES if slip == "solve" else 1,
+            named[matmuls] if isinstance(matmuls, str) else int(matmuls),
+            float(tolerance),
+        )
+        """Where to linearise (part of a step), most pieces of a step, passes over the contacts, order and tolerance."""
+        stiffness, damping, free, mean = np.zeros((4, model.nv))
+        middle, q = np.zeros((2, model.nq))
+        self.joints = JointWork(stiffness, damping, free, mean, middle, q, np.zeros(model.nv), np.zeros(1))
+        self._make_work(len(self._buffer.pair), 3 * min(8, len(self._buffer.pair)))
+
+    def _make_work(self, contacts: int, rows: int) -> None:
+        """Scratch for so many contacts, and so many rows in one island."""
+        self.expo = ContactWork(
+            mass=make_data(self.model).mass,
+            rows=make_contact_rows(self.model.support, contacts),
+            islands=make_islands(self.model.nv, contacts),
+            island=make_island_work(rows),
+            averages=make_averages(contacts),
+            near=make_contacts(max(contacts, total(self.world.pairs))),  # nothing grows this one: all may be near
+        )
+
+    def grow(self) -> None:
+        """After CONTACTS_FULL: either the buffer of contacts or the matrix of an island was too small."""
+        rows = len(self.expo.island.y)
+        if len(self.contacts) > len(self._buffer.pair):
+            self.contacts.grow()
+        else:
+            rows = min(2 * rows, 3 * len(self._buffer.pair))
+        self._make_work(len(self._buffer.pair), rows)
+
+    def _fit_work(self) -> None:
+        """The buffer of contacts may have grown elsewhere: in an observation, in a Python collision function."""
+        if len(self._buffer.pair) > len(self.expo.averages.phase):
+            self._make_work(len(self._buffer.pair), len(self.expo.island.y))
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        self._fit_work()
+        memory = (self.expo, self.joints, self._buffer, self.anchors)
+        return advance(self.world, self.work, *memory, inputs, self.how, self.dt, state.q, state.v, n)
+
+    def stages(self) -> dict[str, Stage]:
+        return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
+
+    def _formulate(self, sim) -> None:
+        self._fit_work()
+        while not islands_fit(self.world, self.expo, self._buffer):
+            self.grow()
+        spring_damper(self.work.kin, self._buffer, self.anchors, self.joints.elapsed[0])
+
+    def _solve(self, sim) -> None:
+        """For a Python collision function, whose contacts nobody can foresee: the step is not divided."""
+        middle, _, passes, matmuls, tolerance = self.how
+        status = accelerate(
+            self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs,
+            middle * self.dt, passes, matmuls, tolerance, self.dt, sim.state.q, sim.state.v,
+        )  # fmt: skip
+        if status != OK:
+            self.work.acceleration[:] = np.nan
+
+    def _integrate(self, sim) -> None:
+        integrate_state(self.world, self.work.acceleration, self.joints.mean, self.dt, sim.state.q, sim.state.v)
+        self.joints.elapsed[0] = self.dt
+
+    def memory(self) -> dict[str, np.ndarray]:
+        return {**super().memory(), "elapsed": self.joints.elapsed}

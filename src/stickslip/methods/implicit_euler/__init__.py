@@ -1,0 +1,1 @@
+"""Implicit Euler with spring-damper contacts."""

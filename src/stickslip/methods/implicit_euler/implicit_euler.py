@@ -1,0 +1,181 @@
+"""Implicit Euler: everything, contact forces included, is taken at the end of the step.
+
+    M(q⁺)·(v⁺ − v)/dt + b(q⁺, v⁺) = τ(q⁺, v⁺) + J(q⁺)ᵀ·λ(q⁺, v⁺),    q⁺ = q ⊕ dt·v⁺
+
+solved for the nv velocities v⁺ by Newton's method with the exact Jacobian: ``newton.py``. First order, stable for any
+dt on linear springs and dampers, dissipative. A step whose iteration does not converge, or leads to another turn of a
+joint, is made of shorter ones (counted: ``divided``); where even the shortest does not, the best velocities are used
+and the step is counted as ``unconverged``.
+
+Paper: Hammoud et al., "Exponential integration for efficient and accurate multi-body simulation with stiff
+viscoelastic contacts", method Eul-imp of section VI. Differs from it in: the unknowns are v⁺ alone instead of (q⁺, v⁺);
+the residual is a balance of forces; the line search is on step·r, not on |r|; steps are divided; contacts and limits
+are damped by their mean rate over the step, so that forces do not jump where surfaces meet, see
+``spring_damper_derivatives.py``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.dynamics.derivatives import make_derivatives
+from stickslip.errors import expected, number
+from stickslip.math.linear import copy_to
+from stickslip.methods.base import OK, Capabilities, Inputs, bounded
+from stickslip.methods.implicit_euler.implicit_step import (
+    DIVIDED,
+    ITERATIONS,
+    UNCONVERGED,
+    leaps,
+    make_newton,
+    make_report,
+    solve,
+)
+from stickslip.methods.implicit_euler.spring_damper_derivatives import begin_contacts
+from stickslip.methods.soft.spring_damper import Anchors, spring_damper
+from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, update_kinematics
+from stickslip.model.model import Model, State
+
+DIVISIONS = 6
+"""A step that does not converge is divided, into up to 2⁶ shorter ones."""
+
+
+@kernel
+def step(world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v):
+    """One step: solve for its end, let the anchors follow, go there.
+
+    Where the iteration does not converge, the step is made of two, four, … shorter ones, up to 2^DIVISIONS.
+    """
+    copy_to(q, report.q)
+    copy_to(v, report.v)
+    report.tally[ITERATIONS] = 0
+    left, piece, worst = 1 << DIVISIONS, 1 << DIVISIONS, 0.0  # in units of the shortest step
+    while left > 0:
+        h = dt * piece / (1 << DIVISIONS)
+        status = solve(
+            world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, h, q, v
+        )
+        good = report.residual[0] <= tolerance and not leaps(world.tree, v, newton.v, h)
+        if status == OK and piece > 1 and not good:
+            piece //= 2
+            continue
+        if status == OK:
+            status = bounded(work.acceleration, v, h)
+        if status != OK:
+            copy_to(report.q, q)
+            copy_to(report.v, v)
+            return status
+        spring_damper(work.kin, contacts, anchors, h)
+        begin_contacts(work.kin, contacts, anchors, start)
+        copy_to(newton.q, q)
+        copy_to(newton.v, v)
+        left -= piece
+        worst = max(worst, report.residual[0])
+    report.residual[0] = worst
+    if piece < 1 << DIVISIONS:
+        report.tally[DIVIDED] += 1
+        for d in range(v.shape[0]):
+            work.acceleration[d] = (v[d] - report.v[d]) / dt
+    if not worst <= tolerance:
+        report.tally[UNCONVERGED] += 1
+    return OK
+
+
+@kernel
+def begin(world, work, contacts, anchors, start, q, v):
+    """What the first step must know of the contacts at its beginning; later ones know it from the step before."""
+    update_kinematics(world, work, q, v)
+    status = detect(world, work, contacts)
+    if status == OK:
+        begin_contacts(work.kin, contacts, anchors, start)
+    return status
+
+
+@kernel
+def advance(
+    world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v, n
+):
+    """n steps without Python in between; returns (status, steps done)."""
+    status = begin(world, work, contacts, anchors, start, q, v)
+    if status != OK:
+        return status, 0
+    for k in range(n):
+        status = step(
+            world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v
+        )
+        if status != OK:
+            return status, k
+    return OK, n
+
+
+class ImplicitEuler(Viscoelastic):
+    """Implicit Euler with spring-damper contacts."""
+
+    capabilities = Capabilities(
+        summary="implicit Euler, contact forces at the end of the step, Newton's method",
+        laws=("spring-damper", "none"),
+        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
+        order=1,
+        reference="Hammoud et al., method Eul-imp of section VI",
+    )
+
+    options: ClassVar[dict[str, str]] = {
+        **Viscoelastic.options,
+        "tolerance": "relative error of the velocities at which the iteration ends (default 1e-8)",
+        "max_iterations": "of Newton's method in one step (default 30)",
+    }
+    replaceable = frozenset({"user", "record"})
+
+    def __init__(
+        self,
+        model: Model,
+        dt: float,
+        law: str,
+        pairs: Pairs,
+        *,
+        tolerance: float = 1e-8,
+        max_iterations: int = 30,
+        **options,
+    ) -> None:
+        super().__init__(model, dt, law, pairs, **options)
+        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # never full in mid-step
+        self.tolerance = number("tolerance", tolerance, "a number > 0", above=0.0)
+        if number("max_iterations", max_iterations, "a whole number ≥ 1", least=1.0) != int(max_iterations):
+            raise expected("max_iterations", "a whole number ≥ 1", max_iterations)
+        self.max_iterations = int(max_iterations)
+        self.start = np.zeros(len(self.anchors.active))
+        """(pairs,) gaps at the beginning of the step, 0 where open [m]."""
+        self.derivatives, self.newton, self.report = make_derivatives(model), make_newton(model), make_report(model)
+
+    @property
+    def iterations(self) -> int:
+        return int(self.report.tally[ITERATIONS])
+
+    @property
+    def residual(self) -> float:
+        return float(self.report.residual[0])
+
+    @property
+    def unconverged(self) -> int:
+        return int(self.report.tally[UNCONVERGED])
+
+    @property
+    def divided(self) -> int:
+        """Steps so far that were made of shorter ones."""
+        return int(self.report.tally[DIVIDED])
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        memory = (self.contacts.arrays, self.anchors, self.start, inputs)
+        scratch = (self.derivatives, self.newton, self.report)
+        options = (self.tolerance, self.max_iterations, self.dt)
+        return advance(self.world, self.work, *memory, *scratch, *options, state.q, state.v, n)
+
+    def _formulate(self, sim) -> None:
+        """For the eye: the forces of the law at this state, with a copy of its memory."""
+        copy = Anchors(*(array.copy() for array in self.anchors))
+        spring_damper(self.work.kin, self.contacts.arrays, copy, 0.0)

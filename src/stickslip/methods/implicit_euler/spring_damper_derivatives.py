@@ -1,0 +1,274 @@
+"""Spring–damper contacts at the end of an implicit step: their forces, and the exact derivatives of these.
+
+The law is that of ``spring_damper.py``, at the end of the step, with the anchors of its beginning, which stay as they
+are: an iteration may look at many ends of a step before it settles on one. In the contact frame
+
+    λ_n = max(0, −K·(gap − rest) − B·(gap − gap₀)/dt),   g = −K·s − B·ṗ_t,   λ_t = g or, where |g| > μ·λ_n, μ·λ_n·g/|g|
+
+with gap₀ ≤ 0 the gap at the beginning, 0 if the contact was open then; and the stretch s = (p − p₀)_t of a point,
+s = s₀ + dt·ṗ_t of a rolling sphere, s = 0 where the contact is new.
+
+Let body 2 be displaced by ξ = (v, ω) at the contact point p and its spatial velocity change by ξ × V₂ + η; ω_rel is the
+angular velocity of body 2 against body 1. Then, with δn the turn of the normal and δp the way of the contact point,
+
+    δf = P·δp + D·(ω_rel × δp + ω × v₂ + v × ω₂ + η_lin) + N·δn,    δm = δp × f
+
+where P = ∂f/∂p, D = ∂f/∂ṗ and N = ∂f/∂n (3×3, world axes, body 1 at rest). Where body 1 is flat, δn = 0 and
+δp = v − r·n × ω, r the radius (0 for a point); elsewhere see ``turning_normals.py``.
+
+Body 1 moves the contact the other way and carries it along: δW = ξ₁ ×* W + E(ξ₂ − ξ₁), nothing but ξ ×* W where it
+moves both. Contacts with the world add a 6×6 stiffness and damping to their link, at a cost that does not depend on the
+depth of the tree; those between two moving links go straight into the matrix.
+
+Differs from ``spring_damper.py`` in: the normal damper sees the mean rate of compression over the step instead of ġap
+at its end. With ġap the force would jump by B·ġap where the surfaces meet, and an implicit equation whose force jumps
+need not have a solution. The two are the same where a contact lasts and its point moves along a straight line.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS
+from stickslip.dynamics.derivatives import load_force
+from stickslip.dynamics.jacobian import last_dof, link_point, point_velocity, velocity_at
+from stickslip.methods.implicit_euler.turning_normals import (
+    displaced,
+    load_turning_contact,
+    normal_slopes,
+    turns,
+    world_force,
+)
+from stickslip.methods.soft.spring_damper import contact_velocities, hold
+
+
+@kernel
+def begin_contacts(kin, contacts, anchors, start):
+    """Keep the gaps at the beginning of a step, ``start`` (pairs,) ≤ 0 [m]; anchor contacts that have no anchor yet."""
+    for k in range(start.shape[0]):
+        start[k] = 0.0
+    for c in range(contacts.found[0]):
+        k = contacts.pair[c]
+        start[k] = min(0.0, contacts.gap[c])
+        if contacts.gap[c] < 0.0 and anchors.active[k] == 0:  # after a start, or in a state that was set
+            hold(kin, contacts, anchors, c, k, 0.0, 0.0)
+
+
+@kernel
+def slopes(contacts, anchors, c, dt):
+    """(k_n, k_t, b_t): stiffness of contact c along the normal, stiffness and damping in the tangent plane."""
+    K, B = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
+    if anchors.active[contacts.pair[c]] == 0:  # new: no stretch, and where springs rest at detection no spring yet
+        return (0.0 if anchors.at_detection[0] != 0 else K) + B / dt, 0.0, B
+    if contacts.rolling[c] != 0:
+        return K + B / dt, 0.0, B + K * dt
+    return K + B / dt, K, B
+
+
+@kernel
+def forces_before_cone(kin, contacts, anchors, start, c, dt):
+    """(normal force, tangential forces g₁ and g₂, h·n) of contact c before friction limits them: g = h − n·(h·n)."""
+    k, a, A, v = contacts.pair[c], contacts.link1[c], contacts.axes, contacts.velocity
+    kn, _, bt = slopes(contacts, anchors, c, dt)
+    fn = -kn * contacts.gap[c] + contacts.material[c, DAMPING] * start[k] / dt
+    if anchors.active[k] != 0:
+        fn += contacts.material[c, STIFFNESS] * anchors.rest[k]
+    else:
+        fn += contacts.material[c, PRELOAD]
+    fn = max(0.0, fn)
+    along, g1, g2 = -bt * v[c, 0], -bt * v[c, 1], -bt * v[c, 2]
+    if anchors.active[k] != 0:
+        x0, y0, z0 = link_point(kin, a, anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
+        if contacts.rolling[c] != 0:  # where the point was: the way that it has rolled since stretches nothing
+            x, y, z = link_point(kin, a, anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2])
+        else:
+            x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
+        K = contacts.material[c, STIFFNESS]
+        along -= K * (A[c, 0, 0] * (x - x0) + A[c, 0, 1] * (y - y0) + A[c, 0, 2] * (z - z0))
+        g1 -= K * (A[c, 1, 0] * (x - x0) + A[c, 1, 1] * (y - y0) + A[c, 1, 2] * (z - z0))
+        g2 -= K * (A[c, 2, 0] * (x - x0) + A[c, 2, 1] * (y - y0) + A[c, 2, 2] * (z - z0))
+    return fn, g1, g2, along
+
+
+@kernel
+def end_forces(kin, contacts, anchors, start, dt):
+    """contacts.velocity and contacts.force at the end of a step of length dt; the anchors are only read."""
+    contact_velocities(kin, contacts)
+    for c in range(contacts.found[0]):
+        if contacts.gap[c] >= 0.0:
+            contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = 0.0, 0.0, 0.0
+            continue
+        fn, f1, f2, _ = forces_before_cone(kin, contacts, anchors, start, c, dt)
+        size, most = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION] * fn
+        if size > most:
+            f1, f2 = most / size * f1, most / size * f2
+        contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn, f1, f2
+
+
+@kernel
+def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
+    """slope[0] = P, slope[1] = D and, where the normal turns, slope[2] = N (3, 3) of contact c in world axes;
+    ``local`` (3, 3) is scratch.
+
+    ``exact`` is 1, or 0 to hold the size of sliding friction: its derivatives are then those of a damper.
+    Returns 0 if they are zero: the contact is open or about to open.
+    """
+    fn, g1, g2, along = forces_before_cone(kin, contacts, anchors, start, c, dt)
+    if contacts.gap[c] >= 0.0 or fn == 0.0:
+        return 0
+    kn, kt, bt = slopes(contacts, anchors, c, dt)
+    A = contacts.axes
+    size, most = sqrt(g1 * g1 + g2 * g2), contacts.material[c, FRICTION] * fn
+    for which in range(2):
+        n, t = (kn, kt) if which == 0 else (0.0, bt)
+        for i in range(3):
+            for j in range(3):
+                local[i, j] = 0.0
+        local[0, 0] = -n
+        if size > most:  # the direction follows g, the size follows the normal force
+            e1, e2, mu, ratio = g1 / size, g2 / size, contacts.material[c, FRICTION], most / size
+            local[1, 0], local[2, 0] = -exact * n * mu * e1, -exact * n * mu * e2
+            local[1, 1] = -t * ratio * (1.0 - exact * e1 * e1)
+            local[2, 2] = -t * ratio * (1.0 - exact * e2 * e2)
+            local[1, 2] = exact * t * ratio * e1 * e2
+            local[2, 1] = local[1, 2]
+        else:
+            local[1, 1], local[2, 2] = -t, -t
+        for i in range(3):
+            for j in range(3):
+                x = 0.0
+                for m in range(3):
+                    x += A[c, m, i] * (local[m, 0] * A[c, 0, j] + local[m, 1] * A[c, 1, j] + local[m, 2] * A[c, 2, j])
+                slope[which, i, j] = x
+    if turns(contacts, c):
+        normal_slopes(contacts, c, fn, g1, g2, along, exact, slope[2])
+    return 1
+
+
+@kernel
+def load_contacts(kin, contacts, anchors, start, dt, exact, local, slope, der):
+    """Stiffness and damping of the contacts with the world, on the links that carry them."""
+    for c in range(contacts.found[0]):
+        if contacts.link1[c] == 0 and force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope) != 0:
+            if turns(contacts, c):
+                load_turning_contact(kin, contacts, c, slope, der)
+            else:
+                load_contact(kin, contacts, c, contacts.radius[c], slope, der)
+
+
+@kernel
+def load_contact(kin, contacts, c, radius, slope, der):
+    b, O, A, K, D = contacts.link2[c], kin.origin, contacts.axes, der.stiffness, der.damping
+    x, y, z = contacts.point[c, 0] - O[b, 0], contacts.point[c, 1] - O[b, 1], contacts.point[c, 2] - O[b, 2]
+    nx, ny, nz = radius * A[c, 0, 0], radius * A[c, 0, 1], radius * A[c, 0, 2]
+    fx, fy, fz = world_force(contacts, c)
+    load_force(der, b, fx, fy, fz, x + nx, y + ny, z + nz)
+    vx, vy, vz = point_velocity(kin, b, contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2])
+    wx, wy, wz = kin.vel[b, 3], kin.vel[b, 4], kin.vel[b, 5]
+    for i in range(3):
+        # a row m times [r]× is m × r; the lower rows are r × the upper ones
+        p0, p1, p2 = -slope[0, i, 0], -slope[0, i, 1], -slope[0, i, 2]
+        d0, d1, d2 = -slope[1, i, 0], -slope[1, i, 1], -slope[1, i, 2]
+        h0, h1, h2 = d1 * wz - d2 * wy, d2 * wx - d0 * wz, d0 * wy - d1 * wx
+        q0 = -(p1 * (z + nz) - p2 * (y + ny)) - (d1 * vz - d2 * vy) - (h1 * nz - h2 * ny)
+        q1 = -(p2 * (x + nx) - p0 * (z + nz)) - (d2 * vx - d0 * vz) - (h2 * nx - h0 * nz)
+        q2 = -(p0 * (y + ny) - p1 * (x + nx)) - (d0 * vy - d1 * vx) - (h0 * ny - h1 * nx)
+        e0, e1, e2 = -(d1 * z - d2 * y), -(d2 * x - d0 * z), -(d0 * y - d1 * x)
+        add_row(K, b, i, 1.0, p0, p1, p2, q0, q1, q2)
+        add_row(D, b, i, 1.0, d0, d1, d2, e0, e1, e2)
+        # [r]× has −z, y in its row 0, z, −x in row 1 and −y, x in row 2: column i goes to the other two rows
+        if i == 0:
+            one, first, two, second = 4, z, 5, -y
+        elif i == 1:
+            one, first, two, second = 3, -z, 5, x
+        else:
+            one, first, two, second = 3, y, 4, -x
+        add_row(K, b, one, first, p0, p1, p2, q0, q1, q2)
+        add_row(K, b, two, second, p0, p1, p2, q0, q1, q2)
+        add_row(D, b, one, first, d0, d1, d2, e0, e1, e2)
+        add_row(D, b, two, second, d0, d1, d2, e0, e1, e2)
+
+
+@kernel
+def add_row(M, b, i, scale, x0, x1, x2, x3, x4, x5):
+    M[b, i, 0] += scale * x0
+    M[b, i, 1] += scale * x1
+    M[b, i, 2] += scale * x2
+    M[b, i, 3] += scale * x3
+    M[b, i, 4] += scale * x4
+    M[b, i, 5] += scale * x5
+
+
+@kernel
+def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, slope, move, vel, A):
+    """A −= dJᵀλ of the contacts between two moving links, at constant directions of the joints (``project`` has those).
+
+    Column k displaces what hangs on joint k by move[k] and adds vel[k] (nv, 6) to its velocity.
+    """
+    for c in range(contacts.found[0]):
+        if contacts.link1[c] == 0 or contacts.gap[c] >= 0.0:
+            continue
+        stiff = force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope)
+        if stiff == 0:
+            continue
+        k1, k2 = last_dof(support, contacts.link1[c]), last_dof(support, contacts.link2[c])
+        while k1 >= 0 or k2 >= 0:
+            k = max(k1, k2)
+            couple_column(support, kin, contacts, c, contacts.radius[c], slope, k, k == k1, k == k2, move, vel, A)
+            if k == k1:
+                k1 = support.dof_parent[k1]
+            if k == k2:
+                k2 = support.dof_parent[k2]
+
+
+@kernel
+def couple_column(support, kin, contacts, c, radius, slope, k, moves1, moves2, move, vel, A):
+    a, b, O = contacts.link1[c], contacts.link2[c], kin.origin
+    px, py, pz = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
+    of = a if moves1 else b
+    x, y, z = px - O[of, 0], py - O[of, 1], pz - O[of, 2]
+    vx, vy, vz = velocity_at(move, k, x, y, z)
+    wx, wy, wz = move[k, 3], move[k, 4], move[k, 5]
+    fx, fy, fz = world_force(contacts, c)
+    f0, f1, f2, m0, m1, m2 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    if moves1:
+        f0, f1, f2 = wy * fz - wz * fy, wz * fx - wx * fz, wx * fy - wy * fx
+        m0, m1, m2 = vy * fz - vz * fy, vz * fx - vx * fz, vx * fy - vy * fx
+    if moves1 != moves2:
+        sign = 1.0 if moves2 else -1.0
+        n = contacts.axes
+        nx, ny, nz = radius * n[c, 0, 0], radius * n[c, 0, 1], radius * n[c, 0, 2]
+        dx, dy, dz = vx - (ny * wz - nz * wy), vy - (nz * wx - nx * wz), vz - (nx * wy - ny * wx)
+        if turns(contacts, c):
+            dx, dy, dz, tx, ty, tz = displaced(contacts, c, vx, vy, vz, wx, wy, wz)
+            N = slope[2]
+            f0 += sign * (N[0, 0] * tx + N[0, 1] * ty + N[0, 2] * tz)
+            f1 += sign * (N[1, 0] * tx + N[1, 1] * ty + N[1, 2] * tz)
+            f2 += sign * (N[2, 0] * tx + N[2, 1] * ty + N[2, 2] * tz)
+        m0 += sign * (dy * fz - dz * fy)
+        m1 += sign * (dz * fx - dx * fz)
+        m2 += sign * (dx * fy - dy * fx)
+        V = kin.vel
+        sx, sy, sz = point_velocity(kin, b, px, py, pz)
+        ox, oy, oz = V[b, 3], V[b, 4], V[b, 5]
+        rx, ry, rz = ox - V[a, 3], oy - V[a, 4], oz - V[a, 5]
+        ex, ey, ez = velocity_at(vel, k, x, y, z)
+        ux = ex + ry * dz - rz * dy + wy * sz - wz * sy + vy * oz - vz * oy
+        uy = ey + rz * dx - rx * dz + wz * sx - wx * sz + vz * ox - vx * oz
+        uz = ez + rx * dy - ry * dx + wx * sy - wy * sx + vx * oy - vy * ox
+        P, D = slope[0], slope[1]
+        f0 += sign * (P[0, 0] * dx + P[0, 1] * dy + P[0, 2] * dz + D[0, 0] * ux + D[0, 1] * uy + D[0, 2] * uz)
+        f1 += sign * (P[1, 0] * dx + P[1, 1] * dy + P[1, 2] * dz + D[1, 0] * ux + D[1, 1] * uy + D[1, 2] * uz)
+        f2 += sign * (P[2, 0] * dx + P[2, 1] * dy + P[2, 2] * dz + D[2, 0] * ux + D[2, 1] * uy + D[2, 2] * uz)
+    d1, d2 = last_dof(support, a), last_dof(support, b)
+    while d1 != d2:  # what lies before the common ancestor moves both sides alike and feels nothing
+        d = max(d1, d2)
+        link, sign = (a, -1.0) if d == d1 else (b, 1.0)
+        sx, sy, sz = velocity_at(kin.S, d, px - O[link, 0], py - O[link, 1], pz - O[link, 2])
+        S = kin.S
+        A[d, k] -= sign * (sx * f0 + sy * f1 + sz * f2 + S[d, 3] * m0 + S[d, 4] * m1 + S[d, 5] * m2)
+        if d == d1:
+            d1 = support.dof_parent[d1]
+        else:
+            d2 = support.dof_parent[d2]

@@ -1,0 +1,123 @@
+"""How a method reads the materials of a scene's surfaces, in words: one source for reports and for warnings.
+
+A stepper says in ``reads`` what each property of a material becomes, or, of one that it does not honour, what takes its
+place; here is what the scene asks for, and how both make sentences.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip.collision.soft_pairs.pairs import Pairs, materials
+from stickslip.model.model import Model
+from stickslip.model.shape import Material, Shape, combine
+
+NAMES = {
+    "friction": ("friction μ", ""),
+    "stiffness": ("stiffness K", " N/m"),
+    "damping": ("damping B", " N s/m"),
+    "restitution": ("restitution e", ""),
+    "preload": ("preload P", " N"),
+}
+"""The properties in the order of rows of ``material``: name and unit in sentences."""
+UNSAID = ("acts as the method defines it", "does not act")
+"""Of honoured properties and of others, where a stepper from outside says nothing."""
+
+SPRINGS = {
+    "friction": "Coulomb's circular cone; until it slips, a spring and a damper along the surface",
+    "stiffness": "a spring per contact and direction, as it is",
+    "damping": "a damper per contact and direction, as it is",
+    "restitution": "bounce follows from stiffness and damping",
+    "preload": "presses as soon as a contact touches",
+}
+RIGID = {
+    "friction": "a polygonal cone",
+    "stiffness": "contacts are rigid",
+    "damping": "contacts are rigid",
+    "restitution": "Newton's law of impact",
+    "preload": "contacts press no more than they must",
+}
+VARIATIONAL = {
+    **RIGID,
+    "friction": "Coulomb's cone, by the law as a pyramid or as the circle",
+    "restitution": "impacts are inelastic",
+}
+STICKING = {
+    **RIGID,
+    "friction": "contacts stick under any load",
+    "restitution": "contacts stay where they touch",
+}
+
+
+class Asked(NamedTuple):
+    """What the pairs of surfaces that may touch ask for, of one property."""
+
+    least: float
+    largest: float
+    said: bool
+    """Whether a surface says so; else it is the default of all."""
+
+
+def asked_for(model: Model, pairs: Pairs | None) -> dict[str, Asked]:
+    """By property; empty where nothing can touch. ``pairs`` None: of all shapes that are allowed to touch."""
+    solid = [shape for shape in model.shapes if shape.group or shape.mask]
+    rows = materials(pairs) if pairs is not None else _combined(model, solid)
+    if len(rows) == 0:
+        return {}
+    said = [any(getattr(shape.material, name) is not None for shape in solid) for name in NAMES]
+    return {
+        name: Asked(float(low), float(high), given)
+        for name, low, high, given in zip(NAMES, rows.min(axis=0), rows.max(axis=0), said, strict=True)
+    }
+
+
+def _combined(model: Model, solid: Sequence[Shape]) -> np.ndarray:
+    """(n, 5) the materials of pairs, by kinds of surfaces: of a thousand equal balls one row."""
+    kinds: dict[tuple[Material, int, int], set[int]] = {}
+    for shape in solid:
+        kinds.setdefault((shape.material, shape.group, shape.mask), set()).add(shape.link)
+    parent = model.tree.parent
+
+    def apart(a: int, b: int) -> bool:
+        return a != b and not (a and parent[b] == a) and not (b and parent[a] == b)
+
+    rows = []
+    for one, other in itertools.combinations_with_replacement(kinds, 2):
+        meet = one[1] & other[2] or other[1] & one[2]
+        if meet and any(apart(a, b) for a in kinds[one] for b in kinds[other]):
+            rows.append(combine(one[0], other[0]).row)
+    return np.array(rows).reshape(-1, len(NAMES))
+
+
+def how_read(asked: Mapping[str, Asked], honours: frozenset[str], reads: Mapping[str, str]) -> tuple[str, ...]:
+    """A sentence for each property that plays a part."""
+    if not asked:
+        return ("nothing can touch: materials do not act",)
+    return tuple(
+        f"{_value(name, values)}: {reads.get(name, UNSAID[0]) if name in honours else _instead(name, reads)}"
+        for name, values in asked.items()
+        if values.largest > 0.0 or name in honours & {"friction", "stiffness", "damping"}
+    )
+
+
+def beyond(asked: Mapping[str, Asked], honours: frozenset[str], reads: Mapping[str, str]) -> dict[str, str]:
+    """What the scene asks for and the method cannot give, by property: ``restitution e = 0.7: …``."""
+    return {
+        name: f"{_value(name, values)}: {reads.get(name, UNSAID[1])}"
+        for name, values in asked.items()
+        if name not in honours and values.said and values.largest > 0.0
+    }
+
+
+def _instead(name: str, reads: Mapping[str, str]) -> str:
+    return f"does not act; {reads[name]}" if name in reads else UNSAID[1]
+
+
+def _value(name: str, values: Asked) -> str:
+    title, unit = NAMES[name]
+    low, high = f"{values.least:g}", f"{values.largest:g}"
+    return f"{title} = {low}{unit}" if low == high else f"{title} = {low} … {high}{unit}"

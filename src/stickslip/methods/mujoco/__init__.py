@@ -1,0 +1,1 @@
+"""The method mujoco: MuJoCo's engine on the identical model."""

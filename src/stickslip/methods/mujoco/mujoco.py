@@ -1,0 +1,310 @@
+"""MuJoCo as a method: its engine steps the identical model, and its contacts and forces are shown as everybody's are.
+
+    M·a + c = τ + Jᵀ·f,    f = the minimiser of MuJoCo's convex problem,    v⁺ = v + dt·a,    q⁺ = q ⊕ dt·v⁺    (Euler)
+
+Everything happens in ``mj_step``: kinematics, collision, constraint solver, integrator. The laws:
+
+* ``soft``           contacts by ``solref`` and ``solimp`` as the scene has them, MuJoCo's default where it is silent;
+* ``spring-damper``  stiffness and damping of the materials, per contact; see ``mujoco_model``;
+* ``none``           no contacts.
+
+Joint limits and closed loops are MuJoCo's own springs. Steps run in C without Python in between, except where a wrench
+acts from outside: MuJoCo wants it at a body's centre of mass, which moves against the link's origin from step to step.
+Whether a step of such a stretch reached the iteration limit is read off the solver's statistics, a line per iteration,
+which later steps overwrite only as far as they iterate; then the stretch is repeated and its steps are counted. MuJoCo
+keeps statistics of 20 islands.
+
+Reference: Todorov, Erez, Tassa, "MuJoCo: A physics engine for model-based control", IROS 2012; Todorov, ICRA 2014.
+Differs from MuJoCo's defaults in: elliptic cones; no reset of a state that is not finite.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, ClassVar
+
+import mujoco
+import numpy as np
+
+from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList
+from stickslip.collision.mujoco_detector import MOST_PER_PAIR
+from stickslip.collision.soft_pairs.pairs import Pairs
+from stickslip.errors import InputError, number, unknown
+from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Stage, Stepper
+from stickslip.methods.materials import RIGID, SPRINGS
+from stickslip.methods.mujoco.loop_errors import loop_errors
+from stickslip.methods.mujoco.mujoco_model import IMPEDANCE, make_peer, soft_numbers, stable_step
+from stickslip.methods.soft.spring_damper import contact_velocities
+from stickslip.methods.soft.viscoelastic import update_kinematics
+from stickslip.model.compile import attach_bodies
+from stickslip.model.mjspec import collected_warnings
+from stickslip.model.model import Model, State
+from stickslip.model.shape import combine
+
+INTEGRATORS = {
+    "euler": mujoco.mjtIntegrator.mjINT_EULER,
+    "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+    "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    "rk4": mujoco.mjtIntegrator.mjINT_RK4,
+}
+SOLVERS = {
+    "newton": mujoco.mjtSolver.mjSOL_NEWTON,
+    "cg": mujoco.mjtSolver.mjSOL_CG,
+    "pgs": mujoco.mjtSolver.mjSOL_PGS,
+}
+CONES = {"elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC, "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL}
+UNTOUCHED = -1.0
+"""Written where the solver's statistics of its last allowed iteration go: no gradient is negative."""
+
+
+class MuJoCo(Stepper):
+    """MuJoCo's engine."""
+
+    capabilities = Capabilities(
+        summary="MuJoCo's engine on the identical model",
+        laws=("soft", "spring-damper", "none"),
+        honours=frozenset({"friction"}),
+        order=1,
+        reference="Todorov, Erez, Tassa, IROS 2012; Todorov, ICRA 2014; MuJoCo's documentation",
+        loops=True,
+        stiff_loops=False,
+    )
+    options: ClassVar[dict[str, str]] = {
+        "integrator": f"{', '.join(map(repr, INTEGRATORS))} (default 'euler')",
+        "solver": f"{', '.join(map(repr, SOLVERS))} (default 'newton')",
+        "cone": "'elliptic' (default) or 'pyramidal', MuJoCo's own default",
+        "iterations": "of the solver, at most (default 100)",
+        "tolerance": "of the solver (default 1e-8)",
+        "impratio": "how much stiffer friction is than normal contact, > 0 (default 1): more is less creep",
+        "noslip_iterations": "of the solver that undoes creep afterwards (default 0)",
+    }
+    default_dt = 2e-3
+    finds_pairs = False
+    at_overlap = "its contacts will push it out"
+    at_unconverged = "allow more iterations, or choose solver='newton'"
+    observing = ("kinematics", "collision")
+    replaceable = frozenset({"user", "record"})
+
+    def __init__(
+        self,
+        model: Model,
+        dt: float,
+        law: str,
+        pairs: Pairs,
+        *,
+        integrator: str = "euler",
+        solver: str = "newton",
+        cone: str = "elliptic",
+        iterations: int = 100,
+        tolerance: float = 1e-8,
+        impratio: float = 1.0,
+        noslip_iterations: int = 0,
+    ) -> None:
+        super().__init__(model, dt, law, pairs)
+        self.peer = make_peer(model, law)
+        self.mj = self.peer.mj
+        self.contacts = ContactList(self.work.kin, capacity=64)
+        option = self.mj.opt
+        option.timestep = dt
+        option.integrator = INTEGRATORS[_choice("integrator", integrator, INTEGRATORS)]
+        option.solver = SOLVERS[_choice("solver", solver, SOLVERS)]
+        option.cone = CONES[_choice("cone", cone, CONES)]
+        option.iterations = _whole("iterations", iterations, 1)
+        option.tolerance = number("tolerance", tolerance, "a number ≥ 0", least=0.0)
+        option.impratio = number("impratio", impratio, "a number > 0", above=0.0)
+        option.noslip_iterations = _whole("noslip_iterations", noslip_iterations, 0)
+        option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        if law == "none":
+            option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+        self.data, self._seen = mujoco.MjData(self.mj), mujoco.MjData(self.mj)
+        bodies, self._link_body = attach_bodies(self.mj)
+        self._geom_link = np.array([bodies[b].link for b in self.mj.geom_bodyid], dtype=np.int64)
+        self._materials: dict[tuple[int, int], tuple[float, ...]] = {}
+        self._failed = 0
+        last = np.arange(mujoco.mjNISLAND) * mujoco.mjNSOLVER + option.iterations - 1
+        self._last_iteration = last if option.iterations <= mujoco.mjNSOLVER else None
+
+    # -- steps -------------------------------------------------------------------------------------------------
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        d = self.data
+        self._hand_over(d, state, inputs)
+        d.warning.number[:] = 0
+        with collected_warnings():
+            if n > 1 and self._last_iteration is not None and not inputs.wrench.any():
+                before = d.qacc_warmstart.copy()
+                d.solver.gradient[self._last_iteration] = UNTOUCHED
+                mujoco.mj_step(self.mj, d, n)
+                if self._well() and np.all(d.solver.gradient[self._last_iteration] == UNTOUCHED):
+                    state.q[:], state.v[:] = d.qpos, d.qvel
+                    return OK, n
+                self._hand_over(d, state, inputs)
+                d.qacc_warmstart[:] = before
+                d.warning.number[:] = 0
+            return self._one_by_one(state, inputs, n)
+
+    def _one_by_one(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        d, pushed = self.data, bool(inputs.wrench.any())
+        for k in range(n):
+            before = d.qacc_warmstart.copy()
+            if pushed:
+                self._push(d, inputs)
+            mujoco.mj_step(self.mj, d)
+            if not self._well():
+                self.work.acceleration[:] = d.qacc
+                d.qacc_warmstart[:] = before
+                return DIVERGED, k
+            self._failed += self.iterations >= self.mj.opt.iterations
+            state.q[:], state.v[:] = d.qpos, d.qvel
+        return OK, n
+
+    def _well(self) -> bool:
+        """Whether all that happened since the warnings were cleared is finite and complete."""
+        d, warning = self.data, mujoco.mjtWarning
+        if d.warning.number[warning.mjWARN_CONTACTFULL] or d.warning.number[warning.mjWARN_CNSTRFULL]:
+            raise InputError(
+                f"method 'mujoco': {d.ncon} contacts do not fit into MuJoCo's memory of {self.mj.narena} bytes"
+            )
+        return not d.warning.number.any() and bool(np.all(np.abs(d.qvel) <= FASTEST))
+
+    def _hand_over(self, data: mujoco.MjData, state: State, inputs: Inputs) -> None:
+        data.time, data.qpos[:], data.qvel[:] = state.time, state.q, state.v
+        data.ctrl[:], data.qfrc_applied[:], data.xfrc_applied[:] = inputs.control, inputs.applied, 0.0
+
+    def _push(self, data: mujoco.MjData, inputs: Inputs) -> None:
+        """Our wrenches act at the origins of links, MuJoCo's at centres of mass."""
+        mujoco.mj_kinematics(self.mj, data)
+        body, wrench = self._link_body, inputs.wrench
+        arm = data.xipos[body] - data.xpos[body]
+        data.xfrc_applied[body, :3] = wrench[:, :3]
+        data.xfrc_applied[body, 3:] = wrench[:, 3:] - np.cross(arm, wrench[:, :3])
+
+    # -- what is seen of it ------------------------------------------------------------------------------------
+
+    def stages(self) -> dict[str, Stage]:
+        return {"kinematics": self._kinematics, "collision": self._observe}
+
+    def _kinematics(self, sim) -> None:
+        update_kinematics(self.world, self.work, sim.state.q, sim.state.v)
+
+    def _observe(self, sim) -> None:
+        """The contacts of the step that begins here, and the forces that act in it."""
+        d = self._seen
+        self._hand_over(d, sim.state, sim.inputs)
+        d.qacc_warmstart[:] = self.data.qacc_warmstart
+        with collected_warnings():
+            if sim.inputs.wrench.any():
+                self._push(d, sim.inputs)
+            mujoco.mj_forward(self.mj, d)
+        self.work.acceleration[:] = d.qacc
+        self._show(d)
+        contact_velocities(self.work.kin, self.contacts.arrays)
+
+    def _show(self, d: mujoco.MjData) -> None:
+        """MuJoCo's contacts as everybody's: the lower link first, points on body 2, forces on it."""
+        found = d.contact
+        kept = np.flatnonzero(found.efc_address >= 0)
+        n = len(kept)
+        while n > len(self.contacts.arrays.pair):
+            self.contacts.grow()
+        x = self.contacts.arrays
+        x.found[0] = n
+        if n == 0:
+            return
+        forces = np.zeros((n, 6))
+        for row, c in zip(forces, kept, strict=True):
+            mujoco.mj_contactForce(self.mj, d, c, row)
+        geoms, gap, axes = found.geom[kept], found.dist[kept], found.frame[kept].reshape(n, 3, 3)
+        links = self._geom_link[geoms]
+        swapped = links[:, 1] < links[:, 0]
+        axes[swapped] *= np.array([-1.0, 1.0, -1.0])[:, None]  # still right-handed
+        forces[swapped, 1] *= -1.0
+        pairs = [(int(a), int(b)) for a, b in geoms]
+        x.pair[:n] = (geoms[:, 0].astype(np.int64) * self.mj.ngeom + geoms[:, 1]) * MOST_PER_PAIR + _ranks(pairs)
+        x.link1[:n], x.link2[:n] = links.min(axis=1), links.max(axis=1)
+        x.point[:n], x.axes[:n], x.gap[:n] = found.pos[kept] + 0.5 * gap[:, None] * axes[:, 0], axes, gap
+        x.material[:n] = [self._material(pair) for pair in pairs]
+        x.material[:n, FRICTION] = np.where(found.dim[kept] > 1, found.friction[kept, 0], 0.0)
+        for unused in (x.rolling, x.radius, x.curvature, x.spin, x.drift, x.stretch):
+            unused[:n] = 0
+        x.force[:n], x.stretch[:n, 0] = forces[:, :3], gap
+
+    def _material(self, pair: tuple[int, int]) -> tuple[float, ...]:
+        if pair not in self._materials:
+            a, b = (self.peer.shapes[g].material for g in pair)
+            self._materials[pair] = combine(a, b).row
+        return self._materials[pair]
+
+    def contact_energy(self) -> float:
+        """½·K·r² of "spring-damper"; what "soft" contacts hold is not known."""
+        x, n = self.contacts.arrays, len(self.contacts)
+        if n > 0 and self.law == "soft":
+            return float("nan")
+        return 0.5 * float(x.material[:n, STIFFNESS] @ x.gap[:n] ** 2)
+
+    @property
+    def honours(self) -> frozenset[str]:
+        return self.capabilities.honours | ({"stiffness", "damping"} if self.law == "spring-damper" else frozenset())
+
+    def reading(self) -> dict[str, str]:
+        cone = "circular cone" if self.mj.opt.cone == CONES["elliptic"] else "pyramid of four facets"
+        friction = f"{cone} of MuJoCo's convex problem, impratio {self.mj.opt.impratio:g}: sliding lifts, rest creeps"
+        reads = {**SPRINGS, "friction": friction, "preload": RIGID["preload"]}
+        if self.law == "spring-damper":
+            reads["stiffness"] = f"a spring per contact: solref −K·(1 − d)·Â of the pair, impedance d = {IMPEDANCE:g}"
+            reads["damping"] = "a damper per contact and direction, −B·(1 − d)·Â; along the surface it is alone"
+        else:
+            reads["stiffness"] = reads["damping"] = f"{soft_numbers(self.peer)} take its place"
+            reads["restitution"] = "bounce follows from solref"
+        return reads
+
+    @property
+    def iterations(self) -> int:
+        return int(self.data.solver_niter.max())
+
+    @property
+    def residual(self) -> float:
+        """The scaled gradient of the last step's problem, the largest of its islands."""
+        n = self.data.solver_niter
+        some = np.flatnonzero((n > 0) & (n <= mujoco.mjNSOLVER))
+        return float(self.data.solver.gradient[some * mujoco.mjNSOLVER + n[some] - 1].max(initial=0.0))
+
+    @property
+    def unconverged(self) -> int:
+        return self._failed
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        return tuple(loop.name for loop in self.model.loops)
+
+    def joint_error(self) -> np.ndarray:
+        return loop_errors(self.model.loops, self.work.kin)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        return {"warm_start": self.data.qacc_warmstart}
+
+    def stable_dt(self, state: State) -> float:
+        return stable_step(self.model, self.law, state)
+
+
+def _ranks(pairs: list[tuple[int, int]]) -> list[int]:
+    """The how manieth contact of its pair each is."""
+    seen: Counter[tuple[int, int]] = Counter()
+    ranks = []
+    for pair in pairs:
+        ranks.append(min(seen[pair], MOST_PER_PAIR - 1))
+        seen[pair] += 1
+    return ranks
+
+
+def _choice(option: str, given: Any, known: dict[str, Any]) -> str:
+    if not isinstance(given, str) or given not in known:
+        raise unknown(option, str(given), known)
+    return given
+
+
+def _whole(option: str, given: Any, least: int) -> int:
+    value = number(option, given, f"a whole number ≥ {least}", least=float(least))
+    if value != int(value):
+        raise InputError(f"{option}: expected a whole number ≥ {least}, got {given!r}")
+    return int(value)

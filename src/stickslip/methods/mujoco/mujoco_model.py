@@ -1,0 +1,165 @@
+"""The scene as MuJoCo simulates it: contact points as geoms, materials by our rule of combination.
+
+Geoms, joints, inertias, actuators and equalities are MuJoCo's own: our models are compiled from them. What is added:
+
+* a contact point becomes a sphere of radius ``POINT_RADIUS`` without mass;
+* friction left unset takes the other surface's: surfaces that have one get a higher ``priority``; μ = 0 is condim 1;
+* the law "spring-damper" makes every pair of surfaces that may touch an explicit ``<pair>``.
+
+Spring-damper by MuJoCo's numbers. A contact with force f ≥ 0, gap r and its rates u and a obeys (``soft_reference``)
+
+    R·f + a = −b·u − k·d·r,    R = (1 − d)/d·Â,    solref (−s, −c): k = s/d², b = c/d
+
+so that with s = K·(1 − d)·Â and c = B·(1 − d)·Â
+
+    f = −K·r − B·u − m_d·a,    m_d = d/((1 − d)·Â)
+
+which is the spring and the damper of the pair, and a mass m_d that the contact drags along: 1e-4 of the pair's own
+effective mass at the smallest impedance that MuJoCo allows, d = 1e-4. Â is the sum of the two bodies' ``invweight0``,
+MuJoCo's inverse mass of a contact. Tangents have the damper only, and sliding contacts are pressed apart as relaxed
+ones are (docs/methods/soft.md).
+Reference: MuJoCo's documentation, "Computation: Constraint model" and "Modeling: Solver parameters".
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from dataclasses import dataclass, replace
+
+import mujoco
+import numpy as np
+
+from stickslip.collision.soft_pairs.pairs import find_pairs, touching
+from stickslip.dynamics import Dynamics
+from stickslip.errors import InputError
+from stickslip.methods.explicit.semi_implicit_euler import SemiImplicitEuler
+from stickslip.methods.soft.explicit import explicit_joint_gains, longest
+from stickslip.model.importers.messages import compile_spec
+from stickslip.model.model import Model, State
+from stickslip.model.shape import Shape, combine
+
+IMPEDANCE = mujoco.mjMINIMP
+"""d of the law "spring-damper"."""
+POINT_RADIUS = 1e-9
+"""[m] of the sphere in the place of a contact point: MuJoCo knows no points, and its spheres have a size."""
+MOST_EXPLICIT = 20_000
+"""Pairs of surfaces that the law "spring-damper" lists: MuJoCo looks at each of them in every step."""
+
+
+@dataclass(frozen=True)
+class Peer:
+    """MuJoCo's model of a scene, and what its geoms are."""
+
+    mj: mujoco.MjModel
+    shapes: tuple[Shape, ...]
+    """Of every geom."""
+
+
+def make_peer(model: Model, law: str) -> Peer:
+    """A model of its own, which may be changed; ``model`` stays as it is."""
+    ngeom = model.mj.ngeom
+    points = model.shapes[ngeom:] if law != "none" else ()
+    if not points and law != "spring-damper":
+        peer = Peer(copy.deepcopy(model.mj), model.shapes[:ngeom])
+    else:
+        peer = _recompiled(model, points, law)
+    _set_friction(peer)
+    return peer
+
+
+def _recompiled(model: Model, points: tuple[Shape, ...], law: str) -> Peer:
+    if model.spec is None:
+        raise InputError(
+            "method 'mujoco': contact points and the law 'spring-damper' need a model that was compiled from a Scene"
+        )
+    spec = model.spec.copy()
+    taken = {geom.name for geom in spec.geoms}
+    fresh = (name for name in (f"geom {k}" for k in itertools.count()) if name not in taken)
+    for geom in spec.geoms:
+        geom.name = geom.name or next(fresh)
+    ids = [s for s in range(model.mj.nsite) if model.mj.site_user[s, 0] == 1.0] if points else []
+    for site, point in zip(ids, points, strict=True):
+        body = spec.body(model.mj.body(point.body).name)
+        body.add_geom(
+            name=next(fresh), type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[POINT_RADIUS, 0, 0], mass=0.0,
+            pos=model.mj.site_pos[site], contype=point.group, conaffinity=point.mask,
+        )  # fmt: skip
+    mj = compile_spec(spec, f"scene {spec.modelname!r}")
+    shapes = _in_order(model, points)
+    if law == "spring-damper":
+        names = {id(shape): mj.geom(g).name for g, shape in enumerate(shapes)}
+        _list_pairs(model, spec, names)
+        mj = compile_spec(spec, f"scene {spec.modelname!r}")
+    return Peer(mj, shapes)
+
+
+def _in_order(model: Model, points: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    """By body; of each body what it had, and then its points."""
+    solid, order = model.shapes[: model.mj.ngeom], []
+    for body in range(model.mj.nbody):
+        order += [shape for kind in (solid, points) for shape in kind if shape.body == body]
+    return tuple(order)
+
+
+def _list_pairs(model: Model, spec: mujoco.MjSpec, names: dict[int, str]) -> None:
+    """Every pair that may touch, with its own spring and damper; no others are found."""
+    inverse_mass = model.mj.body_invweight0[:, 0]
+    for listed, (a, b) in enumerate(touching(model)):
+        if listed == MOST_EXPLICIT:
+            raise InputError(
+                f"method 'mujoco/spring-damper': more than {MOST_EXPLICIT} pairs of surfaces may touch, and MuJoCo "
+                "would look at all of them in every step; use 'mujoco/soft'"
+            )
+        material = combine(a.material, b.material)
+        scale = (1.0 - IMPEDANCE) * (inverse_mass[a.body] + inverse_mass[b.body])
+        mu = material.friction
+        spec.add_pair(
+            geomname1=names[id(a)], geomname2=names[id(b)], condim=3 if mu > 0.0 else 1,
+            friction=[mu, mu, 0.005, 1e-4, 1e-4], margin=0.0, gap=0.0,
+            solref=[-material.stiffness * scale, -material.damping * scale],
+            solimp=[IMPEDANCE, IMPEDANCE, 0.001, 0.5, 2.0],
+        )  # fmt: skip
+    for geom in spec.geoms:
+        geom.contype = geom.conaffinity = 0
+
+
+def _set_friction(peer: Peer) -> None:
+    """MuJoCo takes the larger friction of two surfaces of one priority, and all of the one with the higher."""
+    given = np.array([shape.material.friction is not None for shape in peer.shapes], dtype=bool)
+    slippery = np.array([shape.material.friction == 0.0 for shape in peer.shapes], dtype=bool)
+    peer.mj.geom_priority[:] = given if not given.all() else 0
+    peer.mj.geom_condim[:] = np.where(slippery, 1, 3)
+
+
+def soft_numbers(peer: Peer) -> str:
+    """``solref`` and ``solimp`` of the geoms that can touch, where they differ all of them, as text."""
+    mj = peer.mj
+    solid = np.flatnonzero((mj.geom_contype != 0) | (mj.geom_conaffinity != 0))
+
+    def distinct(rows: np.ndarray) -> str:
+        texts = {" ".join(f"{x:g}" for x in rows[g]) for g in solid}
+        return " or ".join(sorted(texts))
+
+    return f"solref {distinct(mj.geom_solref)} and solimp {distinct(mj.geom_solimp)}"
+
+
+def stable_step(model: Model, law: str, state: State) -> float:
+    """The longest stable step [s] of what MuJoCo's Euler treats explicitly: joint springs, servos and, with the law
+    "spring-damper", contacts, as semi-implicit Euler reckons it. Soft constraints have no limit of their own."""
+    if law == "spring-damper":
+        pairs, left_out = find_pairs(model)
+        limit = SemiImplicitEuler(model, 1e-3, law, pairs).stable_dt(state)
+        return min(limit, _other_contacts(model)) if left_out else limit
+    free = replace(model, joint_forces=model.joint_forces._replace(limited=np.zeros_like(model.joint_forces.limited)))
+    dynamics = Dynamics(model)
+    return longest(*(dynamics.mobility_norm(state.q, gain) for gain in explicit_joint_gains(free)))
+
+
+def _other_contacts(model: Model) -> float:
+    """The same for shapes that semi-implicit Euler does not see touch: four contacts on two bodies' ``invweight0``."""
+    limit, inverse_mass = np.inf, model.mj.body_invweight0[:, 0]
+    for a, b in touching(model):
+        w, pair = 4.0 * (inverse_mass[a.body] + inverse_mass[b.body]), combine(a.material, b.material)
+        limit = min(limit, longest(pair.stiffness * w, pair.damping * w))
+    return limit

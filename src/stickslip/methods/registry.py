@@ -1,0 +1,81 @@
+"""Every method by name. A method is spelled ``stepper`` or ``stepper/law`` (of time
+stepping: formulation/solver); a new stepper is one line here."""
+
+from __future__ import annotations
+
+from stickslip.errors import InputError, unknown
+from stickslip.methods.base import Stepper
+from stickslip.methods.bilateral.bilateral import BilateralStepper
+from stickslip.methods.event_selected.event_selected import EventSelected
+from stickslip.methods.explicit.euler import Euler
+from stickslip.methods.explicit.rk4 import RK4
+from stickslip.methods.explicit.semi_implicit_euler import SemiImplicitEuler
+from stickslip.methods.expo.expo import Expo
+from stickslip.methods.implicit_euler.implicit_euler import ImplicitEuler
+from stickslip.methods.mujoco.mujoco import MuJoCo
+from stickslip.methods.rigid.steppers import (
+    AnitescuPotraStepper,
+    CoulombStepper,
+    PegStepper,
+    RelaxedStepper,
+    StewartTrinkleStepper,
+)
+from stickslip.methods.variational.variational import Variational
+from stickslip.solvers.registry import SOLVERS
+
+STEPPERS: dict[str, type[Stepper]] = {
+    "semi-implicit-euler": SemiImplicitEuler,
+    "euler": Euler,
+    "rk4": RK4,
+    "implicit-euler": ImplicitEuler,
+    "expo": Expo,
+    "event-selected": EventSelected,
+    "bilateral": BilateralStepper,
+    "stewart-trinkle": StewartTrinkleStepper,
+    "anitescu-potra": AnitescuPotraStepper,
+    "peg": PegStepper,
+    "coulomb": CoulombStepper,
+    "relaxed": RelaxedStepper,
+    "variational": Variational,
+    "mujoco": MuJoCo,
+}
+
+LAWS: dict[str, str] = {
+    "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes; "
+    "points and spheres on boxes and spheres)",
+    "sticking": "every contact that touches becomes a joint: it neither slips nor, by default, lets go",
+    "pyramid": "rigid contacts with Coulomb friction in a pyramid of four or more facets",
+    "circular": "rigid contacts with Coulomb friction in the circular cone",
+    "soft": "MuJoCo's contacts: convex, regularised by solref and solimp, friction in the circular cone",
+    "none": "no contacts: free flight",
+}
+"""Contact laws that are not solvers."""
+
+
+def laws() -> dict[str, str]:
+    """Every law and what it is: those of ``LAWS``, the registered solvers, and laws of registered steppers."""
+    solvers = {name: f"solver of time stepping; {solver.summary}" for name, solver in SOLVERS.items()}
+    own = {law: f"of {name}" for name, stepper in STEPPERS.items() for law in stepper.capabilities.laws}
+    return {**own, **LAWS, **solvers}
+
+
+def methods() -> list[str]:
+    """Every method that can be asked for, the plain names first."""
+    paired = [f"{name}/{law}" for name, stepper in STEPPERS.items() for law in stepper.capabilities.laws]
+    return [*STEPPERS, *paired]
+
+
+def resolve(method: str | type[Stepper]) -> tuple[str, type[Stepper], str]:
+    """(name, stepper class, law) of a method; an impossible pairing names the possible ones."""
+    if isinstance(method, type) and issubclass(method, Stepper):
+        return method.__name__, method, method.capabilities.laws[0]
+    if not isinstance(method, str):
+        raise InputError(f"method: expected a name or a Stepper class, got {method!r}; see 'stickslip list'")
+    name, _, law = method.partition("/")
+    if name not in STEPPERS:
+        raise unknown("method", method, STEPPERS)
+    laws = STEPPERS[name].capabilities.laws
+    if law and law not in laws:
+        possible = ", ".join(f"{name}/{choice}" for choice in laws)
+        raise InputError(f"method {method!r}: {name!r} cannot be paired with {law!r}; possible: {possible}")
+    return name, STEPPERS[name], law or laws[0]

@@ -1,0 +1,187 @@
+"""From contacts, kinematics and the factored mass matrix to ``Matrices``: compiled, scratch kept between steps.
+
+The Delassus matrix is dense while it has few rows or is mostly full, else CSR: bodies that do not share contacts do not
+couple, and the cost grows in proportion to the contacts.
+Joint limits that are near follow the contacts as if they were contacts without friction, with empty tangential rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS, ContactList
+from stickslip.dynamics.data import Kinematics
+from stickslip.dynamics.delassus import make_contact_rows
+from stickslip.dynamics.factor import solve
+from stickslip.methods.rigid.assembly.constraint_rows import (
+    contact_rows,
+    coupled,
+    dense_product,
+    pack_contacts,
+    pack_rows,
+    push,
+    scale_columns,
+    speeds,
+    unpack_mass,
+)
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.model.arrays import Support
+from stickslip.solvers.storage import FULL, SMALL
+
+FEW = 60
+"""Velocities up to which the product of many rows is left to BLAS."""
+
+Rows = tuple[sp.csr_array, np.ndarray]
+"""(rows (k, nv) CSR, a number per row (k,))."""
+Soft = tuple[sp.csr_array, np.ndarray, np.ndarray]
+"""(rows (k, nv) CSR, compliance (k,), target (k,)); see ``Matrices``."""
+
+
+class Dynamics(NamedTuple):
+    """What a time step knows of the bodies."""
+
+    support: Support
+    kin: Kinematics
+    M: np.ndarray
+    """(nnz,) packed mass matrix."""
+    L: np.ndarray
+    """(nnz,) its packed factor."""
+    velocity: np.ndarray
+    """(nv,)."""
+    free_velocity: np.ndarray
+    """(nv,)."""
+
+
+class Assembler:
+    """Makes the matrices of one time step after another, for one model."""
+
+    def __init__(self, support: Support) -> None:
+        nv = len(support.dof_link)
+        self.support = support
+        self._rows = make_contact_rows(support, 16)
+        self._x, self._found, self._counts = np.zeros(nv), np.zeros(nv, dtype=np.int64), np.zeros(nv, dtype=np.int64)
+
+    def assemble(
+        self,
+        bodies: Dynamics,
+        contacts: ContactList,
+        dt: float,
+        bilateral: Rows | None = None,
+        limits: Rows | None = None,
+        groups: np.ndarray | None = None,
+        soft: Soft | None = None,
+    ) -> Matrices:
+        """The matrices of these contacts, joint rows (with their position errors), soft rows, which follow them, and
+        limits (with their gaps)."""
+        arrays, nc = contacts.arrays, len(contacts)
+        nh = 0 if bilateral is None else len(bilateral[1])
+        nb = nh if soft is None else nh + len(soft[1])
+        nl = 0 if limits is None else len(limits[1])
+        if nc > len(self._rows.length):
+            self._rows = make_contact_rows(self.support, max(nc, 2 * len(self._rows.length)))
+        size = 3 * contact_rows(self.support, bodies.L, bodies.kin, arrays, nc, self._rows)
+        for given in (bilateral, soft, limits):
+            size += 0 if given is None else int(np.diff(self.support.start)[given[0].indices].sum())
+        m = nb + 3 * (nc + nl)
+        start, column = np.zeros(m + 1, dtype=np.int64), np.empty(size, dtype=np.int64)
+        J, Y = np.empty(size), np.empty(size)
+        packed = (start, column, J, Y)
+        if bilateral is not None and nh:
+            self._pack(bodies, bilateral[0], 0, 0, *packed)
+        if soft is not None and nb > nh:
+            self._pack(bodies, soft[0], 0, nh, *packed)
+        pack_contacts(self._rows, nc, nb, *packed)
+        if limits is not None and nl:
+            self._pack(bodies, limits[0], 2, nb + 3 * nc, *packed)
+        n = int(start[m])
+        column, J = column[:n], J[:n]
+        approach, free = np.empty(m), np.empty(m)
+        speeds(start, column, J, bodies.velocity, approach)
+        speeds(start, column, J, bodies.free_velocity, free)
+        material = arrays.material[:nc]
+        friction, restitution = material[:, FRICTION].copy(), material[:, RESTITUTION].copy()
+        stiffness, damping = material[:, STIFFNESS].copy(), material[:, DAMPING].copy()
+        gap, pair = arrays.gap[:nc].copy(), arrays.pair[:nc].copy()
+        if limits is not None and nl:
+            gap = np.concatenate([gap, limits[1]])
+            nothing = np.zeros(nl)
+            friction, restitution, damping = (np.concatenate([v, nothing]) for v in (friction, restitution, damping))
+            stiffness = np.concatenate([stiffness, np.full(nl, np.inf)])
+            pair = np.concatenate([pair, -2 - np.arange(nl)])  # no contact's id
+            if groups is not None:
+                groups = np.concatenate([groups, groups[-1] + 1 + np.arange(nl)])
+        violation, compliance, target = np.zeros((3, nb))
+        if bilateral is not None:
+            violation[:nh] = bilateral[1]
+        if soft is not None:
+            compliance[nh:], target[nh:] = soft[1], soft[2]
+        M, L = bodies.M.copy(), bodies.L.copy()  # the next step overwrites them, and these matrices may be kept
+        shape = (m, len(bodies.velocity))
+        return Matrices(
+            dt=dt,
+            mass=lambda: self._mass(M),
+            rows=lambda: sp.csr_array((J, column, start), shape=shape),
+            bilateral=nb,
+            delassus=_softened(self._product(bodies.L, m, start, column, Y, n), compliance),
+            velocity=bodies.velocity.copy(),
+            free_velocity=bodies.free_velocity.copy(),
+            gap=gap,
+            friction=friction,
+            restitution=restitution,
+            stiffness=stiffness,
+            damping=damping,
+            violation=violation,
+            compliance=compliance,
+            target=target,
+            groups=groups,
+            limits=nl,
+            pair=pair,
+            approach=approach,
+            free=free,
+            respond=lambda impulses: self._respond(L, start, column, J, impulses),
+        )
+
+    def _pack(self, bodies, rows, spaced: int, first: int, start, column, J, Y) -> None:
+        given = (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
+        pack_rows(self.support, bodies.L, *given, spaced, first, start, column, J, Y, self._x, self._found)
+
+    def _product(self, L, m: int, start, column, Y, n: int):
+        if m <= SMALL or coupled(start, column, m, self._counts) >= FULL * m * m:
+            if m <= SMALL or len(self._x) > FEW:
+                W = np.empty((m, m))
+                dense_product(self.support, L, start, column, Y, self._x, W)
+                return W
+            scale_columns(self.support, L, column, Y, n)
+            narrow = sp.csr_array((Y[:n], column, start), shape=(m, len(self._x))).toarray()
+            return narrow @ narrow.T  # BLAS: many rows of few velocities
+        scale_columns(self.support, L, column, Y, n)
+        scaled = sp.csr_array((Y[:n], column, start), shape=(m, len(self._x)))
+        return sp.csr_array(scaled @ scaled.T)
+
+    def _mass(self, M: np.ndarray) -> sp.csr_array:
+        nv = len(self._x)
+        start = np.empty(nv + 1, dtype=np.int64)
+        column, value = np.empty(2 * len(M) - nv, dtype=np.int64), np.empty(2 * len(M) - nv)
+        unpack_mass(self.support, M, start, column, value)
+        return sp.csr_array((value, column, start), shape=(nv, nv))
+
+    def _respond(self, L, start, column, J, impulses: np.ndarray) -> np.ndarray:
+        change = np.empty(len(self._x))
+        push(start, column, J, impulses, change)
+        solve(self.support, L, change)
+        return change
+
+
+def _softened(W, compliance: np.ndarray):
+    """W with the compliance of the bilateral rows, which are the first, on its diagonal."""
+    if not compliance.any():
+        return W
+    diagonal = np.zeros(W.shape[0])
+    diagonal[: len(compliance)] = compliance
+    if sp.issparse(W):
+        return sp.csr_array(W + sp.diags_array(diagonal))
+    W[np.diag_indices(len(W))] += diagonal
+    return W

@@ -1,0 +1,89 @@
+"""Coordinates: how a time step sees the bodies, in joint coordinates or as free bodies with joint rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickslip.dynamics.data import Kinematics
+from stickslip.methods.base import Inputs
+from stickslip.model.arrays import Support
+from stickslip.model.model import State
+
+
+class Coordinates(ABC):
+    """What a time step needs to know of the dynamics, nv' velocities being those of these coordinates.
+
+    A step calls ``begin``, then ``bilateral``, ``soft`` and ``limits``, and, after the solver, ``hold`` and ``finish``.
+    """
+
+    eliminated: ClassVar[bool] = False
+    """Whether the velocities are those of the state, joints being eliminated."""
+    kin: Kinematics
+    """Link poses, velocities and motion subspaces, by link number of the scene's model."""
+    support: Support
+    M: np.ndarray
+    """(nnz,) packed mass matrix, with armature and implicit damping."""
+    L: np.ndarray
+    """(nnz,) its packed factor, M = LᵀDL."""
+    velocity: np.ndarray
+    """(nv',) at the beginning of the step."""
+    free_velocity: np.ndarray
+    """(nv',) at its end without contacts, joint rows and limits: v + M⁻¹·p_ext."""
+
+    @abstractmethod
+    def begin(self, state: State, inputs: Inputs, dt: float) -> None:
+        """Kinematics, M and L, ``velocity`` and ``free_velocity`` at a state."""
+
+    def bilateral(self) -> tuple[sp.csr_array, np.ndarray] | None:
+        """(rows (nb, nv'), position errors (nb,) [m or rad]); None where there are no joint rows."""
+        return None
+
+    def soft(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray] | None:
+        """(rows (ns, nv'), compliance (ns,), target (ns,)) of soft bilateral rows, r·v⁺ + C·λ = t; None: there are
+        none."""
+        return None
+
+    def hardened_velocity(self) -> np.ndarray:
+        """(nv',) ``free_velocity``, with what soft rows do in a step without contacts as if it were an external
+        impulse: for problems without soft rows."""
+        return self.free_velocity
+
+    def joint_solver(self) -> Callable[[np.ndarray], np.ndarray | None] | None:
+        """right (nb, k) ↦ (G·M⁻¹·Gᵀ + C)⁻¹·right of the bilateral rows, soft ones last, where there is a faster way
+        than by its matrix; the function gives None once the step is over."""
+        return None
+
+    def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
+        """(rows (k, nv'), gaps (k,) [m or rad]) of joint limits that are near, unilateral and without friction."""
+        return None
+
+    def hold(self, rows: sp.csr_array) -> None:  # noqa: B027 - only coordinates that correct themselves need it
+        """Normal velocities (k, nv') of contacts that carry impulses in this step: ``finish`` leaves them alone where
+        it corrects."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last ``finish`` reached its tolerance."""
+        return True
+
+    @abstractmethod
+    def finish(self, state: State, velocity: np.ndarray, dt: float) -> None:
+        """Move ``state`` (q and v in joint coordinates, always) by the new velocity (nv',)."""
+
+    def memory(self) -> dict[str, np.ndarray]:
+        """Arrays that belong to snapshots."""
+        return {}
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Of the joints of ``joint_error``."""
+        return ()
+
+    def joint_error(self) -> tuple[np.ndarray, np.ndarray]:
+        """Largest violation of each joint, in position [m or rad] and in velocity [m/s or rad/s]; empty: no rows."""
+        return np.zeros(0), np.zeros(0)

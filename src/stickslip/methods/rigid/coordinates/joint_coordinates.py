@@ -1,0 +1,157 @@
+"""Joint coordinates of a time step: joints are eliminated, and only contacts, limits and closed loops are left.
+
+    (M + dt·D + dt²·K)·(v_free − v) = dt·(τ(q, v) − dt·K·v − b(q, v))
+
+b: gravity, centrifugal, Coriolis and gyroscopic forces at the beginning of the step; K, D: stiffness and damping of
+joint springs, dampers and servos (``joint_gains``), implicit, so that none of them limits dt. Joint limits are rows.
+So are the loops of the model, which are closed at the end of every step (``constraints.loop_closure``).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickslip._jit import kernel
+from stickslip.constraints.loop_closure import CLOSED, LoopClosure
+from stickslip.dynamics.configuration import integrate
+from stickslip.dynamics.crba import composite_inertia
+from stickslip.dynamics.data import MassMatrix, make_data
+from stickslip.dynamics.factor import ltdl_factor, solve
+from stickslip.dynamics.jacobian import add_wrenches
+from stickslip.dynamics.joint_forces import actuator_forces, joint_gains, spring_and_limit_forces
+from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.dynamics.rnea import bias_forces
+from stickslip.methods.base import Inputs
+from stickslip.methods.rigid.coordinates.coordinates import Coordinates
+from stickslip.methods.rigid.coordinates.joint_limits import near_limits
+from stickslip.model.arrays import JointForces
+from stickslip.model.model import Model, State
+
+
+class Motion(NamedTuple):
+    """Scratch of the free motion and results of a step, for compiled steps."""
+
+    f_ext: np.ndarray
+    gains: np.ndarray
+    bias: np.ndarray
+    free: np.ndarray
+    """(nv,) velocity at the end of the step without contacts."""
+    velocity: np.ndarray
+    """(nv,) at its beginning."""
+    q: np.ndarray
+    """(nq,) at its beginning."""
+    acceleration: np.ndarray
+    """(nv,) of the step."""
+
+
+class Limits(NamedTuple):
+    """Rows of the joint limits that are near, as ``near_limits`` writes them."""
+
+    start: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+    gap: np.ndarray
+
+
+@kernel(inline=False)
+def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mass, f_ext, gains, bias, free):
+    """Kinematics, the factored mass matrix, and ``free`` (nv,), the velocity at the end of the step without contacts.
+
+    ``gains`` (2, nv) and ``bias`` (nv,) are scratch; ``passive`` must be without limits.
+    """
+    forward_kinematics(tree, q, kin)
+    forward_velocities(tree, v, kin)
+    spatial_inertias(inertia, kin)
+    composite_inertia(tree, support, inertia, kin, mass)
+    joint_gains(tree, passive, actuators, q, v, inputs.control, gains[0], gains[1])
+    for d in range(v.shape[0]):
+        mass.M[support.start[d]] += dt * (gains[1, d] + dt * gains[0, d])
+        free[d] = inputs.applied[d] - passive.damping[d] * v[d] - dt * gains[0, d] * v[d]
+    ltdl_factor(support, mass.M, mass.L)
+    actuator_forces(tree, actuators, q, v, inputs.control, free)
+    spring_and_limit_forces(tree, passive, q, v, free)
+    for b in range(f_ext.shape[0]):
+        for k in range(6):
+            f_ext[b, k] = 0.0
+    add_wrenches(kin, inputs.wrench, f_ext)
+    bias_forces(tree, support, inertia, f_ext, kin, bias)
+    for d in range(v.shape[0]):
+        free[d] = dt * (free[d] - bias[d])
+    solve(support, mass.L, free)
+    for d in range(v.shape[0]):
+        free[d] += v[d]
+
+
+class JointCoordinates(Coordinates):
+    """The coordinates of the model itself; no joint rows but those of loops."""
+
+    eliminated = True
+
+    def __init__(self, model: Model) -> None:
+        data = make_data(model)
+        self.model, self.support = model, model.support
+        self.kin, self._mass = data.kin, data.mass
+        self.M, self.L = data.mass.M, data.mass.L
+        self.velocity, self.free_velocity = np.zeros(model.nv), np.zeros(model.nv)
+        nj, passive = len(model.tree.joint_type), model.joint_forces
+        self._passive = passive._replace(limited=np.zeros_like(passive.limited))  # the limits are rows
+        self._scratch = (np.zeros((model.nlink, 6)), np.zeros((2, model.nv)), np.zeros(model.nv))
+        self._limited = bool(np.any(passive.limited))
+        self._limits = (np.zeros(2 * nj + 1, np.int64), np.zeros(6 * nj, np.int64), np.zeros(6 * nj), np.zeros(2 * nj))
+        self._start = np.zeros(model.nq)
+        self._at = (self._start, 0.0)
+        self.loops = LoopClosure(model) if model.loops else None
+
+    def begin(self, state: State, inputs: Inputs, dt: float) -> None:
+        m = self.model
+        world = (m.tree, m.support, m.inertia, self._passive, m.actuators)
+        self.velocity[:] = state.v
+        begin(*world, inputs, state.q, state.v, dt, self.kin, self._mass, *self._scratch, self.free_velocity)
+        self._at = (state.q, dt)
+        if self.loops is not None:
+            self.loops.look(self.kin, self.L)
+
+    def bilateral(self) -> tuple[sp.csr_array, np.ndarray] | None:
+        return None if self.loops is None else self.loops.rows()
+
+    @property
+    def converged(self) -> bool:
+        return self.loops is None or self.loops.left <= CLOSED
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        return () if self.loops is None else self.loops.names
+
+    def joint_error(self) -> tuple[np.ndarray, np.ndarray]:
+        return super().joint_error() if self.loops is None else self.loops.errors()
+
+    def arrays(self, dt: float, acceleration: np.ndarray) -> tuple[MassMatrix, Motion, Limits, JointForces]:
+        """What a compiled step writes to, for ``dt`` [s] and the accelerations (nv,) of the last one; and the joint
+        forces without limits. ``limits`` is afterwards at the beginning of its last step."""
+        self._at = (self._start, dt)
+        motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
+        return self._mass, motion, Limits(*self._limits), self._passive
+
+    def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
+        if not self._limited:
+            return None
+        q, dt = self._at
+        start, column, value, gap = self._limits
+        m = self.model
+        n = near_limits(m.tree, m.joint_forces, q, self.free_velocity, dt, start, column, value, gap)
+        k = start[n]
+        if n == 0:
+            return None
+        rows = sp.csr_array((value[:k].copy(), column[:k].copy(), start[: n + 1].copy()), shape=(n, m.nv))
+        return rows, gap[:n].copy()
+
+    def finish(self, state: State, velocity: np.ndarray, dt: float) -> None:
+        state.v[:] = velocity
+        if self.loops is not None:
+            gains = self._scratch[1]
+            self.loops.finish(state.q, state.v, dt, self.L, dt * (gains[1] + dt * gains[0]))
+            return
+        integrate(self.model.tree, state.q, state.v, dt, state.q)

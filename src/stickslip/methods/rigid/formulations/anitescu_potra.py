@@ -1,0 +1,58 @@
+"""Anitescu–Potra: contacts that touch must not approach.
+
+    0 ≤ p_n ⟂ G_n·v⁺ ≥ 0 for contacts that touch,    friction as in ``cone``
+
+The right-hand side has no gaps: a contact that counts as touching stops all approach, so that bodies rest at whatever
+gap or depth they were first noticed with, never pushed out. With a number for ``touch``, those with ψ_n ≤ touch count:
+if it is large, bodies stop early, in the air; if small, they are deep when first seen, by their speed times dt, and may
+then be held from the wrong side. That dependence is the method's known weakness. By default those count that the motion
+without impulses would meet within the step, ψ_n + dt·G_n·v_free ≤ 0, and those that overlap: bodies stop within the
+distance of one step, and then settle. The problem always has a solution, which creates no energy.
+Forms and sizes: as Stewart–Trinkle, of the touching contacts only.
+Reference: Anitescu, Potra, Nonlinear Dynamics 14, 1997; Williams et al., Sec. 3.3.
+Differs from the paper in: it is said here which contacts count; joint limits count alike; joint rows and restitution
+as in ``formulation``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from stickslip.errors import number
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.formulations.formulation import Formulation
+from stickslip.methods.rigid.formulations.polygonal_cone import Layout
+
+SLACK = 1e-9
+"""[m] for round-off of contacts that rest."""
+
+
+@dataclass
+class AnitescuPotra(Formulation):
+    """Touching contacts do not approach."""
+
+    touch: float | None = None
+    """[m] contacts with a gap up to this count as touching; None: those that would be met within the step."""
+
+    summary: ClassVar[str] = "time stepping: touching contacts do not approach"
+    reference: ClassVar[str] = "Anitescu, Potra, Nonlinear Dynamics 14, 1997; Williams et al., Sec. 3.3"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.touch is not None:
+            self.touch = number("touch", self.touch, "a gap [m], or None")
+
+    def plan(self, matrices: Matrices) -> Layout:
+        if self.touch is None:
+            end = matrices.gap + matrices.dt * np.minimum(0.0, matrices.free[matrices.bilateral :: 3])
+            touching = np.flatnonzero(end <= SLACK)
+        else:
+            touching = np.flatnonzero(matrices.gap <= self.touch)
+        nothing = np.zeros(0, dtype=np.int64)
+        return self.polygonal(matrices, touching, nothing, np.zeros(len(touching) + 1, dtype=np.int64))
+
+    def normal_offset(self, matrices: Matrices) -> np.ndarray:
+        return self.bounced(matrices, np.zeros(matrices.contacts))

@@ -1,0 +1,49 @@
+"""Coulomb's law, exactly: Signorini's condition, the circular cone and maximal dissipation, at the level of velocities.
+
+    0 ≤ p_n ⟂ u_n ≥ 0,    |p_t| ≤ μ·p_n,    p_t dissipates the most,    u = W·p + b
+
+In De Saxcé's form K ∋ p ⟂ u + (μ·|u_t|, 0, 0) ∈ K*: not convex, since the shift depends on u.
+The normal rows of b have the gap that may be used up in the step, ψ_n/dt, where bodies are apart, and
+``feedback``·ψ_n/dt where they overlap: a part of the overlap is undone in a step. Restitution as in ``formulation``.
+Reference: Carpentier, "Contact Dynamics in Robotics"; De Saxcé, Feng, Math. Comput. Modelling 28, 1998.
+Differs from the lecture in: velocities and impulses instead of accelerations and forces, so that impacts are included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from stickslip.errors import expected, number
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.formulations.formulation import Formulation
+from stickslip.methods.rigid.formulations.polygonal_cone import Layout
+
+
+@dataclass
+class Coulomb(Formulation):
+    """Signorini's condition and the circular cone."""
+
+    form: str = "ncp"
+    feedback: float = 0.2
+    """The part of an overlap that is undone in a step, 0 … 1."""
+
+    summary: ClassVar[str] = "rigid contacts by Coulomb's exact cone: Signorini, maximal dissipation"
+    reference: ClassVar[str] = "Carpentier, Contact Dynamics in Robotics; De Saxcé, Feng 1998"
+    forms: ClassVar[tuple[str, ...]] = ("ncp",)
+    usual_solver: ClassVar[str] = "pgs"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.feedback = number("feedback", self.feedback, "a number from 0 to 1", least=0.0)
+        if self.feedback > 1.0:
+            raise expected("feedback", "a number from 0 to 1", self.feedback)
+
+    def plan(self, matrices: Matrices) -> Layout:
+        return self.polygonal(matrices)
+
+    def normal_offset(self, matrices: Matrices) -> np.ndarray:
+        offset = np.where(matrices.gap < 0.0, self.feedback, 1.0) * matrices.gap / matrices.dt
+        return self.bounced(matrices, offset)

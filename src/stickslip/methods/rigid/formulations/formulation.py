@@ -1,0 +1,230 @@
+"""What a formulation of a time step is, and what all share: forms of their problem, restitution, warm starts.
+
+Forms, by what is left of eq. (6) of Williams et al.:
+
+* ``"lcp"``: velocities and joint impulses eliminated, a pure LCP (7);
+* ``"reduced"``: velocities eliminated, joint impulses kept as free variables, a mixed LCP (without joints: the LCP);
+* ``"mlcp"``: velocities and joint impulses kept as free variables, as printed;
+* ``"ncp"``: the circular cone instead of the polygonal one, ``FrictionProblem``;
+* ``"cone"``: its convex relaxation, ``ConeProblem``, of formulations with a ``regularisation``.
+
+Restitution (Newton's, on request of a pair's material): a contact that would be met within the step, u_n + offset < 0
+without impulses, and is approached faster than ``rest_speed``, must separate at least with u_n⁺ ≥ −e·u_n⁻, u_n⁻ the
+normal velocity at the beginning of the step. Slower contacts come to rest: else bodies at rest would rattle.
+Differs from the paper in: it leaves restitution to users.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickslip.errors import InputError, number, unknown
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.formulations.contact_lcp import contact_lcp
+from stickslip.methods.rigid.formulations.joint_rows import lcp_with_joints
+from stickslip.methods.rigid.formulations.mixed_lcp import mixed_lcp
+from stickslip.methods.rigid.formulations.polygonal_cone import Layout, friction_directions, layout
+from stickslip.solvers.elimination import Elimination, eliminate
+from stickslip.solvers.problem import ConeProblem, FrictionProblem, Problem
+
+FORMS = {
+    "lcp": frozenset({"lcp"}),
+    "reduced": frozenset({"lcp", "mlcp"}),
+    "mlcp": frozenset({"mlcp"}),
+    "ncp": frozenset({"ncp"}),
+    "cone": frozenset({"cone"}),
+}
+"""The kinds of problems that each form can give."""
+JOINT_FEEDBACK = 0.9
+"""How much of the joints' present velocity errors their rows take back: G_b·v⁺ = −0.9·G_b·v, as in the RPI simulator.
+
+Rows of the beginning of a step leave a velocity error Ċ = a·h at its end (of a pendulum, a = ω²·r), and an error of
+position of a·h²/2. With this feedback Ċ settles at a·h/1.9, and a step adds a·h²·(1/2 − 0.9/1.9), 19 times less. Soft
+rows have no errors to take back."""
+DIRECTIONS = 4
+"""The default number of friction directions; see ``cone``."""
+
+
+@dataclass
+class Formulation(ABC):
+    """A way to write the unknown impulses of a time step as a complementarity problem. Subclass it, provide ``plan``
+    and ``normal_offset``, and add one line to ``formulations.FORMULATIONS``."""
+
+    form: str = "lcp"
+    directions: int = DIRECTIONS
+    """n_d of the polygonal cone."""
+    rest_speed: float = 0.0
+    """[m/s] contacts that are approached more slowly do not bounce."""
+
+    blocks: bool = True
+    """Whether problems say which unknowns belong together; pivoting methods do not ask."""
+
+    summary: ClassVar[str]
+    reference: ClassVar[str]
+    forms: ClassVar[tuple[str, ...]] = ("lcp", "reduced", "mlcp", "ncp")
+    usual_solver: ClassVar[str] = "lemke"
+
+    _cone: np.ndarray = field(init=False, repr=False)
+    _made: tuple[Any, Layout, Elimination | None] | None = field(init=False, repr=False, default=None)
+    """(problem, its layout, the elimination of joints) of the last problem."""
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise unknown("form", str(self.form), FORMS)
+        if self.form not in self.forms:
+            raise InputError(f"form {self.form!r}: {type(self).__name__} can be written as {', '.join(self.forms)}")
+        self._cone = friction_directions(self.directions)
+        self.rest_speed = number("rest_speed", self.rest_speed, "a speed ≥ 0 [m/s]", least=0.0)
+
+    @abstractmethod
+    def plan(self, matrices: Matrices) -> Layout:
+        """Which contacts carry impulses, and which unknowns they have."""
+
+    @abstractmethod
+    def normal_offset(self, matrices: Matrices) -> np.ndarray:
+        """(nc,) what is added to each contact's normal velocity before it must not be negative [m/s]."""
+
+    def tangential_offset(self, matrices: Matrices) -> np.ndarray:
+        """What is added to each contact's tangential velocities [m/s], (nc, 2) or (2,) of all; usually nothing."""
+        return np.zeros(2)
+
+    def regularisation(self, matrices: Matrices) -> np.ndarray:
+        """(nc, 2) of each contact's normal and tangents [1/kg], for the form "cone"."""
+        raise InputError(f"{type(self).__name__} is not regularised: choose another form than 'cone'")
+
+    @classmethod
+    def options(cls) -> tuple[str, ...]:
+        return tuple(option.name for option in fields(cls) if option.init)
+
+    def formulate(self, matrices: Matrices) -> Problem:
+        """The problem of one time step."""
+        nb, W = matrices.bilateral, matrices.delassus
+        plan, offset = self.plan(matrices), self._offset(matrices)
+        b = matrices.free + offset
+        removed: Elimination | None = None
+        problem: Problem
+        if self.form == "lcp":
+            removed = eliminate(W, b, nb, matrices.solve_joints)
+            problem = contact_lcp(removed.W, removed.b, plan, self.blocks)
+        elif self.form == "reduced":
+            problem = contact_lcp(W, b, plan, self.blocks) if nb == 0 else lcp_with_joints(W, b, nb, plan)
+        elif self.form == "mlcp":
+            problem = mixed_lcp(matrices, offset, plan)
+        elif self.form == "ncp":
+            problem = circular(W, b, plan, nb)
+        else:
+            problem = relaxed(circular(W, b, plan, nb), self.regularisation(matrices), plan)
+        self._made = (problem, plan, removed)
+        return problem
+
+    def _offset(self, matrices: Matrices) -> np.ndarray:
+        """(nb + 3nc,) what is added to the velocities of all rows [m/s]."""
+        nb, offset = matrices.bilateral, np.zeros(len(matrices.free))
+        offset[:nb] = joint_offset(matrices)
+        offset[nb::3] = self.normal_offset(matrices)
+        offset[nb:].reshape(-1, 3)[:, 1:] = self.tangential_offset(matrices)
+        return offset
+
+    def friction_problem(self, matrices: Matrices) -> tuple[FrictionProblem, np.ndarray]:
+        """The step with Coulomb's exact cone, whatever the form, and which rows of the matrices it has; of a
+        regularised formulation W + R is in the place of W."""
+        plan, nb = self.plan(matrices), matrices.bilateral
+        problem = circular(matrices.delassus, matrices.free + self._offset(matrices), plan, nb)
+        if "cone" in self.forms:
+            soft = relaxed(problem, self.regularisation(matrices), plan)
+            problem = FrictionProblem(soft.matrix(), problem.b, problem.friction, nb)
+        return problem, _kept_rows(plan, nb)
+
+    def impulses(self, matrices: Matrices, problem: Problem, z: np.ndarray) -> np.ndarray:
+        """(nb + 3nc,) the impulses of all rows [N s, N m s] from a solution."""
+        plan, removed = self.plan_of(matrices, problem)
+        nb, nc = matrices.bilateral, matrices.contacts
+        if isinstance(problem, FrictionProblem | ConeProblem):
+            result = np.zeros(nb + 3 * nc)
+            result[_kept_rows(plan, nb)] = z
+            return result
+        labels = self._made[0].labels if self._made is not None else {}
+        first = labels["normal"].start if "normal" in labels else 0
+        contact = plan.impulses(z[first:], nc)
+        joints = z[labels["joint"]] if removed is None and nb else np.zeros(0)
+        return np.concatenate([joints if removed is None else removed.joints(contact), contact])
+
+    def warm_start(self, matrices: Matrices, problem: Problem, impulses: np.ndarray) -> np.ndarray:
+        """(n,) a start for iterative solvers from impulses (nb + 3nc,), those of the last step for instance."""
+        plan, _ = self.plan_of(matrices, problem)
+        nb = matrices.bilateral
+        if isinstance(problem, FrictionProblem | ConeProblem):
+            return impulses[_kept_rows(plan, nb)]
+        velocities = matrices.free + matrices.delassus @ impulses
+        velocities[nb::3] += self.normal_offset(matrices)
+        contact = plan.unknowns(impulses[nb:], velocities[nb:])
+        if self.form == "lcp":
+            return contact
+        front = [matrices.new_velocity(impulses)] if self.form == "mlcp" else []
+        return np.concatenate([*front, impulses[:nb], contact])
+
+    def plan_of(self, matrices: Matrices, problem: Problem) -> tuple[Layout, Elimination | None]:
+        """(layout, elimination of joints) of a problem, whose unknowns must be those of this formulation."""
+        if self._made is None or self._made[0] is not problem:  # a problem of an earlier step, or of somebody else
+            own = self.formulate(matrices)
+            if type(own) is not type(problem) or own.n != problem.n:
+                wanted = f"the {own.n} unknowns of {type(self).__name__} as {self.form} ({type(own).__name__})"
+                got = f"{problem.n} unknowns of a {type(problem).__name__}"
+                remedy = "where they are your own, say how a solution z gives velocities: sim.velocity_of = f"
+                raise InputError(f"problem: expected {wanted}, got {got}; {remedy}")
+        assert self._made is not None
+        return self._made[1:]
+
+    def bounced(self, matrices: Matrices, offset: np.ndarray) -> np.ndarray:
+        """``offset`` (nc,), smaller where restitution asks for more speed than it does."""
+        if not matrices.restitution.any():
+            return offset
+        before, after = (speed[matrices.bilateral :: 3] for speed in (matrices.approach, matrices.free))
+        bouncing = (offset + after < 0.0) & (before < -self.rest_speed) & (matrices.restitution > 0.0)
+        return np.where(bouncing, np.minimum(offset, matrices.restitution * before), offset)
+
+    def unhindered(self, matrices: Matrices) -> bool:
+        """Whether the motion without impulses meets nothing."""
+        slack = matrices.free[matrices.bilateral :: 3] + self.normal_offset(matrices)
+        return matrices.bilateral == 0 and bool(slack.min(initial=0.0) >= 0.0)
+
+    def polygonal(self, matrices: Matrices, primary=None, secondary=None, start=None) -> Layout:
+        """The layout of all contacts, or of groups."""
+        return layout(matrices.friction, self._cone, primary, secondary, start)
+
+
+def joint_offset(matrices: Matrices) -> np.ndarray:
+    """(nb,) b of the bilateral rows, G_b·v⁺ + C·p + b = 0 [m/s]."""
+    errors = np.where(matrices.compliance == 0.0, matrices.approach[: matrices.bilateral], 0.0)
+    return JOINT_FEEDBACK * errors - matrices.target
+
+
+def _kept_rows(plan: Layout, nb: int) -> np.ndarray:
+    return np.concatenate([np.arange(nb), (nb + 3 * plan.primary[:, None] + np.arange(3)).ravel()])
+
+
+def circular(W, b: np.ndarray, plan: Layout, nb: int) -> FrictionProblem:
+    """The exact cone for the contacts of a layout. Empty tangential rows (of joint limits) get their normal's diagonal:
+    solvers may divide by it, and their impulses are zero."""
+    if nb + 3 * len(plan.primary) < len(b):
+        kept = _kept_rows(plan, nb)
+        W, b = W[kept][:, kept], b[kept]
+    diagonal = W.diagonal()
+    tangents = diagonal[nb:].reshape(-1, 3)
+    if np.any(tangents[:, 1:] == 0.0):
+        filled = np.where(tangents == 0.0, tangents[:, :1], 0.0).ravel()
+        extra = np.concatenate([np.zeros(nb), filled])
+        W = sp.csr_array(W + sp.diags_array(extra)) if sp.issparse(W) else W + np.diag(extra)
+    return FrictionProblem(W, b, plan.friction, nb)
+
+
+def relaxed(problem: FrictionProblem, regularisation: np.ndarray, plan: Layout) -> ConeProblem:
+    """The same contacts with R, (nc, 2) of all contacts' normals and tangents; none on bilateral rows."""
+    R = np.zeros(problem.n)
+    R[problem.bilateral :] = regularisation[plan.primary][:, [0, 1, 1]].ravel()
+    return ConeProblem(problem.W, problem.b, problem.friction, R, problem.bilateral)

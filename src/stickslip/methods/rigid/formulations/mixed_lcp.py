@@ -1,0 +1,49 @@
+"""The mixed LCP (6) of Williams et al.: velocities and joint impulses are free variables beside the contacts'.
+
+    0 = M·v − G_bᵀp_b − G_nᵀp_n − G_fᵀβ − M·v_free            (the rows of M·v⁺ = M·v + p_ext + Gᵀp)
+    0 = G_b·v + C·p_b + b_b                                   (C: compliance of soft rows)
+    0 ≤ p_n ⟂ G_n·v + E₁·c_a + b_n ≥ 0,      0 ≤ c_a ⟂ G_a·v + E₂·c_a + b_a ≥ 0
+    0 ≤ β ⟂ G_f·v + E·s + b_f ≥ 0,           0 ≤ s ⟂ U·p_n − Eᵀβ ≥ 0
+
+b: what is wanted beside the velocity, gaps over the time step for normals. Sizes: nv + nb + ng + na + (n_d + 1)·nf.
+Its diagonal is zero but for M and C: for methods that factor, not for splitting methods.
+Differs from the paper in: joint rows, which it leaves out "for now"; G here is velocity per velocity, its transpose.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.formulations.polygonal_blocks import auxiliary_rows, couplings, friction_rows, normal_rows
+from stickslip.methods.rigid.formulations.polygonal_cone import Layout
+from stickslip.solvers.problem import LinearProblem
+
+
+def mixed_lcp(matrices: Matrices, offset: np.ndarray, plan: Layout) -> LinearProblem:
+    """``offset`` (m,): b of every row of ``matrices.rows`` [m/s]."""
+    nv, nb = len(matrices.velocity), matrices.bilateral
+    contacts = (matrices.rows.shape[0] - nb) // 3
+    joints, rows = matrices.rows[:nb], matrices.rows[nb:]
+    picks = [normal_rows(plan, contacts), auxiliary_rows(plan, contacts), friction_rows(plan, contacts)]
+    Gn, Ga, Gf = (sp.csr_array(pick @ rows) for pick in picks)
+    E1, E2, E, U = couplings(plan)
+    _, na, _, nf = plan.sizes
+    A = sp.block_array(
+        [
+            [matrices.mass, -joints.T, -Gn.T, sp.csr_array((nv, na)), -Gf.T, None],
+            [joints, sp.diags_array(matrices.compliance), None, None, None, None],
+            [Gn, None, None, E1, None, None],
+            [Ga, None, None, E2, None, None],
+            [Gf, None, None, None, None, E],
+            [None, None, U, None, -E.T, None],
+        ]
+    )
+    bs = [pick @ offset[nb:] for pick in picks]
+    b = np.concatenate([-(matrices.mass @ matrices.free_velocity), offset[:nb], *bs, np.zeros(nf)])
+    free = nv + nb
+    lower = np.concatenate([np.full(free, -np.inf), np.zeros(len(b) - free)])
+    labels = {"velocity": slice(0, nv), "joint": slice(nv, free), **plan.labels(free)}
+    blocks = (np.arange(nv), *((np.arange(nv, free),) if nb else ()), *plan.blocks(free))
+    return LinearProblem(sp.csr_array(A), b, lower=lower, blocks=blocks, labels=labels)

@@ -1,0 +1,101 @@
+"""The relaxed contact problem: convex, with a regularisation R in the place of complementarity.
+
+    min ½·pᵀ·(W + R)·p + bᵀ·p   over p in the circular cones;   K ∋ p ⟂ u' = (W + R)·p + b ∈ K*
+
+By the material (the default), a contact is a spring K and a damper B, implicit over the step: a contact that pushes has
+p_n = −dt·(K·(ψ + dt·u_n) + B·u_n), u = G·v⁺, which is the problem's own condition u'_n = 0 with
+
+    R_n = 1/(dt·(dt·K + B)),    b_n = G_n·v_free + ψ/(dt + B/K),    R_t = R_n/friction_ratio,    b_t = G_t·v_free.
+
+A contact that sticks has u_t = −R_t·p_t: a damper friction_ratio·(dt·K + B). With friction_ratio = 1 that is the same
+spring and damper, the spring forgetting its stretch after every step. Hence creep: a load f_t moves it at the speed
+f_t/(friction_ratio·(dt·K + B)). One that slides lifts off, u'_n = μ·|u'_t|; docs/methods/relaxed.md has what follows.
+By MuJoCo's numbers instead (``solref``, ``solimp``): see ``soft_reference``.
+Joint limits are rigid, R = 0 and b_n with ψ/dt, and so are bilateral rows. All contacts within the margin take part;
+one that is apart pushes if it would be met within dt + B/K. Restitution is not honoured: bounce follows from K and B.
+
+Reference: Carpentier, "Contact Dynamics in Robotics"; Todorov, ICRA 2014.
+Differs from the lecture in: velocities and impulses instead of accelerations and forces; what R is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from stickslip.errors import expected, number
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.formulations.formulation import Formulation
+from stickslip.methods.rigid.formulations.polygonal_cone import Layout
+from stickslip.methods.rigid.formulations.soft_reference import SOLIMP, SOLREF, SoftReference
+
+
+@dataclass
+class Relaxed(Formulation):
+    """Springs and dampers, implicit and convex."""
+
+    form: str = "cone"
+    friction_ratio: float = 1.0
+    """R of the normal over R of the tangents; MuJoCo's impratio."""
+    solref: tuple[float, ...] | None = None
+    """MuJoCo's (time constant [s], damping ratio), or (−stiffness [1/s²], −damping [1/s]), of all contacts; None: by
+    the material's K and B, unless there is a ``solimp``."""
+    solimp: tuple[float, ...] | None = None
+    """MuJoCo's impedance (d₀, d_width, width [m], midpoint, power) of all contacts."""
+
+    soft: SoftReference | None = field(init=False, repr=False, default=None)
+    """MuJoCo's numbers; None: R comes from the material."""
+
+    summary: ClassVar[str] = "relaxed contacts: convex, regularised by stiffness and damping"
+    reference: ClassVar[str] = "Carpentier, Contact Dynamics in Robotics; Todorov, ICRA 2014"
+    forms: ClassVar[tuple[str, ...]] = ("cone",)
+    usual_solver: ClassVar[str] = "pgs"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.friction_ratio = number("friction_ratio", self.friction_ratio, "a number > 0", above=0.0)
+        if self.solref is not None or self.solimp is not None:
+            given = (self.solref, SOLREF), (self.solimp, SOLIMP)
+            self.soft = SoftReference(*(usual if own is None else own for own, usual in given))
+
+    def plan(self, matrices: Matrices) -> Layout:
+        if self.soft is None:
+            return self.polygonal(matrices)
+        kept = np.flatnonzero((matrices.gap < 0.0) | np.isinf(matrices.stiffness))
+        nothing = np.zeros(0, dtype=np.int64)
+        return self.polygonal(matrices, kept, nothing, np.zeros(len(kept) + 1, dtype=np.int64))
+
+    def normal_offset(self, matrices: Matrices) -> np.ndarray:
+        gap, dt = matrices.gap, matrices.dt
+        if self.soft is None:
+            _check(matrices)
+            with np.errstate(divide="ignore"):  # a damper alone: the gap plays no part
+                return gap / (dt + matrices.damping / matrices.stiffness)
+        k, b = self.soft.spring(dt)
+        before = matrices.approach[matrices.bilateral :: 3]
+        offset = dt * k * self.soft.impedance(gap) * gap - (1.0 - dt * b) * before
+        return np.where(np.isinf(matrices.stiffness), gap / dt, offset)
+
+    def tangential_offset(self, matrices: Matrices) -> np.ndarray:
+        if self.soft is None:
+            return super().tangential_offset(matrices)
+        kept = 1.0 - matrices.dt * self.soft.spring(matrices.dt)[1]
+        return -kept * matrices.approach[matrices.bilateral :].reshape(-1, 3)[:, 1:]
+
+    def regularisation(self, matrices: Matrices) -> np.ndarray:
+        dt, K, B = matrices.dt, matrices.stiffness, matrices.damping
+        if self.soft is None:
+            _check(matrices)
+            normal = 1.0 / (dt * (dt * K + B))
+        else:
+            d = self.soft.impedance(matrices.gap)
+            own = matrices.delassus.diagonal()[matrices.bilateral :: 3]
+            normal = np.where(np.isinf(K), 0.0, (1.0 - d) / d * own)
+        return np.column_stack([normal, normal / self.friction_ratio])
+
+
+def _check(matrices: Matrices) -> None:
+    if not np.all((matrices.stiffness > 0.0) | (matrices.damping > 0.0)):
+        raise expected("stiffness and damping", "K > 0 or B > 0 of every contact", "neither")

@@ -1,0 +1,37 @@
+"""Stewart–Trinkle: every contact within the margin must not be penetrated at the end of the step.
+
+    0 ≤ p_n ⟂ ψ_n/dt + G_n·v⁺ ≥ 0,    friction as in ``cone``,    M·v⁺ = M·v + p_ext + Gᵀ·p
+
+A contact that is still ψ_n > 0 apart may be approached with ψ_n/dt, no more: impacts are found before they happen, and
+take their whole step. A penetration ψ_n < 0 is undone within one step, and the speed −ψ_n/dt that this takes remains.
+The constraint's plane goes on for ever: a body near a corner of another one is held where there is nothing (the false
+contacts that PEG removes). LCP (7), mixed LCP (6) without its third row, or NCP. Sizes: nc·(2 + n_d) as LCP.
+Reference: Stewart, Trinkle, IJNME 39, 1996; Williams et al., Sec. 3.2.
+Differs from the paper in: joint rows, joint limits and restitution (see ``formulation``); ∂ψ/∂t is zero, since moving
+obstacles are links here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.formulations.formulation import Formulation
+from stickslip.methods.rigid.formulations.polygonal_cone import Layout
+
+
+@dataclass
+class StewartTrinkle(Formulation):
+    """Gaps at the end of the step are not negative."""
+
+    summary: ClassVar[str] = "time stepping: gaps at the end of the step are not negative"
+    reference: ClassVar[str] = "Stewart, Trinkle, IJNME 39, 1996; Williams et al., eqs. (6) and (7)"
+
+    def plan(self, matrices: Matrices) -> Layout:
+        return self.polygonal(matrices)
+
+    def normal_offset(self, matrices: Matrices) -> np.ndarray:
+        return self.bounced(matrices, matrices.gap / matrices.dt)

@@ -1,0 +1,101 @@
+"""The solver of a time step: a named one or a Python function, and what happens where it does not converge."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from stickslip.errors import UnconvergedError, expected, unknown
+from stickslip.methods.rigid.formulations.polygonal_cone import Layout
+from stickslip.methods.rigid.formulations.working_set import solve_needed
+from stickslip.solvers import residuals
+from stickslip.solvers.base import Solver, SolverResult, Status
+from stickslip.solvers.problem import LinearProblem, Problem
+from stickslip.solvers.registry import SOLVERS, make_solver
+
+UNCONVERGED = ("warn", "raise", "fallback")
+TOLERANCE = 1e-6
+"""Natural residual, relative to the largest |b| if that is above 1, below which a Python function's answer counts as a
+solution, whatever it says of itself."""
+FALLBACK = "interior-point"
+
+
+class StepSolver:
+    """Solves one step's problem after another; ``result`` is the last one's."""
+
+    def __init__(
+        self, name: str, function: Callable | None, options: dict | None, unconverged: str, fallback: str | None
+    ) -> None:
+        if function is not None and not callable(function):
+            raise expected("solver", "a function (problem, z0) → z", function, "name a solver in the method instead")
+        if unconverged not in UNCONVERGED:
+            raise unknown("unconverged", str(unconverged), UNCONVERGED)
+        if fallback is not None and fallback not in SOLVERS:
+            raise unknown("fallback", str(fallback), SOLVERS)
+        if fallback is not None and unconverged != "fallback":
+            raise expected("fallback", "unconverged='fallback' with it", unconverged, "else it would never be asked")
+        if function is not None and options is not None:
+            raise expected("solver_options", "a named solver", "a function as solver", "give them to your function")
+        self.function, self.policy, self.fallback = function, unconverged, fallback or FALLBACK
+        self.named: Solver | None = make_solver(name, **(options or {})) if function is None else None
+        self.second: Solver | None = make_solver(self.fallback) if unconverged == "fallback" else None
+        self.result: SolverResult | None = None
+        self.unconverged = 0
+        self.report: Callable[[Problem, SolverResult], str] | None = None
+        """Called with every problem that was not solved and the best answer; returns where they are kept."""
+
+    @property
+    def warm(self) -> bool:
+        """Whether it makes use of a start."""
+        return self.named is None or self.named.iterative
+
+    def solve(self, problem: Problem, start: np.ndarray | None, plan: Layout | None = None) -> SolverResult:
+        """``plan``: the layout of a contact LCP; pivoting methods then solve for the contacts that matter."""
+        if self.named is None:
+            result = self._call(problem, start)
+        elif plan is not None and isinstance(problem, LinearProblem) and not self.named.iterative:
+            result = solve_needed(self.named, problem, plan)
+        else:
+            result = self.named.solve(problem, start)
+        if not result.success and self.second is not None:
+            better = self.second.solve(problem, result.z)
+            result = better if better.residual < result.residual else result
+        if not result.success:
+            self.unconverged += 1
+            where = "" if self.report is None else self.report(problem, result)
+            if self.policy == "raise":
+                raise UnconvergedError(
+                    f"{result.message}: natural residual {result.residual:.2g} with n = {problem.n}, expected at most "
+                    f"{self.limit(problem):.2g}; choose another solver or a smaller dt, unconverged='fallback' for a "
+                    f"second solver, or 'warn' to go on{where and '. ' + where}"
+                )
+        self.result = result
+        return result
+
+    def limit(self, problem: Problem) -> float:
+        """The natural residual that counts as solved."""
+        if self.named is not None:
+            return self.named.limit(problem)
+        return TOLERANCE * max(1.0, float(np.abs(getattr(problem, "b", np.zeros(1))).max(initial=0.0)))
+
+    def _call(self, problem: Problem, start: np.ndarray | None) -> SolverResult:
+        begin = clock.perf_counter()
+        assert self.function is not None
+        answer: Any = self.function(problem, np.zeros(problem.n) if start is None else start)
+        said = answer if isinstance(answer, SolverResult) else None
+        z, iterations = answer if isinstance(answer, tuple) else (answer, 0)
+        z = z if said is None else said.z
+        if np.shape(z) != (problem.n,):
+            raise expected("solver", f"z of shape ({problem.n},), (z, iterations) or a SolverResult", np.shape(z))
+        z = np.asarray(z, dtype=float)
+        if said is None:
+            said = SolverResult(z, Status.CONVERGED, int(iterations), np.inf, clock.perf_counter() - begin)
+        residual = residuals.natural(problem, z)
+        status = Status.INACCURATE if said.success else said.status
+        if residual <= self.limit(problem):
+            status = Status.CONVERGED
+        return replace(said, z=z, status=status, residual=residual)

@@ -1,0 +1,182 @@
+"""Every formulation as a stepper: what each adds to ``TimeStepping``."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, cast
+
+from stickslip.methods.base import Capabilities
+from stickslip.methods.materials import RIGID, SPRINGS
+from stickslip.methods.rigid.compiled_stepping import CompiledStepping
+from stickslip.methods.rigid.formulations.painleve import Paradox, paradox
+from stickslip.methods.rigid.formulations.registry import FORMULATIONS, fitting_solvers
+from stickslip.methods.rigid.formulations.relaxed import Relaxed
+from stickslip.methods.rigid.formulations.soft_reference import SoftReference
+from stickslip.methods.rigid.time_stepping import TimeStepping
+from stickslip.model.shape import combine
+
+AHEAD = 20
+"""Steps that relaxed contacts look ahead at most, in the default margin: strong dampers on weak springs would look
+everywhere."""
+
+
+class FollowsSolvers:
+    """Capabilities of a formulation's stepper, read from the registries whenever they are asked for: a solver that is
+    registered later is paired at once."""
+
+    def __init__(self, name: str, honours: tuple[str, ...]) -> None:
+        self.name, self.honours = name, frozenset(honours)
+
+    def __get__(self, stepper: object, kind: type) -> Capabilities:
+        formulation = FORMULATIONS[self.name]
+        return Capabilities(
+            summary=formulation.summary,
+            laws=fitting_solvers(formulation),
+            honours=self.honours,
+            order=1,
+            reference=formulation.reference,
+            loops=True,
+        )
+
+
+def capabilities(name: str, honours: tuple[str, ...] = ("friction", "restitution")) -> Any:
+    """Of a formulation's stepper, for its class."""
+    return FollowsSolvers(name, honours)
+
+
+class StewartTrinkleStepper(TimeStepping):
+    """Stewart–Trinkle time stepping."""
+
+    formulation_name = "stewart-trinkle"
+    capabilities = capabilities("stewart-trinkle")
+
+
+class AnitescuPotraStepper(TimeStepping):
+    """Anitescu–Potra time stepping."""
+
+    formulation_name = "anitescu-potra"
+    capabilities = capabilities("anitescu-potra")
+    at_overlap = "anitescu-potra never pushes it out"
+    at_limits = "anitescu-potra never pushes it back"
+    options: ClassVar[dict[str, str]] = {
+        **TimeStepping.options,
+        "touch": "gap [m] up to which contacts count as touching (default: those that would be met in the step)",
+    }
+
+
+class PegStepper(TimeStepping):
+    """PEG time stepping."""
+
+    formulation_name = "peg"
+    capabilities = capabilities("peg")
+    options: ClassVar[dict[str, str]] = {
+        **TimeStepping.options,
+        "primary": "the subcontact that carries the impulse: 'largest' (default) or 'smallest' gap",
+    }
+
+    def _usual_detector(self) -> str:
+        return "peg"
+
+
+def without(options: dict[str, str], refused: dict[str, str]) -> dict[str, str]:
+    """Those that are not refused."""
+    return {name: text for name, text in options.items() if name not in refused}
+
+
+CIRCULAR = {
+    "directions": "its cone is circular",
+    "working_set": "it is for pivoting methods, which solve polygonal cones only",
+}
+"""Options that methods with circular cones do not have, and why."""
+
+
+class SeenParadox(NamedTuple):
+    """A sliding contact in Painlevé's paradox, and between which bodies."""
+
+    paradox: Paradox
+    links: tuple[str, ...]
+
+
+class CoulombStepper(CompiledStepping):
+    """Coulomb's law with its exact cone."""
+
+    formulation_name = "coulomb"
+    capabilities = capabilities("coulomb")
+    at_overlap = "it is undone a part a step, option 'feedback'"
+    at_limits = "it is put back a part a step, option 'feedback'"
+    refused = CIRCULAR
+    options: ClassVar[dict[str, str]] = {
+        **without(TimeStepping.options, refused),
+        "form": "'ncp', the only one",
+        "feedback": "the part of an overlap that is undone in a step, 0 … 1 (default 0.2)",
+    }
+    seen_paradox: SeenParadox | None = None
+    """The first of the run."""
+
+    def _formulate(self) -> None:
+        super()._formulate()
+        if self.seen_paradox is None and self._problem is not None:
+            self._look_for_paradox()
+
+    def _look_for_paradox(self) -> None:
+        """Keep the first sliding contact in Painlevé's paradox, if there is one in the step at hand."""
+        found = paradox(self.matrices)
+        if found:
+            c = self.contacts.arrays
+            links = tuple(self.model.link_names[links[found[0].contact]] for links in (c.link1, c.link2))
+            self.seen_paradox = SeenParadox(found[0], links)
+
+
+class RelaxedStepper(CompiledStepping):
+    """Relaxed, convex contacts."""
+
+    formulation_name = "relaxed"
+    capabilities = capabilities("relaxed", ("friction", "stiffness", "damping"))
+    at_overlap = "contact springs push it out"
+    refused: ClassVar[dict[str, str]] = {**CIRCULAR, "rest_speed": "its contacts bounce by stiffness and damping"}
+    options: ClassVar[dict[str, str]] = {
+        **without(TimeStepping.options, refused),
+        "form": "'cone', the only one",
+        "friction_ratio": "R of the normal over R of the tangents, > 0 (default 1): more is less creep",
+        "solref": "MuJoCo's (time constant, damping ratio) of all contacts in place of K and B (default: none)",
+        "solimp": "MuJoCo's impedance (d0, dwidth, width, midpoint, power), with solref (default: MuJoCo's)",
+    }
+
+    @property
+    def honours(self) -> frozenset[str]:
+        return self.capabilities.honours if self._soft is None else frozenset({"friction"})
+
+    @property
+    def _soft(self) -> SoftReference | None:
+        return cast(Relaxed, self.formulation).soft
+
+    def reading(self) -> dict[str, str]:
+        """Springs and dampers are the regularisation R of ``relaxed``."""
+        ratio = cast(Relaxed, self.formulation).friction_ratio
+        reads = {**SPRINGS, "preload": RIGID["preload"]}
+        reads["friction"] = f"circular cone, relaxed: sliding lifts, rest creeps; R_t = R_n/{ratio:g}"
+        if self._soft is None:
+            reads["stiffness"] = f"a spring per contact, implicit: R_n = 1/(dt·(dt·K + B)), dt = {self.dt:g} s"
+            reads["damping"] = "a damper per contact, implicit, in the same R_n"
+        else:
+            numbers = [" ".join(f"{x:g}" for x in row) for row in (self._soft.solref, self._soft.solimp)]
+            reads["stiffness"] = reads["damping"] = "solref {} and solimp {} take its place".format(*numbers)
+            reads["restitution"] = "bounce follows from solref"
+        return reads
+
+    def _ahead(self) -> float:
+        """The largest B/K of two materials, or AHEAD steps."""
+        materials = {shape.material for shape in self.model.shapes}
+        pairs = [combine(a, b) for a in materials for b in materials]
+        return max((min(pair.damping / pair.stiffness, AHEAD * self.dt) for pair in pairs), default=0.0)
+
+
+def stepper_of(name: str, class_name: str, own_options: tuple[str, ...]) -> type[TimeStepping]:
+    """A stepper class for a registered formulation, whose own options it passes on."""
+    known = dict.fromkeys(own_options, f"of the formulation {name}")
+    members = {
+        "__doc__": FORMULATIONS[name].__doc__,
+        "formulation_name": name,
+        "capabilities": capabilities(name),
+        "options": {**TimeStepping.options, **known},
+    }
+    return type(class_name, (TimeStepping,), members)

@@ -1,0 +1,1 @@
+"""What methods with spring-damper contacts share."""

@@ -1,0 +1,96 @@
+"""What the explicit steppers share: accelerations under forces that are known, and how long a step may be.
+
+A spring-damper contact of stiffness K, damping B and inverse mass w is stable under semi-implicit Euler while
+K·w·dt² + 2·B·w·dt < 4: the two roots of λ² − (2 − Kw·dt² − Bw·dt)λ + 1 − Bw·dt lie inside the unit circle. Contacts on
+one body act together.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import DAMPING, STIFFNESS
+from stickslip.collision.soft_pairs.detect import loads
+from stickslip.collision.soft_pairs.pairs import total
+from stickslip.dynamics import Dynamics
+from stickslip.dynamics.aba import articulated_acceleration
+from stickslip.methods.base import OK, Stage
+from stickslip.methods.soft.spring_damper import apply_contact_forces, spring_damper
+from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
+from stickslip.model.arrays import JOINT_NV
+from stickslip.model.model import Model, State
+
+
+@kernel
+def accelerate(world, work, contacts, inputs, armature, q, v):
+    """Joint accelerations under all forces; ``armature`` (nv,) is what is added to the diagonal of M."""
+    gather_forces(world, work, inputs, q, v)
+    apply_contact_forces(work.kin, contacts, work.f_ext)
+    articulated_acceleration(
+        world.tree, world.support, world.inertia, armature, work.tau, work.f_ext, work.kin, work.art, work.acceleration
+    )
+
+
+@kernel
+def evaluate(world, work, contacts, anchors, inputs, armature, elapsed, q, v):
+    """``work.acceleration`` at (q, v); the anchors were last moved ``elapsed`` [s] ago."""
+    update_kinematics(world, work, q, v)
+    status = detect(world, work, contacts)
+    if status == OK:
+        spring_damper(work.kin, contacts, anchors, elapsed)
+        accelerate(world, work, contacts, inputs, armature, q, v)
+    return status
+
+
+class Explicit(Viscoelastic):
+    """An explicit stepper; ``armature`` (nv,) is added to the diagonal of the mass matrix."""
+
+    armature: np.ndarray
+    implicit_damping: ClassVar[bool] = False
+    """Whether joint damping is part of ``armature``, and so does not limit the step."""
+
+    def stages(self) -> dict[str, Stage]:
+        return {**super().stages(), "solve": self._solve}
+
+    def _solve(self, sim) -> None:
+        accelerate(self.world, self.work, self._buffer, sim.inputs, self.armature, sim.state.q, sim.state.v)
+
+    def stable_dt(self, state: State) -> float:
+        """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together: rather too careful,
+        since hardly all of them act at once. Of a shape, as many points count as can lie on a plane together."""
+        dynamics = Dynamics(self.model)
+        stiffness, damping = explicit_joint_gains(self.model)
+        if not self.implicit_damping:
+            damping = damping + self.model.joint_forces.damping
+        kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
+        if total(self.world.pairs):
+            update_kinematics(self.world, self.work, state.q, state.v)
+            link1, link2, point, material, share = loads(self.world.pairs, self.work.kin)
+            kw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, STIFFNESS])
+            bw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, DAMPING])
+        return longest(kw, bw)
+
+
+def longest(kw: float, bw: float) -> float:
+    """The dt [s] with kw·dt² + 2·bw·dt = 4; kw = K·w [1/s²], bw = B·w [1/s]."""
+    if kw == 0.0:
+        return 2.0 / bw if bw > 0.0 else float("inf")
+    return float((-bw + np.sqrt(bw**2 + 4 * kw)) / kw)
+
+
+def explicit_joint_gains(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    """(nv,) stiffness and damping that act in the joints and are treated explicitly: springs, limits, servos."""
+    passive, actuators = model.joint_forces, model.actuators
+    stiffness, damping = np.zeros(model.nv), np.zeros(model.nv)
+    for j, first in enumerate(model.tree.joint_v):
+        dofs = slice(first, first + JOINT_NV[model.tree.joint_type[j]])
+        limited = passive.limited[j] != 0
+        stiffness[dofs] += passive.stiffness[j] + limited * passive.limit_stiffness[j]
+        damping[dofs] += limited * passive.limit_damping[j]
+    driven = model.tree.joint_v[actuators.joint]
+    np.add.at(stiffness, driven, np.maximum(0.0, -(actuators.gear**2) * actuators.bias[:, 1]))
+    np.add.at(damping, driven, np.maximum(0.0, -(actuators.gear**2) * actuators.bias[:, 2]))
+    return stiffness, damping

@@ -1,0 +1,100 @@
+"""What all steppers with spring-damper contacts share: the friction anchors, and the stages up to the forces."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import Contacts
+from stickslip.collision.soft_pairs.detect import find_contacts
+from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.dynamics.jacobian import add_wrenches
+from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
+from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.errors import unknown
+from stickslip.methods.base import CONTACTS_FULL, OK, Stage, Stepper
+from stickslip.methods.materials import SPRINGS
+from stickslip.methods.soft.spring_damper import REST, contact_energy, grown_anchors, make_anchors, spring_damper
+from stickslip.model.model import Model
+
+MARGIN = 0.0  # a spring-damper acts only in penetration
+
+
+@kernel
+def poses_and_velocities(world, work, q, v):
+    forward_kinematics(world.tree, q, work.kin)
+    forward_velocities(world.tree, v, work.kin)
+
+
+@kernel
+def update_kinematics(world, work, q, v):
+    poses_and_velocities(world, work, q, v)
+    spatial_inertias(world.inertia, work.kin)
+
+
+@kernel
+def detect(world, work, contacts):
+    find_contacts(world.pairs, work.kin, MARGIN, contacts)
+    if contacts.found[0] > contacts.pair.shape[0]:
+        return CONTACTS_FULL
+    return OK
+
+
+@kernel
+def gather_forces(world, work, inputs, q, v):
+    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits and damping, applied forces; no contacts."""
+    tau, f_ext = work.tau, work.f_ext
+    for d in range(tau.shape[0]):
+        tau[d] = inputs.applied[d] - world.passive.damping[d] * v[d]
+    actuator_forces(world.tree, world.actuators, q, v, inputs.control, tau)
+    spring_and_limit_forces(world.tree, world.passive, q, v, tau)
+    for b in range(f_ext.shape[0]):
+        for k in range(6):
+            f_ext[b, k] = 0.0
+    add_wrenches(work.kin, inputs.wrench, f_ext)
+
+
+class Viscoelastic(Stepper):
+    """A stepper with spring-damper contacts; their anchors are its memory."""
+
+    reads = SPRINGS
+    options: ClassVar[dict[str, str]] = {
+        "rest": "where normal springs rest: 'surface' (default), or 'detected', the point of first penetration"
+    }
+
+    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, *, rest: str = "surface") -> None:
+        super().__init__(model, dt, law, pairs)
+        if rest not in REST:
+            raise unknown("rest", str(rest), REST)
+        self.anchors = make_anchors(total(pairs), rest)
+
+    @property
+    def _buffer(self) -> Contacts:
+        return self.contacts.arrays
+
+    def stages(self) -> dict[str, Stage]:
+        return {
+            "kinematics": lambda sim: update_kinematics(self.world, self.work, sim.state.q, sim.state.v),
+            "collision": self._collision,
+            "formulate": self._formulate,
+        }
+
+    def _collision(self, sim) -> None:
+        while detect(self.world, self.work, self._buffer) == CONTACTS_FULL:
+            self.contacts.grow()
+
+    def _formulate(self, sim) -> None:
+        spring_damper(self.work.kin, self._buffer, self.anchors, self.dt)
+
+    def make_room(self, pairs: int) -> None:
+        if pairs > len(self.anchors.active):
+            self.anchors = grown_anchors(self.anchors, 2 * pairs)
+
+    def contact_energy(self) -> float:
+        return contact_energy(self._buffer)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        a = self.anchors
+        return {"active": a.active, "anchor": a.anchor, "point": a.point, "rest": a.rest}

@@ -1,0 +1,1 @@
+"""Contact points, their friction cones, and their derivatives."""

@@ -1,0 +1,139 @@
+"""The equations of a variational step, (24) and (26), at the present unknowns.
+
+Unknowns: ν⁺ (6 per body); of a joint's node an impulse λ per row that holds, per soft row and per limit; of contacts
+what ``cones`` has. With everything of z fixed during a step and everything of z⁺ = z ⊕ dt·ν⁺ not:
+
+    bodies   P(ν⁺) − P₋(ν) − dt·f − Gᵀ·λ − Rᵀ·λ_soft − Lᵀ·λ_limit − dt·Cᵀ·(γ, β)     G, R, L, C at z     [N s]
+    held     g(z⁺)                                                                                        [m, rad]
+    soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇)                                                           [N s]
+    limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
+
+and those of contacts with u = (φ(z⁺), B·ν⁺), B at z. P is the momentum at the beginning of an interval, P₋ at its end
+(``discrete_rotation``; of translation both are m·v).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.maximal.rows import joint_errors
+from stickslip.methods.variational.bodies import next_pose
+from stickslip.methods.variational.contact import circular, pyramid
+from stickslip.methods.variational.contact.points import gap_and_rows
+from stickslip.methods.variational.discrete_rotation import OK, momentum_after
+from stickslip.methods.variational.joints.joint_nodes import limit_gaps
+
+ROUND_OFF = 2e-15
+"""[m or rad] differences of positions that are none: γ/s would make forces of them."""
+
+
+@kernel
+def add_row(row, impulse, a, b, out):
+    """out (nl, 6) += rowᵀ·impulse on the links a and b."""
+    for k in range(6):
+        out[a, k] += row[k] * impulse
+        out[b, k] += row[6 + k] * impulse
+
+
+@kernel
+def times_row(row, a, b, nu):
+    s = 0.0
+    for k in range(6):
+        s += row[k] * nu[a, k] + row[6 + k] * nu[b, k]
+    return s
+
+
+@kernel
+def contact_force(touch, c):
+    """(γ, f_t1, f_t2) [N]."""
+    if touch.D.shape[0] > 0:
+        return pyramid.force(touch.cones, touch.D, c)
+    return circular.force(touch.cones, touch.D, c)
+
+
+@kernel
+def move_to(mechanism, motion, rows, touch, dt):
+    """z⁺ of the present ν⁺, and what contacts and joints find there: values alone. SPINNING: nothing is changed."""
+    status = next_pose(motion.pose, motion.nu, dt, motion.after)
+    if status != OK:
+        return status
+    nodes = mechanism.nodes
+    joint_errors(nodes.joints, motion.after, rows.error)
+    for r in range(rows.error.shape[0]):
+        if abs(rows.error[r]) < ROUND_OFF:
+            rows.error[r] = 0.0
+    limit_gaps(nodes, mechanism.bodies.tree, motion.after, rows.q, rows.R, rows.gap, rows.limits_after)
+    points, u, nu = touch.points, touch.u, motion.nu
+    for c in range(points.found[0]):
+        a, b = points.link1[c], points.link2[c]
+        u[c, 0] = gap_and_rows(points, c, motion.after, touch.normal[c, 0], touch.normal[c, 1])
+        for i in range(1, 3):
+            s = 0.0
+            for k in range(6):
+                s += points.rows1[c, i, k] * nu[a, k] + points.rows2[c, i, k] * nu[b, k]
+            u[c, i] = s
+        if abs(u[c, 0] - touch.cones.s[c]) < ROUND_OFF:
+            u[c, 0] = touch.cones.s[c]
+    return OK
+
+
+@kernel(inline=False)
+def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
+    """``motion.body`` and ``motion.joint`` at the place of ``move_to``; (momentum [N s], kinematic [m or rad],
+    equations [N or m/s], products [J or W]): the largest of each, products against ``target``."""
+    nodes, body, joint, nu, lam = mechanism.nodes, motion.body, motion.joint, motion.nu, motion.lam
+    joints, first = nodes.joints, mechanism.first
+    mass, J = mechanism.bodies.mass, mechanism.bodies.J
+    for b in range(1, nu.shape[0]):
+        for k in range(3):
+            body[b, k] = mass[b] * nu[b, k] - motion.given[b, k]
+        x, y, z = momentum_after(J, b, dt, nu[b, 3], nu[b, 4], nu[b, 5])
+        body[b, 3], body[b, 4], body[b, 5] = x - motion.given[b, 3], y - motion.given[b, 4], z - motion.given[b, 5]
+    momentum, kinematic, equations, products, total = 0.0, 0.0, 0.0, 0.0, 0.0
+    for r in range(joints.joint.shape[0]):
+        j = joints.joint[r]
+        m = first[j] + r - joints.start[j]
+        add_row(rows.held[r], -lam[m], joints.link1[j], joints.link2[j], body)
+        joint[m] = rows.error[r]
+        kinematic = max(kinematic, abs(joint[m]))
+    for i in range(nodes.soft_dof.shape[0]):
+        d, j = nodes.soft_dof[i], nodes.soft_node[i]
+        m, a, b, row = (
+            first[j] + nodes.soft_place[i],
+            nodes.link1[j],
+            nodes.link2[j],
+            joint_step.rates[nodes.soft_dof[i]],
+        )
+        add_row(row, -lam[m], a, b, body)
+        rate = times_row(row, a, b, nu) - joint_step.rate[d]
+        joint[m] = joint_step.weight[d] * rate + lam[m] - joint_step.impulse[d]
+        momentum = max(momentum, abs(joint[m]))
+        total += joint[m]
+    for i in range(nodes.limit_joint.shape[0]):
+        j = nodes.limit_node[i]
+        m = first[j] + nodes.limit_place[i]
+        add_row(rows.limits[i], -lam[m], nodes.link1[j], nodes.link2[j], body)
+        joint[m] = rows.gap[i] - motion.slack[i]
+        kinematic = max(kinematic, abs(joint[m]))
+        products = max(products, abs(motion.slack[i] * lam[m] / dt - target))
+    points, u, D = touch.points, touch.u, touch.D
+    for c in range(points.found[0]):
+        a, b, friction = points.link1[c], points.link2[c], points.friction[c]
+        f0, f1, f2 = contact_force(touch, c)
+        for k in range(6):
+            r1, r2 = points.rows1[c], points.rows2[c]
+            body[a, k] -= dt * (r1[0, k] * f0 + r1[1, k] * f1 + r1[2, k] * f2)
+            body[b, k] -= dt * (r2[0, k] * f0 + r2[1, k] * f1 + r2[2, k] * f2)
+        if D.shape[0] > 0:
+            one, two, three = pyramid.residual(touch.cones, D, c, friction, u[c, 0], u[c, 1], u[c, 2], target)
+        else:
+            one, two, three = circular.residual(touch.cones, D, c, friction, u[c, 0], u[c, 1], u[c, 2], target)
+        kinematic, equations, products = max(kinematic, one), max(equations, two), max(products, three)
+    for b in range(1, nu.shape[0]):
+        for k in range(6):
+            momentum = max(momentum, abs(body[b, k]))
+            total += body[b, k]
+    if not abs(total) < np.inf:  # the largest of a list does not see what is not a number
+        momentum = np.inf
+    return momentum, kinematic, equations, products

@@ -1,0 +1,281 @@
+"""The interior-point method of a step, Sec. III-C: Newton's method on (26) with μ → 0, every iterate strictly inside.
+
+An iteration factors the system once and solves it twice (Mehrotra): a predictor with μ = 0, whose step to the boundary
+tells how much of the mean product can go, σ = (mean after it/mean)³, and the step itself towards σ·mean, with the
+predictor's products of changes as second-order terms, weighted by the square of its length (at full weight they can
+cancel a whole step, and for ever). It goes at most ``NEARLY`` of the way to the boundary of slacks,
+multipliers and cones, and to |ω| = 2/dt, so that all of them stay strictly positive; it is halved while it makes the
+merit worse by more than ``GROWTH`` (these steps must be free to climb: a strict descent stalls), the sum of the largest
+residuals of each kind against the same target.
+
+    merit = momentum [N s] + kinematic/dt [m/s] + equations [N, m/s] + |products − σ·mean| [J, W]
+
+A step is solved when momentum, equations and products are below the tolerance ε, and g and φ − s below min(ε,
+``CLOSED``): no contact is deeper than that, no joint is open by more. With ``relaxation`` μ_r > 0 products converge to
+μ_r instead of 0: the smoothed problem, whose solution has derivatives everywhere. Without contacts and limits it is
+Newton's method.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.errors import expected, number
+from stickslip.math.linear import copy_to
+from stickslip.methods.variational.contact import circular, pyramid
+from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones, move
+from stickslip.methods.variational.discrete_rotation import OK
+from stickslip.methods.variational.equations import move_to, residuals
+from stickslip.methods.variational.graph.block_ldu import factor, solve
+from stickslip.methods.variational.newton_system import assemble, directions, right_side
+
+CONVERGED, ITERATIONS, SINGULAR, STALLED, SPINNING, NOT_FINITE = range(6)
+STATUS = {
+    CONVERGED: "solved to the tolerance",
+    ITERATIONS: "not solved within the iterations that were allowed",
+    SINGULAR: "Newton's matrix was singular: joints that contradict each other, or a body without inertia",
+    STALLED: "steps became too short to get anywhere",
+    SPINNING: "a body would turn by half a turn or more in a step, |ω| ≥ 2/dt",
+    NOT_FINITE: "a number was not finite",
+}
+"""How a step's solution ended, as sentences."""
+NEARLY, NEAREST = 0.99, 0.9999
+"""Of the way to the boundary, at first and near the solution."""
+CLOSED = 1e-10
+"""[m or rad] g and φ − s of a solved step."""
+SHORTEST = 1e-8
+"""A step below this is none."""
+AIM, LEAST = 0.05, 5e-13
+"""Of the tolerance, and [J, W]: products are not sent below these, or those of friction get too far from the others on
+the way, and slacks too near to rounding errors."""
+SHORT, CENTRING = 0.1, 0.3
+"""A step below the first is taken anew, without second-order terms and towards so much of the mean product."""
+HELD = 0.1
+"""Of a relaxation that is held: products come as near to it, where that is less than the tolerance."""
+HALVINGS, GROWTH = 8, 3.0
+"""A step is halved so often at most, while it makes the merit larger by such a factor."""
+STATUS_AT, ITERATIONS_AT, MOMENTUM_AT, KINEMATIC_AT, EQUATIONS_AT, PRODUCTS_AT = range(6)
+"""What ``told`` has of the last step."""
+
+
+class Kept(NamedTuple):
+    """Unknowns at the beginning of a line search."""
+
+    nu: np.ndarray
+    lam: np.ndarray
+    slack: np.ndarray
+    cones: Cones
+
+
+class How(NamedTuple):
+    """The numbers of the method."""
+
+    dt: float
+    tolerance: float
+    relaxation: float
+    iterations: int
+    predictor: bool
+    """Whether with Mehrotra's predictor and second-order terms; else products go to ``CENTRING`` of their mean."""
+
+
+def make_how(dt: float, tolerance: float, relaxation: float, iterations: int, predictor: bool) -> How:
+    """The numbers, checked."""
+    if number("tolerance", tolerance, "a number from 1e-12 to 1e-2", least=1e-12) > 1e-2:
+        raise expected("tolerance", "a number from 1e-12 to 1e-2", tolerance)
+    number("relaxation", relaxation, "a product ≥ 0 [J, W]", least=0.0)
+    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
+        raise expected("iterations", "a whole number ≥ 1", iterations)
+    if not isinstance(predictor, bool):
+        raise expected("predictor", "True or False", predictor)
+    return How(dt, float(tolerance), float(relaxation), iterations, predictor)
+
+
+def describe(told: np.ndarray) -> str:
+    """How a step's solution ended, and what is left."""
+    return (
+        f"{STATUS[int(told[STATUS_AT])]}: after {int(told[ITERATIONS_AT])} iterations momenta miss by "
+        f"{told[MOMENTUM_AT]:.2g} N s, joints and gaps by {told[KINEMATIC_AT]:.2g} m or rad, friction's equations by "
+        f"{told[EQUATIONS_AT]:.2g}, products by {told[PRODUCTS_AT]:.2g} J or W"
+    )
+
+
+def make_kept(nl: int, rows: int, limits: int, contacts: int, facets: int) -> Kept:
+    return Kept(np.zeros((nl, 6)), np.zeros(rows), np.zeros(limits), make_cones(contacts, facets))
+
+
+@kernel
+def mean_product(mechanism, motion, touch, alpha, dt):
+    """(mean of all products after going by ``alpha`` along the step, how many there are)."""
+    total, number = 0.0, 0
+    nodes = mechanism.nodes
+    for i in range(nodes.limit_joint.shape[0]):
+        m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
+        s, lam = motion.slack[i] + alpha * motion.dslack[i], motion.lam[m] + alpha * motion.dlam[m]
+        total += s * lam / dt
+        number += 1
+    for c in range(touch.points.found[0]):
+        friction = touch.points.friction[c]
+        if touch.D.shape[0] > 0:
+            part, count = pyramid.gap(touch.cones, touch.step, touch.D, c, friction, alpha)
+        else:
+            part, count = circular.gap(touch.cones, touch.step, touch.D, c, friction, alpha)
+        total += part
+        number += count
+    return total / max(1, number), number
+
+
+@kernel
+def to_spin(nu, dnu, b, most):
+    """The step after which body b has |ω| = most [rad/s]."""
+    a, h, c = 0.0, 0.0, -most * most
+    for k in range(3, 6):
+        a += dnu[b, k] * dnu[b, k]
+        h += nu[b, k] * dnu[b, k]
+        c += nu[b, k] * nu[b, k]
+    if not a > 0.0:
+        return 1.0
+    root = max(0.0, h * h - a * min(c, 0.0)) ** 0.5
+    return (root - h) / a if h < 0.0 else -min(c, 0.0) / (root + h + 1e-300)
+
+
+@kernel
+def longest_step(mechanism, motion, touch, dt):
+    """The step to the boundary, at most 1/NEARLY."""
+    alpha, nodes = 1.0 / NEARLY, mechanism.nodes
+    for i in range(nodes.limit_joint.shape[0]):
+        m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
+        if motion.dslack[i] < 0.0:
+            alpha = min(alpha, -motion.slack[i] / motion.dslack[i])
+        if motion.dlam[m] < 0.0:
+            alpha = min(alpha, -motion.lam[m] / motion.dlam[m])
+    for c in range(touch.points.found[0]):
+        friction = touch.points.friction[c]
+        if touch.D.shape[0] > 0:
+            alpha = min(alpha, pyramid.longest(touch.cones, touch.step, touch.D, c, friction))
+        else:
+            alpha = min(alpha, circular.longest(touch.cones, touch.step, touch.D, c, friction))
+    for b in range(1, motion.nu.shape[0]):
+        alpha = min(alpha, to_spin(motion.nu, motion.dnu, b, 2.0 / dt))
+    return alpha
+
+
+@kernel
+def copy_unknowns(a, a_cones, b, b_cones, contacts):
+    """nu, lam and slack of a, and so many of its cones, into b; a and b are a Motion and a Kept."""
+    copy_to(a.lam, b.lam)
+    copy_to(a.slack, b.slack)
+    for k in range(a.nu.shape[0]):
+        copy_to(a.nu[k], b.nu[k])
+    for c in range(contacts):
+        copy_cone(a_cones, c, b_cones, c)
+
+
+@kernel
+def go(motion, touch, kept, alpha):
+    """The unknowns at ``kept`` plus alpha times the step."""
+    copy_unknowns(kept, kept.cones, motion, touch.cones, touch.points.found[0])
+    for m in range(motion.lam.shape[0]):
+        motion.lam[m] += alpha * motion.dlam[m]
+    for i in range(motion.slack.shape[0]):
+        motion.slack[i] += alpha * motion.dslack[i]
+    for b in range(1, motion.nu.shape[0]):
+        for k in range(6):
+            motion.nu[b, k] += alpha * motion.dnu[b, k]
+    for c in range(touch.points.found[0]):
+        move(touch.cones, touch.step, c, alpha)
+
+
+@kernel(inline=False)
+def settle(mechanism, motion, touch, target, dt):
+    """Friction that only follows the velocities is put where it belongs; ``move_to`` has been there."""
+    mass, points = mechanism.bodies.mass, touch.points
+    for c in range(points.found[0]):
+        a, b = points.link1[c], points.link2[c]
+        lighter = min(mass[a], mass[b]) if a > 0 else mass[b]
+        u1, u2, ease = touch.u[c, 1], touch.u[c, 2], dt / lighter
+        circular.settle(touch.cones, touch.D, c, points.friction[c], u1, u2, target, ease)
+
+
+@kernel
+def newton_direction(mechanism, motion, rows, touch, linear, target, second, dt):
+    """Solve with the factors at hand."""
+    right_side(mechanism, motion, touch, linear, target, second, dt)
+    solve(linear.symbolic, linear.values, linear.pivots, linear.x)
+    directions(mechanism, motion, rows, touch, linear, target, second, dt)
+
+
+@kernel(inline=False)
+def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, told):
+    """ν⁺ and all multipliers from a start that is strictly inside; returns the status, and numbers in ``told`` (6,)."""
+    dt, eps, floor = how.dt, how.tolerance, how.relaxation
+    closed, status, n = min(eps, CLOSED), ITERATIONS, 0
+    near = min(eps, HELD * floor) if floor > 0.0 else eps
+    lowest = max(AIM * eps, LEAST)
+    if move_to(mechanism, motion, rows, touch, dt) != OK:
+        told[:] = np.inf
+        told[STATUS_AT], told[ITERATIONS_AT] = SPINNING, 0
+        return SPINNING
+    momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, floor, dt)
+    while True:
+        if momentum <= eps and equations <= eps and products <= near and kinematic <= closed:
+            status = CONVERGED
+            break
+        if not momentum + kinematic + equations + products < np.inf:
+            status = NOT_FINITE
+            break
+        if n == how.iterations:
+            break
+        assemble(mechanism, motion, rows, joint_step, touch, linear, dt)
+        if factor(linear.symbolic, linear.values, linear.pivots) != OK:
+            status = SINGULAR
+            break
+        mean, number = mean_product(mechanism, motion, touch, 0.0, dt)
+        target, second = floor, 0.0
+        if number > 0 and not how.predictor:
+            target = max(floor, CENTRING * mean, lowest)
+        elif number > 0:
+            newton_direction(mechanism, motion, rows, touch, linear, floor, 0.0, dt)
+            alpha = min(1.0, longest_step(mechanism, motion, touch, dt))
+            after, _ = mean_product(mechanism, motion, touch, alpha, dt)
+            sigma = min(1.0, max(0.0, after / mean)) ** 3
+            target, second = max(floor, sigma * mean, lowest), alpha * alpha
+        newton_direction(mechanism, motion, rows, touch, linear, target, second, dt)
+        nearly = min(max(NEARLY, 1.0 - mean), NEAREST)
+        alpha = min(1.0, nearly * longest_step(mechanism, motion, touch, dt))
+        if alpha < SHORT and second > 0.0:
+            target = max(floor, CENTRING * mean)
+            newton_direction(mechanism, motion, rows, touch, linear, target, 0.0, dt)
+            alpha = min(1.0, nearly * longest_step(mechanism, motion, touch, dt))
+        momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, target, dt)
+        merit = momentum + kinematic / dt + equations + products
+        copy_unknowns(motion, touch.cones, kept, kept.cones, touch.points.found[0])
+        moved = False
+        for _ in range(HALVINGS):
+            go(motion, touch, kept, alpha)
+            if move_to(mechanism, motion, rows, touch, dt) == OK:
+                if touch.D.shape[0] == 0:
+                    settle(mechanism, motion, touch, target, dt)
+                momentum, kinematic, equations, products = residuals(
+                    mechanism, motion, rows, joint_step, touch, target, dt
+                )
+                now = momentum + kinematic / dt + equations + products
+                moved = now < np.inf
+                if now <= GROWTH * merit:
+                    break
+            alpha *= 0.5
+        if not moved:
+            alpha = 0.0
+            copy_unknowns(kept, kept.cones, motion, touch.cones, touch.points.found[0])
+            move_to(mechanism, motion, rows, touch, dt)
+        n += 1
+        momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, floor, dt)
+        if alpha < SHORTEST:
+            status = STALLED
+            break
+    told[STATUS_AT], told[ITERATIONS_AT] = status, n
+    told[MOMENTUM_AT], told[KINEMATIC_AT] = momentum, kinematic
+    told[EQUATIONS_AT], told[PRODUCTS_AT] = equations, products
+    return status

@@ -1,0 +1,1 @@
+"""Joints between positions: held, soft and limit rows, and their derivatives."""

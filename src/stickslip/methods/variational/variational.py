@@ -1,0 +1,397 @@
+"""The variational integrator in maximal coordinates: joints and contacts at position level, solved in linear time.
+
+    P(ν⁺) = P₋(ν) + dt·f + G(z)ᵀ·λ + dt·(N(z)ᵀ·γ + B(z)ᵀ·β),    z⁺ = z ⊕ dt·ν⁺,    g(z⁺) = 0,    0 ≤ φ(z⁺) ⟂ γ ≥ 0
+
+z: poses of all links about their centres of mass, ν: their velocities. First order and symplectic: no drift of joints,
+momenta are kept to the tolerance, energy stays within a band of O(dt). Contacts are rigid, inelastic, with Coulomb
+friction in a pyramid (``variational/pyramid``) or the circular cone (``variational/circular``).
+A step is a Newton interior point (``interior_point``) on the graph of bodies and joints
+(``block_graph``): O(bodies + joints + contacts) for trees on the ground.
+
+The state is kept as poses and velocities (``memory``); ``state.q`` and ``state.v`` are joint coordinates taken from it.
+Where those are not what the last step left there, it begins anew from them; joints that are open then (closed loops)
+are put together first, and a warning tells how far bodies had to move. |ω| < 2/dt holds for every body.
+
+Reference: J. Brüdigam, J. Janeva, S. Sosnowski, S. Hirche, "Linear-Time Contact and Friction Dynamics in Maximal
+Coordinates using Variational Integrators". Differs from the paper in: any tilt, contacts between bodies, the circular
+cone, limits, implicit dampers and servos; contacts are looked for as far as bodies can come in a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from stickslip.collision.contact_search import ContactSearch
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.soft_pairs.pairs import Pairs
+from stickslip.errors import InputError, StickslipError, UnconvergedError, expected, unknown
+from stickslip.maximal import Joint
+from stickslip.maximal.joints import build_joints
+from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Stage, Stepper
+from stickslip.methods.materials import VARIATIONAL
+from stickslip.methods.soft.spring_damper import contact_velocities
+from stickslip.methods.variational import variational_stepping as stepping
+from stickslip.methods.variational.arrays import make_motion, make_rows, make_touch
+from stickslip.methods.variational.beginning import begin_from, too_fast
+from stickslip.methods.variational.bodies import make_pose
+from stickslip.methods.variational.contact.cones import facets_of
+from stickslip.methods.variational.contact.points import place_points
+from stickslip.methods.variational.gradients.step_gradient import Began, StepGradient, step_gradient
+from stickslip.methods.variational.interior_point import (
+    CONVERGED,
+    ITERATIONS_AT,
+    NOT_FINITE,
+    STATUS,
+    STATUS_AT,
+    describe,
+    make_how,
+    make_kept,
+)
+from stickslip.methods.variational.joints.joint_nodes import make_joint_step, without_limits
+from stickslip.methods.variational.joints.springs import longest_spring_step
+from stickslip.methods.variational.mechanism import build_linear, build_mechanism, joint_violations
+from stickslip.model.model import Model, State
+
+UNCONVERGED = ("warn", "raise")
+GRAPHS = 64
+"""Sets of touching bodies whose graphs are kept."""
+TOO_FAST = 0.7
+"""Of 2/dt: a body that turns as fast at the end of a step that was not solved is told of as the reason."""
+
+
+class Variational(Stepper):
+    """Maximal coordinates, interior point, block LDU."""
+
+    capabilities = Capabilities(
+        summary="variational integrator in maximal coordinates: joints do not drift, gaps stay open, linear time",
+        laws=("pyramid", "circular", "none"),
+        honours=frozenset({"friction"}),
+        order=1,
+        reference="Brüdigam et al., eqs. (8)–(26)",
+        loops=True,
+    )
+    reads = VARIATIONAL
+    finds_pairs = False
+    default_dt = 1e-2
+    observing = ("kinematics", "collision", "forces")
+    replaceable = frozenset({"user", "collision", "record"})
+    at_overlap = "the first step undoes the overlap, and the speed that this takes remains"
+    at_limits = "the first step puts it back, and the speed that this takes remains"
+    at_unconverged = "choose a smaller dt, allow more iterations, or a larger tolerance"
+    refused: ClassVar[dict[str, str]] = {
+        "coordinates": "they are always maximal",
+        "fallback": "the interior point is the only solver that knows its equations",
+    }
+    options: ClassVar[dict[str, str]] = {
+        "tolerance": "of momenta [N s], velocities [m/s] and products [J, W], from 1e-12 (default 1e-6)",
+        "facets": "directions of the friction pyramid, 4 or more (default 4)",
+        "relaxation": "product that complementary pairs keep [J, W]: smooth contacts (default 0: rigid)",
+        "iterations": "of the interior point, at most (default 100)",
+        "warm_start": "whether a step begins with the last one's forces (default: yes)",
+        "predictor": "Mehrotra's predictor and second-order terms in the interior point (default: yes)",
+        "extra_joints": "maximal.Joint's that close loops or weld bodies",
+        "margin": "gap [m] below which contacts are found (default: as far as a step can go)",
+        "detector": "what finds contacts: a name, a Detector, or a function of (kinematics, contacts)",
+        "unconverged": "what to do then: 'warn' (default) or 'raise'",
+    }
+
+    def __init__(
+        self,
+        model: Model,
+        dt: float,
+        law: str,
+        pairs: Pairs,
+        *,
+        tolerance: float = 1e-6,
+        facets: int | None = None,
+        relaxation: float = 0.0,
+        iterations: int = 100,
+        warm_start: bool = True,
+        predictor: bool = True,
+        extra_joints: Sequence[Joint] = (),
+        margin: float | None = None,
+        detector: Any = None,
+        unconverged: str = "warn",
+    ) -> None:
+        super().__init__(model, dt, law, pairs)
+        self.how = make_how(dt, tolerance, relaxation, iterations, predictor)
+        if unconverged not in UNCONVERGED:
+            raise unknown("unconverged", str(unconverged), UNCONVERGED)
+        if not isinstance(warm_start, bool):
+            raise expected("warm_start", "True or False", warm_start)
+        if not isinstance(extra_joints, Sequence):
+            raise expected("extra_joints", "a list of maximal.Joint's", extra_joints)
+        self.policy, self.warm_start, self._extra = unconverged, warm_start, tuple(extra_joints)
+        self.facets = facets_of(law, facets)
+        self.mechanism = build_mechanism(model, extra_joints)
+        self._names = build_joints(model, extra_joints)[1]
+        nodes, nl = self.mechanism.nodes, model.nlink
+        rows, limits = int(self.mechanism.first[-1]), len(nodes.limit_joint)
+        self.motion, self.rows = make_motion(nl, rows, limits), make_rows(nl, model.nq, nodes)
+        self.joint_step = make_joint_step(model, nodes)
+        self.search = ContactSearch(model, dt, law, detector, margin)
+        self.detector, self.left_out = self.search.detector, self.search.left_out
+        self.forces = stepping.Forces(
+            without_limits(model),
+            model.actuators,
+            model.inertia.armature,
+            model.inertia.gravity,
+            self.search.reach.radius,
+        )
+        self._before = stepping.Before(np.zeros((nl, 6)), np.zeros(rows), make_pose(nl))
+        self._acting: Inputs | None = None  # on the last step
+        self._taken = False  # whether ``_before`` and ``motion`` are the two ends of a step
+        self.contacts = ContactList(self.work.kin, capacity=64)
+        self._sizes = (nl, rows, limits)
+        self._make_space(len(self.contacts.arrays.pair))
+        self._graphs: dict[bytes, Any] = {}
+        self._connect(np.zeros((0, 2), dtype=np.int64))
+        self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)  # what the last step left in the state
+        self._ours = True  # whether the contacts at hand are those of ``search``
+        self._known, self._open = np.zeros(1), np.zeros((len(self._names), 2))
+        self.told, self._failed, self._lost = np.zeros(6), 0, False
+
+    def _make_space(self, contacts: int) -> None:
+        """Room for so many contacts; the memory of the last step's is kept."""
+        self.touch = make_touch(contacts, self.facets)
+        self._kept = make_kept(*self._sizes, contacts, self.facets)
+        fresh, old = stepping.make_memory(contacts, self.facets), getattr(self, "_memory", None)
+        if old is not None:
+            pairs = zip((fresh.name, fresh.force, *fresh.cones), (old.name, old.force, *old.cones), strict=True)
+            for new, array in pairs:
+                new[: len(array)] = array
+        self._memory = fresh
+
+    def _connect(self, pairs: np.ndarray) -> None:
+        """The graph in which the links ``pairs`` (np, 2), sorted, touch each other: made once."""
+        key = pairs.tobytes()
+        if key not in self._graphs:
+            if len(self._graphs) >= GRAPHS:
+                del self._graphs[next(iter(self._graphs))]
+            self._graphs[key] = build_linear(self.mechanism, pairs)
+        self.linear = self._graphs[key]
+        first = int(np.count_nonzero(self.mechanism.edge >= 0))
+        key, edge = pairs[:, 0] * self.model.nlink + pairs[:, 1], first + np.arange(len(pairs), dtype=np.int64)
+        self._edges = stepping.Edges(key, edge, np.zeros(len(pairs), dtype=np.int64))
+
+    # -- the stages of a step ----------------------------------------------------------------------------------
+
+    def take(self, state: State) -> None:
+        """Begin from joint coordinates, unless they are what the last step left."""
+        if self._known[0] and np.array_equal(state.q, self._q) and np.array_equal(state.v, self._v):
+            return
+        motion, self._known[0] = self.motion, 0.0
+        begin_from(self.model, self._extra, self.mechanism, state, self.work.kin, motion, self.dt)
+        motion.lam[:] = 0.0
+        self._memory.name[:], self._taken = 0, False
+        if spins := too_fast(self.model, motion.nu, self.dt):
+            raise InputError(spins)
+        self._q[:], self._v[:], self._known[0] = state.q, state.v, 1.0
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        first, done, compiled = self.step, 0, self.search.compiled
+        self.take(state)
+        while done < n:
+            reason = stepping.PAIRS
+            if compiled:
+                steps, reason = self._advance_compiled(state, inputs, n - done)
+                done += steps
+            if reason == stepping.ROOM:
+                self._make_space(2 * int(self.contacts.arrays.found[0]))
+            elif reason == stepping.GRAPH:
+                self._connect(self._touching())
+            elif reason != stepping.DONE:
+                self.step = first + done
+                self._begin(state, inputs)
+                self._detect()
+                self._formulate()
+                try:
+                    self._solve()
+                except StickslipError:
+                    if done == 0:
+                        raise
+                    return OK, done  # those before it count; the next call meets it again
+                if self._lost:
+                    return DIVERGED, done
+                self._finish(state)
+                done += 1
+        return OK, n
+
+    def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        search, margin, seconds, cell = self.search.arrays()
+        self._taken, self._ours = False, True
+        done, reason = stepping.advance(
+            self.mechanism, self.motion, self.rows, self.joint_step, self.touch, self.linear, self._kept, self._memory,
+            self._before, self._edges, self.forces, search, inputs, self.work.kin, self.contacts.arrays, self.how,
+            margin, seconds, cell, self.warm_start, self.work.acceleration, state.q, state.v, self.told, n,
+        )  # fmt: skip
+        if done:
+            self._q[:], self._v[:] = state.q, state.v
+            self._acting, self._taken = Inputs(*(given.copy() for given in inputs)), True
+        if reason == stepping.UNSOLVED:
+            self._restore()
+            self._taken = False
+        return int(done), int(reason)
+
+    def _restore(self) -> None:
+        """Back to the beginning of a step that was not taken."""
+        self.motion.nu[:], self.motion.lam[:] = self._before.nu, self._before.lam
+
+    def stages(self) -> dict[str, Stage]:
+        return {
+            "kinematics": lambda sim: self._begin(sim.state, sim.inputs),
+            "collision": lambda sim: self._detect(),
+            "formulate": lambda sim: self._formulate(),
+            "solve": lambda sim: self._solve(),
+            "integrate": lambda sim: self._finish(sim.state),
+            "forces": lambda sim: self._recall(),
+        }
+
+    def _begin(self, state: State, inputs: Inputs) -> None:
+        self.take(state)
+        stepping.place_links(self.mechanism.bodies, self.motion.pose, self.motion.nu, self.work.kin)
+        stepping.begin(self.mechanism, self.motion, self.rows, self.joint_step, self.forces, inputs, state.q, self.dt)
+        self._inputs, self._ours = inputs, False
+
+    def _detect(self) -> None:
+        self.search.find(self.work.kin, self.contacts)
+        self._ours = True
+
+    def _touching(self) -> np.ndarray:
+        """(np, 2) pairs of links that touch, lower first, sorted."""
+        points, n = self.touch.points, int(self.touch.points.found[0])
+        links = np.sort(np.stack([points.link1[:n], points.link2[:n]], axis=1), axis=1)
+        return np.unique(links[links[:, 0] > 0], axis=0)
+
+    def _formulate(self) -> None:
+        """Contacts as points; room and graph for them."""
+        self.contacts.check()
+        n = len(self.contacts)
+        if n > len(self.touch.edge):
+            self._make_space(2 * n)
+        shapes, convex = self.search.shapes.geometry.shapes, self._ours and self.search.convex
+        place_points(self.contacts.arrays, shapes, convex, self.motion.pose, self.touch.points)
+        if not stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge):
+            self._connect(self._touching())
+            stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge)
+
+    def _solve(self) -> None:
+        self._taken = False
+        status = stepping.solve_contacts(
+            self.mechanism, self.motion, self.rows, self.joint_step, self.touch, self.linear, self._kept,
+            self._memory, self._before, self.how, self.warm_start, self.told,
+        )  # fmt: skip
+        if status != CONVERGED:
+            self._refuse(status)
+            self._failed += 1
+        self._lost = not self._finite()
+        if self._lost:
+            self._restore()
+        self.work.acceleration[:] = np.nan if self._lost else 0.0
+
+    def _refuse(self, status: int) -> None:
+        """Raise where an unsolved step must not be taken: what it began with is put back."""
+        if not self._finite():
+            return  # the simulation has diverged, and says so
+        spins = too_fast(self.model, self.motion.nu, self.dt, TOO_FAST)
+        if self.policy == "raise" or spins:
+            self._restore()
+            raise UnconvergedError(
+                f"variational: {describe(self.told)} (tolerance {self.how.tolerance:g}); "
+                + (spins or f"{self.at_unconverged}, or unconverged='warn' to go on")
+            )
+
+    def _finite(self) -> bool:
+        fastest = np.abs(self.motion.nu).max(initial=0.0)
+        return bool(fastest <= FASTEST) and int(self.told[STATUS_AT]) != NOT_FINITE
+
+    def _finish(self, state: State) -> None:
+        stepping.finish(
+            self.mechanism, self.motion, self.rows, self.joint_step, self.touch, self.contacts.arrays, self._memory,
+            self.work.acceleration, state.q, state.v, self.dt,
+        )  # fmt: skip
+        self._q[:], self._v[:] = state.q, state.v
+        self._acting, self._taken = Inputs(*(given.copy() for given in self._inputs)), True
+
+    def _recall(self) -> None:
+        """The last step's forces in the contacts of now, and how open joints are, for recordings."""
+        self._open = joint_violations(self.mechanism, self.motion)
+        contact_velocities(self.work.kin, self.contacts.arrays)
+        arrays, n = self.contacts.arrays, len(self.contacts)
+        names = {int(name): k for k, name in enumerate(self._memory.name) if name}
+        for c in range(n):
+            k = names.get(int(arrays.pair[c]) + 1)
+            arrays.force[c] = 0.0 if k is None else self._memory.force[k]
+
+    # -- what the loop asks ------------------------------------------------------------------------------------
+
+    @property
+    def iterations(self) -> int:
+        return int(self.told[ITERATIONS_AT])
+
+    @property
+    def status(self) -> str:
+        """How the last step's solution ended."""
+        return STATUS[int(self.told[STATUS_AT])]
+
+    @property
+    def residual(self) -> float:
+        """The largest of the last step's residuals: momenta [N s], joints and gaps [m or rad], products [J, W]."""
+        return float(self.told[2:].max())
+
+    @property
+    def unconverged(self) -> int:
+        return self._failed
+
+    @property
+    def constraint_names(self) -> tuple[str, ...]:
+        return self._names
+
+    def joint_error(self) -> np.ndarray:
+        """Positions of solved steps are exact to 1e-10; velocities belong to the chord of the step: G(z)·ν = O(dt)."""
+        return self._open
+
+    def stable_dt(self, state: State) -> float:
+        """That of passive joint springs, which are explicit."""
+        return longest_spring_step(self.model, state.q)
+
+    def memory(self) -> dict[str, np.ndarray]:
+        motion, m = self.motion, self._memory
+        names = ("slack", "normal", "friction", "slip", "excess", "room")
+        return {
+            "body_position": motion.pose.pos,
+            "body_quaternion": motion.pose.quat,
+            "body_rotation": motion.pose.rot,
+            "body_velocity": motion.nu,
+            "joint_impulse": motion.lam,
+            "joint_q": self._q,
+            "joint_v": self._v,
+            "known": self._known,
+            "pair": m.name,
+            "force": m.force,
+            **dict(zip(names, m.cones, strict=True)),
+        }
+
+    def make_room(self, pairs: int) -> None:
+        """Contacts are found by their id, not placed by it."""
+
+    def remember(self, memory) -> None:
+        if len(memory["pair"]) > len(self._memory.name):
+            self._make_space(len(memory["pair"]))
+        taken = self._taken and np.array_equal(memory["body_velocity"], self.motion.nu)
+        self._taken = taken and np.array_equal(memory["body_position"], self.motion.pose.pos)
+        super().remember(memory)
+
+    def gradient(self, forces: bool = False) -> StepGradient:
+        """∂(z⁺, ν⁺)/∂(z, ν, u) of the last step; with ``forces``, also by ``inputs.applied`` and ``inputs.wrench``."""
+        if not (self._taken and self._known[0]) or self._acting is None:
+            raise InputError("gradient: expected a step to differentiate, got none since the state was set; step first")
+        shapes, convex = self.search.shapes.geometry.shapes, self._ours and self.search.convex
+        began = Began(self._before.pose, self._before.nu, self._q, *self._acting)
+        return step_gradient(
+            self.mechanism, self.forces, began, self.motion, self.joint_step, self.touch, self.linear, self.dt, shapes,
+            convex, forces,
+        )  # fmt: skip

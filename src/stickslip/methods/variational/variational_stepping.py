@@ -1,0 +1,292 @@
+"""Variational steps, many in one compiled call: forces at z, contacts, the interior point, z⁺, joint coordinates.
+
+    given ← P₋(ν) + dt·f(z);   contacts at z;   ν⁺ from ``interior_point``;   z ← z⁺,  ν ← ν⁺
+
+A step begins from the last one's velocities and multipliers (those of contacts by their ids), lifted inside by
+``WARM``; where a contact closes, or that does not converge, from ``COLD``. A call ends early where Python has to help
+(``REASONS``).
+Cost: linear in links, joints and contacts, as long as the graph's factors are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.convex.compiled import find_simple
+from stickslip.collision.reach import fastest_point
+from stickslip.math.linear import copy_to
+from stickslip.math.spatial import cross, rotate
+from stickslip.maximal.rows import body_rows
+from stickslip.methods.base import FASTEST
+from stickslip.methods.variational.bodies import Pose, add_wrench_impulses, copy_pose, to_joint_state
+from stickslip.methods.variational.contact import circular, pyramid
+from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones
+from stickslip.methods.variational.contact.points import place_points
+from stickslip.methods.variational.discrete_rotation import momentum_before
+from stickslip.methods.variational.equations import contact_force, move_to
+from stickslip.methods.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
+from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
+from stickslip.model.arrays import Actuators, JointForces
+
+DONE, PAIRS, ROOM, GRAPH, UNSOLVED = range(5)
+REASONS = {
+    DONE: "all steps are done",
+    PAIRS: "kinds of pairs that are not compiled, or a full buffer of contacts",
+    ROOM: "more contacts than there is room for; it is grown",
+    GRAPH: "other bodies touch each other than the graph connects; it is made anew",
+    UNSOLVED: "the interior point did not converge",
+}
+"""Why a compiled call ends, as sentences."""
+COLD, WARM = 1.0, 1e-4
+"""What a step begins with: products [J, W] without the last one's multipliers; with them, the least of each [SI]."""
+
+
+class Forces(NamedTuple):
+    """What acts on the bodies, constant."""
+
+    passive: JointForces
+    """Without limits."""
+    actuators: Actuators
+    armature: np.ndarray
+    gravity: np.ndarray
+    radius: np.ndarray
+    """(nl,) reach of each link's shapes from its origin [m]."""
+
+
+class Memory(NamedTuple):
+    """The last step's contacts: what warm starts and recordings need."""
+
+    name: np.ndarray
+    """(N,) ids plus one; 0: none."""
+    cones: Cones
+    force: np.ndarray
+    """(N, 3) [N]."""
+
+
+class Edges(NamedTuple):
+    """Edges of the graph between bodies that touch."""
+
+    key: np.ndarray
+    """(np,) lower link·nl + higher link, ascending."""
+    edge: np.ndarray
+    """(np,)."""
+    seen: np.ndarray
+    """(np,) scratch."""
+
+
+class Before(NamedTuple):
+    """The beginning of a step: unknowns for another try, and z for its gradient."""
+
+    nu: np.ndarray
+    lam: np.ndarray
+    pose: Pose
+
+
+def make_memory(contacts: int, facets: int) -> Memory:
+    n = max(1, contacts)
+    return Memory(np.zeros(n, dtype=np.int64), make_cones(n, facets), np.zeros((n, 3)))
+
+
+@kernel
+def place_links(bodies, pose, nu, kin):
+    """Poses and velocities of the links' own frames into ``kin``, for the detector."""
+    for b in range(1, nu.shape[0]):
+        x, y, z = rotate(pose.rot, b, bodies.com[b, 0], bodies.com[b, 1], bodies.com[b, 2])
+        wx, wy, wz = rotate(pose.rot, b, nu[b, 3], nu[b, 4], nu[b, 5])
+        vx, vy, vz = cross(wx, wy, wz, x, y, z)
+        for k in range(3):
+            for m in range(3):
+                kin.rot[b, k, m] = pose.rot[b, k, m]
+        kin.pos[b, 0], kin.pos[b, 1], kin.pos[b, 2] = pose.pos[b, 0] - x, pose.pos[b, 1] - y, pose.pos[b, 2] - z
+        kin.origin[b, 0], kin.origin[b, 1], kin.origin[b, 2] = kin.pos[b, 0], kin.pos[b, 1], kin.pos[b, 2]
+        kin.vel[b, 0], kin.vel[b, 1], kin.vel[b, 2] = nu[b, 0] - vx, nu[b, 1] - vy, nu[b, 2] - vz
+        kin.vel[b, 3], kin.vel[b, 4], kin.vel[b, 5] = wx, wy, wz
+
+
+@kernel
+def begin(mechanism, motion, rows, joint_step, forces, inputs, q, dt):
+    """Everything that is fixed during a step: impulses of forces, rows of joints at z."""
+    bodies, nodes, given, nu, pose = mechanism.bodies, mechanism.nodes, motion.given, motion.nu, motion.pose
+    joint_impulses(
+        bodies, forces.passive, forces.actuators, forces.armature, pose, nu, q, inputs.control, inputs.applied, dt,
+        joint_step,
+    )  # fmt: skip
+    for b in range(1, nu.shape[0]):
+        for k in range(3):
+            given[b, k] = bodies.mass[b] * (nu[b, k] + dt * forces.gravity[k]) + joint_step.push[b, k]
+        x, y, z = momentum_before(bodies.J, b, dt, nu[b, 3], nu[b, 4], nu[b, 5])
+        given[b, 3] = x + joint_step.push[b, 3]
+        given[b, 4] = y + joint_step.push[b, 4]
+        given[b, 5] = z + joint_step.push[b, 5]
+    add_wrench_impulses(bodies, pose, inputs.wrench, dt, given)
+    body_rows(nodes.joints, pose, rows.held)
+    copy_to(q, rows.q)
+    limit_gaps(nodes, bodies.tree, pose, q, rows.R, rows.gap, rows.limits)
+
+
+@kernel
+def find_edges(points, pairs, nl, edge):
+    """The edges of contacts between bodies; False: the graph has one too few, or one too many."""
+    found = 0
+    for k in range(pairs.seen.shape[0]):
+        pairs.seen[k] = 0
+    for c in range(points.found[0]):
+        a, b = min(points.link1[c], points.link2[c]), max(points.link1[c], points.link2[c])
+        edge[c] = -1
+        if a == 0:
+            continue
+        low, high = 0, pairs.key.shape[0]
+        while low < high:
+            middle = (low + high) // 2
+            if pairs.key[middle] < a * nl + b:
+                low = middle + 1
+            else:
+                high = middle
+        if low == pairs.key.shape[0] or pairs.key[low] != a * nl + b:
+            return False
+        edge[c] = pairs.edge[low]
+        if pairs.seen[low] == 0:
+            pairs.seen[low] = 1
+            found += 1
+    return found == pairs.key.shape[0]
+
+
+@kernel
+def lands(touch, memory):
+    """Whether some contact that bore nothing, or was not there, closes at the present velocities."""
+    size, at = memory.name.shape[0], 0
+    for c in range(touch.points.found[0]):
+        if touch.u[c, 0] >= 0.0:
+            continue
+        bears = False
+        for _ in range(size):  # from where the last one was: they come in the same order
+            at = at if at < size and memory.name[at] != 0 else 0
+            at += 1
+            if memory.name[at - 1] == touch.points.name[c] + 1:
+                bears = memory.cones.gamma[at - 1] > memory.cones.s[at - 1]
+                break
+        if not bears:
+            return True
+    return False
+
+
+@kernel
+def start(mechanism, motion, rows, touch, memory, warm, dt):
+    """Slacks and multipliers strictly inside, at the present ν⁺; ``move_to`` has been there."""
+    points, cones, D, nodes = touch.points, touch.cones, touch.D, mechanism.nodes
+    warm = warm and not lands(touch, memory)
+    level = WARM if warm else COLD
+    for i in range(nodes.limit_joint.shape[0]):
+        m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
+        motion.slack[i] = max(rows.gap[i], level**0.5)
+        motion.lam[m] = max(motion.lam[m] if warm else 0.0, dt * level / motion.slack[i])
+    at, size = 0, 0
+    while size < memory.name.shape[0] and memory.name[size] != 0:
+        size += 1
+    for c in range(points.found[0]):
+        known, friction, gap = False, points.friction[c], touch.u[c, 0]
+        if warm:
+            for _ in range(size):
+                at = at if at < size else 0
+                at += 1
+                if memory.name[at - 1] == points.name[c] + 1:
+                    known = True
+                    break
+        if known:
+            copy_cone(memory.cones, at - 1, cones, c)
+            cones.s[c] = max(gap, 0.0)
+            if D.shape[0] > 0:
+                pyramid.lift(cones, D, c, friction, level)
+            else:
+                circular.lift(cones, D, c, friction, level)
+        elif D.shape[0] > 0:
+            pyramid.start(cones, D, c, friction, gap, level)
+        else:
+            circular.start(cones, D, c, friction, gap, level)
+
+
+@kernel
+def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, how, warm, told):
+    """The interior point, from the last step's multipliers and, should that fail, from none."""
+    for b in range(motion.nu.shape[0]):
+        copy_to(motion.nu[b], before.nu[b])
+    copy_to(motion.lam, before.lam)
+    copy_pose(motion.pose, before.pose)
+    status, spent = SPINNING, 0.0
+    for attempt in range(2 if warm else 1):
+        if attempt > 0 or not warm:
+            for b in range(motion.nu.shape[0]):
+                copy_to(before.nu[b], motion.nu[b])
+            for m in range(motion.lam.shape[0]):
+                motion.lam[m] = 0.0
+        move_to(mechanism, motion, rows, touch, how.dt)
+        start(mechanism, motion, rows, touch, memory, warm and attempt == 0, how.dt)
+        status = solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, told)
+        spent += told[ITERATIONS_AT]
+        if status == CONVERGED:
+            break
+    told[ITERATIONS_AT] = spent
+    return status
+
+
+@kernel
+def fastest(nu):
+    """The largest |ν|."""
+    most = 0.0
+    for b in range(1, nu.shape[0]):
+        for k in range(6):
+            most = max(most, abs(nu[b, k]))
+    return most
+
+
+@kernel
+def store(touch, contacts, memory):
+    """Forces and multipliers of the contacts, by id."""
+    n = touch.points.found[0]
+    for c in range(memory.name.shape[0]):
+        memory.name[c] = touch.points.name[c] + 1 if c < n else 0
+    for c in range(n):
+        f0, f1, f2 = contact_force(touch, c)
+        memory.force[c, 0], memory.force[c, 1], memory.force[c, 2] = f0, f1, f2
+        contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = f0, f1, f2
+        copy_cone(touch.cones, c, memory.cones, c)
+
+
+@kernel
+def finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceleration, q, v, dt):
+    """z ← z⁺; the state in joint coordinates."""
+    copy_pose(motion.after, motion.pose)
+    for d in range(v.shape[0]):
+        acceleration[d] = -v[d] / dt
+    to_joint_state(mechanism.bodies, motion.pose, motion.nu, rows.q, joint_step.rates, rows.R, q, v)
+    for d in range(v.shape[0]):
+        acceleration[d] += v[d] / dt
+    store(touch, contacts, memory)
+
+
+@kernel
+def advance(
+    mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, pairs, forces, search, inputs, kin,
+    contacts, how, margin, reach, cell, warm, acceleration, q, v, told, n,
+):  # fmt: skip
+    """Up to n steps; returns (how many, why no more). The one that is left has touched scratch only."""
+    for k in range(n):
+        place_links(mechanism.bodies, motion.pose, motion.nu, kin)
+        begin(mechanism, motion, rows, joint_step, forces, inputs, q, how.dt)
+        if not find_simple(search, kin, margin + reach * fastest_point(kin, forces.radius), cell, contacts):
+            return k, PAIRS
+        if contacts.found[0] > touch.edge.shape[0]:
+            return k, ROOM
+        place_points(contacts, search.geometry.shapes, True, motion.pose, touch.points)
+        if not find_edges(touch.points, pairs, motion.nu.shape[0], touch.edge):
+            return k, GRAPH
+        status = solve_contacts(
+            mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, how, warm, told
+        )
+        if status != CONVERGED or not fastest(motion.nu) <= FASTEST:
+            return k, UNSOLVED
+        finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceleration, q, v, how.dt)
+    return n, DONE

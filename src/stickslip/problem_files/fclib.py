@@ -1,0 +1,292 @@
+"""FCLib's files: HDF5, one friction-contact problem each, with its solution and guesses.
+
+    /fclib_local/{spacedim, W/, V/, R/, vectors/{q, mu, s}, info/{title, description, math_info}}
+    /fclib_global/{spacedim, M/, H/, G/, vectors/{f, w, mu, b}, info/…}
+    /solution/{u, r, v, l}        /guesses/{number_of_guesses, 1/{u, r, v, l}, 2/…}
+
+A matrix is a group {nzmax, m, n, nz, p, i, x} and, with information on it, {comment, conditioning, determinant, rank}.
+Numbers are arrays of one int (32 bits) or double, words are scalar strings that end with a zero byte. This is what
+``fclib.h`` of FrictionalContactLibrary/fclib writes and reads, type by type.
+Differs from FCLib in: files may be written again, and a solution may be replaced.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from stickslip.errors import InputError, RecordingError
+from stickslip.problem_files.fclib_matrix import FCLibMatrix
+from stickslip.problem_files.fclib_problem import (
+    FCLibGlobal,
+    FCLibInfo,
+    FCLibLocal,
+    FCLibProblem,
+    FCLibSolution,
+    from_friction,
+)
+from stickslip.problem_files.problem_file import open_problems, unwritable
+from stickslip.record.store import check_target
+from stickslip.solvers.problem import FrictionProblem
+
+LOCAL, GLOBAL = "fclib_local", "fclib_global"
+WORDS = ("title", "description", "math_info")
+Kind = TypeVar("Kind", FCLibLocal, FCLibGlobal)
+ABOUT = {"comment": str, "conditioning": float, "determinant": float, "rank": int}
+
+
+def is_fclib(path: str | os.PathLike) -> bool:
+    """Whether a file is HDF5 with one of FCLib's problems in it."""
+    import h5py
+
+    if not os.path.isfile(path) or not h5py.is_hdf5(path):
+        return False
+    try:
+        with h5py.File(path, "r") as file:
+            return LOCAL in file or GLOBAL in file
+    except OSError:
+        return False
+
+
+def read_fclib(path: str | os.PathLike) -> FCLibProblem:
+    """A file, checked: ``read_fclib("Capsules-i100-1090.hdf5").friction`` is a problem for ``solvers.solve``."""
+    path = os.fspath(path)
+    with open_problems(path, "r") as file:
+        if LOCAL not in file and GLOBAL not in file:
+            raise RecordingError(
+                f"cannot read {path!r}: expected a group /{LOCAL} or /{GLOBAL}, got {sorted(file) or 'an empty file'}"
+            )
+        try:
+            return FCLibProblem(
+                local=_read_problem(file[LOCAL], FCLibLocal) if LOCAL in file else None,
+                whole=_read_problem(file[GLOBAL], FCLibGlobal) if GLOBAL in file else None,
+                solution=_read_solution(file["solution"]) if "solution" in file else None,
+                guesses=_read_guesses(file["guesses"]) if "guesses" in file else (),
+            )
+        except InputError as error:
+            raise RecordingError(f"cannot read {path!r}: {error}") from error
+        except (OSError, RuntimeError, ValueError, TypeError, AttributeError) as error:
+            reason = " ".join(str(error).split())
+            raise RecordingError(f"cannot read {path!r}: expected a whole file of FCLib, got {reason}") from error
+
+
+def write_fclib(
+    path: str | os.PathLike,
+    problem: FCLibProblem | FCLibLocal | FCLibGlobal | FrictionProblem,
+    *,
+    solution: FCLibSolution | np.ndarray | None = None,
+    guesses: Sequence[FCLibSolution | np.ndarray] = (),
+    info: FCLibInfo | None = None,
+) -> None:
+    """Write one problem; ``solution`` and ``guesses`` may be impulses p of ``problem.friction``.
+
+    A file of FCLib's that is there already is replaced, any other is refused.
+    """
+    import h5py
+
+    whole = _as_file(problem, solution, guesses, info)
+    target = check_target(path)
+    if os.path.exists(target) and os.path.getsize(target) > 0 and not is_fclib(target):
+        raise RecordingError(
+            f"cannot write {os.fspath(path)!r}: expected a new name or a file of FCLib's, got another HDF5 file; "
+            "choose another name"
+        )
+    beside = f"{target}.{os.getpid()}.new"
+    try:
+        with h5py.File(beside, "w", libver="earliest") as file:
+            for name, found in ((LOCAL, whole.local), (GLOBAL, whole.whole)):
+                if found is not None:
+                    _write_problem(file.create_group(name), found)
+            if whole.solution is not None:
+                _write_solution(file.create_group("solution"), whole.solution)
+            if whole.guesses:
+                group = file.create_group("guesses")
+                _put_int(group, "number_of_guesses", len(whole.guesses))
+                for k, guess in enumerate(whole.guesses):
+                    _write_solution(group.create_group(str(k + 1)), guess)
+        os.replace(beside, target)
+    except (OSError, RuntimeError) as error:
+        with suppress(OSError):
+            os.unlink(beside)
+        raise unwritable(target, error) from error
+
+
+def write_fclib_solution(path: str | os.PathLike, solution: FCLibSolution) -> None:
+    """Put a solution into a file, in the place of an earlier one; nothing else in it changes."""
+    problem = read_fclib(path)
+    replace(problem, solution=solution)  # checks its sizes
+    with open_problems(os.fspath(path), "r+") as file:
+        try:
+            if "solution" in file:
+                del file["solution"]
+            _write_solution(file.create_group("solution"), solution)
+        except (OSError, RuntimeError) as error:
+            raise unwritable(os.fspath(path), error) from error
+
+
+def _as_file(problem: Any, solution: Any, guesses: Sequence[Any], info: FCLibInfo | None) -> FCLibProblem:
+    if isinstance(problem, FrictionProblem):
+        problem = from_friction(problem, info)
+    elif isinstance(problem, FCLibLocal):
+        problem = FCLibProblem(local=problem)
+    elif isinstance(problem, FCLibGlobal):
+        problem = FCLibProblem(whole=problem)
+    if info is not None:
+        problem = replace(
+            problem,
+            local=None if problem.local is None else replace(problem.local, info=info),
+            whole=None if problem.whole is None else replace(problem.whole, info=info),
+        )
+
+    def form(given: Any) -> FCLibSolution:
+        return given if isinstance(given, FCLibSolution) else problem.answer(given)
+
+    return replace(
+        problem,
+        solution=problem.solution if solution is None else form(solution),
+        guesses=tuple(form(guess) for guess in guesses) or problem.guesses,
+    )
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+
+
+def _write_problem(group: Any, problem: FCLibLocal | FCLibGlobal) -> None:
+    _put_int(group, "spacedim", problem.spacedim)
+    for name in problem.matrices:
+        if getattr(problem, name) is not None:
+            _write_matrix(group.create_group(name), getattr(problem, name))
+    place = group.create_group("vectors")
+    for name in problem.vectors:
+        if getattr(problem, name) is not None:
+            place[name] = getattr(problem, name)
+    if problem.info is not None:
+        place = group.create_group("info")
+        for name in WORDS:
+            _put_words(place, name, getattr(problem.info, name))
+        for name, value in problem.info.attributes.items():
+            place.attrs[name] = value
+
+
+def _write_matrix(group: Any, matrix: FCLibMatrix) -> None:
+    for name, value in (("nzmax", len(matrix.x)), ("m", matrix.m), ("n", matrix.n), ("nz", matrix.nz)):
+        _put_int(group, name, value)
+    group["p"], group["i"], group["x"] = matrix.p, matrix.i, matrix.x
+    for name, kind in ABOUT.items():
+        if name in matrix.about:
+            value = matrix.about[name]
+            if kind is str:
+                _put_words(group, name, value)
+            else:
+                group[name] = np.array([value], dtype=np.int32 if kind is int else np.float64)
+
+
+def _write_solution(group: Any, solution: FCLibSolution) -> None:
+    for name in ("v", "l", "u", "r"):
+        value = getattr(solution, name)
+        if value is not None:
+            group[name] = np.asarray(value, dtype=float)
+
+
+def _put_int(group: Any, name: str, value: int) -> None:
+    group[name] = np.array([value], dtype=np.int32)
+
+
+def _put_words(group: Any, name: str, text: str) -> None:
+    """A scalar C string of fixed length with its zero byte, as H5LTmake_dataset_string makes it."""
+    import h5py
+
+    data = text.encode()
+    kind = h5py.h5t.C_S1.copy()
+    kind.set_size(len(data) + 1)
+    kind.set_strpad(h5py.h5t.STR_NULLTERM)
+    space = h5py.h5s.create(h5py.h5s.SCALAR)
+    place = h5py.h5d.create(group.id, name.encode(), kind, space)
+    place.write(space, space, np.array(data, dtype=f"S{len(data) + 1}"), kind)
+
+
+# -- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _read_problem(group: Any, kind: type[Kind]) -> Kind:
+    vectors = _need(group, "vectors", dict)
+    there: dict[str, Any] = {"spacedim": _number(group, "spacedim"), "info": _read_info(group)}
+    for name in kind.matrices:
+        if name in kind.needed or name in group:
+            there[name] = _read_matrix(group, name)
+    for name in kind.vectors:
+        if name in kind.needed or name in vectors:
+            there[name] = _need(vectors, name, float)
+    return kind(**there)
+
+
+def _read_matrix(parent: Any, name: str) -> FCLibMatrix:
+    group = _need(parent, name, dict)
+    about: dict[str, Any] = {}
+    for key, kind in ABOUT.items():
+        if key in group:
+            about[key] = _words(group[key]) if kind is str else kind(np.ravel(group[key][()])[0])
+    numbers: dict[str, Any] = {key: _number(group, key) for key in ("m", "n", "nz")}
+    arrays = {key: _need(group, key, kind) for key, kind in (("p", int), ("i", int), ("x", float))}
+    return FCLibMatrix(**numbers, **arrays, about=about, where=group.name.lstrip("/"))
+
+
+def _read_info(group: Any) -> FCLibInfo | None:
+    if "info" not in group:
+        return None
+    place = group["info"]
+    words = {name: _words(place[name]) if name in place else "" for name in WORDS}
+    return FCLibInfo(**words, attributes={name: _plain(value) for name, value in place.attrs.items()})
+
+
+def _plain(value: Any) -> Any:
+    """Arrays of one number, which FCLib writes, as numbers."""
+    array = np.asarray(value)
+    return array.ravel()[0].item() if array.size == 1 and array.dtype.kind in "iuf" else value
+
+
+def _read_solution(group: Any) -> FCLibSolution:
+    return FCLibSolution(
+        **{name: _need(group, name, float) for name in ("u", "r")},
+        **{name: np.ravel(group[name][()]) for name in ("v", "l") if name in group},
+    )
+
+
+def _read_guesses(group: Any) -> tuple[FCLibSolution, ...]:
+    return tuple(_read_solution(_need(group, str(k + 1), dict)) for k in range(_number(group, "number_of_guesses")))
+
+
+def _need(group: Any, name: str, kind: Callable) -> Any:
+    """A group (dict) or the numbers (float, int) of a dataset that must be there."""
+    where = f"{group.name}/{name}".lstrip("/")
+    what = "a group" if kind is dict else "an array of numbers"
+    if name not in group:
+        raise InputError(f"{where}: expected {what}, got none")
+    found = group[name]
+    if (kind is dict) != hasattr(found, "keys"):
+        raise InputError(f"{where}: expected {what}, got {'an array' if kind is dict else 'a group'}")
+    if kind is dict:
+        return found
+    array = np.ravel(found[()])
+    if array.dtype.kind not in ("iu" if kind is int else "iuf"):
+        raise InputError(f"{where}: expected {'whole ' if kind is int else ''}numbers, got {array.dtype}")
+    return array
+
+
+def _number(group: Any, name: str) -> int:
+    found = _need(group, name, int)
+    if found.size != 1:
+        raise InputError(f"{group.name}/{name}".lstrip("/") + f": expected one number, got {found.size}")
+    return int(found[0])
+
+
+def _words(dataset: Any) -> str:
+    value = dataset[()]
+    value = value if isinstance(value, bytes) else np.asarray(value).ravel()[0]
+    text = value if isinstance(value, str) else bytes(value).split(b"\0")[0].decode(errors="replace")
+    return text

@@ -1,0 +1,1 @@
+"""Interior-point methods: for complementarity problems, and for problems on second-order cones."""

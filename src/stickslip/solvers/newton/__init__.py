@@ -1,0 +1,1 @@
+"""Newton methods: nonsmooth ones on complementarity functions, and primal ones on the relaxed problem."""

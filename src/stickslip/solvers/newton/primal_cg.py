@@ -1,0 +1,57 @@
+"""Nonlinear conjugate gradients on the relaxed contact problem's primal cost (``primal``), with an exact line search.
+
+In the metric of the kinetic energy the gradient at q is −r = q − p, and the directions are Polak and Ribière's,
+
+    d ← r + β·d,    β = max(0, r·W·(r − r_last)/(r_last·W·r_last)).
+
+Cost per iteration: one product by W, n² or the stored entries of CSR, and nothing is factored. Their number grows like
+the root of W/R and with the height of piles.
+
+Reference: Polak, Ribière 1969; Nocedal, Wright, "Numerical Optimization", Sec. 5.2 (PR+); MuJoCo's documentation,
+"Computation: Algorithms". Differs from MuJoCo in: impulses instead of accelerations; rows without R (``primal``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from stickslip.solvers.newton.primal import Primal, Smoothed
+from stickslip.solvers.problem import ConeProblem
+
+
+class _ConjugateDirections:
+    def __init__(self) -> None:
+        self.last: tuple[np.ndarray, np.ndarray, np.ndarray, float] | None = None
+
+    def forget(self) -> None:
+        self.last = None
+
+    def next(self, now: Smoothed) -> tuple[np.ndarray, np.ndarray]:
+        square = float(now.r @ now.Wr)
+        d, z = now.r, now.Wr
+        if self.last is not None:
+            d_last, z_last, Wr_last, square_last = self.last
+            beta = max(0.0, (square - float(now.r @ Wr_last)) / square_last) if square_last > 0.0 else 0.0
+            d, z = d + beta * d_last, z + beta * z_last
+            if float(now.r @ z) <= 0.0:  # no descent
+                d, z = now.r, now.Wr
+        self.last = (d, z, now.Wr, square)
+        return d, z
+
+
+@dataclass
+class PrimalCG(Primal):
+    """Conjugate gradients on velocities."""
+
+    summary: ClassVar[str] = "primal nonlinear conjugate gradients on the relaxed problem; only products by W"
+    reference: ClassVar[str] = "Polak and Ribière 1969; Todorov 2014"
+    least: ClassVar[float] = 1e-3
+    shrink: ClassVar[float] = 0.1
+    share: ClassVar[float] = 0.3
+    usual_limit: ClassVar[int] = 10000
+
+    def _directions(self, problem: ConeProblem) -> _ConjugateDirections:
+        return _ConjugateDirections()

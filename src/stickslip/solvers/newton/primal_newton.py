@@ -1,0 +1,116 @@
+"""Newton's method on the relaxed contact problem's primal cost (``primal``), with an exact line search.
+
+The Hessian in joint space, M + Gᵀ·∇²s·G with ∇²s = E·Eᵀ (the sliding zone included), is inverted through the contacts:
+with r = p − q (n,) and k columns of E (3 per sticking contact, 2 per sliding one, 1 per bilateral row),
+
+    d = r − E·t,    (1 + Eᵀ·W·E)·t = Eᵀ·W·r,    q ← q + α·d.
+
+Symmetric positive definite of size k ≤ n, whatever W's rank. Cost per iteration: one Cholesky factorisation, k³/3, and
+two products by W, n² each; W as CSR: SuperLU's fill-in, and the stored entries. Quadratic convergence where no contact
+changes its zone.
+
+Reference: Todorov, ICRA 2014; MuJoCo's documentation, "Computation: Algorithms".
+Differs from MuJoCo in: contact space instead of joint space; rows without R (``primal``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import lapack
+
+from stickslip._jit import kernel
+from stickslip.solvers.newton.linear_systems import NewtonSystem
+from stickslip.solvers.newton.primal import Primal, Smoothed, curvature
+from stickslip.solvers.problem import ConeProblem
+
+
+@kernel
+def _columns(width, nb, E, start, column, data):
+    """E as CSR arrays start (n + 1,), column, data; returns the number of columns."""
+    entries = k = 0
+    start[0] = 0
+    for b in range(width.shape[0]):
+        first, rows = (b, 1) if b < nb else (nb + 3 * (b - nb), 3)
+        for i in range(first, first + rows):
+            for a in range(width[b]):
+                column[entries], data[entries] = k + a, E[i, a]
+                entries += 1
+            start[i + 1] = entries
+        k += width[b]
+    return k
+
+
+@kernel
+def _matrix(W, start, column, data, K):
+    """1 + Eᵀ·W·E into the lower triangle of K (k, k)."""
+    n = W.shape[0]
+    for a in range(K.shape[0]):
+        for b in range(a + 1):
+            K[a, b] = 0.0
+        K[a, a] = 1.0
+    for i in range(n):
+        for e in range(start[i], start[i + 1]):
+            a = column[e]
+            for j in range(n):
+                x = data[e] * W[i, j]
+                for f in range(start[j], start[j + 1]):
+                    if column[f] > a:
+                        break
+                    K[a, column[f]] += x * data[f]
+                if start[j + 1] > start[j] and column[start[j]] > a:
+                    break
+
+
+class _NewtonDirections:
+    def __init__(self, problem: ConeProblem) -> None:
+        n, nb = problem.n, problem.bilateral
+        self.E, self.width = np.zeros((n, 3)), np.zeros(nb + len(problem.friction), dtype=np.int64)
+        self.start, self.column, self.data = np.zeros(n + 1, np.int64), np.zeros(3 * n, np.int64), np.zeros(3 * n)
+
+    def forget(self) -> None:
+        """Every direction is made from nothing."""
+
+    def next(self, now: Smoothed) -> tuple[np.ndarray, np.ndarray]:
+        W = now.problem.W
+        curvature(now.y, now.R, now.friction, now.nb, now.p, self.E, self.width)
+        k = _columns(self.width, now.nb, self.E, self.start, self.column, self.data)
+        if k == 0:
+            return now.r, now.Wr
+        used = int(self.start[-1])
+        E = sp.csr_array((self.data[:used], self.column[:used], self.start), shape=(now.problem.n, k))
+        right = E.T @ now.Wr
+        t = self._sparse(W, E, right) if now.problem.sparse else self._dense(W, k, right)
+        d = now.r - E @ t
+        return d, W @ d
+
+    def _sparse(self, W: Any, E: sp.csr_array, right: np.ndarray) -> np.ndarray:
+        K, k = sp.csr_array(E.T @ (W @ E)), len(right)
+        K.sort_indices()
+        return NewtonSystem("direct", k).solve(K, np.arange(k), np.ones(k), right, 0.0)
+
+    def _dense(self, W: np.ndarray, k: int, right: np.ndarray) -> np.ndarray:
+        K = np.empty((k, k))
+        _matrix(W, self.start, self.column, self.data, K)
+        factor, wrong = lapack.dpotrf(K.T, lower=0, overwrite_a=1)  # LAPACK's matrices are column by column
+        if wrong:  # rounding alone, of W far from definite
+            return np.zeros(k)
+        return lapack.dpotrs(factor, right, lower=0)[0]
+
+
+@dataclass
+class PrimalNewton(Primal):
+    """Newton's method on velocities."""
+
+    summary: ClassVar[str] = "primal Newton with exact line search on the relaxed problem; dense or sparse"
+    reference: ClassVar[str] = "Todorov 2014; Castro, Permenter and Han 2022"
+    least: ClassVar[float] = 1e-7
+    shrink: ClassVar[float] = 1e-2
+    share: ClassVar[float] = 0.1
+    usual_limit: ClassVar[int] = 500
+
+    def _directions(self, problem: ConeProblem) -> _NewtonDirections:
+        return _NewtonDirections(problem)

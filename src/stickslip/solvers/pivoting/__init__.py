@@ -1,0 +1,1 @@
+"""Pivoting methods: Lemke and its mixed form."""

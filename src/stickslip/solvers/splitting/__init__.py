@@ -1,0 +1,1 @@
+"""Splitting methods: Gauss–Seidel, Jacobi and the fixed-point iteration."""

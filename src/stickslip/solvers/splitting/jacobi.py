@@ -1,0 +1,23 @@
+"""Projected damped Jacobi: all blocks solved with the values of the sweep before, a part ω of the step taken.
+
+As ``pgs.py``, but the order of blocks does not matter, and they could be solved in parallel. Undamped, blocks that pull
+at one body overshoot together; ω is 1/2 at most, less while the residual grows, unless ``relaxation`` fixes it.
+Converges for symmetric positive definite A where 2/ω exceeds the largest eigenvalue of D⁻¹·A, D its blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stickslip.solvers.splitting.sweeps import SplittingSolver
+
+
+@dataclass
+class Jacobi(SplittingSolver):
+    """Projected damped Jacobi, by rows or by blocks."""
+
+    summary: ClassVar[str] = "projected damped Jacobi, all blocks at once; linear in the entries of a sparse matrix"
+    reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Sec. 5.2"
+    in_place: ClassVar[bool] = False
+    default_step: ClassVar[float] = 0.5

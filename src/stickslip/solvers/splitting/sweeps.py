@@ -1,0 +1,315 @@
+"""What splitting methods share: rows of a matrix, dense or sparse; blocks; the loop that watches over convergence.
+
+A splitting method improves one block of z at a time, given all others, A_bb·z_b + (b_b + Σ A_bj·z_j over j outside),
+with the bounds. One sweep costs as many multiply-adds as A has stored entries, whether dense or CSR, and so does the
+look at the residual; that is taken after every sweep if a history is wanted, else after every ``CHECK``-th.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.errors import expected, number
+from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.pivoting.tableau import row_times as dense_row_times
+from stickslip.solvers.problem import LinearProblem
+from stickslip.solvers.splitting.block_lcp import SOLVED, block_work, solve_block
+
+CHECK = 8
+"""Sweeps between looks at the residual."""
+
+RUNNING, CONVERGED, STALLED, DIVERGED = 0, 1, 2, 3
+STATUS = {
+    RUNNING: Status.MAX_ITERATIONS,
+    CONVERGED: Status.CONVERGED,
+    STALLED: Status.STALLED,
+    DIVERGED: Status.STALLED,
+}
+
+
+def ended(code: int, done: int, limit: int) -> Status:
+    """The status; a method without progress in the very last sweep that it may do has met its limit."""
+    return Status.MAX_ITERATIONS if code == STALLED and done >= limit else STATUS[code]
+
+
+STEP, LIMIT, BEST, LAST, MARK, SINCE, MOST = 0, 1, 2, 3, 4, 5, 6
+"""Places in ``Watch.real``: relaxation; residuals: to reach, least, last, least at sweep SINCE; largest relaxation."""
+
+
+class Rows(NamedTuple):
+    """A matrix by rows: dense, or CSR with ``dense`` of shape (0, 0)."""
+
+    dense: np.ndarray
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+
+
+class Box(NamedTuple):
+    b: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+class Blocks(NamedTuple):
+    start: np.ndarray
+    """(nb+1,) where a block's members begin."""
+    member: np.ndarray
+    """(n,) variables, block after block."""
+    place: np.ndarray
+    """(nb+1,) where a block's own matrix begins."""
+    matrix: np.ndarray
+    """(Σ m²,) A_bb, block after block."""
+
+
+class Watch(NamedTuple):
+    """How the iteration fares."""
+
+    real: np.ndarray
+    """(7,) see STEP … MOST."""
+    best: np.ndarray
+    """(n,) the z of the least residual."""
+    history: np.ndarray
+    """(iterations + 1,) or (0,)."""
+
+
+def rows_of(A: Any) -> Rows:
+    """A view of a dense array or a CSR array."""
+    if isinstance(A, np.ndarray):
+        return Rows(A, np.empty(0), np.empty(0, np.int64), np.empty(0, np.int64))
+    indices, indptr = (np.ascontiguousarray(part, np.int64) for part in (A.indices, A.indptr))
+    return Rows(np.empty((0, 0)), A.data, indices, indptr)
+
+
+def blocks_of(problem: LinearProblem) -> Blocks:
+    """The problem's blocks with their own matrices."""
+    sizes = np.array([len(block) for block in problem.blocks])
+    member = np.ascontiguousarray(np.concatenate(problem.blocks), dtype=np.int64)
+    blocks = Blocks(
+        np.r_[0, np.cumsum(sizes)].astype(np.int64),
+        member,
+        np.r_[0, np.cumsum(sizes**2)].astype(np.int64),
+        np.zeros(int(np.sum(sizes**2))),
+    )
+    gather(rows_of(problem.A), blocks, np.full(problem.n, -1, np.int64))
+    return blocks
+
+
+@kernel
+def gather(rows, blocks, local):
+    """Fill ``blocks.matrix``; local (n,) is −1 before and after."""
+    for k in range(blocks.start.shape[0] - 1):
+        first, m = blocks.start[k], blocks.start[k + 1] - blocks.start[k]
+        for a in range(m):
+            local[blocks.member[first + a]] = a
+        for a in range(m):
+            i, place = blocks.member[first + a], blocks.place[k] + a * m
+            if rows.dense.shape[0] > 0:
+                for c in range(m):
+                    blocks.matrix[place + c] = rows.dense[i, blocks.member[first + c]]
+            else:
+                for e in range(rows.indptr[i], rows.indptr[i + 1]):
+                    if local[rows.indices[e]] >= 0:
+                        blocks.matrix[place + local[rows.indices[e]]] += rows.data[e]
+        for a in range(m):
+            local[blocks.member[first + a]] = -1
+
+
+@kernel
+def row_times(rows, i, z):
+    """Row i of the matrix times z."""
+    if rows.dense.shape[0] > 0:
+        return dense_row_times(rows.dense[i], z)
+    total = 0.0
+    for e in range(rows.indptr[i], rows.indptr[i + 1]):
+        total += rows.data[e] * z[rows.indices[e]]
+    return total
+
+
+@kernel
+def residual(rows, box, z):
+    """‖z − mid(lower, z − w, upper)‖∞, NaN if anything is."""
+    largest = 0.0
+    for i in range(z.shape[0]):
+        w = box.b[i] + row_times(rows, i, z)
+        size = abs(z[i] - min(max(z[i] - w, box.lower[i]), box.upper[i]))
+        if not size <= largest:
+            largest = size
+    return largest
+
+
+@kernel
+def look(size, z, watch, done, patience, adaptive):
+    """Book-keeping after sweep ``done`` whose residual is ``size``; whether to go on.
+
+    An adaptive relaxation shrinks where the residual has grown, yet never to nothing, for the residual may have to grow
+    for a while; from far above the best point the iteration starts there again with half of it. Where nothing is gained
+    for long, it is halved too, before the iteration has stalled.
+    """
+    real = watch.real
+    if watch.history.shape[0] > 0:
+        watch.history[done] = size
+    if size < real[BEST]:
+        real[BEST] = size
+        for i in range(z.shape[0]):
+            watch.best[i] = z[i]
+    if size <= real[LIMIT]:
+        return CONVERGED
+    if adaptive:
+        if size > real[LAST] and size > 1.5 * real[BEST]:
+            real[STEP] = max(0.8 * real[STEP], 0.02 * real[MOST])
+        else:
+            real[STEP] = min(1.05 * real[STEP], real[MOST])
+    real[LAST] = size
+    if not size <= 1e3 * real[BEST]:
+        if not adaptive or real[MOST] < 1e-3:
+            return DIVERGED
+        real[MOST] *= 0.5
+        real[STEP] = min(real[STEP], real[MOST])
+        for i in range(z.shape[0]):
+            z[i] = watch.best[i]
+        real[LAST] = real[BEST]
+    if done - real[SINCE] >= patience:
+        if real[BEST] > 0.999 * real[MARK]:
+            if not adaptive or real[MOST] < 0.05:
+                return STALLED
+            real[MOST] *= 0.5
+            real[STEP] = min(real[STEP], real[MOST])
+        real[MARK], real[SINCE] = real[BEST], done
+    return RUNNING
+
+
+@kernel
+def end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive):
+    """Takes over ``out``, looks at the residual if that is due; whether to go on."""
+    for i in range(z.shape[0]):
+        z[i] = out[i]
+    if watch.history.shape[0] == 0 and done % CHECK != 0 and done != limit:
+        return RUNNING
+    return look(residual(rows, box, z), z, watch, done, patience, adaptive)
+
+
+@kernel
+def iterate_rows(rows, box, diagonal, z, out, watch, limit, patience, adaptive):
+    """At most ``limit`` sweeps by rows, out_i = mid(lower_i, z_i − step·w_i/A_ii, upper_i); ``out`` is z itself or not.
+    Returns (code, sweeps done)."""
+    for done in range(1, limit + 1):
+        step = watch.real[STEP]
+        for i in range(z.shape[0]):
+            w = box.b[i] + row_times(rows, i, z)
+            out[i] = min(max(z[i] - step * w / diagonal[i], box.lower[i]), box.upper[i])
+        code = end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive)
+        if code != RUNNING:
+            return code, done
+    return RUNNING, limit
+
+
+@kernel
+def iterate_blocks(rows, box, blocks, z, out, watch, work, limit, patience, adaptive):
+    """At most ``limit`` sweeps by blocks, out_b = z_b + step·(block b's solution − z_b); a block without solution stays
+    as it is; ``out`` is z itself or not. Returns (code, sweeps done)."""
+    for done in range(1, limit + 1):
+        step = watch.real[STEP]
+        for k in range(blocks.start.shape[0] - 1):
+            member = blocks.member[blocks.start[k] : blocks.start[k + 1]]
+            m = member.shape[0]
+            A = blocks.matrix[blocks.place[k] : blocks.place[k + 1]].reshape(m, m)
+            for a in range(m):
+                i = member[a]
+                total = box.b[i] + row_times(rows, i, z)
+                for c in range(m):
+                    total -= A[a, c] * z[member[c]]
+                work.q[a], work.lower[a], work.upper[a] = total, box.lower[i], box.upper[i]
+            solved = solve_block(A, work) == SOLVED
+            for a in range(m):
+                i = member[a]
+                change = step * (work.z[a] - z[i]) if solved else 0.0
+                out[i] = min(max(z[i] + change, box.lower[i]), box.upper[i])
+        code = end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive)
+        if code != RUNNING:
+            return code, done
+    return RUNNING, limit
+
+
+def start_watch(z: np.ndarray, first: float, limit: float, step: float, history: int) -> Watch:
+    """Before the first sweep, at residual ``first``."""
+    watch = Watch(np.array([step, limit, first, first, first, 0.0, step]), z.copy(), np.zeros(history))
+    watch.history[:1] = first
+    return watch
+
+
+@dataclass
+class SplittingSolver(Solver):
+    """Options of projected Gauss–Seidel and Jacobi methods."""
+
+    relaxation: float | None = None
+    """Part of a block's step that is taken, above 0 and below 2; None: the method's own, less where that diverges."""
+    patience: int = 500
+    """Sweeps without a thousandth of progress after which the iteration has stalled."""
+
+    solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
+    splitting: ClassVar[bool] = True
+    in_place: ClassVar[bool]
+    """Whether a block sees what its predecessors became in the same sweep."""
+    default_step: ClassVar[float]
+    """The largest relaxation if none was given: it shrinks where the residual grows, and recovers."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.relaxation is not None:
+            self.relaxation = number("relaxation", self.relaxation, "a number above 0 and below 2", above=0.0)
+            if self.relaxation >= 2.0:
+                raise expected("relaxation", "a number above 0 and below 2", self.relaxation)
+        self.patience = int(number("patience", self.patience, f"a whole number ≥ {CHECK}", least=CHECK))
+
+    @property
+    def sweeps(self) -> int:
+        """At most."""
+        return self.max_iterations or 10_000
+
+    def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:
+        rows, box = rows_of(problem.A), Box(problem.b, problem.lower, problem.upper)
+        if not problem.blocks:
+            check_diagonal(problem, type(self).__name__.lower())
+        z = np.clip(z, problem.lower, problem.upper)
+        limit = self.sweeps
+        watch = start_watch(
+            z,
+            float(residual(rows, box, z)),
+            self.limit(problem),
+            self.relaxation or self.default_step,
+            limit + 1 if self.history else 0,
+        )
+        if watch.real[BEST] <= watch.real[LIMIT]:
+            return Outcome(z, Status.CONVERGED, 0, watch.history[:1])
+        out = z if self.in_place else z.copy()
+        adaptive = self.relaxation is None
+        if problem.blocks:
+            boxes = (np.isfinite(problem.lower) & np.isfinite(problem.upper)).astype(int)
+            work = block_work(max(len(block) + int(boxes[block].sum()) for block in problem.blocks))
+            blocks = blocks_of(problem)
+            code, done = iterate_blocks(rows, box, blocks, z, out, watch, work, limit, self.patience, adaptive)
+        else:
+            diagonal = np.ascontiguousarray(problem.A.diagonal(), dtype=float)
+            code, done = iterate_rows(rows, box, diagonal, z, out, watch, limit, self.patience, adaptive)
+        return Outcome(watch.best, ended(code, done, limit), int(done), watch.history[: done + 1])
+
+
+def check_diagonal(problem: LinearProblem, name: str) -> None:
+    """Splitting one by one divides by the diagonal."""
+    diagonal = problem.A.diagonal()
+    bad = np.flatnonzero((diagonal <= 0.0) & (np.isfinite(problem.lower) | np.isfinite(problem.upper)))
+    bad = np.union1d(bad, np.flatnonzero(diagonal == 0.0))
+    if len(bad):
+        i = int(bad[0])
+        raise expected(
+            f"{name}: the diagonal of A",
+            "positive numbers, or blocks",
+            f"{diagonal[i]:g} in row {i} ({len(bad)} such rows)",
+            "give LinearProblem(…, blocks=…) so that a contact's normal, friction and slip are solved together, or "
+            "choose 'lemke' or 'pivot'",
+        )

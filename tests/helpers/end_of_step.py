@@ -1,0 +1,72 @@
+"""The equations of an implicit step as a function of its end velocities, and their Jacobian against differences."""
+
+import numpy as np
+
+from stickslip.collision.soft_pairs.pairs import PlanePairs, no_pairs
+from stickslip.methods.base import Inputs
+from stickslip.methods.implicit_euler.implicit_euler import begin
+from stickslip.methods.implicit_euler.implicit_step import evaluate, linearise, load
+
+TWO_TREES = """
+<mujoco><compiler angle="radian"/><worldbody>
+  <body name="a" pos="0 0 1"><freejoint/><inertial pos="0.1 0 0" mass="2" diaginertia="0.2 0.3 0.25"/>
+    <body name="b" pos="0.3 0 0"><joint type="hinge" axis="0 1 0"/>
+      <inertial pos="0 0.1 0" mass="1" diaginertia="0.1 0.2 0.15"/>
+      <body name="c" pos="0 0.2 0"><joint type="ball"/>
+        <inertial pos="0 0 0.1" mass="1" diaginertia="0.1 0.1 0.15"/></body></body></body>
+  <body name="d" pos="0 0 2"><freejoint/><inertial pos="0 0.1 0" mass="2" diaginertia="0.1 0.2 0.15"/></body>
+</worldbody></mujoco>"""
+
+
+def plane_pairs(*rows, friction, stiffness=1e4, damping=100.0):
+    """Candidate contacts (plane's link, its origin and normal; sphere's link, centre and radius)."""
+    link1, origin, normal, link2, center, radius = zip(*rows, strict=True)
+    n = len(rows)
+    frames = []
+    for z in np.array(normal, dtype=float):
+        x = np.cross([0.3, 1.0, 0.2], z)
+        frames.append([z / np.linalg.norm(z), x / np.linalg.norm(x), np.cross(z, x) / np.linalg.norm(np.cross(z, x))])
+    planes = PlanePairs(
+        np.array(link1), np.array(link2), np.array(origin, dtype=float), np.array(frames),
+        np.array(center, dtype=float), np.array(radius, dtype=float),
+        np.tile([friction, stiffness, damping, 0.0, 0.0], (n, 1)), np.ones(n),
+    )  # fmt: skip
+    return no_pairs()._replace(planes=planes)
+
+
+class Problem:
+    """One step of a stepper from (q, v), as a function of the velocities at its end."""
+
+    def __init__(self, stepper, q, v, inputs=None):
+        m = stepper.model
+        self.stepper, self.q, self.v = stepper, np.array(q), np.array(v)
+        inputs = inputs or Inputs(np.zeros(m.nu), np.zeros(m.nv), np.zeros((m.nlink, 6)))
+        s = stepper
+        begin(s.world, s.work, s.contacts.arrays, s.anchors, s.start, self.q, self.v)
+        self.arguments = (
+            s.world, s.work, s.contacts.arrays, s.anchors, s.start, inputs, s.derivatives, s.newton,
+        )  # fmt: skip
+
+    def residual(self, v_end):
+        self.stepper.newton.v[:] = v_end
+        assert evaluate(*self.arguments, self.stepper.dt, self.q, self.v) == 0
+        return self.stepper.newton.r.copy()
+
+    def contacts(self, v_end):
+        """Normal forces, and how much of the friction cone is used, at the end of the step."""
+        self.residual(v_end)
+        c, n = self.stepper.contacts.arrays, len(self.stepper.contacts)
+        used = np.linalg.norm(c.force[:n, 1:], axis=1) / np.maximum(c.material[:n, 0] * c.force[:n, 0], 1e-30)
+        return c.force[:n, 0].copy(), used
+
+    def jacobian_error(self, v_end):
+        """Largest difference of the Jacobian from central differences, relative to the largest entry."""
+        self.residual(v_end)
+        load(*self.arguments, 1.0, self.stepper.dt)
+        linearise(*self.arguments, 1.0, self.stepper.dt, self.q)
+        ours, step = self.stepper.newton.A.copy(), 1e-6
+        columns = [
+            (self.residual(v_end + step * e) - self.residual(v_end - step * e)) / (2 * step) for e in np.eye(len(v_end))
+        ]
+        theirs = np.array(columns).T
+        return np.abs(ours - theirs).max() / np.abs(theirs).max()

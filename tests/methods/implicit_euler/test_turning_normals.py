@@ -1,0 +1,145 @@
+"""The Jacobian of an implicit step on every kind of pair, fixed and moving, in every phase of contact."""
+
+import numpy as np
+import pytest
+from end_of_step import TWO_TREES, Problem, plane_pairs
+
+import stickslip as ss
+from stickslip.collision.contacts import ON_BOX
+from stickslip.collision.soft_pairs.pairs import as_pairs
+from stickslip.dynamics import Dynamics
+from stickslip.methods.implicit_euler.implicit_euler import ImplicitEuler, begin
+from stickslip.methods.soft.spring_damper import contact_velocities
+from stickslip.model.compile import rotation
+
+HALF = np.array([0.3, 0.2, 0.1])
+STIFFNESS, DAMPING, DT = 1e4, 100.0, 2e-3
+REGIONS = {
+    "face": (0.1, -0.05, 1.0),
+    "edge": (-1.0, 0.05, 0.7),
+    "other edge": (0.1, 0.6, -0.9),
+    "corner": (0.7, -0.5, 0.9),
+}
+"""The sphere's centre in box axes: beyond the box along the numbers that exceed a half edge, in this proportion."""
+RADIUS = {"point inside": 0.0, "inside": 0.002}
+KINDS = ["plane-sphere", "plane-points", "sphere-sphere", "sphere-point", "point-sphere"]
+KINDS += [f"box-sphere {region}" for region in (*REGIONS, *RADIUS)]
+ON_FIXED = [f"box on a fixed sphere, {region}" for region in (*REGIONS, *RADIUS)]
+PHASES = {"stick": 500.0, "slip": 0.02, "begins to stick": 500.0, "begins to slip": 0.02, "opens": 0.3, "apart": 0.3}
+LINKS = [(0, 1), (0, 3), (1, 4), (4, 3), (1, 3), (3, 1)]
+
+
+def cases(kinds):
+    """All but those that cannot be: what is inside is not apart."""
+    return [(kind, phase) for kind in kinds for phase in PHASES if not ("inside" in kind and phase == "apart")]
+
+
+def unit(x):
+    return np.array(x) / np.linalg.norm(x)
+
+
+def in_box(where, depth, radius):
+    """The centre of a sphere in box axes that is ``depth`` inside a box; if "inside", with its centre."""
+    if where in RADIUS:
+        return np.array([0.1, 0.05, HALF[2] - depth + radius])
+    x = np.array(REGIONS[where])
+    beyond = np.where(np.abs(x) > HALF, x, 0.0)
+    return np.where(beyond == 0.0, x, np.sign(x) * HALF) + unit(beyond) * (radius - depth)
+
+
+def pairs_of(kind, links, poses, depth, friction, rng):
+    """One contact of the kind between two links where they are, at a random place and in random directions."""
+    first, second = links
+    R = [rotation(pose[3:]) for pose in poses]
+    center = 0.1 * rng.normal(size=3)
+    at = poses[second, :3] + R[second] @ center
+
+    def seen_from_first(x):
+        return R[first].T @ (x - poses[first, :3])
+
+    normal, material = unit(rng.normal(size=3)), (friction, STIFFNESS, DAMPING, 0.0, 0.0)
+    if kind.startswith("plane"):
+        radius = 0.2 if kind == "plane-sphere" else 0.0
+        origin = seen_from_first(at - (radius - depth) * normal + np.cross(normal, rng.normal(size=3)))
+        beside = [np.zeros(3)]
+        if kind == "plane-points":  # four corners of a box, one deeper than the other
+            a, b = 0.03 * np.cross(normal, [1.0, 0.0, 0.0]), 0.03 * np.cross(normal, [0.0, 1.0, 0.0])
+            beside = [R[second].T @ (x - 0.2 * y * depth * normal) for y, x in enumerate((0 * a, a, b, a + b))]
+        rows = [(first, origin, R[first].T @ normal, second, center + x, radius) for x in beside]
+        return plane_pairs(*rows, friction=friction, stiffness=STIFFNESS, damping=DAMPING)
+    axes = rotation(unit(rng.normal(size=4)))
+    if kind.startswith("box on"):  # the sphere, in the world, comes first
+        where = kind.rpartition(", ")[2]
+        radius = RADIUS.get(where, 0.2)
+        x = in_box(where, depth, radius)
+        box = center - axes.T @ x  # so that the sphere's centre lies where link 2 has the point ``center``
+        row = (second, first, box, axes, HALF, seen_from_first(at), radius, material, 1.0)
+        return as_pairs([], [row], [])
+    if kind.startswith("box"):
+        where = kind.partition(" ")[2]
+        radius = RADIUS.get(where, 0.2)
+        x = in_box(where, depth, radius)
+        row = (first, second, seen_from_first(at) - axes.T @ x, axes, HALF, center, radius, material, 1.0)
+        return as_pairs([], [row], [])
+    one, other = {"sphere-sphere": (0.3, 0.2), "sphere-point": (0.3, 0.0), "point-sphere": (0.0, 0.2)}[kind]
+    row = (first, second, seen_from_first(at - (one + other - depth) * normal), center, one, other, material, 1.0)
+    return as_pairs([], [], [row])
+
+
+def with_normal_velocity(stepper, q, v, wanted):
+    """v changed as little as possible so that the contact opens at ``wanted`` [m/s] on average."""
+    c, speeds = stepper.contacts.arrays, []
+    for e in np.eye(len(v)):
+        begin(stepper.world, stepper.work, c, stepper.anchors, stepper.start, q, e)
+        contact_velocities(stepper.work.kin, c)
+        speeds.append(c.velocity[: c.found[0], 0].mean())
+    row = np.array(speeds)
+    return v + row * (wanted - row @ v) / (row @ row)
+
+
+def check(kind, links, phase, seed):
+    model, rng = ss.Scene.from_xml(TWO_TREES).compile(), np.random.default_rng(seed)
+    dyn = Dynamics(model)
+    q, v = dyn.integrate(model.state().q, 0.5 * rng.normal(size=model.nv)), 3.0 * rng.normal(size=model.nv)
+    depth = -0.02 if phase == "apart" else 0.005
+    pairs = pairs_of(kind, links, dyn.poses(q), depth, PHASES[phase], rng)
+    stepper = ImplicitEuler(model, DT, "spring-damper", pairs)
+    if phase != "apart":
+        v = with_normal_velocity(stepper, q, v, 1.0 if phase == "opens" else -0.1)
+    stepper.anchors.active[:] = 0
+    problem = Problem(stepper, q, v)
+    if phase.startswith("begins"):  # as if the contact had been open when the step began
+        stepper.anchors.active[:] = 0
+        stepper.start[:] = 0.0
+    elif phase != "apart":  # as if there had been slip and rolling before
+        assert np.all(stepper.anchors.active == 1)
+        stepper.anchors.anchor[:] += 2e-3 * rng.normal(size=stepper.anchors.anchor.shape)
+    v_end = v + 0.02 * rng.normal(size=model.nv)
+    force, used = problem.contacts(v_end)
+    if phase in ("opens", "apart"):
+        assert len(force) == (0 if phase == "apart" else len(stepper.start))
+        assert not np.any(force)
+    else:
+        assert np.all(force > 1.0)
+        np.testing.assert_allclose(used, 1.0) if "slip" in phase else np.testing.assert_array_less(used, 0.95)
+    assert problem.jacobian_error(v_end) < 1e-7
+    return stepper.contacts.arrays
+
+
+@pytest.mark.parametrize(("kind", "phase"), cases(KINDS))
+def test_jacobian_between_links(kind, phase):
+    """On the world, on another tree, on an ancestor and on a descendant."""
+    for seed, links in enumerate(LINKS):
+        contacts = check(kind, links, phase, seed)
+        if phase != "apart":
+            curved = not ("plane" in kind or "face" in kind or "inside" in kind)
+            assert (contacts.curvature[0, 0] > 0.0) == curved
+            assert np.any(contacts.curvature[0, 1:] != 0.0) == ("edge" in kind)
+
+
+@pytest.mark.parametrize(("kind", "phase"), cases(ON_FIXED))
+def test_jacobian_of_boxes_on_a_fixed_sphere(kind, phase):
+    for seed, links in enumerate([(0, 1), (0, 3), (0, 4)]):
+        contacts = check(kind, links, phase, seed)
+        if phase != "apart":
+            assert contacts.rolling[0] == ON_BOX

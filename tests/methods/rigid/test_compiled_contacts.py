@@ -1,0 +1,263 @@
+"""Compiled time steps: the same as stage by stage, and what is left to the stages."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import stickslip as ss
+from stickslip.errors import UnconvergedWarning
+from stickslip.methods.rigid.compiled_contacts import PAIRS, UNCONVERGED
+from stickslip.solvers import make_solver, residuals
+
+METHODS = ("coulomb/pgs", "relaxed/pgs")
+
+
+def solo12() -> ss.Scene:
+    scene = ss.Scene()
+    scene.add_plane(friction=0.6)
+    scene.add_robot("solo12")
+    return scene
+
+
+def thrown() -> ss.Scene:
+    """Boxes, spheres, a capsule and a cylinder on a plane, apart but for two spheres and a sphere on a fixed box."""
+    scene = ss.Scene()
+    scene.add_plane(friction=0.4)
+    tilted = (0.9, 0.3, 0.2, 0.1)
+    scene.add_box((0.2, 0.3, 0.1), pos=(0, 0, 0.2), quat=tilted, mass=1.0)
+    scene.add_capsule(0.05, 0.3, pos=(1, 0, 0.2), quat=tilted, mass=0.5)
+    scene.add_cylinder(0.1, 0.2, pos=(2, 0, 0.25), quat=tilted, mass=2.0)
+    scene.add_sphere(0.1, pos=(3, 0, 0.1), mass=1.0)
+    scene.add_sphere(0.1, pos=(3.02, 0.01, 0.3), mass=1.0)
+    scene.add_box((1, 1, 0.1), pos=(5, 0, 0.3), joint="fixed")
+    scene.add_sphere(0.1, pos=(5, 0, 0.47), mass=1.0)
+    return scene
+
+
+def bouncing() -> ss.Scene:
+    scene = ss.Scene()
+    scene.add_plane(friction=0.3, restitution=0.8)
+    scene.add_sphere(0.1, pos=(0, 0, 0.3), mass=1.0)
+    scene.add_box((0.2, 0.2, 0.2), pos=(1, 0, 0.3), quat=(0.9, 0.3, 0.2, 0.1), mass=1.0)
+    return scene
+
+
+def limited() -> ss.Scene:
+    """A hinge and a ball joint that run into their limits, and a foot that meets the floor."""
+    return ss.Scene.from_xml(
+        """<mujoco><compiler angle="radian"/><worldbody><geom type="plane" size="9 9 1" friction="0.5"/>
+        <body pos="0 0 0.5"><joint type="hinge" axis="0 1 0" limited="true" range="-0.3 0.4" armature="0.01"/>
+          <geom type="capsule" size="0.02" fromto="0 0 0 0.3 0 0" mass="1" contype="0" conaffinity="0"/>
+          <body pos="0.3 0 0"><joint type="slide" axis="0 0 1" stiffness="50" damping="1"/>
+            <geom type="sphere" size="0.05" mass="0.5" contype="0" conaffinity="0"/>
+            <body pos="0 0 -0.1"><joint type="ball" limited="true" range="0 0.5"/>
+              <geom type="capsule" size="0.02" fromto="0 0 0 0.2 0 0" mass="0.3" contype="0" conaffinity="0"/>
+              <geom type="sphere" size="0.05" pos="0.2 0 0" mass="0.2"/></body></body></body>
+        </worldbody></mujoco>"""
+    )
+
+
+SCENES = {"solo12": (solo12, 2e-3, 120), "thrown": (thrown, 5e-3, 100), "bouncing": (bouncing, 5e-3, 150)}
+SCENES["limited"] = (limited, 2e-3, 300)
+
+
+def moving(scene: ss.Scene, method: str, dt: float, compiled: bool = True, **options) -> ss.Simulation:
+    """In motion, and turning."""
+    sim = ss.Simulation(scene, method=method, dt=dt, **options)
+    sim.stepper.compiled = compiled
+    v = 0.3 * np.random.default_rng(1).standard_normal(sim.model.nv)
+    sim.set_state(v=v)
+    return sim
+
+
+@pytest.mark.filterwarnings("ignore:relaxed does not honour restitution:stickslip.errors.NotHonouredWarning")
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", SCENES)
+def test_compiled_steps_are_those_of_the_stages(name, method):
+    build, dt, steps = SCENES[name]
+    scene = build()
+    plain = {"solver_options": {"acceleration": 0}}  # which would make round-off larger
+    one, other = moving(scene, method, dt, **plain), moving(scene, method, dt, compiled=False, **plain)
+    largest, late = 0.0, 0
+    for _ in range(steps):
+        other.restore(one.snapshot())
+        for sim in (one, other):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnconvergedWarning)  # without acceleration; those go to the stages
+                sim.step()
+        if one.result.iterations != other.result.iterations:  # by round-off, a residual beside the tolerance
+            late += 1
+            assert late <= 2
+            np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-5)
+            continue
+        n = len(one.contacts)
+        largest = max(largest, np.abs(one.contacts.arrays.force[:n]).max(initial=0.0))
+        assert n == len(other.contacts)
+        np.testing.assert_array_equal(one.contacts.arrays.pair[:n], other.contacts.arrays.pair[:n])
+        for field in ("point", "axes", "gap"):
+            a, b = (getattr(s.contacts.arrays, field)[:n] for s in (one, other))
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(one.state.q, other.state.q, rtol=0, atol=1e-11)
+        np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-9)
+        np.testing.assert_allclose(one.acceleration, other.acceleration, rtol=0, atol=1e-9 / dt)
+        for key, value in one.stepper.memory().items():
+            np.testing.assert_allclose(value, other.stepper.memory()[key], rtol=0, atol=1e-10)
+    assert largest > 1.0  # there were contacts
+    assert set(one.stepper.left_to_stages) <= {UNCONVERGED}
+    assert one.stepper.unconverged == other.stepper.unconverged <= steps // 20
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_problem_of_the_last_compiled_step_can_be_asked_for(method):
+    sim = moving(limited(), method, 2e-3)
+    sim.step(250)
+    problem, result = sim.problem, sim.result
+    assert problem.n == len(result.z) > 3 * len(sim.contacts) > 0  # limits too
+    assert residuals.natural(problem, result.z) == pytest.approx(result.residual, rel=1e-3, abs=1e-13)
+    np.testing.assert_allclose(sim.matrices.new_velocity(result.z), sim.state.v, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_steps_in_one_call_are_steps_one_by_one(method):
+    sim = moving(thrown(), method, 5e-3)
+    sim.step(40)
+    start = sim.snapshot()
+    sim.step(30)
+    end = sim.snapshot()
+    sim.restore(start)
+    for _ in range(30):
+        sim.step(1)
+    again = sim.snapshot()
+    np.testing.assert_array_equal(end.state.q, again.state.q)
+    np.testing.assert_array_equal(end.state.v, again.state.v)
+    for key, value in end.memory.items():
+        np.testing.assert_array_equal(value, again.memory[key])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_boxes_are_left_to_the_stages(method):
+    scene = ss.Scene()
+    scene.add_plane(friction=0.5)
+    for k in range(2):
+        scene.add_box((0.2, 0.2, 0.2), pos=(0.01 * k, 0, 0.1 + 0.2 * k), mass=1.0)
+    sim = ss.Simulation(scene, method=method, dt=5e-3)
+    sim.step(3)
+    assert sim.stepper.left_to_stages == {PAIRS: 3}
+    assert len(sim.contacts) >= 8
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_contacts_have_a_sparse_matrix(method):
+    scene = ss.Scene()
+    scene.add_plane(friction=0.5)
+    for k in range(50):
+        scene.add_sphere(0.1, pos=(0.2 * (k // 10), 0.2 * (k // 2 % 5), 0.1 + 0.2 * (k % 2)), mass=1.0, friction=0.5)
+    one, other = moving(scene, method, 5e-3), moving(scene, method, 5e-3, compiled=False)
+    for sim in (one, other):
+        sim.state.v *= 0.1
+        sim.step(3)
+    assert set(one.stepper.left_to_stages.elements()) <= {PAIRS}  # the first one: the buffer of contacts was full
+    assert one.stepper.left_to_stages.total() <= 1
+    assert len(one.contacts) == len(other.contacts) > 60
+    assert one.result.iterations == other.result.iterations
+    np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-8)  # acceleration grows round-off
+    np.testing.assert_allclose(one.result.z, other.result.z, rtol=0, atol=1e-8)
+
+
+def test_steps_without_convergence_are_counted_once():
+    sim = moving(thrown(), "coulomb/pgs", 5e-3, solver_options={"max_iterations": 1, "tolerance": 1e-14})
+    with pytest.warns(UnconvergedWarning):
+        sim.step(60)
+    assert sim.stepper.unconverged == sim.stepper.left_to_stages[UNCONVERGED] > 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"coordinates": "maximal"},
+        {"detector": "mujoco"},
+        {"solver": lambda problem, z: make_solver("pgs").solve(problem, z)},
+        {"solver_options": {"history": True}},
+    ],
+)
+def test_what_is_not_compiled_is_not_tried(options):
+    sim = ss.Simulation(thrown(), method="coulomb/pgs", dt=5e-3, **options)
+    sim.step(2)
+    assert not sim.stepper.left_to_stages
+    assert not sim.stepper._compilable()
+
+
+SOLVERS = ({"relaxation": 0.8}, {"max_iterations": 5, "tolerance": 1e-3}, {"tolerance": 1e-5})
+BOTH = ({"warm_start": False}, {"margin": 0.02}, *({"solver_options": {"acceleration": 0, **s}} for s in SOLVERS))
+CHOICES = [(method, options) for method in METHODS for options in BOTH]
+CHOICES += [("coulomb/pgs", option) for option in ({"feedback": 0.9}, {"rest_speed": 3.0})]
+CHOICES += [("relaxed/pgs", {"friction_ratio": 10.0})]
+
+
+def thrown_and_bouncing() -> ss.Scene:
+    """With restitution, and a sphere that begins inside the floor."""
+    scene = thrown()
+    scene.add_sphere(0.1, pos=(7, 0, 0.099), mass=1.0, restitution=0.8)
+    scene.add_sphere(0.1, pos=(8, 0, 0.25), mass=1.0, restitution=0.8)
+    return scene
+
+
+@pytest.mark.filterwarnings("ignore::stickslip.errors.NotHonouredWarning")  # relaxed contacts do not bounce
+@pytest.mark.parametrize(("method", "options"), CHOICES, ids=str)
+def test_options_mean_the_same_compiled(method, options):
+    """The same states compiled and by stages, and others than without the option."""
+    scene, dt, steps = thrown_and_bouncing(), 5e-3, 60
+    solver = {"solver_options": {"acceleration": 0}}
+    one, other = (moving(scene, method, dt, compiled, **{**solver, **options}) for compiled in (True, False))
+    usual = moving(scene, method, dt, **solver)
+    shown, late = False, 0
+    for _ in range(steps):
+        other.restore(one.snapshot())
+        usual.set_state(one.state.q, one.state.v)
+        usual.stepper.remember(one.stepper.memory())
+        for sim in (one, other, usual):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnconvergedWarning)  # of five sweeps; those go to the stages
+                sim.step()
+        assert len(one.contacts) == len(other.contacts)
+        if one.result.iterations == other.result.iterations:
+            np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-9)
+        else:
+            late += 1
+        changed = len(one.contacts) != len(usual.contacts) or one.result.iterations != usual.result.iterations
+        shown = shown or changed or np.abs(one.state.v - usual.state.v).max() > 1e-6
+    assert late <= 2
+    assert set(one.stepper.left_to_stages) <= {UNCONVERGED}
+    assert one.stepper.left_to_stages.total() < steps / 2
+    assert shown
+
+
+def test_mujoco_s_numbers_are_left_to_the_stages():
+    one, other = (moving(thrown(), "relaxed/pgs", 5e-3, compiled, solref=(0.05, 1.0)) for compiled in (True, False))
+    plain = moving(thrown(), "relaxed/pgs", 5e-3)
+    for sim in (one, other, plain):
+        sim.step(60)
+    assert not one.stepper._compilable()
+    np.testing.assert_array_equal(one.state.q, other.state.q)
+    assert np.abs(one.state.q - plain.state.q).max() > 1e-4
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("dt", [1e-3, 5e-3])
+def test_relaxed_contacts_are_found_before_they_act(compiled, dt):
+    """With the default margin: the first force where the block would arrive within dt + B/K, and not before."""
+    speed, ahead = 1.0, 5e-3
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_plane(friction=0.5, stiffness=2e4, damping=2e4 * ahead)
+    scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.13), mass=1.0, friction=0.5)
+    sim = ss.Simulation(scene, method="relaxed/pgs", dt=dt)
+    sim.stepper.compiled = compiled
+    sim.set_state(v=[0, 0, -speed, 0, 0, 0])
+    while sim.state.v[2] == -speed:
+        gap = sim.state.q[2] - 0.1
+        sim.step()
+    reach = speed * (dt + ahead)
+    assert reach - speed * dt <= gap + 1e-12
+    assert gap < reach
+    assert len(sim.contacts) == 4
