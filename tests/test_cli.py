@@ -58,7 +58,7 @@ def test_version(call):
 def test_list_names_everything(call):
     status, out, _ = call("list")
     assert status == 0
-    for name in (*ss.SCENES, "solo12", "romeo", "a1", *ss.STEPPERS, "spring-damper"):
+    for name in (*ss.SCENES, "solo12", "romeo", "a1", *ss.METHODS, "spring-damper"):
         assert name in out
 
 

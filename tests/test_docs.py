@@ -10,7 +10,7 @@ import typer
 
 import stickslip
 from stickslip.cli import app
-from stickslip.methods.registry import LAWS, STEPPERS
+from stickslip.methods.registry import METHODS, VARIANTS
 from stickslip.model.importers.features import NAMES
 from stickslip.model.scene import BUNDLED
 from stickslip.record.layout import table
@@ -38,7 +38,7 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
     """The blocks of a page run one after another, like the cells of a notebook, in an empty folder. What they register
     is forgotten."""
     monkeypatch.chdir(tmp_path)
-    for registry in (SOLVERS, STEPPERS, stickslip.DETECTORS, stickslip.FORMULATIONS):
+    for registry in (SOLVERS, METHODS, stickslip.DETECTORS, stickslip.FORMULATIONS):
         for name in ("my-lemke", "my-sor", "waves", "hunt-crossley", "hovering"):
             monkeypatch.setitem(registry, name, None)
             monkeypatch.delitem(registry, name)
@@ -111,7 +111,7 @@ def test_subcommands_exist(page):
 
 
 def test_every_method_has_a_page():
-    for name in (*STEPPERS, *(set(LAWS) - DESCRIBED_ELSEWHERE - set(SOLVERS))):
+    for name in (*METHODS, *(set(VARIANTS) - DESCRIBED_ELSEWHERE - set(SOLVERS))):
         assert (DOCS / "methods" / f"{name}.md").is_file(), name
     for name in DESCRIBED_ELSEWHERE:
         assert f"`{name}`" in (DOCS / "methods" / "semi-implicit-euler.md").read_text()

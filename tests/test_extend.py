@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import stickslip as ss
 from stickslip.cli import app
 from stickslip.cli.plugin import load_plugin
-from stickslip.methods.registry import STEPPERS, laws, methods
+from stickslip.methods.registry import METHODS, methods, variants
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS
 from stickslip.methods.rigid.formulations.stewart_trinkle import StewartTrinkle
 from stickslip.solvers import SOLVERS, LinearProblem, Solver, Status
@@ -48,17 +48,17 @@ def test_a_function_becomes_a_solver_of_the_formulations_it_fits():
     assert ss.extend.solver("mine", solves=["lcp"], iterative=False, reference="nobody 2000")(lemke) is lemke
     paired = [method for method in methods() if method.endswith("/mine")]
     assert paired == ["stewart-trinkle/mine", "anitescu-potra/mine", "peg/mine"]
-    assert laws()["mine"] == "solver of time stepping; Somebody else's solver, called"
+    assert variants()["mine"] == "solver of time stepping; Somebody else's solver, called"
     assert SOLVERS["mine"].reference == "nobody 2000"
     log, theirs = run("stewart-trinkle/mine"), run("stewart-trinkle/lemke")
     assert np.array_equal(log.q, theirs.q)  # the same solver behind the same working set
     assert np.array_equal(log.iterations, theirs.iterations)
-    assert log.options["law"] == "mine"
+    assert log.options["variant"] == "mine"
 
 
 def test_solvers_are_forgotten_when_the_registry_forgets_them():
     ss.extend.solver("mine")(lemke)
-    assert "mine" in STEPPERS["stewart-trinkle"].capabilities.laws
+    assert "mine" in METHODS["stewart-trinkle"].capabilities.variants
     del SOLVERS["mine"]
     with pytest.raises(ss.InputError, match="cannot be paired with 'mine'"):
         run("stewart-trinkle/mine")
@@ -144,7 +144,7 @@ def test_something_that_is_no_detector_is_refused():
         ss.Simulation(ball(), "stewart-trinkle", 0.01, detector="mine")
 
 
-class Falling(ss.PlainStepper):
+class Falling(ss.PlainMethod):
     """Symplectic Euler over a penalty floor."""
 
     capabilities = ss.Capabilities("symplectic Euler", ("penalty",), frozenset(), 1, "nobody")
@@ -163,9 +163,9 @@ class Falling(ss.PlainStepper):
 
 
 def test_a_stepper_by_name():
-    ss.extend.stepper("mine")(Falling)
+    ss.extend.method("mine")(Falling)
     assert "mine/penalty" in methods()
-    assert laws()["penalty"] == "of mine"
+    assert variants()["penalty"] == "of mine"
     sim = ss.Simulation(ball(1.0), "mine", 1e-3)
     assert sim.method == "mine"
     log = sim.run(0.4)  # it falls
@@ -179,7 +179,7 @@ def test_a_stepper_by_name():
 def test_a_plain_stepper_feels_all_forces_but_contacts():
     """Joint springs, dampers, servos, controls, rotor inertia and wrenches, as MuJoCo has them."""
     setup = ss.SCENES["solo12-drop"].build()
-    ss.extend.stepper("mine")(Falling)
+    ss.extend.method("mine")(Falling)
     sim = ss.Simulation(setup.scene, "mine", 1e-3)
     rng = np.random.default_rng(1)
     sim.state.v[:] = rng.normal(size=sim.model.nv)
@@ -199,7 +199,7 @@ def test_a_plain_stepper_that_diverges_is_taken_back():
             state.q[:] += 1.0
             state.v[:] = np.inf if self.step == 2 else 0.0
 
-    ss.extend.stepper("mine")(Exploding)
+    ss.extend.method("mine")(Exploding)
     sim = ss.Simulation(ball(), "mine", 1e-3)
     with pytest.raises(ss.DivergedError):
         sim.run(0.1)
@@ -229,10 +229,10 @@ def test_a_formulation_becomes_a_stepper():
 
 REFUSED = {
     "a name with a slash": (lambda: ss.extend.solver("a/b"), "without slashes"),
-    "no name": (lambda: ss.extend.stepper(""), "name of a stepper"),
+    "no name": (lambda: ss.extend.method(""), "name of a stepper"),
     "a name of the package's": (lambda: ss.extend.solver("lemke"), "that the package does not use, got 'lemke'"),
-    "a stepper of the package's": (lambda: ss.extend.stepper("expo"), "that the package does not use"),
-    "a formulation's name": (lambda: ss.extend.stepper("peg"), "that the package does not use"),
+    "a stepper of the package's": (lambda: ss.extend.method("expo"), "that the package does not use"),
+    "a formulation's name": (lambda: ss.extend.method("peg"), "that the package does not use"),
     "an unknown kind": (lambda: ss.extend.solver("mine", solves=["lpc"])(lemke), "did you mean 'lcp'"),
     "no kind": (lambda: ss.extend.solver("mine", solves=[])(lemke), "some of lcp"),
     "no function": (lambda: ss.extend.solver("mine")(3), "a function"),
@@ -243,14 +243,14 @@ REFUSED = {
         "Half does not provide find",
     ),
     "an unfinished stepper": (
-        lambda: ss.extend.stepper("mine")(type("Half", (ss.Stepper,), {})),
+        lambda: ss.extend.method("mine")(type("Half", (ss.Method,), {})),
         "Half does not provide advance, stages",
     ),
     "no capabilities": (
-        lambda: ss.extend.stepper("mine")(type("Dumb", (Falling,), {"capabilities": None})),
+        lambda: ss.extend.method("mine")(type("Dumb", (Falling,), {"capabilities": None})),
         "capabilities of 'mine'",
     ),
-    "a function as stepper": (lambda: ss.extend.stepper("mine")(lemke), "a subclass of Stepper"),
+    "a function as stepper": (lambda: ss.extend.method("mine")(lemke), "a subclass of Method"),
     "a function as formulation": (lambda: ss.extend.formulation("mine")(lemke), "a subclass of Formulation"),
 }
 
@@ -258,10 +258,10 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_registered(case):
     register, message = REFUSED[case]
-    before = [dict(registry) for registry in (SOLVERS, STEPPERS, FORMULATIONS, ss.DETECTORS)]
+    before = [dict(registry) for registry in (SOLVERS, METHODS, FORMULATIONS, ss.DETECTORS)]
     with pytest.raises(ss.InputError, match=message):
         register()
-    assert before == [dict(registry) for registry in (SOLVERS, STEPPERS, FORMULATIONS, ss.DETECTORS)]
+    assert before == [dict(registry) for registry in (SOLVERS, METHODS, FORMULATIONS, ss.DETECTORS)]
 
 
 # -- --plugin ------------------------------------------------------------------------------------------------------

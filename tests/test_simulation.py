@@ -10,7 +10,7 @@ import pytest
 import stickslip as ss
 from stickslip.collision.contacts import grown
 from stickslip.errors import NotHonouredWarning, StartWarning, UnstableStepWarning
-from stickslip.methods.registry import laws
+from stickslip.methods.registry import variants
 from stickslip.model.builders import add_cylinder_on_points
 
 
@@ -307,7 +307,7 @@ def test_a_stage_can_be_assigned_later():
 
 @pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
 def test_a_stepper_class_from_outside_is_a_method():
-    class Backwards(ss.STEPPERS["semi-implicit-euler"]):
+    class Backwards(ss.METHODS["semi-implicit-euler"]):
         """Everything falls up."""
 
         def advance(self, state, inputs, n):
@@ -542,8 +542,8 @@ def test_impossible_pairing_names_the_possible_ones():
 
 
 def test_every_law_that_a_stepper_claims_exists():
-    for stepper in ss.STEPPERS.values():
-        assert set(stepper.capabilities.laws) <= set(laws())
+    for stepper in ss.METHODS.values():
+        assert set(stepper.capabilities.variants) <= set(variants())
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ from stickslip.ess import BDerivative, Corner, EssResult, b_derivative, corner, 
 from stickslip.lab import problems as database
 from stickslip.lab.compare import Comparison, Contestant, compare, load_comparison, score
 from stickslip.maximal import Joint
-from stickslip.methods.base import Capabilities, Stepper
-from stickslip.methods.plain import PlainStepper
-from stickslip.methods.registry import STEPPERS, methods
+from stickslip.methods.base import Capabilities, Method
+from stickslip.methods.plain import PlainMethod
+from stickslip.methods.registry import METHODS, methods
 from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, make_formulation
 from stickslip.model import builders
@@ -63,8 +63,8 @@ __version__ = "0.1.0"
 __all__ = [
     "DETECTORS",
     "FORMULATIONS",
+    "METHODS",
     "SCENES",
-    "STEPPERS",
     "BDerivative",
     "Baumgarte",
     "Bilateral",
@@ -92,11 +92,12 @@ __all__ = [
     "Joint",
     "Log",
     "Material",
+    "Method",
     "Model",
     "ModelError",
     "NotHonouredWarning",
     "PainleveWarning",
-    "PlainStepper",
+    "PlainMethod",
     "ProblemFile",
     "ProblemFrame",
     "ProblemWriter",
@@ -108,7 +109,6 @@ __all__ = [
     "Snapshot",
     "StartWarning",
     "State",
-    "Stepper",
     "StickslipError",
     "StickslipWarning",
     "UnconvergedError",

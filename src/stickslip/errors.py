@@ -93,3 +93,10 @@ def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
     near = get_close_matches(name, choices, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     return InputError(f"unknown {what} {name!r}: {hint}known: {', '.join(choices) or 'none'}")
+
+
+def listed(names: Iterable[str], most: int = 4) -> str:
+    """Names in a sentence: ``a, b, c, d and 3 more``."""
+    every = list(names)
+    more = len(every) - most
+    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""Your own solver, detector, formulation or stepper, from outside the package: each gets a name, and from then on it is
+"""Your own solver, detector, formulation or method, from outside the package: each gets a name, and from then on it is
 a method like any other, in ``Simulation``, in ``compare`` and on the command line.
 
 >>> @ss.extend.solver("mine", solves=["lcp"])
@@ -7,7 +7,7 @@ a method like any other, in ``Simulation``, in ``compare`` and on the command li
 >>> ss.Simulation(scene, "stewart-trinkle/mine")
 
 The functions check what they are given and write it into the registries ``solvers.SOLVERS``, ``DETECTORS``,
-``FORMULATIONS`` and ``STEPPERS``. Names of the package are refused; a name of your own may be used again, as when the
+``FORMULATIONS`` and ``METHODS``. Names of the package are refused; a name of your own may be used again, as when the
 cell of a notebook runs twice.
 """
 
@@ -23,11 +23,11 @@ import numpy as np
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
 from stickslip.errors import InputError, expected, unknown
-from stickslip.methods.base import Capabilities, Stepper
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.base import Capabilities, Method
+from stickslip.methods.registry import METHODS
 from stickslip.methods.rigid.formulations.formulation import FORMS, Formulation
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, fitting_solvers
-from stickslip.methods.rigid.steppers import stepper_of
+from stickslip.methods.rigid.rigid_methods import method_of
 from stickslip.model.model import Model
 from stickslip.solvers.base import Outcome, Solver, Status
 from stickslip.solvers.registry import SOLVERS
@@ -40,7 +40,7 @@ BUILT_IN = {
     "solver": frozenset(SOLVERS),
     "detector": frozenset(DETECTORS),
     "formulation": frozenset(FORMULATIONS),
-    "stepper": frozenset(STEPPERS),
+    "method": frozenset(METHODS),
 }
 
 
@@ -132,10 +132,10 @@ def detector(name: str) -> Callable[[T], T]:
 
 
 def formulation(name: str) -> Callable[[T], T]:
-    """Register a ``Formulation`` class, and with it the stepper ``name`` of joint or maximal coordinates, paired with
+    """Register a ``Formulation`` class, and with it the method ``name`` of joint or maximal coordinates, paired with
     every solver that fits one of its forms."""
     _check_name("formulation", name)
-    _check_name("stepper", name, also=FORMULATIONS)
+    _check_name("method", name, also=FORMULATIONS)
 
     def register(thing: T) -> T:
         _check_class("formulation", name, thing, Formulation)
@@ -148,29 +148,29 @@ def formulation(name: str) -> Callable[[T], T]:
         own = {field.name for field in fields(kind) if field.init} - {field.name for field in fields(Formulation)}
         _describe(kind, name)
         FORMULATIONS[name] = kind
-        STEPPERS[name] = stepper_of(name, _class_name(name), tuple(sorted(own)))
+        METHODS[name] = method_of(name, _class_name(name), tuple(sorted(own)))
         return thing
 
     return register
 
 
-def stepper(name: str) -> Callable[[T], T]:
-    """Register a ``Stepper`` class as a method."""
-    _check_name("stepper", name)
+def method(name: str) -> Callable[[T], T]:
+    """Register a ``Method`` class as a method."""
+    _check_name("method", name)
 
     def register(thing: T) -> T:
-        _check_class("stepper", name, thing, Stepper)
+        _check_class("method", name, thing, Method)
         kind: Any = thing
         if not isinstance(getattr(kind, "capabilities", None), Capabilities):
             got = getattr(kind, "capabilities", "none")
             raise expected(
                 f"capabilities of {name!r}", "ss.Capabilities(summary, laws, honours, order, reference)", got
             )
-        if not kind.capabilities.laws:
+        if not kind.capabilities.variants:
             raise expected(f"laws of {name!r}", "at least one, the default first", "none", "('none',) has no contacts")
-        for law in kind.capabilities.laws:
-            _check_spelling(f"law of {name!r}", law)
-        STEPPERS[name] = kind
+        for variant in kind.capabilities.variants:
+            _check_spelling(f"law of {name!r}", variant)
+        METHODS[name] = kind
         return thing
 
     return register
@@ -199,8 +199,8 @@ def _check_name(what: str, name: Any, also: Iterable[str] = ()) -> None:
     _check_spelling(f"name of a {what}", name)
     if name in BUILT_IN[what]:
         raise expected(f"name of a {what}", "one that the package does not use", name, "choose another")
-    if what == "stepper" and name in FORMULATIONS and name not in also:
-        raise expected("name of a stepper", "one that no formulation has", name, "choose another")
+    if what == "method" and name in FORMULATIONS and name not in also:
+        raise expected("name of a method", "one that no formulation has", name, "choose another")
 
 
 def _check_class(what: str, name: str, thing: Any, base: type) -> None:

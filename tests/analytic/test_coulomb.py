@@ -11,7 +11,7 @@ import stickslip as ss
 from stickslip.solvers import make_solver
 
 G = 9.81
-SOLVERS = [name for name in ss.STEPPERS["coulomb"].capabilities.laws if name != "path"]
+SOLVERS = [name for name in ss.METHODS["coulomb"].capabilities.variants if name != "path"]
 SLOW_ON_WEDGE = {"fixed-point", "pgs", "admm"}
 """Solvers that come to a standstill above their tolerance where two friction cones just see each other."""
 BESIDE_PAINLEVE = {"fixed-point", "fischer-newton", "admm"}

@@ -7,7 +7,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.dynamics import Dynamics
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 from stickslip.methods.soft.viscoelastic import Viscoelastic
 
 TIME = 0.52
@@ -29,7 +29,7 @@ def difference(a: ss.State, b: ss.State) -> np.ndarray:
 
 
 @pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
-@pytest.mark.parametrize("method", [name for name, stepper in STEPPERS.items() if issubclass(stepper, Viscoelastic)])
+@pytest.mark.parametrize("method", [name for name, stepper in METHODS.items() if issubclass(stepper, Viscoelastic)])
 def test_all_steppers_converge_to_one_trajectory(method):
     truth = end_of_squat("rk4", 4e-5)
     if method == "event-selected":  # its error does not follow from dt; truth's own at this dt is 1e-6

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from stickslip.collision.contacts import make_contacts
+from stickslip.collision.contacts import contact_velocities, make_contacts
 from stickslip.collision.soft_pairs.detect import find_contacts
 from stickslip.collision.soft_pairs.pairs import find_pairs, total
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
-from stickslip.methods.soft.spring_damper import contact_velocities
 
 
 class Detector:

@@ -36,7 +36,7 @@ def touching(k, time):
 def write(path, frames=FRAMES):
     """The file; returns its path."""
     model = scene().compile()
-    store = FileStore(path, describe(model, model.to_xml(), {"method": "made-up", "law": "none", "dt": 1 / RATE}))
+    store = FileStore(path, describe(model, model.to_xml(), {"method": "made-up", "variant": "none", "dt": 1 / RATE}))
     ended = 0
     for first in range(0, frames, BLOCK):
         time = np.arange(first, min(first + BLOCK, frames)) / RATE

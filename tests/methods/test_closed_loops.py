@@ -7,10 +7,10 @@ import pytest
 import stickslip as ss
 from stickslip.dynamics import Dynamics
 from stickslip.maximal import Joint
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 
-HOLDING = [name for name, kind in STEPPERS.items() if kind.capabilities.loops and kind.capabilities.stiff_loops]
-OTHERS = [name for name, kind in STEPPERS.items() if not kind.capabilities.loops]
+HOLDING = [name for name, kind in METHODS.items() if kind.capabilities.loops and kind.capabilities.stiff_loops]
+OTHERS = [name for name, kind in METHODS.items() if not kind.capabilities.loops]
 
 
 def scene(name: str) -> ss.Scene:
@@ -44,7 +44,7 @@ def test_a_four_bar_stays_closed_and_keeps_its_energy(method):
     assert sim.stepper.unconverged == 0
 
 
-SOFT = [name for name, kind in STEPPERS.items() if kind.capabilities.loops and not kind.capabilities.stiff_loops]
+SOFT = [name for name, kind in METHODS.items() if kind.capabilities.loops and not kind.capabilities.stiff_loops]
 
 
 @pytest.mark.parametrize("method", SOFT)

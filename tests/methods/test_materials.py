@@ -8,9 +8,9 @@ import pytest
 import stickslip as ss
 from stickslip.errors import NotHonouredWarning
 from stickslip.methods.materials import NAMES
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 
-METHODS = [f"{name}/{kind.capabilities.laws[0]}" for name, kind in STEPPERS.items()]
+METHODS = [f"{name}/{kind.capabilities.laws[0]}" for name, kind in METHODS.items()]
 
 
 def scene(**asked) -> ss.Scene:
@@ -53,7 +53,7 @@ def test_defaults_are_read_but_not_asked_for(method):
     assert announced == []
 
 
-@pytest.mark.parametrize("name", [name for name, kind in STEPPERS.items() if "none" in kind.capabilities.laws])
+@pytest.mark.parametrize("name", [name for name, kind in METHODS.items() if "none" in kind.capabilities.variants])
 def test_without_contacts_nothing_is_read(name):
     stepper, announced = made(f"{name}/none", scene(restitution=0.7))
     assert stepper.materials() == ("nothing can touch: materials do not act",)
@@ -110,7 +110,7 @@ def test_a_file_s_solref_is_named():
 
 
 def test_a_stepper_from_outside_says_at_least_what_it_honours():
-    class Mine(STEPPERS["semi-implicit-euler"]):
+    class Mine(METHODS["semi-implicit-euler"]):
         reads: ClassVar = {}
 
     stepper, announced = made(Mine, scene(restitution=0.7))

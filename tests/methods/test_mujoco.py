@@ -10,7 +10,7 @@ import stickslip as ss
 from stickslip.collision.contacts import FRICTION
 
 G = 9.81
-LAWS = ss.STEPPERS["mujoco"].capabilities.laws
+VARIANTS = ss.METHODS["mujoco"].capabilities.variants
 
 
 def sliding_box() -> ss.Scene:
@@ -91,14 +91,14 @@ def test_contact_points_are_spheres_without_mass():
     ("floor", "ball", "found"),
     [(0.3, None, 0.3), (None, None, 1.0), (0.3, 0.7, 0.7), (0.0, None, 0.0), (0.0, 0.2, 0.2)],
 )
-@pytest.mark.parametrize("law", ["soft", "spring-damper"])
-def test_friction_is_combined_by_our_rule(law, floor, ball, found):
+@pytest.mark.parametrize("variant", ["soft", "spring-damper"])
+def test_friction_is_combined_by_our_rule(variant, floor, ball, found):
     """A surface that leaves friction unset takes the other's; MuJoCo alone would take the larger of 0.3 and 1."""
     scene = ss.Scene()
     scene.add_plane(friction=floor)
     scene.add_sphere(0.1, pos=(0, 0, 0.0999), mass=1.0, friction=ball)
     scene.add_sphere(0.1, pos=(9, 0, 3), mass=1.0)  # something unset, so that priorities are in play
-    sim = ss.Simulation(scene, f"mujoco/{law}", dt=1e-4)
+    sim = ss.Simulation(scene, f"mujoco/{variant}", dt=1e-4)
     sim.set_state(v=[3.0, 0, 0, 0, 0, 0] + [0] * 6)
     sim.observe()
     seen = active(sim)
@@ -106,11 +106,11 @@ def test_friction_is_combined_by_our_rule(law, floor, ball, found):
     assert np.linalg.norm(seen["force"][0, 1:]) == pytest.approx(found * seen["force"][0, 0], rel=1e-6)
 
 
-@pytest.mark.parametrize("law", ["soft", "spring-damper"])
-def test_a_step_s_forces_are_those_observed_before_it(law):
+@pytest.mark.parametrize("variant", ["soft", "spring-damper"])
+def test_a_step_s_forces_are_those_observed_before_it(variant):
     """m·(v⁺ − v)/dt of both bodies, through an impact, sliding and rest; here links and geoms are in opposite order."""
     scene = ball_on_box(friction=0.4)
-    sim = ss.Simulation(scene, f"mujoco/{law}", dt=5e-4)
+    sim = ss.Simulation(scene, f"mujoco/{variant}", dt=5e-4)
     sim.set_state(v=[0, 0, 0, 0, 0, 0, 0.3, 0.2, -1.0, 0, 2.0, 0])
     masses, worst, touched = {1: 2.0, 2: 1.0}, 0.0, set()
     for _ in range(300):
@@ -176,19 +176,19 @@ def test_wrenches_act_at_the_origins_of_links():
     np.testing.assert_allclose(pushed[0].acceleration, free, atol=1e-9)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_restored_snapshot_continues_to_the_bit(law):
-    sim = ss.Simulation(ball_on_box(friction=0.4), f"mujoco/{law}", dt=5e-4)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_restored_snapshot_continues_to_the_bit(variant):
+    sim = ss.Simulation(ball_on_box(friction=0.4), f"mujoco/{variant}", dt=5e-4)
     sim.set_state(v=[0, 0, 0, 0, 0, 0, 0.3, 0.2, -1.0, 0, 2.0, 0])
     sim.step(61)
     snapshot = sim.snapshot()
     sim.step(100)
     end = np.concatenate([sim.state.q, sim.state.v])
-    other = ss.Simulation(ball_on_box(friction=0.4), f"mujoco/{law}", dt=5e-4)
+    other = ss.Simulation(ball_on_box(friction=0.4), f"mujoco/{variant}", dt=5e-4)
     other.restore(snapshot)
     log = other.run(0.05, record_dt=0.01, progress=False)  # stops and looks on the way
     assert np.array_equal(end, np.concatenate([other.state.q, other.state.v]))
-    assert np.isnan(log.contact_energy[-1]) == (law == "soft")
+    assert np.isnan(log.contact_energy[-1]) == (variant == "soft")
 
 
 # -- spring-damper -------------------------------------------------------------------------------------------------

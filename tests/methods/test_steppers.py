@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 from stickslip.methods.soft.viscoelastic import Viscoelastic
 
 G = 9.81
-VISCOELASTIC = [name for name, stepper in STEPPERS.items() if issubclass(stepper, Viscoelastic)]
+VISCOELASTIC = [name for name, stepper in METHODS.items() if issubclass(stepper, Viscoelastic)]
 FIXED_STEP = [name for name in VISCOELASTIC if name != "event-selected"]
 """Those whose error follows from the time step, and that see a contact when they look."""
-LARGE_STEP = [name for name in STEPPERS if name in ("expo", "implicit-euler")]
+LARGE_STEP = [name for name in METHODS if name in ("expo", "implicit-euler")]
 
 
 def soft_stand(tilt: float = 0.0) -> ss.Scene:
@@ -45,7 +45,7 @@ def test_order_of_convergence_on_smooth_contact(method):
     steps = np.array([64, 128, 256])
     errors = [np.abs(end_of(scene, method, time / n, time, v0) - reference).max() for n in steps]
     order = np.diff(np.log2(errors))
-    assert np.all(np.abs(-order - STEPPERS[method].capabilities.order) < 0.25), (errors, order)
+    assert np.all(np.abs(-order - METHODS[method].capabilities.order) < 0.25), (errors, order)
 
 
 @pytest.mark.parametrize("method", VISCOELASTIC)

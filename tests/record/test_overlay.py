@@ -22,7 +22,7 @@ def runs(tmp_path_factory):
     model, folder = made_up_model(), tmp_path_factory.mktemp("runs")
     paths = []
     for k, method in enumerate(("expo", "expo", "rk4")):
-        options = {"method": method, "law": "none", "dt": 0.01}
+        options = {"method": method, "variant": "none", "dt": 0.01}
         with Recorder(folder / f"run{k}.h5", model, options=options, constraints=("elbow",)) as recorder:
             for i in range(20 + k):
                 recorder.append(frame(model, i, joints=1), contacts(i))

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 from stickslip.solvers import SOLVERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
@@ -18,7 +18,7 @@ def available(method):
     return method.partition("/")[2] != "path"
 
 
-METHODS = [method for method in ss.methods() if available(method)]
+AVAILABLE = [method for method in ss.methods() if available(method)]
 
 
 def scene():
@@ -47,13 +47,13 @@ def bits(sim):
 
 
 def test_every_registered_method_is_tried():
-    tried = {method.partition("/")[0] for method in METHODS}
-    assert tried == set(STEPPERS)
-    laws = {method.partition("/")[2] for method in METHODS}
-    assert set(SOLVERS) - laws == {"path"}
+    tried = {method.partition("/")[0] for method in AVAILABLE}
+    assert tried == set(METHODS)
+    variants = {method.partition("/")[2] for method in AVAILABLE}
+    assert set(SOLVERS) - variants == {"path"}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", AVAILABLE)
 def test_the_same_bits_again_and_from_a_snapshot(method):
     sim, again = simulation(method), simulation(method)
     sim.step(STEPS)

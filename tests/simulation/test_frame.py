@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 
 
-@pytest.mark.parametrize("method", STEPPERS)
+@pytest.mark.parametrize("method", METHODS)
 def test_energies_and_poses_are_those_of_the_state(method):
     scene = ss.Scene()
     scene.add_plane(friction=0.3)

@@ -16,7 +16,7 @@ def list_(plugin: Plugin = None) -> None:
 
     from stickslip.collision.detectors import DETECTORS
     from stickslip.extend import first_line
-    from stickslip.methods.registry import STEPPERS, laws
+    from stickslip.methods.registry import METHODS, variants
     from stickslip.model.scene import BUNDLED
     from stickslip.scenes import SCENES
 
@@ -31,15 +31,15 @@ def list_(plugin: Plugin = None) -> None:
     header = Column("method", no_wrap=True)
     title = "Methods (stepper or stepper/law)"
     steppers = Table(header, "order", "contact laws", "honours", "summary", title=title, title_justify="left")
-    for method, stepper in STEPPERS.items():
+    for method, stepper in METHODS.items():
         c = stepper.capabilities
-        steppers.add_row(method, str(c.order), "\n".join(c.laws), ", ".join(sorted(c.honours)), escape(c.summary))
+        steppers.add_row(method, str(c.order), "\n".join(c.variants), ", ".join(sorted(c.honours)), escape(c.summary))
     options = Table("method", "option", "what it chooses", title="Options of methods", title_justify="left")
-    for method, stepper in STEPPERS.items():
+    for method, stepper in METHODS.items():
         for option, text in stepper.options.items():
             options.add_row(method, option, escape(text))  # units stand in square brackets, as rich's markup does
     contact_laws = Table("law", "what it is", title="Contact laws", title_justify="left")
-    for name, text in laws().items():
+    for name, text in variants().items():
         contact_laws.add_row(name, escape(text))
     title = "Detectors (option detector of time stepping)"
     detectors = Table("detector", "how it finds contacts", title=title, title_justify="left")
@@ -47,5 +47,5 @@ def list_(plugin: Plugin = None) -> None:
         detectors.add_row(name, escape(first_line(make, name)))
     for table in (scenes, robots, steppers, options, contact_laws, detectors):
         console.print(table)
-    for method, stepper in STEPPERS.items():
+    for method, stepper in METHODS.items():
         console.print(f"{method}: {stepper.capabilities.reference}", highlight=False, markup=False)

@@ -60,12 +60,12 @@ def load_plugins(paths: Iterable[str | Path] | None) -> None:
 
 def _registered() -> list[tuple[str, Any]]:
     from stickslip.collision.detectors import DETECTORS
-    from stickslip.methods.registry import STEPPERS
+    from stickslip.methods.registry import METHODS
     from stickslip.methods.rigid.formulations.registry import FORMULATIONS
     from stickslip.scenes import SCENES
     from stickslip.solvers.registry import SOLVERS
 
-    registries: tuple[dict[str, Any], ...] = (SOLVERS, DETECTORS, FORMULATIONS, STEPPERS, SCENES)
+    registries: tuple[dict[str, Any], ...] = (SOLVERS, DETECTORS, FORMULATIONS, METHODS, SCENES)
     return [(name, id(thing)) for registry in registries for name, thing in registry.items()]
 
 

@@ -150,7 +150,7 @@ def summary(name: str, sim, log):
     steps = int(log.steps[-1] - log.steps[0])
     energy = log.energy.sum(axis=1) + np.nan_to_num(log.contact_energy)
     weight = float(sim.model.inertia.mass.sum() * np.linalg.norm(sim.model.inertia.gravity))
-    table = Table(title=f"{name}: {sim.method}/{sim.law}", show_header=False, title_justify="left")
+    table = Table(title=f"{name}: {sim.method}/{sim.variant}", show_header=False, title_justify="left")
     table.add_column()
     table.add_column(justify="right")
     table.add_column()

@@ -18,10 +18,10 @@ from stickslip.model.model import Model
 class ContactSearch:
     """A detector by name, as an object or as a function; its margin is as far as a step can go unless it is given."""
 
-    def __init__(self, model: Model, dt: float, law: str, detector: Any, margin: float | None) -> None:
-        if law == "none" and (detector is not None or margin is not None):
+    def __init__(self, model: Model, dt: float, variant: str, detector: Any, margin: float | None) -> None:
+        if variant == "none" and (detector is not None or margin is not None):
             raise InputError("detector, margin: the law 'none' has no contacts; leave them out")
-        self.dt, self.none, self.reach = dt, law == "none", Reach(model)
+        self.dt, self.none, self.reach = dt, variant == "none", Reach(model)
         margin = None if margin is None else number("margin", margin, "a distance ≥ 0 [m]", least=0.0)
         first = self.reach.at_rest(dt) if margin is None else margin
         self.shapes = ConvexDetector(model, first)

@@ -273,3 +273,15 @@ class ContactList:
         c.spin[i], c.drift[i] = motion
         c.velocity[i], c.force[i] = 0.0, 0.0
         c.found[0] = i + 1
+
+
+@kernel
+def contact_velocities(kin, contacts):
+    """Relative velocity of every contact, in its frame."""
+    for c in range(contacts.found[0]):
+        x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
+        ax, ay, az = point_velocity(kin, contacts.link1[c], x, y, z)
+        bx, by, bz = point_velocity(kin, contacts.link2[c], x, y, z)
+        for i in range(3):
+            A = contacts.axes
+            contacts.velocity[c, i] = A[c, i, 0] * (bx - ax) + A[c, i, 1] * (by - ay) + A[c, i, 2] * (bz - az)

@@ -48,7 +48,7 @@ class Capabilities:
 
     summary: str
     """One line for ``stickslip list``."""
-    laws: tuple[str, ...]
+    variants: tuple[str, ...]
     """The contact laws that it can be paired with, the default first."""
     honours: frozenset[str]
     """Of friction, stiffness, damping, restitution, preload."""
@@ -97,7 +97,7 @@ class Inputs(NamedTuple):
     """(nl, 6) force [N] and torque [N m] on each link, world axes, at the link's origin."""
 
 
-class Stepper(ABC):
+class Method(ABC):
     """A time integrator. Subclass it, add one line to ``registry.STEPPERS``, and the tests pick it up.
 
     Provide:
@@ -141,8 +141,8 @@ class Stepper(ABC):
         {"user", "collision", "formulate", "solve", "integrate", "record"}
     )
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs) -> None:
-        self.model, self.dt, self.law = model, dt, law
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs) -> None:
+        self.model, self.dt, self.variant = model, dt, variant
         data = make_data(model)  # the stepper's own: a user function may call sim.dynamics in mid-step
         self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
         self.contacts = ContactList(data.kin, capacity=min(16, total(pairs)))
@@ -207,7 +207,7 @@ class Stepper(ABC):
         return tuple(sentence for name, sentence in found.items() if not only or name in only)
 
     def _asked(self) -> dict[str, Asked]:
-        if self.law == "none":
+        if self.variant == "none":
             return {}
         return asked_for(self.model, self.world.pairs if self.finds_pairs else None)
 

@@ -1,4 +1,4 @@
-"""PlainStepper: a method of your own in plain Python, one function for a step."""
+"""PlainMethod: a method of your own in plain Python, one function for a step."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from abc import abstractmethod
 
 import numpy as np
 
-from stickslip.collision.contacts import ContactList
+from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.dynamics import Dynamics
-from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Stage, Stepper
+from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.soft.explicit import accelerate
-from stickslip.methods.soft.spring_damper import contact_velocities
 from stickslip.methods.soft.viscoelastic import update_kinematics
 from stickslip.model.model import Model, State
 
 
-class PlainStepper(Stepper):
+class PlainMethod(Method):
     """Subclass it, provide ``capabilities`` and ``take_step``, and register it with ``ss.extend.stepper``.
 
     * ``take_step(state, inputs)`` changes ``state.q`` and ``state.v`` in place, by one step of ``self.dt``;
@@ -32,8 +31,8 @@ class PlainStepper(Stepper):
     replaceable = frozenset({"user", "record"})
     finds_pairs = False
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs) -> None:
-        super().__init__(model, dt, law, pairs)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs) -> None:
+        super().__init__(model, dt, variant, pairs)
         self.dynamics = Dynamics(model)
         self.contacts = ContactList(self.work.kin)
 

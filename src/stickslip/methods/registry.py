@@ -4,8 +4,8 @@ stepping: formulation/solver); a new stepper is one line here."""
 from __future__ import annotations
 
 from stickslip.errors import InputError, unknown
-from stickslip.methods.base import Stepper
-from stickslip.methods.bilateral.bilateral import BilateralStepper
+from stickslip.methods.base import Method
+from stickslip.methods.bilateral.bilateral import BilateralMethod
 from stickslip.methods.event_selected.event_selected import EventSelected
 from stickslip.methods.explicit.euler import Euler
 from stickslip.methods.explicit.rk4 import RK4
@@ -13,34 +13,34 @@ from stickslip.methods.explicit.semi_implicit_euler import SemiImplicitEuler
 from stickslip.methods.expo.expo import Expo
 from stickslip.methods.implicit_euler.implicit_euler import ImplicitEuler
 from stickslip.methods.mujoco.mujoco import MuJoCo
-from stickslip.methods.rigid.steppers import (
-    AnitescuPotraStepper,
-    CoulombStepper,
-    PegStepper,
-    RelaxedStepper,
-    StewartTrinkleStepper,
+from stickslip.methods.rigid.rigid_methods import (
+    AnitescuPotraMethod,
+    CoulombMethod,
+    PegMethod,
+    RelaxedMethod,
+    StewartTrinkleMethod,
 )
 from stickslip.methods.variational.variational import Variational
 from stickslip.solvers.registry import SOLVERS
 
-STEPPERS: dict[str, type[Stepper]] = {
+METHODS: dict[str, type[Method]] = {
     "semi-implicit-euler": SemiImplicitEuler,
     "euler": Euler,
     "rk4": RK4,
     "implicit-euler": ImplicitEuler,
     "expo": Expo,
     "event-selected": EventSelected,
-    "bilateral": BilateralStepper,
-    "stewart-trinkle": StewartTrinkleStepper,
-    "anitescu-potra": AnitescuPotraStepper,
-    "peg": PegStepper,
-    "coulomb": CoulombStepper,
-    "relaxed": RelaxedStepper,
+    "bilateral": BilateralMethod,
+    "stewart-trinkle": StewartTrinkleMethod,
+    "anitescu-potra": AnitescuPotraMethod,
+    "peg": PegMethod,
+    "coulomb": CoulombMethod,
+    "relaxed": RelaxedMethod,
     "variational": Variational,
     "mujoco": MuJoCo,
 }
 
-LAWS: dict[str, str] = {
+VARIANTS: dict[str, str] = {
     "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes; "
     "points and spheres on boxes and spheres)",
     "sticking": "every contact that touches becomes a joint: it neither slips nor, by default, lets go",
@@ -52,30 +52,30 @@ LAWS: dict[str, str] = {
 """Contact laws that are not solvers."""
 
 
-def laws() -> dict[str, str]:
+def variants() -> dict[str, str]:
     """Every law and what it is: those of ``LAWS``, the registered solvers, and laws of registered steppers."""
     solvers = {name: f"solver of time stepping; {solver.summary}" for name, solver in SOLVERS.items()}
-    own = {law: f"of {name}" for name, stepper in STEPPERS.items() for law in stepper.capabilities.laws}
-    return {**own, **LAWS, **solvers}
+    own = {variant: f"of {name}" for name, stepper in METHODS.items() for variant in stepper.capabilities.variants}
+    return {**own, **VARIANTS, **solvers}
 
 
 def methods() -> list[str]:
     """Every method that can be asked for, the plain names first."""
-    paired = [f"{name}/{law}" for name, stepper in STEPPERS.items() for law in stepper.capabilities.laws]
-    return [*STEPPERS, *paired]
+    paired = [f"{name}/{variant}" for name, stepper in METHODS.items() for variant in stepper.capabilities.variants]
+    return [*METHODS, *paired]
 
 
-def resolve(method: str | type[Stepper]) -> tuple[str, type[Stepper], str]:
+def resolve(method: str | type[Method]) -> tuple[str, type[Method], str]:
     """(name, stepper class, law) of a method; an impossible pairing names the possible ones."""
-    if isinstance(method, type) and issubclass(method, Stepper):
-        return method.__name__, method, method.capabilities.laws[0]
+    if isinstance(method, type) and issubclass(method, Method):
+        return method.__name__, method, method.capabilities.variants[0]
     if not isinstance(method, str):
-        raise InputError(f"method: expected a name or a Stepper class, got {method!r}; see 'stickslip list'")
-    name, _, law = method.partition("/")
-    if name not in STEPPERS:
-        raise unknown("method", method, STEPPERS)
-    laws = STEPPERS[name].capabilities.laws
-    if law and law not in laws:
-        possible = ", ".join(f"{name}/{choice}" for choice in laws)
-        raise InputError(f"method {method!r}: {name!r} cannot be paired with {law!r}; possible: {possible}")
-    return name, STEPPERS[name], law or laws[0]
+        raise InputError(f"method: expected a name or a Method class, got {method!r}; see 'stickslip list'")
+    name, _, variant = method.partition("/")
+    if name not in METHODS:
+        raise unknown("method", method, METHODS)
+    variants = METHODS[name].capabilities.variants
+    if variant and variant not in variants:
+        possible = ", ".join(f"{name}/{choice}" for choice in variants)
+        raise InputError(f"method {method!r}: {name!r} cannot be paired with {variant!r}; possible: {possible}")
+    return name, METHODS[name], variant or variants[0]

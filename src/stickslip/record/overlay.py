@@ -87,8 +87,8 @@ def labels(logs: Sequence[Log]) -> list[str]:
     """What tells runs apart: their methods and steps, and their files where these are the same."""
     names = []
     for log in logs:
-        method, law, dt = (log.options.get(key) for key in ("method", "law", "dt"))
-        method = method if not law or str(method).endswith(f"/{law}") else f"{method}/{law}"
+        method, variant, dt = (log.options.get(key) for key in ("method", "variant", "dt"))
+        method = method if not variant or str(method).endswith(f"/{variant}") else f"{method}/{variant}"
         names.append(f"{method}, dt = {dt:g} s" if method and isinstance(dt, float) else Path(log.path or "run").stem)
     if len(set(names)) < len(names):
         names = [f"{Path(log.path or 'run').stem}: {name}" for log, name in zip(logs, names, strict=True)]

@@ -19,7 +19,7 @@ from stickslip.errors import (
     UnconvergedWarning,
     UnstableStepWarning,
 )
-from stickslip.methods.base import Stepper
+from stickslip.methods.base import Method
 from stickslip.model.arrays import SLIDE
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def pass_through(method: str, left_out: Mapping[str, int]) -> None:
         )
 
 
-def not_honoured(method: str, stepper: Stepper) -> None:
+def not_honoured(method: str, stepper: Method) -> None:
     """Restitution and preload; that a rigid contact has no stiffness is what the method is chosen for."""
     for sentence in stepper.not_honoured("restitution", "preload"):
         _warn(f"{method} does not honour {sentence}.", NotHonouredWarning)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stickslip.errors import InputError, UnconvergedWarning, expected
-from stickslip.methods.base import Stepper
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.base import Method
+from stickslip.methods.registry import METHODS
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.simulation.unsolved import UnsolvedSteps
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
 
 
-def solves_problems(stepper: Stepper) -> bool:
+def solves_problems(stepper: Method) -> bool:
     """Whether its steps solve complementarity problems, which alone can be kept."""
     return isinstance(stepper, TimeStepping)
 
 
 def those_that_do() -> str:
     """The names of methods that solve complementarity problems."""
-    return ", ".join(name for name, kind in STEPPERS.items() if issubclass(kind, TimeStepping))
+    return ", ".join(name for name, kind in METHODS.items() if issubclass(kind, TimeStepping))
 
 
-def unsolved_steps(stepper: Stepper) -> UnsolvedSteps | None:
+def unsolved_steps(stepper: Method) -> UnsolvedSteps | None:
     """What the stepper's solver reports to; None of methods without complementarity problems."""
     if not isinstance(stepper, TimeStepping):
         return None

@@ -18,7 +18,7 @@ def make_recorder(sim: Simulation, path: str | Path | None, every_control: int) 
     """To a file, or to memory; the controller is called every so many steps."""
     options = {
         "method": sim.method,
-        "law": sim.law,
+        "variant": sim.variant,
         "dt": sim.dt,
         "options": sim.options,
         "control_dt": every_control * sim.dt,

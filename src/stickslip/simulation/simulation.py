@@ -18,7 +18,7 @@ import numpy as np
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.errors import DivergedError, InputError, expected, number
-from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Stage, Stepper
+from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.model import Model
@@ -31,7 +31,7 @@ from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.failures import keep_failures, not_counted, those_that_do, unsolved_steps, whereabouts
 from stickslip.simulation.frame import contacts_of, frame_of
-from stickslip.simulation.method import make_stepper
+from stickslip.simulation.method import make_method
 from stickslip.simulation.periods import whole_steps
 from stickslip.simulation.recording import make_recorder, save_divergence
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
@@ -59,7 +59,7 @@ class Simulation:
     def __init__(
         self,
         scene: Scene | Model,
-        method: str | type[Stepper] = "semi-implicit-euler",
+        method: str | type[Method] = "semi-implicit-euler",
         dt: float | None = None,
         *,
         user: Stage | None = None,
@@ -81,8 +81,8 @@ class Simulation:
         self.dynamics = Dynamics(self.model)
         self.rng = np.random.default_rng(seed)
 
-        self.method, self.stepper = make_stepper(self.model, method, dt, self.stages, options)
-        self.law, self.options = self.stepper.law, options
+        self.method, self.stepper = make_method(self.model, method, dt, self.stages, options)
+        self.variant, self.options = self.stepper.variant, options
         self.unsolved = unsolved_steps(self.stepper)
         self.state = self.model.state()
         self.builtin_stages = self.stepper.stages()

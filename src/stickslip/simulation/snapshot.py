@@ -40,7 +40,7 @@ PARTS = ("method", "contact law", "dt", "scene", "options")
 
 
 def _signature(sim: Simulation) -> tuple[Any, ...]:
-    return sim.method, sim.law, sim.dt, sim.model.fingerprint, all_options(type(sim.stepper), sim.options)
+    return sim.method, sim.variant, sim.dt, sim.model.fingerprint, all_options(type(sim.stepper), sim.options)
 
 
 def _same(mine: Any, theirs: Any) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickslip.errors import InputError, expected
-from stickslip.methods.base import Stage, Stepper
+from stickslip.methods.base import Method, Stage
 
 Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 """``controller(t, q, v)`` returns the controls (nu,). One with a method ``bind(model)`` is told the model first."""
@@ -44,7 +44,7 @@ def check_functions(stages: Stages) -> None:
             raise expected(name, "a function of the simulation", getattr(stages, name))
 
 
-def check_replaceable(stages: Stages, stepper: Stepper, method: str) -> None:
+def check_replaceable(stages: Stages, stepper: Method, method: str) -> None:
     """Refuse functions in place of stages that the method does inside its compiled step."""
     for name in STAGES:
         if getattr(stages, name) is not None and name not in stepper.replaceable:

@@ -156,7 +156,7 @@ def _unsolved(
         residual=result.residual,
         limit=stepper.solver.limit(problem),
         message=result.message,
-        method=f"{stepper.formulation_name}/{stepper.law} as {stepper.formulation.form}",
+        method=f"{stepper.formulation_name}/{stepper.variant} as {stepper.formulation.form}",
         scene="" if spec is None else spec.modelname,
     )
 

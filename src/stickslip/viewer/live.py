@@ -199,7 +199,7 @@ class Live:
 
     def _begin(self) -> None:
         sim = self.sim
-        options = {"method": sim.method, "law": sim.law, "dt": sim.dt, "watched": True}
+        options = {"method": sim.method, "variant": sim.variant, "dt": sim.dt, "watched": True}
         self._recorder = Recorder(None, sim.model, scene_xml=sim.model.to_xml(), options=options)
         self._start, self._last = sim.time, -1.0
         self._wall = clock.perf_counter()
@@ -224,7 +224,7 @@ class Live:
 
     def history(self) -> Replay:
         """Everything since the start, to scrub through, share or save."""
-        return Replay(self._recorder.log(), f"{self.sim.method}/{self.sim.law}")
+        return Replay(self._recorder.log(), f"{self.sim.method}/{self.sim.variant}")
 
 
 def with_materials(model: Model, friction: float | None, stiffness: float | None) -> Model:

@@ -34,8 +34,8 @@ class Replay:
     def method(self) -> str:
         """Method and law, as the recording says."""
         options = self.log.options
-        name, law = options.get("method", "?"), options.get("law")
-        return f"{name}/{law}" if law else str(name)
+        name, variant = options.get("method", "?"), options.get("variant", options.get("law"))
+        return f"{name}/{variant}" if variant else str(name)
 
     @property
     def header(self) -> Header:

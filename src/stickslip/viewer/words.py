@@ -25,7 +25,7 @@ def status(viewer: Viewer) -> str:
             state = "looking back"
         factor = f" · {viewer.factor:.2g}× real time" if viewer.playing else ""
         now = f"t = {viewer.cursor:.3f} s · {state}{factor}"
-        return f"**{live.name}** · {live.sim.method}/{live.sim.law} · dt = {live.sim.dt:g} s\n\n{now}"
+        return f"**{live.name}** · {live.sim.method}/{live.sim.variant} · dt = {live.sim.dt:g} s\n\n{now}"
     names = " · ".join(dict.fromkeys(replay.label for replay in viewer.replays))
     return f"**{names}**\n\nt = {viewer.cursor:.3f} s of {viewer.end:.3f} s · {state}"
 

@@ -5,9 +5,9 @@ import re
 import pytest
 
 import stickslip as ss
-from stickslip.lab.compare.citations import LAWS, METHODS, citation, entries
+from stickslip.lab.compare.citations import CITED, VARIANTS, citation, entries
 from stickslip.methods.base import Capabilities
-from stickslip.methods.registry import STEPPERS, methods
+from stickslip.methods.registry import METHODS, methods
 from stickslip.solvers.registry import SOLVERS
 
 
@@ -16,18 +16,18 @@ def keys(bibtex: str) -> list[str]:
 
 
 def test_every_registered_method_and_solver_has_its_papers():
-    assert set(METHODS) == set(STEPPERS)
-    assert set(LAWS) == set(SOLVERS)
-    used = {key for cited in (*METHODS.values(), *LAWS.values()) for key in cited}
+    assert set(CITED) == set(METHODS)
+    assert set(VARIANTS) == set(SOLVERS)
+    used = {key for cited in (*CITED.values(), *VARIANTS.values()) for key in cited}
     assert used == set(entries())
 
 
 @pytest.mark.parametrize("method", methods())
 def test_bibtex_is_well_formed(method):
     text = citation(method)
-    name, _, law = method.partition("/")
-    law = law or STEPPERS[name].capabilities.laws[0]
-    assert keys(text) == list(dict.fromkeys((*METHODS[name], *LAWS.get(law, ()))))
+    name, _, variant = method.partition("/")
+    variant = variant or METHODS[name].capabilities.variants[0]
+    assert keys(text) == list(dict.fromkeys((*CITED[name], *VARIANTS.get(variant, ()))))
     for entry in text.strip().split("\n\n"):
         depth = 0
         for character in entry:
@@ -40,7 +40,7 @@ def test_bibtex_is_well_formed(method):
 
 def test_references_of_the_registries_are_those_papers():
     """The year and the first author's name in ``capabilities.reference`` stand in the entries."""
-    for name, kind in STEPPERS.items():
+    for name, kind in METHODS.items():
         first = re.match(r"(?:contact law: )?(\w+)", kind.capabilities.reference).group(1)
         plain = re.sub(r"\{\\\W?(\w)\}|\{\\\W(\w)\}", r"\1\2", citation(name))
         assert first.replace("ü", "u") in plain.replace('{\\"u}', "u"), name
@@ -50,23 +50,27 @@ def test_a_stepper_of_a_simulation():
     scene = ss.SCENES["ball"].build().scene
     sim = ss.Simulation(scene, "coulomb/admm")
     assert citation(sim.stepper) == citation("coulomb/admm")
-    assert citation(STEPPERS["expo"]) == citation("expo")
+    assert citation(METHODS["expo"]) == citation("expo")
 
 
 def test_methods_from_outside_are_cited_by_their_reference(monkeypatch):
-    class Mine(STEPPERS["semi-implicit-euler"]):
+    class Mine(METHODS["semi-implicit-euler"]):
         capabilities = Capabilities(
-            summary="50 % {better}", laws=("spring-damper",), honours=frozenset(), order=1, reference="My thesis, 2026"
+            summary="50 % {better}",
+            variants=("spring-damper",),
+            honours=frozenset(),
+            order=1,
+            reference="My thesis, 2026",
         )
 
     text = citation(Mine)
     assert text == "@misc{mine,\n  title = {Mine: 50 \\% better},\n  note  = {My thesis, 2026}\n}\n"
-    monkeypatch.setitem(STEPPERS, "my own", Mine)
+    monkeypatch.setitem(METHODS, "my own", Mine)
     assert citation("my own").startswith("@misc{my-own,\n")
 
 
 def test_a_registered_name_with_another_class_is_not_its_paper(monkeypatch):
-    class Mine(STEPPERS["expo"]):
+    class Mine(METHODS["expo"]):
         pass
 
     assert "hammoud2021" in citation("expo")

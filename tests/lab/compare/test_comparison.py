@@ -82,7 +82,7 @@ def test_temporary_recordings_go_with_the_result():
     assert not folder.exists()
 
 
-class Broken(ss.STEPPERS["semi-implicit-euler"]):
+class Broken(ss.METHODS["semi-implicit-euler"]):
     """Fails after a while."""
 
     def advance(self, state, inputs, n):

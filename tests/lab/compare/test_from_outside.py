@@ -7,7 +7,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.collision.detectors import DETECTORS
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 from stickslip.solvers import SOLVERS
 
 RADIUS = 0.1
@@ -16,7 +16,7 @@ RADIUS = 0.1
 
 @pytest.fixture(autouse=True)
 def _registries_as_before(monkeypatch):
-    for registry in (SOLVERS, DETECTORS, STEPPERS):
+    for registry in (SOLVERS, DETECTORS, METHODS):
         for name in ("mine", "theirs"):
             monkeypatch.setitem(registry, name, None)
             monkeypatch.delitem(registry, name)
@@ -62,7 +62,7 @@ class Floor(ss.Detector):
             contacts.add(0, 1, (x, y, z - RADIUS), (0, 0, 1), z - RADIUS, pair=0, friction=0.3)
 
 
-class Penalty(ss.PlainStepper):
+class Penalty(ss.PlainMethod):
     """Symplectic Euler over springs."""
 
     capabilities = ss.Capabilities("penalty springs", ("penalty",), frozenset(), 1, "Somebody, Penalties, 1999")
@@ -96,7 +96,7 @@ def compare(methods, **options):
 def test_a_solver_a_collision_routine_and_a_stepper_from_outside(jobs):
     ss.extend.solver("mine", solves=["lcp"])(mine)
     ss.extend.detector("mine")(Floor)
-    ss.extend.stepper("mine")(Penalty)
+    ss.extend.method("mine")(Penalty)
     own = ss.Contestant("coulomb", "own floor", {"detector": "mine"})
     result = compare(
         ["stewart-trinkle/mine", "stewart-trinkle/lemke", own, "mine"],
@@ -114,7 +114,7 @@ def test_a_solver_a_collision_routine_and_a_stepper_from_outside(jobs):
     assert runs["stewart-trinkle/mine"].scores["error_max"] < 1e-9
     assert runs["own floor"].scores["error_max"] < 1e-9
     assert 0 < runs["mine"].scores["penetration_max"] == pytest.approx(9.81 / 1e5, rel=0.2)
-    assert result.entrant("stewart-trinkle/mine").law == "mine"
+    assert result.entrant("stewart-trinkle/mine").variant == "mine"
     assert "Penalties" in result.entrant("mine").citation
     assert result.entrant("own floor").options["detector"] == "mine"
 

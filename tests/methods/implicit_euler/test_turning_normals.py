@@ -5,11 +5,10 @@ import pytest
 from end_of_step import TWO_TREES, Problem, plane_pairs
 
 import stickslip as ss
-from stickslip.collision.contacts import ON_BOX
+from stickslip.collision.contacts import ON_BOX, contact_velocities
 from stickslip.collision.soft_pairs.pairs import as_pairs
 from stickslip.dynamics import Dynamics
 from stickslip.methods.implicit_euler.implicit_euler import ImplicitEuler, begin
-from stickslip.methods.soft.spring_damper import contact_velocities
 from stickslip.model.compile import rotation
 
 HALF = np.array([0.3, 0.2, 0.1])

@@ -5,15 +5,15 @@ import pytest
 
 import stickslip as ss
 from stickslip.errors import DivergedError, InputError, UnconvergedWarning
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, make_formulation
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.solvers import LinearProblem, SolverResult, Status, solve
 
 G = 9.81
-METHODS = [name for name, stepper in STEPPERS.items() if issubclass(stepper, TimeStepping)]
+METHODS = [name for name, stepper in METHODS.items() if issubclass(stepper, TimeStepping)]
 RIGID = [name for name in METHODS if name != "relaxed"]
-POLYGONAL = [name for name in METHODS if "lcp" in FORMULATIONS[STEPPERS[name].formulation_name].forms]
+POLYGONAL = [name for name in METHODS if "lcp" in FORMULATIONS[METHODS[name].formulation_name].forms]
 
 
 def ball(height: float = 0.1, friction: float = 0.5, **material) -> ss.Scene:
@@ -489,7 +489,7 @@ def test_bad_options(options, message):
 def test_methods_are_spelled_formulation_solver():
     assert "stewart-trinkle/lemke" in ss.methods()
     sim = ss.Simulation(ball(), method="peg/minmap-newton", solver_options={"tolerance": 1e-7})
-    assert (sim.method, sim.law) == ("peg", "minmap-newton")
+    assert (sim.method, sim.variant) == ("peg", "minmap-newton")
     assert sim.stepper.solver.named.tolerance == 1e-7
     with pytest.raises(InputError, match="possible: peg/lemke"):
         ss.Simulation(ball(), method="peg/spring-damper")
@@ -508,4 +508,4 @@ def test_methods_are_spelled_formulation_solver():
 def test_options_that_would_do_nothing_are_refused(method, option, value, why):
     with pytest.raises(ss.InputError, match=f"{option}: {method} has no such option: .*{why}"):
         ss.Simulation(block(), method=method, **{option: value})
-    assert option not in ss.STEPPERS[method].options
+    assert option not in ss.METHODS[method].options

@@ -9,7 +9,7 @@ from stickslip.model.shape import Material, combine
 from stickslip.scenes.springs import preloaded_hopper
 
 G = 9.81
-SPRINGS = [name for name, kind in ss.STEPPERS.items() if "preload" in kind.capabilities.honours]
+SPRINGS = [name for name, kind in ss.METHODS.items() if "preload" in kind.capabilities.honours]
 
 
 def test_the_larger_preload_counts():

@@ -23,7 +23,7 @@ from stickslip.errors import StickslipWarning
 from stickslip.lab.bench.report import check_destinations, finish
 from stickslip.lab.bench.targets import Target
 from stickslip.methods.base import OK
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 from stickslip.progress import Progress
 from stickslip.scenes import SCENES, Setup
 from stickslip.simulation import Simulation
@@ -35,7 +35,7 @@ TOLERANCE = 1e-9
 """What solvers are asked for."""
 PATIENCE = 60.0
 """[s] of a solver's work on a scene."""
-SOLVERS = tuple(name for name in STEPPERS["coulomb"].capabilities.laws if name != "path")
+SOLVERS = tuple(name for name in METHODS["coulomb"].capabilities.variants if name != "path")
 """All that need no licence."""
 
 

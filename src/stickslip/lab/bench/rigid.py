@@ -29,7 +29,7 @@ from stickslip.lab.bench.report import check_destinations, finish, growth_table
 from stickslip.lab.bench.step import mujoco_step, squatting_robot
 from stickslip.lab.bench.targets import Target
 from stickslip.lab.bench.timing import Growth, growth, interleaved
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.simulation import Simulation
@@ -78,7 +78,7 @@ class Timing:
 def known(methods: tuple[str, ...]) -> list[str]:
     """Those of which the solver is there."""
     pairs = (method.split("/") for method in methods)
-    return [f"{name}/{law}" for name, law in pairs if law in STEPPERS[name].capabilities.laws]
+    return [f"{name}/{variant}" for name, variant in pairs if variant in METHODS[name].capabilities.variants]
 
 
 def warm_steps(sim: Simulation) -> Callable[[], float]:

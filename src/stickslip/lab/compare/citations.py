@@ -10,12 +10,12 @@ import re
 from functools import cache
 from pathlib import Path
 
-from stickslip.methods.base import Stepper
-from stickslip.methods.registry import STEPPERS, resolve
+from stickslip.methods.base import Method
+from stickslip.methods.registry import METHODS, resolve
 from stickslip.solvers.registry import SOLVERS
 
 BIBLIOGRAPHY = Path(__file__).with_name("citations.bib")
-METHODS: dict[str, tuple[str, ...]] = {
+CITED: dict[str, tuple[str, ...]] = {
     "semi-implicit-euler": ("hammoud2021",),
     "euler": ("hammoud2021",),
     "rk4": ("hammoud2021", "munthekaas1998"),
@@ -32,7 +32,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "mujoco": ("todorov2012", "todorov2014"),
 }
 """Registered method → keys of its papers."""
-LAWS: dict[str, tuple[str, ...]] = {
+VARIANTS: dict[str, tuple[str, ...]] = {
     "lemke": ("lemke1965", "cottle1992"),
     "pivot": ("cottle1992",),
     "pgs": ("cottle1992",),
@@ -49,22 +49,22 @@ LAWS: dict[str, tuple[str, ...]] = {
 """Solver of time stepping → keys of its papers."""
 
 
-def citation(method: str | type[Stepper] | Stepper) -> str:
-    """BibTeX of a method: ``"expo"``, ``"coulomb/admm"``, a Stepper class or a stepper of a simulation."""
-    if isinstance(method, Stepper):
-        name, kind, law = type(method).__name__, type(method), method.law
+def citation(method: str | type[Method] | Method) -> str:
+    """BibTeX of a method: ``"expo"``, ``"coulomb/admm"``, a Method class or a stepper of a simulation."""
+    if isinstance(method, Method):
+        name, kind, variant = type(method).__name__, type(method), method.variant
     else:
-        name, kind, law = resolve(method)
-    name = next((known for known, registered in STEPPERS.items() if registered is kind), name)
-    if name in METHODS and STEPPERS.get(name) is kind:
-        found = [entries()[key] for key in METHODS[name]]
+        name, kind, variant = resolve(method)
+    name = next((known for known, registered in METHODS.items() if registered is kind), name)
+    if name in CITED and METHODS.get(name) is kind:
+        found = [entries()[key] for key in CITED[name]]
     else:
         found = [_misc(name, kind.capabilities.summary, kind.capabilities.reference)]
-    if law in LAWS:
-        found += [entries()[key] for key in LAWS[law]]
-    elif law in SOLVERS:
-        solver = SOLVERS[law]
-        found.append(_misc(law, getattr(solver, "summary", law), getattr(solver, "reference", "")))
+    if variant in VARIANTS:
+        found += [entries()[key] for key in VARIANTS[variant]]
+    elif variant in SOLVERS:
+        solver = SOLVERS[variant]
+        found.append(_misc(variant, getattr(solver, "summary", variant), getattr(solver, "reference", "")))
     return "\n\n".join(dict.fromkeys(found)) + "\n"
 
 

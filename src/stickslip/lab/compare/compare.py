@@ -23,18 +23,16 @@ from stickslip.lab.compare.grid import RUNS
 from stickslip.lab.compare.pool import Pool, available
 from stickslip.lab.compare.rounds import Rounds
 from stickslip.lab.compare.subject import subject
-from stickslip.methods.base import Stepper
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.base import Method
+from stickslip.methods.registry import METHODS
 from stickslip.model.scene import Scene
 from stickslip.record.machine import machine
 from stickslip.scenes import Setup
 
-Method = str | type[Stepper] | Contestant
-
 
 def compare(
     scene: str | Path | Scene | Setup,
-    methods: Sequence[Method] | None = None,
+    methods: Sequence[str | type[Method] | Contestant] | None = None,
     *,
     time: float | None = None,
     dts: Sequence[float] | None = None,
@@ -47,7 +45,7 @@ def compare(
 ) -> Comparison:
     """Run a scene by several methods and score them all by the same code.
 
-    ``methods`` are names, Stepper classes or ``Contestant``s (default: every registered method). ``dts`` [s] are the
+    ``methods`` are names, Method classes or ``Contestant``s (default: every registered method). ``dts`` [s] are the
     time steps of all of them (default: ``runs`` steps each, halved from the longest that the method should bear).
     ``reference`` is a label, or (label, dt): the run that errors are measured against (default: the method of the
     highest order, at half its shortest step). ``jobs`` processes work side by side (default: one per core; timings
@@ -95,10 +93,10 @@ def compare(
     return comparison
 
 
-def _contestants(methods: Sequence[Method] | None) -> tuple[Contestant, ...]:
+def _contestants(methods: Sequence[str | type[Method] | Contestant] | None) -> tuple[Contestant, ...]:
     if isinstance(methods, str) or (methods is not None and not isinstance(methods, Sequence)):
-        raise expected("methods", "a list of names, Stepper classes or Contestants", methods, 'such as ["expo", "rk4"]')
-    entries = tuple(contestant(method) for method in (list(STEPPERS) if methods is None else methods))
+        raise expected("methods", "a list of names, Method classes or Contestants", methods, 'such as ["expo", "rk4"]')
+    entries = tuple(contestant(method) for method in (list(METHODS) if methods is None else methods))
     if not entries:
         raise expected("methods", "at least one", methods, "leave it out for every registered method")
     labels = [slug(entry.label) for entry in entries]

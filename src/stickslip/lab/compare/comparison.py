@@ -47,7 +47,7 @@ class Entrant:
 
     label: str
     method: str
-    law: str
+    variant: str
     options: dict[str, str]
     """As text."""
     runs: tuple[Run, ...]

@@ -52,7 +52,7 @@ class Looks:
     """A contestant before its first run."""
 
     method: str = ""
-    law: str = ""
+    variant: str = ""
     default_dt: float = nan
     """[s]."""
     limit: float = inf
@@ -77,7 +77,7 @@ def look(contest: Contest, which: int) -> Looks:
     with _caught():
         try:
             sim, setup = _fresh(contest, which, None)
-            looks.method, looks.law, looks.default_dt = sim.method, sim.law, sim.dt
+            looks.method, looks.variant, looks.default_dt = sim.method, sim.variant, sim.dt
             looks.limit = sim.stepper.stable_dt(sim.state)
             looks.materials, looks.not_honoured = sim.stepper.materials(), sim.stepper.not_honoured()
             sim.warm_up(setup.controller)

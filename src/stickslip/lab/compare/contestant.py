@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stickslip.errors import expected
-from stickslip.methods.base import Stepper
+from stickslip.methods.base import Method
 from stickslip.methods.registry import resolve
 
 
@@ -15,11 +15,11 @@ from stickslip.methods.registry import resolve
 class Contestant:
     """A method under a name of its own: ``Contestant("stewart-trinkle", "my solver", {"solver": my_function})``.
 
-    ``method`` is what ``Simulation`` takes, a name or a Stepper class; ``options`` are further keywords of
+    ``method`` is what ``Simulation`` takes, a name or a Method class; ``options`` are further keywords of
     ``Simulation``: options of the method, and stages such as ``collision``.
     """
 
-    method: str | type[Stepper]
+    method: str | type[Method]
     label: str = ""
     """By default the method's name."""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -32,9 +32,9 @@ class Contestant:
             object.__setattr__(self, "label", self.method if isinstance(self.method, str) else name)
 
     @property
-    def stepper(self) -> type[Stepper]:
+    def stepper(self) -> type[Method]:
         return resolve(self.method)[1]
 
 
-def contestant(method: str | type[Stepper] | Contestant) -> Contestant:
+def contestant(method: str | type[Method] | Contestant) -> Contestant:
     return method if isinstance(method, Contestant) else Contestant(method)

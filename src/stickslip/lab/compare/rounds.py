@@ -51,7 +51,7 @@ class Candidate:
         return Entrant(
             label=contestant.label,
             method=looks.method or contestant.stepper.__name__,
-            law=looks.law,
+            variant=looks.variant,
             options={key: _text(value) for key, value in contestant.options.items()},
             runs=tuple(self.runs.values()) or (nothing,),
             materials=looks.materials,
@@ -148,8 +148,8 @@ class Rounds:
 
 def _rank(contestant: Contestant) -> tuple[int, bool]:
     """For a reference: the order, if the time step decides the accuracy; then what is tested, before what is tried."""
-    _, stepper, law = resolve(contestant.method)
-    parts = [stepper] if law not in SOLVERS else [stepper, SOLVERS[law]]
+    _, stepper, variant = resolve(contestant.method)
+    parts = [stepper] if variant not in SOLVERS else [stepper, SOLVERS[variant]]
     bundled = all(part.__module__.startswith("stickslip.") for part in parts) and not contestant.options
     return 0 if stepper.by_tolerance else stepper.capabilities.order, bundled
 

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
 
-from stickslip.methods.registry import STEPPERS
+from stickslip.methods.registry import METHODS
 from stickslip.record import Log
 from stickslip.scenes.setup import Setup
 
@@ -25,7 +25,7 @@ PATIENCE = 60.0
 
 def every_method() -> tuple[str, ...]:
     """All registered steppers, each with its first law or solver."""
-    return tuple(STEPPERS)
+    return tuple(METHODS)
 
 
 @dataclass(frozen=True)

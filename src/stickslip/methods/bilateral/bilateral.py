@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickslip.collision.contacts import ContactList
+from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.detectors import make_detector
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
@@ -29,11 +29,10 @@ from stickslip.constraints.loop_closure import CLOSED, close, push, still
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
 from stickslip.errors import InputError, UnconvergedError, expected, number, unknown
-from stickslip.methods.base import OK, Capabilities, Inputs, Stage, Stepper, bounded
+from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, bounded
 from stickslip.methods.bilateral.held_contacts import HeldContacts
 from stickslip.methods.materials import STICKING
 from stickslip.methods.soft.explicit import explicit_joint_gains, longest
-from stickslip.methods.soft.spring_damper import contact_velocities
 from stickslip.methods.soft.viscoelastic import gather_forces, update_kinematics
 from stickslip.model.model import Model, State
 
@@ -46,12 +45,12 @@ SEEN = 1e-3
 """[m] beyond ``touch`` up to which contacts are found: those that are held and drift apart are still reported."""
 
 
-class BilateralStepper(Stepper):
+class BilateralMethod(Method):
     """Loops and sticking contacts by least action."""
 
     capabilities = Capabilities(
         summary="contacts that touch stick for good, and pull: rigid, bilateral",
-        laws=("sticking", "none"),
+        variants=("sticking", "none"),
         honours=frozenset(),
         order=1,
         reference="Carpentier, Contact Dynamics in Robotics",
@@ -76,7 +75,7 @@ class BilateralStepper(Stepper):
         self,
         model: Model,
         dt: float,
-        law: str,
+        variant: str,
         pairs: Pairs,
         *,
         stabilisation: str | Baumgarte = "projection",
@@ -86,7 +85,7 @@ class BilateralStepper(Stepper):
         unconverged: str = "warn",
         mu: float = 1e-8,
     ) -> None:
-        super().__init__(model, dt, law, pairs)
+        super().__init__(model, dt, variant, pairs)
         if not isinstance(release, bool):
             raise expected("release", "True or False", release)
         if unconverged == "fallback":
@@ -106,9 +105,9 @@ class BilateralStepper(Stepper):
         self.touch = number("touch", touch, "a distance ≥ 0 [m]", least=0.0)
         self.contacts = ContactList(self.work.kin, capacity=64)
         choice = "convex" if detector is None else detector
-        self.detector = None if law == "none" else make_detector(choice, model, self.touch + SEEN)
+        self.detector = None if variant == "none" else make_detector(choice, model, self.touch + SEEN)
         for option, given in (("detector", detector is not None), ("release", release), ("touch", self.touch > 0.0)):
-            if law == "none" and given:
+            if variant == "none" and given:
                 raise InputError(f"{option}: the law 'none' has no contacts; leave it out, or use bilateral/sticking")
         self.left_out = getattr(self.detector, "left_out", {})
         self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=mu)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts
+from stickslip.collision.contacts import Contacts, contact_velocities
 from stickslip.collision.soft_pairs.detect import find_contacts
 from stickslip.collision.soft_pairs.pairs import Pairs, find_pairs, total
 from stickslip.dynamics.kinematics import spatial_inertias
@@ -29,7 +29,7 @@ from stickslip.methods.base import Inputs, Work, World
 from stickslip.methods.event_selected.handle import restorer
 from stickslip.methods.explicit.rk4 import RK4, copy_anchors
 from stickslip.methods.soft.explicit import accelerate
-from stickslip.methods.soft.spring_damper import Anchors, contact_velocities, make_anchors, press
+from stickslip.methods.soft.spring_damper import Anchors, make_anchors, press
 from stickslip.methods.soft.viscoelastic import poses_and_velocities
 from stickslip.model.arrays import BALL, FREE
 from stickslip.model.model import Model

@@ -209,7 +209,7 @@ class EventSelected(Viscoelastic):
 
     capabilities = Capabilities(
         summary="Runge-Kutta 5(4) with error control; touchdown and lift-off located, crossed by projections",
-        laws=("spring-damper", "none"),
+        variants=("spring-damper", "none"),
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=5,
         reference="Anderson and Revzen, Sec. 3; Dormand and Prince (1980)",
@@ -228,7 +228,7 @@ class EventSelected(Viscoelastic):
         self,
         model: Model,
         dt: float,
-        law: str,
+        variant: str,
         pairs: Pairs,
         *,
         eps: float = 1e-5,
@@ -236,7 +236,7 @@ class EventSelected(Viscoelastic):
         atol: float = 1e-9,
         max_step: float = 1e-2,
     ) -> None:
-        super().__init__(model, dt, law, pairs)
+        super().__init__(model, dt, variant, pairs)
         self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # all pairs, near or far
         eps = number("eps", eps, "a length > 0 [m]", above=0.0)
         rtol = number("rtol", rtol, "a number ≥ 1e-13", least=1e-13)

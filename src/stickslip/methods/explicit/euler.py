@@ -58,14 +58,14 @@ class Euler(Explicit):
 
     capabilities = Capabilities(
         summary="explicit Euler, second-order position update",
-        laws=("spring-damper", "none"),
+        variants=("spring-damper", "none"),
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="Hammoud et al., eq. (34)",
     )
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, law, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
         self.armature = model.inertia.armature
         self.mean = np.zeros(model.nv)
 

@@ -102,15 +102,15 @@ class RK4(Explicit):
 
     capabilities = Capabilities(
         summary="Runge-Kutta of order 4, explicit contact forces",
-        laws=("spring-damper", "none"),
+        variants=("spring-damper", "none"),
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=4,
         reference="Hammoud et al., Sec. VI; rotations: Munthe-Kaas (1998)",
     )
     replaceable = frozenset({"user", "record"})
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, law, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
         self.armature = model.inertia.armature
         self.first, self.trial = (grown_anchors(self.anchors, len(self.anchors.active)) for _ in range(2))
         self.scratch = Stages(np.zeros(model.nq), *(np.zeros(model.nv) for _ in range(5)))

@@ -53,7 +53,7 @@ class SemiImplicitEuler(Explicit):
 
     capabilities = Capabilities(
         summary="semi-implicit Euler, explicit contact forces",
-        laws=("spring-damper", "none"),
+        variants=("spring-damper", "none"),
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="contact law: Hammoud et al., eqs. (2), (21), (22), (28)",
@@ -61,8 +61,8 @@ class SemiImplicitEuler(Explicit):
 
     implicit_damping = True
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, law, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
         self.armature = model.inertia.armature + dt * model.joint_forces.damping
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:

@@ -31,7 +31,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts, make_contacts
+from stickslip.collision.contacts import Contacts, contact_velocities, make_contacts
 from stickslip.collision.soft_pairs.detect import find_contacts
 from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics.configuration import integrate
@@ -58,7 +58,7 @@ from stickslip.methods.expo.average_forces import (
     make_island_work,
 )
 from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands, make_islands
-from stickslip.methods.soft.spring_damper import contact_velocities, spring_damper
+from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, gather_forces, poses_and_velocities
 from stickslip.model.model import Model, State
 
@@ -277,7 +277,7 @@ class Expo(Viscoelastic):
 
     capabilities = Capabilities(
         summary="exponential integrator: exact for linear contact dynamics, any stiffness",
-        laws=("spring-damper", "none"),
+        variants=("spring-damper", "none"),
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="Hammoud et al., eqs. (11)–(30)",
@@ -296,7 +296,7 @@ class Expo(Viscoelastic):
         self,
         model: Model,
         dt: float,
-        law: str,
+        variant: str,
         pairs: Pairs,
         *,
         matmuls: int | str = "auto",
@@ -306,7 +306,7 @@ class Expo(Viscoelastic):
         landing: str = "divide",
         **options,
     ) -> None:
-        super().__init__(model, dt, law, pairs, **options)
+        super().__init__(model, dt, variant, pairs, **options)
         named = {"auto": AUTO, "pade": PADE}
         if isinstance(matmuls, bool) or (matmuls not in named and matmuls not in range(len(DEGREES))):
             raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", matmuls)

@@ -118,7 +118,7 @@ class ImplicitEuler(Viscoelastic):
 
     capabilities = Capabilities(
         summary="implicit Euler, contact forces at the end of the step, Newton's method",
-        laws=("spring-damper", "none"),
+        variants=("spring-damper", "none"),
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="Hammoud et al., method Eul-imp of section VI",
@@ -135,14 +135,14 @@ class ImplicitEuler(Viscoelastic):
         self,
         model: Model,
         dt: float,
-        law: str,
+        variant: str,
         pairs: Pairs,
         *,
         tolerance: float = 1e-8,
         max_iterations: int = 30,
         **options,
     ) -> None:
-        super().__init__(model, dt, law, pairs, **options)
+        super().__init__(model, dt, variant, pairs, **options)
         self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # never full in mid-step
         self.tolerance = number("tolerance", tolerance, "a number > 0", above=0.0)
         if number("max_iterations", max_iterations, "a whole number ≥ 1", least=1.0) != int(max_iterations):

@@ -30,7 +30,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities
 from stickslip.dynamics.derivatives import load_force
 from stickslip.dynamics.jacobian import last_dof, link_point, point_velocity, velocity_at
 from stickslip.methods.implicit_euler.turning_normals import (
@@ -40,7 +40,7 @@ from stickslip.methods.implicit_euler.turning_normals import (
     turns,
     world_force,
 )
-from stickslip.methods.soft.spring_damper import contact_velocities, hold
+from stickslip.methods.soft.spring_damper import hold
 
 
 @kernel

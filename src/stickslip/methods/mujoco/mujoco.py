@@ -26,15 +26,14 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
-from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList
+from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList, contact_velocities
 from stickslip.collision.mujoco_detector import MOST_PER_PAIR
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.errors import InputError, number, unknown
-from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Stage, Stepper
+from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID, SPRINGS
 from stickslip.methods.mujoco.loop_errors import loop_errors
 from stickslip.methods.mujoco.mujoco_model import IMPEDANCE, make_peer, soft_numbers, stable_step
-from stickslip.methods.soft.spring_damper import contact_velocities
 from stickslip.methods.soft.viscoelastic import update_kinematics
 from stickslip.model.compile import attach_bodies
 from stickslip.model.mjspec import collected_warnings
@@ -57,12 +56,12 @@ UNTOUCHED = -1.0
 """Written where the solver's statistics of its last allowed iteration go: no gradient is negative."""
 
 
-class MuJoCo(Stepper):
+class MuJoCo(Method):
     """MuJoCo's engine."""
 
     capabilities = Capabilities(
         summary="MuJoCo's engine on the identical model",
-        laws=("soft", "spring-damper", "none"),
+        variants=("soft", "spring-damper", "none"),
         honours=frozenset({"friction"}),
         order=1,
         reference="Todorov, Erez, Tassa, IROS 2012; Todorov, ICRA 2014; MuJoCo's documentation",
@@ -89,7 +88,7 @@ class MuJoCo(Stepper):
         self,
         model: Model,
         dt: float,
-        law: str,
+        variant: str,
         pairs: Pairs,
         *,
         integrator: str = "euler",
@@ -100,8 +99,8 @@ class MuJoCo(Stepper):
         impratio: float = 1.0,
         noslip_iterations: int = 0,
     ) -> None:
-        super().__init__(model, dt, law, pairs)
-        self.peer = make_peer(model, law)
+        super().__init__(model, dt, variant, pairs)
+        self.peer = make_peer(model, variant)
         self.mj = self.peer.mj
         self.contacts = ContactList(self.work.kin, capacity=64)
         option = self.mj.opt
@@ -114,7 +113,7 @@ class MuJoCo(Stepper):
         option.impratio = number("impratio", impratio, "a number > 0", above=0.0)
         option.noslip_iterations = _whole("noslip_iterations", noslip_iterations, 0)
         option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        if law == "none":
+        if variant == "none":
             option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         self.data, self._seen = mujoco.MjData(self.mj), mujoco.MjData(self.mj)
         bodies, self._link_body = attach_bodies(self.mj)
@@ -238,19 +237,21 @@ class MuJoCo(Stepper):
     def contact_energy(self) -> float:
         """½·K·r² of "spring-damper"; what "soft" contacts hold is not known."""
         x, n = self.contacts.arrays, len(self.contacts)
-        if n > 0 and self.law == "soft":
+        if n > 0 and self.variant == "soft":
             return float("nan")
         return 0.5 * float(x.material[:n, STIFFNESS] @ x.gap[:n] ** 2)
 
     @property
     def honours(self) -> frozenset[str]:
-        return self.capabilities.honours | ({"stiffness", "damping"} if self.law == "spring-damper" else frozenset())
+        return self.capabilities.honours | (
+            {"stiffness", "damping"} if self.variant == "spring-damper" else frozenset()
+        )
 
     def reading(self) -> dict[str, str]:
         cone = "circular cone" if self.mj.opt.cone == CONES["elliptic"] else "pyramid of four facets"
         friction = f"{cone} of MuJoCo's convex problem, impratio {self.mj.opt.impratio:g}: sliding lifts, rest creeps"
         reads = {**SPRINGS, "friction": friction, "preload": RIGID["preload"]}
-        if self.law == "spring-damper":
+        if self.variant == "spring-damper":
             reads["stiffness"] = f"a spring per contact: solref −K·(1 − d)·Â of the pair, impedance d = {IMPEDANCE:g}"
             reads["damping"] = "a damper per contact and direction, −B·(1 − d)·Â; along the surface it is alone"
         else:
@@ -284,7 +285,7 @@ class MuJoCo(Stepper):
         return {"warm_start": self.data.qacc_warmstart}
 
     def stable_dt(self, state: State) -> float:
-        return stable_step(self.model, self.law, state)
+        return stable_step(self.model, self.variant, state)
 
 
 def _ranks(pairs: list[tuple[int, int]]) -> list[int]:

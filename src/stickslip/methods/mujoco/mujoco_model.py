@@ -56,19 +56,19 @@ class Peer:
     """Of every geom."""
 
 
-def make_peer(model: Model, law: str) -> Peer:
+def make_peer(model: Model, variant: str) -> Peer:
     """A model of its own, which may be changed; ``model`` stays as it is."""
     ngeom = model.mj.ngeom
-    points = model.shapes[ngeom:] if law != "none" else ()
-    if not points and law != "spring-damper":
+    points = model.shapes[ngeom:] if variant != "none" else ()
+    if not points and variant != "spring-damper":
         peer = Peer(copy.deepcopy(model.mj), model.shapes[:ngeom])
     else:
-        peer = _recompiled(model, points, law)
+        peer = _recompiled(model, points, variant)
     _set_friction(peer)
     return peer
 
 
-def _recompiled(model: Model, points: tuple[Shape, ...], law: str) -> Peer:
+def _recompiled(model: Model, points: tuple[Shape, ...], variant: str) -> Peer:
     if model.spec is None:
         raise InputError(
             "method 'mujoco': contact points and the law 'spring-damper' need a model that was compiled from a Scene"
@@ -87,7 +87,7 @@ def _recompiled(model: Model, points: tuple[Shape, ...], law: str) -> Peer:
         )  # fmt: skip
     mj = compile_spec(spec, f"scene {spec.modelname!r}")
     shapes = _in_order(model, points)
-    if law == "spring-damper":
+    if variant == "spring-damper":
         names = {id(shape): mj.geom(g).name for g, shape in enumerate(shapes)}
         _list_pairs(model, spec, names)
         mj = compile_spec(spec, f"scene {spec.modelname!r}")
@@ -144,12 +144,12 @@ def soft_numbers(peer: Peer) -> str:
     return f"solref {distinct(mj.geom_solref)} and solimp {distinct(mj.geom_solimp)}"
 
 
-def stable_step(model: Model, law: str, state: State) -> float:
+def stable_step(model: Model, variant: str, state: State) -> float:
     """The longest stable step [s] of what MuJoCo's Euler treats explicitly: joint springs, servos and, with the law
     "spring-damper", contacts, as semi-implicit Euler reckons it. Soft constraints have no limit of their own."""
-    if law == "spring-damper":
+    if variant == "spring-damper":
         pairs, left_out = find_pairs(model)
-        limit = SemiImplicitEuler(model, 1e-3, law, pairs).stable_dt(state)
+        limit = SemiImplicitEuler(model, 1e-3, variant, pairs).stable_dt(state)
         return min(limit, _other_contacts(model)) if left_out else limit
     free = replace(model, joint_forces=model.joint_forces._replace(limited=np.zeros_like(model.joint_forces.limited)))
     dynamics = Dynamics(model)

@@ -47,8 +47,8 @@ class CompiledStepping(TimeStepping):
 
     compiled = True
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, law, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
         self._space, self._blocks = make_space(model.support, CONTACTS_AT_FIRST, 0), make_blocks(model.support, 1, 1)
         self.left_to_stages: Counter[int] = Counter()
         """How many steps the compiled call has left to the stages, by reason: see ``compiled_contacts.REASONS``."""

@@ -17,14 +17,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickslip.collision.contacts import ContactList
+from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import TRUSTED, make_detector
 from stickslip.collision.reach import Reach
 from stickslip.collision.soft_pairs.pairs import Pairs
-from stickslip.errors import InputError, UnconvergedError, expected, number, unknown
+from stickslip.errors import InputError, UnconvergedError, expected, listed, number, unknown
 from stickslip.maximal import Joint
-from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Stage, Stepper
+from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID
 from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
 from stickslip.methods.rigid.assembly.matrices import Matrices
@@ -35,8 +35,6 @@ from stickslip.methods.rigid.formulations.formulation import DIRECTIONS
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, forms_for, make_formulation
 from stickslip.methods.rigid.impulse_memory import ImpulseMemory
 from stickslip.methods.rigid.step_solver import StepSolver
-from stickslip.methods.soft.spring_damper import contact_velocities
-from stickslip.model.importers.messages import listed
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import SolverResult
 from stickslip.solvers.problem import Problem
@@ -45,7 +43,7 @@ PUSHING = 1e-6
 """The part of a step's largest normal impulse above which a contact carries one: interior points never reach zero."""
 
 
-class TimeStepping(Stepper):
+class TimeStepping(Method):
     """A formulation, its solver, coordinates and a detector; subclasses name the formulation."""
 
     formulation_name: ClassVar[str]
@@ -76,7 +74,7 @@ class TimeStepping(Stepper):
         self,
         model: Model,
         dt: float,
-        law: str,
+        variant: str,
         pairs: Pairs,
         *,
         coordinates: str = "joint",
@@ -95,7 +93,7 @@ class TimeStepping(Stepper):
         rest_speed: float | None = None,
         **formulation: Any,
     ) -> None:
-        super().__init__(model, dt, law, pairs)
+        super().__init__(model, dt, variant, pairs)
         self.coordinates = self._make_coordinates(coordinates, stabilise, extra_joints)
         self.work = self.work._replace(kin=self.coordinates.kin)
         self.contacts = ContactList(self.coordinates.kin, capacity=64)
@@ -111,7 +109,7 @@ class TimeStepping(Stepper):
                 raise expected("margin", "a named detector or a Detector with it", detector, "your function chooses")
             self.detector.margin = self.margin
         self.left_out = getattr(self.detector, "left_out", {})
-        self.solver = StepSolver(law, solver, solver_options, unconverged, fallback)
+        self.solver = StepSolver(variant, solver, solver_options, unconverged, fallback)
         form = self._choose_form(form)
         if form in ("ncp", "cone") and directions is not None:
             wanted = f"none with form {form!r}, whose cone is circular"
@@ -151,7 +149,7 @@ class TimeStepping(Stepper):
         kind, solver = FORMULATIONS[self.formulation_name], self.solver
         forms, who = kind.forms, "the function solves"
         if solver.named is not None:
-            forms, who = forms_for(kind, type(solver.named)), f"{self.law} solves"
+            forms, who = forms_for(kind, type(solver.named)), f"{self.variant} solves"
         if solver.second is not None:
             second = forms_for(kind, type(solver.second))
             forms = tuple(choice for choice in forms if choice in second)

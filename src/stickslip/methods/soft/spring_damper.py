@@ -25,8 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS
-from stickslip.dynamics.jacobian import add_point_force, link_point, point_velocity, to_link
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities
+from stickslip.dynamics.jacobian import add_point_force, link_point, to_link
 from stickslip.math.spatial import rotate
 
 REST = ("surface", "detected")
@@ -69,18 +69,6 @@ def grown_anchors(anchors: Anchors, pairs: int) -> Anchors:
         old = getattr(anchors, name)
         getattr(bigger, name)[: len(old)] = old
     return bigger
-
-
-@kernel
-def contact_velocities(kin, contacts):
-    """Relative velocity of every contact, in its frame."""
-    for c in range(contacts.found[0]):
-        x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
-        ax, ay, az = point_velocity(kin, contacts.link1[c], x, y, z)
-        bx, by, bz = point_velocity(kin, contacts.link2[c], x, y, z)
-        for i in range(3):
-            A = contacts.axes
-            contacts.velocity[c, i] = A[c, i, 0] * (bx - ax) + A[c, i, 1] * (by - ay) + A[c, i, 2] * (bz - az)
 
 
 @kernel

@@ -14,7 +14,7 @@ from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.errors import unknown
-from stickslip.methods.base import CONTACTS_FULL, OK, Stage, Stepper
+from stickslip.methods.base import CONTACTS_FULL, OK, Method, Stage
 from stickslip.methods.materials import SPRINGS
 from stickslip.methods.soft.spring_damper import REST, contact_energy, grown_anchors, make_anchors, spring_damper
 from stickslip.model.model import Model
@@ -56,7 +56,7 @@ def gather_forces(world, work, inputs, q, v):
     add_wrenches(work.kin, inputs.wrench, f_ext)
 
 
-class Viscoelastic(Stepper):
+class Viscoelastic(Method):
     """A stepper with spring-damper contacts; their anchors are its memory."""
 
     reads = SPRINGS
@@ -64,8 +64,8 @@ class Viscoelastic(Stepper):
         "rest": "where normal springs rest: 'surface' (default), or 'detected', the point of first penetration"
     }
 
-    def __init__(self, model: Model, dt: float, law: str, pairs: Pairs, *, rest: str = "surface") -> None:
-        super().__init__(model, dt, law, pairs)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, *, rest: str = "surface") -> None:
+        super().__init__(model, dt, variant, pairs)
         if rest not in REST:
             raise unknown("rest", str(rest), REST)
         self.anchors = make_anchors(total(pairs), rest)

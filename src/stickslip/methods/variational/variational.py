@@ -25,14 +25,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickslip.collision.contact_search import ContactSearch
-from stickslip.collision.contacts import ContactList
+from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.errors import InputError, StickslipError, UnconvergedError, expected, unknown
 from stickslip.maximal import Joint
 from stickslip.maximal.joints import build_joints
-from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Stage, Stepper
+from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import VARIATIONAL
-from stickslip.methods.soft.spring_damper import contact_velocities
 from stickslip.methods.variational import variational_stepping as stepping
 from stickslip.methods.variational.arrays import make_motion, make_rows, make_touch
 from stickslip.methods.variational.beginning import begin_from, too_fast
@@ -62,12 +61,12 @@ TOO_FAST = 0.7
 """Of 2/dt: a body that turns as fast at the end of a step that was not solved is told of as the reason."""
 
 
-class Variational(Stepper):
+class Variational(Method):
     """Maximal coordinates, interior point, block LDU."""
 
     capabilities = Capabilities(
         summary="variational integrator in maximal coordinates: joints do not drift, gaps stay open, linear time",
-        laws=("pyramid", "circular", "none"),
+        variants=("pyramid", "circular", "none"),
         honours=frozenset({"friction"}),
         order=1,
         reference="Brüdigam et al., eqs. (8)–(26)",
@@ -102,7 +101,7 @@ class Variational(Stepper):
         self,
         model: Model,
         dt: float,
-        law: str,
+        variant: str,
         pairs: Pairs,
         *,
         tolerance: float = 1e-6,
@@ -116,7 +115,7 @@ class Variational(Stepper):
         detector: Any = None,
         unconverged: str = "warn",
     ) -> None:
-        super().__init__(model, dt, law, pairs)
+        super().__init__(model, dt, variant, pairs)
         self.how = make_how(dt, tolerance, relaxation, iterations, predictor)
         if unconverged not in UNCONVERGED:
             raise unknown("unconverged", str(unconverged), UNCONVERGED)
@@ -125,14 +124,14 @@ class Variational(Stepper):
         if not isinstance(extra_joints, Sequence):
             raise expected("extra_joints", "a list of maximal.Joint's", extra_joints)
         self.policy, self.warm_start, self._extra = unconverged, warm_start, tuple(extra_joints)
-        self.facets = facets_of(law, facets)
+        self.facets = facets_of(variant, facets)
         self.mechanism = build_mechanism(model, extra_joints)
         self._names = build_joints(model, extra_joints)[1]
         nodes, nl = self.mechanism.nodes, model.nlink
         rows, limits = int(self.mechanism.first[-1]), len(nodes.limit_joint)
         self.motion, self.rows = make_motion(nl, rows, limits), make_rows(nl, model.nq, nodes)
         self.joint_step = make_joint_step(model, nodes)
-        self.search = ContactSearch(model, dt, law, detector, margin)
+        self.search = ContactSearch(model, dt, variant, detector, margin)
         self.detector, self.left_out = self.search.detector, self.search.left_out
         self.forces = stepping.Forces(
             without_limits(model),

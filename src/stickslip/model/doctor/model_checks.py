@@ -6,10 +6,10 @@ import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from stickslip.errors import listed
 from stickslip.model import compile as build
 from stickslip.model.doctor.finding import Finding
 from stickslip.model.importers.features import OBJ, colliding, element_name
-from stickslip.model.importers.messages import listed
 from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
 
 MOST_MASS_RATIO = 1e4

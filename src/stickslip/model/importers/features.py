@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from stickslip.errors import UnsupportedFeatureError, expected, unknown
-from stickslip.model.importers.messages import listed
+from stickslip.errors import UnsupportedFeatureError, expected, listed, unknown
 
 OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTrn
 LABELS = {

@@ -13,6 +13,7 @@ from typing import TypeAlias
 import mujoco
 import numpy as np
 
+from stickslip.errors import listed
 from stickslip.model.importers.features import (
     DISABLE,
     OBJ,
@@ -23,7 +24,6 @@ from stickslip.model.importers.features import (
     feature_names,
     find_features,
 )
-from stickslip.model.importers.messages import listed
 
 UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_ELLIPSOID, mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
 Removal: TypeAlias = Callable[[mujoco.MjSpec, Iterable[int]], None]

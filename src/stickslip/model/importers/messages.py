@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import mujoco
@@ -23,13 +23,6 @@ def one_line(error: Exception | str) -> str:
     where = f"element {name.group(1)!r}" if name else ""
     where += f" (line {line.group(1)})" if line else ""
     return f"{where.strip()}: {message}" if where else message
-
-
-def listed(names: Iterable[str], most: int = 4) -> str:
-    """``a, b, c, d and 3 more``."""
-    every = list(names)
-    more = len(every) - most
-    return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 REMEDIES = (

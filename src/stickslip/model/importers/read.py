@@ -13,12 +13,12 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from stickslip.errors import ModelError, expected
+from stickslip.errors import ModelError, expected, listed
 from stickslip.model.arrays import JOINT_NQ
 from stickslip.model.importers.features import check_features, feature_names
 from stickslip.model.importers.inertia import merge_impossible
 from stickslip.model.importers.leave_out import drop_drawings, remove_features, translate
-from stickslip.model.importers.messages import compile_spec, listed, mujoco_notes, one_line
+from stickslip.model.importers.messages import compile_spec, mujoco_notes, one_line
 from stickslip.model.importers.mjcf import free_base, mjcf_spec
 from stickslip.model.importers.urdf import parse_xml, urdf_spec
 

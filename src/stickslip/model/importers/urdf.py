@@ -14,10 +14,9 @@ from pathlib import Path
 
 import mujoco
 
-from stickslip.errors import ModelError
+from stickslip.errors import ModelError, listed
 from stickslip.model.importers.features import URDF_FEATURES, refuse
 from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, refuse_mesh, unreadable
-from stickslip.model.importers.messages import listed
 from stickslip.model.shape import Material
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")

@@ -16,7 +16,7 @@ def cards(comparison: Comparison, story: Story) -> str:
 
 
 def _card(entrant: Entrant, k: int, story: Story) -> str:
-    method = f"{entrant.method}/{entrant.law}" if entrant.law else entrant.method
+    method = f"{entrant.method}/{entrant.variant}" if entrant.variant else entrant.method
     parts = [
         f'<article class="card" id="method-{k}"><h3><span class="key e{k}"></span>{escape(entrant.label)}'
         f"{f' <small>{escape(method)}</small>' if method != entrant.label else ''}</h3>"

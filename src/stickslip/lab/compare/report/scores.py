@@ -102,7 +102,7 @@ def summary(comparison: Comparison) -> str:
         rows.append(
             f'<tr data-e="{k}"><th scope="row" data-value="{escape(e.label)}"><span class="key e{k}"></span>'
             f'<a href="#method-{k}">{escape(e.label)}</a></th>'
-            f'<td class="left">{escape(e.law) or "–"}</td>'
+            f'<td class="left">{escape(e.variant) or "–"}</td>'
             f"{_number(e.default_dt, seconds(e.default_dt))}{_number(e.order, plain(e.order, 2))}"
             f"{_number(e.largest_stable_dt, seconds(e.largest_stable_dt))}"
             f'<td data-value="{good}">{good} of {len(e.runs)}</td><td class="words">{escape(e.stability)}</td></tr>'

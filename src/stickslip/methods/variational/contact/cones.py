@@ -50,11 +50,11 @@ class Cones(NamedTuple):
     the difference loses its digits."""
 
 
-def facets_of(law: str, facets: int | None) -> int:
+def facets_of(variant: str, facets: int | None) -> int:
     """How many facets friction has, 0 where its cone is round."""
-    if law != "pyramid":
+    if variant != "pyramid":
         if facets is not None:
-            raise expected("facets", f"none with variational/{law}", facets, "leave them out")
+            raise expected("facets", f"none with variational/{variant}", facets, "leave them out")
         return 0
     if facets is None:
         return FEWEST_FACETS

@@ -30,7 +30,7 @@ class FollowsSolvers:
         formulation = FORMULATIONS[self.name]
         return Capabilities(
             summary=formulation.summary,
-            laws=fitting_solvers(formulation),
+            variants=fitting_solvers(formulation),
             honours=self.honours,
             order=1,
             reference=formulation.reference,
@@ -43,14 +43,14 @@ def capabilities(name: str, honours: tuple[str, ...] = ("friction", "restitution
     return FollowsSolvers(name, honours)
 
 
-class StewartTrinkleStepper(TimeStepping):
+class StewartTrinkleMethod(TimeStepping):
     """Stewart–Trinkle time stepping."""
 
     formulation_name = "stewart-trinkle"
     capabilities = capabilities("stewart-trinkle")
 
 
-class AnitescuPotraStepper(TimeStepping):
+class AnitescuPotraMethod(TimeStepping):
     """Anitescu–Potra time stepping."""
 
     formulation_name = "anitescu-potra"
@@ -63,7 +63,7 @@ class AnitescuPotraStepper(TimeStepping):
     }
 
 
-class PegStepper(TimeStepping):
+class PegMethod(TimeStepping):
     """PEG time stepping."""
 
     formulation_name = "peg"
@@ -96,7 +96,7 @@ class SeenParadox(NamedTuple):
     links: tuple[str, ...]
 
 
-class CoulombStepper(CompiledStepping):
+class CoulombMethod(CompiledStepping):
     """Coulomb's law with its exact cone."""
 
     formulation_name = "coulomb"
@@ -126,7 +126,7 @@ class CoulombStepper(CompiledStepping):
             self.seen_paradox = SeenParadox(found[0], links)
 
 
-class RelaxedStepper(CompiledStepping):
+class RelaxedMethod(CompiledStepping):
     """Relaxed, convex contacts."""
 
     formulation_name = "relaxed"
@@ -170,7 +170,7 @@ class RelaxedStepper(CompiledStepping):
         return max((min(pair.damping / pair.stiffness, AHEAD * self.dt) for pair in pairs), default=0.0)
 
 
-def stepper_of(name: str, class_name: str, own_options: tuple[str, ...]) -> type[TimeStepping]:
+def method_of(name: str, class_name: str, own_options: tuple[str, ...]) -> type[TimeStepping]:
     """A stepper class for a registered formulation, whose own options it passes on."""
     known = dict.fromkeys(own_options, f"of the formulation {name}")
     members = {
