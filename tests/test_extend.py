@@ -24,7 +24,7 @@ def as_before(monkeypatch):
         ("solvers.registry", "SOLVERS"),
         ("collision.detectors", "DETECTORS"),
         ("contact.formulations", "FORMULATIONS"),
-        ("steppers.registry", "STEPPERS"),
+        ("steppers.registry", "METHODS"),
     ):
         registry = getattr(__import__(f"stickslip.{module}", fromlist=[name]), name)
         for key in ("mine", "theirs"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from math import inf, isfinite
@@ -87,6 +88,13 @@ def number(
     return result
 
 
+def whole(what: str, value: Any, least: int) -> int:
+    """A whole number ≥ ``least``; anything else is refused by name."""
+    if number(what, value, f"a whole number ≥ {least}", least=least) != int(value):
+        raise expected(what, f"a whole number ≥ {least}", value)
+    return int(value)
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
     """An unknown name, with the nearest known ones first."""
     choices = sorted(known)
@@ -100,3 +108,8 @@ def listed(names: Iterable[str], most: int = 4) -> str:
     every = list(names)
     more = len(every) - most
     return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def deprecated(old: str, new: str) -> None:
+    """Say once per place that a spelling is old, and what to write instead."""
+    warnings.warn(f"{old} is the old spelling, which works for this version; write {new}", DeprecationWarning, 3)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -145,10 +145,9 @@ def formulation(name: str) -> Callable[[T], T]:
                 raise unknown(f"form of {name}", str(form), FORMS)
         if not fitting_solvers(kind):
             raise InputError(f"formulation {name!r}: no solver solves its forms {', '.join(kind.forms)}")
-        own = {field.name for field in fields(kind) if field.init} - {field.name for field in fields(Formulation)}
         _describe(kind, name)
         FORMULATIONS[name] = kind
-        METHODS[name] = method_of(name, _class_name(name), tuple(sorted(own)))
+        METHODS[name] = method_of(name, _class_name(name))
         return thing
 
     return register
@@ -164,12 +163,14 @@ def method(name: str) -> Callable[[T], T]:
         if not isinstance(getattr(kind, "capabilities", None), Capabilities):
             got = getattr(kind, "capabilities", "none")
             raise expected(
-                f"capabilities of {name!r}", "ss.Capabilities(summary, laws, honours, order, reference)", got
+                f"capabilities of {name!r}", "ss.Capabilities(summary, variants, honours, order, reference)", got
             )
         if not kind.capabilities.variants:
-            raise expected(f"laws of {name!r}", "at least one, the default first", "none", "('none',) has no contacts")
+            raise expected(
+                f"variants of {name!r}", "at least one, the default first", "none", "('none',) has no contacts"
+            )
         for variant in kind.capabilities.variants:
-            _check_spelling(f"law of {name!r}", variant)
+            _check_spelling(f"variant of {name!r}", variant)
         METHODS[name] = kind
         return thing
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from stickslip import __version__
-from stickslip.cli import bench, compare, doctor, export, list_, plot, reproduce, run, solve, view
+from stickslip.cli import bench, compare, doctor, export, list_, plot, reproduce, run, solve, view, warm
 from stickslip.errors import StickslipError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("solve")(solve.solve)
 app.command("view")(view.view)
 app.command("list")(list_.list_)
 app.command("doctor")(doctor.doctor)
+app.command("warm")(warm.warm)
 app.add_typer(bench.app, name="bench")
 app.add_typer(reproduce.app, name="reproduce")
 

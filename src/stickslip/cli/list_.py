@@ -36,7 +36,7 @@ def list_(plugin: Plugin = None) -> None:
         steppers.add_row(method, str(c.order), "\n".join(c.variants), ", ".join(sorted(c.honours)), escape(c.summary))
     options = Table("method", "option", "what it chooses", title="Options of methods", title_justify="left")
     for method, stepper in METHODS.items():
-        for option, text in stepper.options.items():
+        for option, text in stepper.option_help().items():
             options.add_row(method, option, escape(text))  # units stand in square brackets, as rich's markup does
     contact_laws = Table("law", "what it is", title="Contact laws", title_justify="left")
     for name, text in variants().items():

@@ -1,10 +1,10 @@
-"""What a stepper is: the checklist for writing a new one."""
+"""What a method is: the checklist for writing a new one."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,7 +13,9 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
+from stickslip.errors import deprecated
 from stickslip.methods.materials import Asked, asked_for, beyond, how_read
+from stickslip.methods.options import Options
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
 
@@ -44,22 +46,40 @@ Stage = Callable[[Any], None]
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a method honours; the rest is a warning by name."""
+    """What a method declares of itself. Lists, help, colours, citations and tables are made from it.
+
+    What a scene asks for and the method does not honour is a warning by name.
+    """
 
     summary: str
     """One line for ``stickslip list``."""
-    variants: tuple[str, ...]
-    """The contact laws that it can be paired with, the default first."""
-    honours: frozenset[str]
-    """Of friction, stiffness, damping, restitution, preload."""
-    order: int
+    variants: tuple[str, ...] = ()
+    """What may follow the name after a slash, the default first: contact models, cones or solvers."""
+    honours: frozenset[str] = frozenset()
+    """Those of friction, stiffness, damping, restitution and preload that act."""
+    order: int = 1
     """Order of convergence in dt on smooth motion."""
-    reference: str
-    """Where the method is described."""
+    reference: str = ""
+    """Where the method is described, with sections or equations."""
+    bibtex: tuple[str, ...] = ()
+    """What to cite: keys of ``references.bib``, or whole entries that begin with @."""
+    page: str = ""
+    """Its page below ``docs/``, such as ``methods/expo.md``."""
+    stability: str = ""
+    """What limits dt, in a few words."""
+    colour: int | None = None
+    """Its preferred hue in figures, 0 … 7."""
     loops: bool = False
     """Whether it holds the model's closed loops and welds (``model.loops``); else it refuses such a model."""
     stiff_loops: bool = True
     """Whether loops that it holds stay closed; else they give way as springs do."""
+    laws: InitVar[tuple[str, ...] | None] = None
+    """The old name of ``variants``."""
+
+    def __post_init__(self, laws: tuple[str, ...] | None) -> None:
+        if laws is not None:
+            deprecated("Capabilities(laws=…)", "Capabilities(variants=…)")
+            object.__setattr__(self, "variants", laws)
 
 
 class World(NamedTuple):
@@ -98,12 +118,14 @@ class Inputs(NamedTuple):
 
 
 class Method(ABC):
-    """A time integrator. Subclass it, add one line to ``registry.STEPPERS``, and the tests pick it up.
+    """A contact method with its time integrator. Subclass it in a folder of its own, add one line to
+    ``registry.METHODS``, and lists, reports, benches and tests pick it up.
 
     Provide:
 
-    * ``capabilities`` and the arguments of ``__init__`` (call ``super().__init__``);
-    * ``options``: the keyword arguments of ``__init__``, which ``Simulation(..., name=value)`` passes on;
+    * ``capabilities``: what the method declares of itself;
+    * ``Options``: a dataclass with the keyword arguments of ``Simulation(..., name=value)``; a method finds their
+      values in ``self.options``;
     * ``advance(state, inputs, n)``: n steps in one compiled call, returning (status, steps done). A step that does
       not end well leaves ``state`` as it was at the beginning of that step;
     * ``stages``: the same step as separate functions of a Simulation (collision, formulate, solve, integrate), which
@@ -115,10 +137,9 @@ class Method(ABC):
     """
 
     capabilities: ClassVar[Capabilities]
-    options: ClassVar[dict[str, str]] = {}
-    """Each option's name, and what it chooses, in one line."""
-    refused: ClassVar[dict[str, str]] = {}
-    """Options of its kin that would do nothing here, and why."""
+    Options: ClassVar[type[Options]] = Options
+    refused: ClassVar[Mapping[str, str]] = {}
+    """Options of similar methods that would do nothing here, and why."""
     by_tolerance: ClassVar[bool] = False
     """Whether tolerances decide its accuracy, not the time step."""
     default_dt: ClassVar[float] = 1e-3
@@ -141,8 +162,9 @@ class Method(ABC):
         {"user", "collision", "formulate", "solve", "integrate", "record"}
     )
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs) -> None:
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         self.model, self.dt, self.variant = model, dt, variant
+        self.options = self.Options(**options)
         data = make_data(model)  # the stepper's own: a user function may call sim.dynamics in mid-step
         self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
         self.contacts = ContactList(data.kin, capacity=min(16, total(pairs)))
@@ -153,6 +175,11 @@ class Method(ABC):
             tau=np.zeros(model.nv),
             acceleration=np.zeros(model.nv),
         )
+
+    @classmethod
+    def option_help(cls) -> dict[str, str]:
+        """Each option's name, and what it chooses, in one line."""
+        return {name: text for name, text in cls.Options.help().items() if name not in cls.refused}
 
     @abstractmethod
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]: ...

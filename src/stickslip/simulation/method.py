@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from inspect import Parameter, signature
 from typing import Any
 
 from stickslip.collision.soft_pairs.pairs import find_pairs, no_pairs
-from stickslip.errors import InputError, listed, unknown
+from stickslip.errors import InputError, listed
 from stickslip.methods.base import Method
 from stickslip.methods.registry import METHODS, resolve
 from stickslip.model.model import Model
@@ -22,11 +21,7 @@ def make_method(
 ) -> tuple[str, Method]:
     """(name, stepper) of a method; ``dt`` [s] None chooses a stable round one."""
     name, stepper, variant = resolve(method)
-    for option in options:
-        if option in stepper.refused:
-            raise InputError(f"{option}: {name} has no such option: {stepper.refused[option]}; leave it out")
-        if option not in stepper.options:
-            raise unknown(f"option of {name}", option, stepper.options)
+    stepper.Options.check_names(name, options, stepper.refused)
     if model.loops and not stepper.capabilities.loops:
         held = listed(repr(loop.name) for loop in model.loops)
         able = ", ".join(other for other, kind in METHODS.items() if kind.capabilities.loops)
@@ -51,13 +46,3 @@ def make_method(
     elif stages.collision is None:
         advice.long_step(name, dt, limit, round_step(limit, stepper.default_dt))
     return name, made
-
-
-def all_options(stepper: type[Method], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The given options and the defaults of the others, which stand in the signatures of the class and its bases."""
-    found: dict[str, Any] = {}
-    for base in reversed(stepper.__mro__):
-        for option in signature(base.__init__).parameters.values():  # type: ignore[misc]
-            if option.name in stepper.options and option.default is not Parameter.empty:
-                found[option.name] = option.default
-    return {**found, **given}

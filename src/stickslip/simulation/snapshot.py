@@ -12,7 +12,6 @@ import numpy as np
 from stickslip.errors import InputError
 from stickslip.methods.base import OK, Inputs
 from stickslip.model.model import State
-from stickslip.simulation.method import all_options
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
@@ -31,16 +30,16 @@ class Snapshot:
     controller: Any
     """What the controller's ``get_state()`` gave, if it has one."""
     made_by: tuple[Any, ...]
-    """Method, law, dt, the model's fingerprint and the method's options: it fits no other simulation. One that
+    """Method, variant, dt, the model's fingerprint and the method's options: it fits no other simulation. One that
     was pickled by an earlier version may lack the options; they are not compared then."""
 
 
-PARTS = ("method", "contact law", "dt", "scene", "options")
+PARTS = ("method", "variant", "dt", "scene", "options")
 """What ``made_by`` is made of."""
 
 
 def _signature(sim: Simulation) -> tuple[Any, ...]:
-    return sim.method, sim.variant, sim.dt, sim.model.fingerprint, all_options(type(sim.stepper), sim.options)
+    return sim.method, sim.variant, sim.dt, sim.model.fingerprint, dict(vars(sim.stepper.options))
 
 
 def _same(mine: Any, theirs: Any) -> bool:

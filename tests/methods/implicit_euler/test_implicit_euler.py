@@ -307,12 +307,12 @@ def test_converges_to_the_motion_of_semi_implicit_euler():
 def test_unconverged_steps_are_counted_recorded_and_announced():
     setup = ss.SCENES["solo12-drop"].build()
     sim = ss.Simulation(setup.scene, METHOD, dt=1e-3)
-    sim.stepper.max_iterations = 1
+    sim.stepper.options.max_iterations = 1
     sim.set_state(v=np.r_[0, 0, -2.0, 1.0, 2.0, 3.0, np.zeros(12)])
     with pytest.warns(UnconvergedWarning, match=r"implicit-euler: the solver of \d+ of 200 steps did not reach"):
         log = sim.run(0.2, record_dt=1e-3)
     assert sim.stepper.unconverged > 0
-    assert np.count_nonzero(log.residual > sim.stepper.tolerance) == sim.stepper.unconverged
+    assert np.count_nonzero(log.residual > sim.stepper.options.tolerance) == sim.stepper.unconverged
     assert log.iterations[0] == 0
     assert np.all(log.iterations[1:] >= 1)
     with pytest.warns(UnconvergedWarning):
@@ -324,7 +324,7 @@ def test_converged_steps_say_nothing_and_are_recorded():
     sim = ss.Simulation(setup.scene, METHOD, dt=1e-3)
     log = sim.run(0.2, record_dt=1e-3)
     assert sim.stepper.unconverged == 0
-    assert np.all(log.residual <= sim.stepper.tolerance)
+    assert np.all(log.residual <= sim.stepper.options.tolerance)
     assert 1 <= log.iterations.max() < 30
 
 

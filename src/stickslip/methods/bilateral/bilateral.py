@@ -17,6 +17,7 @@ Differs from the lecture in: impacts, stabilisation (optional), rows that depend
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from stickslip.errors import InputError, UnconvergedError, expected, number, unk
 from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, bounded
 from stickslip.methods.bilateral.held_contacts import HeldContacts
 from stickslip.methods.materials import STICKING
+from stickslip.methods.options import Options, option
 from stickslip.methods.soft.explicit import explicit_joint_gains, longest
 from stickslip.methods.soft.viscoelastic import gather_forces, update_kinematics
 from stickslip.model.model import Model, State
@@ -45,6 +47,36 @@ SEEN = 1e-3
 """[m] beyond ``touch`` up to which contacts are found: those that are held and drift apart are still reported."""
 
 
+NO_FALLBACK = "constraints that contradict each other do so for every solver"
+
+
+@dataclass(kw_only=True)
+class BilateralOptions(Options):
+    """Options of bilateral contacts."""
+
+    stabilisation: str | Baumgarte = option(
+        "projection", "how errors of position are removed: 'projection', 'baumgarte', a Baumgarte(kp, kd), or 'none'"
+    )
+    release: bool = option(False, "whether a contact lets go when it would pull")
+    touch: float = option(0.0, "gap [m] up to which contacts touch")
+    detector: Any = option(
+        None, "what finds contacts: a name, a Detector, or a function of (kinematics, contacts) (default 'convex')"
+    )
+    unconverged: str = option("warn", "what to do where constraints contradict each other: 'warn' or 'raise'")
+    mu: float = option(1e-8, "the proximal parameter over the largest diagonal entry of G")
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.release, bool):
+            raise expected("release", "True or False", self.release)
+        if self.unconverged == "fallback":
+            raise InputError(f"unconverged: bilateral has no 'fallback': {NO_FALLBACK}; use warn or raise")
+        if self.unconverged not in UNCONVERGED:
+            raise unknown("unconverged", str(self.unconverged), UNCONVERGED)
+        if isinstance(self.stabilisation, str) and self.stabilisation not in STABILISATIONS:
+            raise unknown("stabilisation", self.stabilisation, STABILISATIONS)
+        self.touch = number("touch", self.touch, "a distance ≥ 0 [m]", least=0.0)
+
+
 class BilateralMethod(Method):
     """Loops and sticking contacts by least action."""
 
@@ -55,62 +87,38 @@ class BilateralMethod(Method):
         order=1,
         reference="Carpentier, Contact Dynamics in Robotics",
         loops=True,
+        bibtex=("carpentier_lecture",),
+        page="methods/bilateral.md",
+        stability="no limit by contacts",
+        colour=1,
     )
     finds_pairs = False
     reads = STICKING
     observing = ("kinematics", "collision", "solve")
     at_overlap = "it is held where it is"
     at_unconverged = "its loops and held contacts contradict each other, sim.stepper.residual says by how much"
-    refused: ClassVar[dict[str, str]] = {"fallback": "constraints that contradict each other do so for every solver"}
-    options: ClassVar[dict[str, str]] = {
-        "stabilisation": "'projection' (default), 'baumgarte', a Baumgarte(kp, kd), or 'none'",
-        "release": "whether a contact lets go when it would pull (default: no)",
-        "touch": "gap [m] up to which contacts touch (default 0)",
-        "detector": "what finds contacts: a name, a Detector, or a function of (kinematics, contacts)",
-        "unconverged": "what to do where constraints contradict each other: 'warn' (default) or 'raise'",
-        "mu": "the proximal parameter over the largest diagonal entry of G (default 1e-8)",
-    }
+    refused: ClassVar[dict[str, str]] = {"fallback": NO_FALLBACK}
+    Options = BilateralOptions
+    options: BilateralOptions
 
-    def __init__(
-        self,
-        model: Model,
-        dt: float,
-        variant: str,
-        pairs: Pairs,
-        *,
-        stabilisation: str | Baumgarte = "projection",
-        release: bool = False,
-        touch: float = 0.0,
-        detector: Any = None,
-        unconverged: str = "warn",
-        mu: float = 1e-8,
-    ) -> None:
-        super().__init__(model, dt, variant, pairs)
-        if not isinstance(release, bool):
-            raise expected("release", "True or False", release)
-        if unconverged == "fallback":
-            raise InputError(f"unconverged: bilateral has no 'fallback': {self.refused['fallback']}; use warn or raise")
-        if unconverged not in UNCONVERGED:
-            raise unknown("unconverged", str(unconverged), UNCONVERGED)
-        self.policy = unconverged
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
+        stabilisation, detector = self.options.stabilisation, self.options.detector
+        self.policy, self.release, self.touch = self.options.unconverged, self.options.release, self.options.touch
         self.projects = stabilisation == "projection"
-        if isinstance(stabilisation, str) and stabilisation not in STABILISATIONS:
-            raise unknown("stabilisation", stabilisation, STABILISATIONS)
         gains: Baumgarte | None = None if self.projects else stabiliser(stabilisation)
         if stabilisation == "baumgarte":
             gains = Baumgarte.within(max(DECAY, 5.0 * dt))
         elif gains is not None and gains.kd * dt >= 2.0:
             raise expected("kd", f"less than 2/dt = {2.0 / dt:g} 1/s", gains.kd, "choose a smaller dt or kd")
-        self.release = release
-        self.touch = number("touch", touch, "a distance ≥ 0 [m]", least=0.0)
         self.contacts = ContactList(self.work.kin, capacity=64)
         choice = "convex" if detector is None else detector
         self.detector = None if variant == "none" else make_detector(choice, model, self.touch + SEEN)
-        for option, given in (("detector", detector is not None), ("release", release), ("touch", self.touch > 0.0)):
-            if variant == "none" and given:
-                raise InputError(f"{option}: the law 'none' has no contacts; leave it out, or use bilateral/sticking")
+        given = {"detector": detector is not None, "release": self.release, "touch": self.touch > 0.0}
+        for name in (name for name in given if variant == "none" and given[name]):
+            raise InputError(f"{name}: bilateral/none has no contacts; leave it out, or use bilateral/sticking")
         self.left_out = getattr(self.detector, "left_out", {})
-        self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=mu)
+        self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=self.options.mu)
         self._held, self._next = HeldContacts(), HeldContacts()
         self._damping, self._velocity = dt * model.joint_forces.damping, np.zeros(model.nv)
         self._solved, self._failed, self._moved = False, 0, np.zeros(model.nq)

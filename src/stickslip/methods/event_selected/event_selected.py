@@ -15,7 +15,8 @@ than its weight, the motion goes on for STRETCH without guards (``crawl``): such
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -59,8 +60,9 @@ from stickslip.methods.event_selected.contact_events import (
     touching,
 )
 from stickslip.methods.event_selected.handle import make_handle
+from stickslip.methods.options import option
 from stickslip.methods.soft.spring_damper import spring_damper
-from stickslip.methods.soft.viscoelastic import Viscoelastic
+from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic
 from stickslip.model.model import Model, State
 
 MOST_TURNS, WINDOW = 40, 0.01
@@ -204,6 +206,22 @@ def advance(handle, rules, flow, trace, work, pressed, turns, totals, dt, q, v, 
     return OK, n
 
 
+@dataclass(kw_only=True)
+class EventSelectedOptions(SoftOptions):
+    """Options of the method event-selected."""
+
+    eps: float = option(1e-5, "distance [m] within which touchdown and lift-off are crossed by projections")
+    rtol: float = option(1e-6, "relative tolerance of the Runge-Kutta steps")
+    atol: float = option(1e-9, "absolute tolerance of coordinates and velocities [m, rad, m/s, rad/s]")
+    max_step: float = option(0.01, "longest Runge-Kutta step [s]: contacts that last less may be missed")
+
+    def __post_init__(self) -> None:
+        self.eps = number("eps", self.eps, "a length > 0 [m]", above=0.0)
+        self.rtol = number("rtol", self.rtol, "a number ≥ 1e-13", least=1e-13)
+        self.atol = number("atol", self.atol, "a number > 0", above=0.0)
+        self.max_step = number("max_step", self.max_step, "a time > 0 [s]", above=0.0)
+
+
 class EventSelected(Viscoelastic):
     """The rapid multi-contact integrator with spring-damper contacts."""
 
@@ -213,40 +231,26 @@ class EventSelected(Viscoelastic):
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=5,
         reference="Anderson and Revzen, Sec. 3; Dormand and Prince (1980)",
+        bibtex=("anderson2024", "dormand1980"),
+        page="methods/event-selected.md",
+        stability="its steps are chosen by tolerances",
+        colour=4,
     )
     by_tolerance = True
     replaceable = frozenset({"user", "record"})
-    options: ClassVar[dict[str, str]] = {
-        "eps": "[m] within which touchdown and lift-off are crossed by projections (default 1e-5)",
-        "rtol": "relative tolerance of the Runge-Kutta steps (default 1e-6)",
-        "atol": "absolute tolerance, of coordinates and velocities [m, rad, m/s, rad/s] (default 1e-9)",
-        "max_step": "[s] longest Runge-Kutta step: contacts that last less may be missed (default 0.01)",
-    }
+    Options = EventSelectedOptions
+    options: EventSelectedOptions
     refused: ClassVar[dict[str, str]] = {"rest": "contacts are detected where they touch, and so rest on the surface"}
 
-    def __init__(
-        self,
-        model: Model,
-        dt: float,
-        variant: str,
-        pairs: Pairs,
-        *,
-        eps: float = 1e-5,
-        rtol: float = 1e-6,
-        atol: float = 1e-9,
-        max_step: float = 1e-2,
-    ) -> None:
-        super().__init__(model, dt, variant, pairs)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
         self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # all pairs, near or far
-        eps = number("eps", eps, "a length > 0 [m]", above=0.0)
-        rtol = number("rtol", rtol, "a number ≥ 1e-13", least=1e-13)
-        atol = number("atol", atol, "a number > 0", above=0.0)
-        longest = number("max_step", max_step, "a time > 0 [s]", above=0.0)
+        chosen = self.options
         slot = slots(model, pairs)
         n, m = model.nq + model.nv + 2 * int(np.count_nonzero(slot >= 0)), 2 * total(pairs)
         turns = [[k ^ 1] for k in range(m)]  # touchdown arms lift-off, and the other way round
-        most = {"longest": longest, "most_steps": MOST_STEPS, "most_crossings": 1}
-        self.rules = make_rules(np.full(m, eps), turns, np.full(n, atol), rtol=rtol, **most)
+        most = {"longest": chosen.max_step, "most_steps": MOST_STEPS, "most_crossings": 1}
+        self.rules = make_rules(np.full(m, chosen.eps), turns, np.full(n, chosen.atol), rtol=chosen.rtol, **most)
         self.flow, self.trace, self.scratch = make_flow(n, m), make_trace(0, n, m, False), make_work(n, m)
         self.totals = np.zeros(4, dtype=np.int64)
         """Runge–Kutta steps, crossings, violations of liveness, steps in which a pair chattered."""

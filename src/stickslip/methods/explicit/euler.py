@@ -62,6 +62,10 @@ class Euler(Explicit):
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="Hammoud et al., eq. (34)",
+        bibtex=("hammoud2021",),
+        page="methods/euler.md",
+        stability="a fraction of a millisecond with stiff contacts",
+        colour=7,
     )
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:

@@ -106,6 +106,10 @@ class RK4(Explicit):
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=4,
         reference="Hammoud et al., Sec. VI; rotations: Munthe-Kaas (1998)",
+        bibtex=("hammoud2021", "munthekaas1998"),
+        page="methods/rk4.md",
+        stability="a fraction of a millisecond with stiff contacts",
+        colour=5,
     )
     replaceable = frozenset({"user", "record"})
 

@@ -57,6 +57,10 @@ class SemiImplicitEuler(Explicit):
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="contact law: Hammoud et al., eqs. (2), (21), (22), (28)",
+        bibtex=("hammoud2021",),
+        page="methods/semi-implicit-euler.md",
+        stability="a fraction of a millisecond with stiff contacts",
+        colour=3,
     )
 
     implicit_damping = True

@@ -25,8 +25,9 @@ spheres and on moving bodies have the acceleration terms of their wandering (``c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import sqrt
-from typing import ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,8 +59,9 @@ from stickslip.methods.expo.average_forces import (
     make_island_work,
 )
 from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands, make_islands
+from stickslip.methods.options import option
 from stickslip.methods.soft.spring_damper import spring_damper
-from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, gather_forces, poses_and_velocities
+from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, detect, gather_forces, poses_and_velocities
 from stickslip.model.model import Model, State
 
 
@@ -272,6 +274,44 @@ def advance(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v,
     return OK, n
 
 
+ORDERS = {"auto": AUTO, "pade": PADE}
+"""Names for choices of the order of a Padé approximant."""
+
+
+@dataclass(kw_only=True)
+class ExpoOptions(SoftOptions):
+    """Options of Expo."""
+
+    matmuls: int | str = option(
+        "auto", "'auto': modes, Padé where contacts differ in B/K; 'pade'; or the order of 0 … 6 products"
+    )
+    tolerance: float = option(1e-8, "relative error that chooses the order of a Padé approximant")
+    freeze: str = option("middle", "where the contact dynamics is linearised: the 'middle' of the step, or its 'start'")
+    landing: str = option(
+        "divide", "where a contact begins: 'divide' the step there, or see it 'late', at the next step"
+    )
+    slip: str = option(
+        "solve", "'solve': slipping contacts are integrated as such; 'project': they are clipped to the cone"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.matmuls, bool) or (self.matmuls not in ORDERS and self.matmuls not in range(len(DEGREES))):
+            raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", self.matmuls)
+        if not isinstance(self.matmuls, str):
+            self.matmuls = int(self.matmuls)
+        for name, known in (
+            ("slip", ("solve", "project")),
+            ("freeze", ("middle", "start")),
+            ("landing", ("divide", "late")),
+        ):
+            if getattr(self, name) not in known:
+                raise unknown(name, str(getattr(self, name)), known)
+        self.tolerance = number("tolerance", self.tolerance, "a number from 1e-15 to 1", least=1e-15)
+        if self.tolerance > 1.0:
+            raise expected("tolerance", "a number from 1e-15 to 1", self.tolerance)
+
+
 class Expo(Viscoelastic):
     """Exponential integration of spring-damper contacts."""
 
@@ -281,50 +321,24 @@ class Expo(Viscoelastic):
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="Hammoud et al., eqs. (11)–(30)",
+        bibtex=("hammoud2021",),
+        page="methods/expo.md",
+        stability="tens of milliseconds",
+        colour=0,
     )
     replaceable = frozenset({"user", "collision", "record"})
-    options: ClassVar[dict[str, str]] = {
-        **Viscoelastic.options,
-        "matmuls": "'auto' (default): modes, Padé where contacts differ in B/K; 'pade'; or the order of 0 … 6 products",
-        "tolerance": "relative error that chooses the order of a Padé approximant (default 1e-8)",
-        "freeze": "where the contact dynamics is linearised: 'middle' of the step (default), or its 'start'",
-        "landing": "where a contact begins: 'divide' the step there (default), or see it 'late', at the next step",
-        "slip": "'solve' (default): slipping contacts are integrated as such; 'project': they are clipped to the cone",
-    }
+    Options = ExpoOptions
+    options: ExpoOptions
 
-    def __init__(
-        self,
-        model: Model,
-        dt: float,
-        variant: str,
-        pairs: Pairs,
-        *,
-        matmuls: int | str = "auto",
-        tolerance: float = 1e-8,
-        slip: str = "solve",
-        freeze: str = "middle",
-        landing: str = "divide",
-        **options,
-    ) -> None:
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        named = {"auto": AUTO, "pade": PADE}
-        if isinstance(matmuls, bool) or (matmuls not in named and matmuls not in range(len(DEGREES))):
-            raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", matmuls)
-        for name, value, known in (
-            ("slip", slip, ("solve", "project")),
-            ("freeze", freeze, ("middle", "start")),
-            ("landing", landing, ("divide", "late")),
-        ):
-            if value not in known:
-                raise unknown(name, str(value), known)
-        if number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15) > 1.0:
-            raise expected("tolerance", "a number from 1e-15 to 1", tolerance)
+        chosen = self.options
         self.how = (
-            0.5 if freeze == "middle" else 0.0,
-            MOST_PIECES if landing == "divide" else 1,
-            MOST_PASSES if slip == "solve" else 1,
-            named[matmuls] if isinstance(matmuls, str) else int(matmuls),
-            float(tolerance),
+            0.5 if chosen.freeze == "middle" else 0.0,
+            MOST_PIECES if chosen.landing == "divide" else 1,
+            MOST_PASSES if chosen.slip == "solve" else 1,
+            ORDERS[chosen.matmuls] if isinstance(chosen.matmuls, str) else chosen.matmuls,
+            chosen.tolerance,
         )
         """Where to linearise (part of a step), most pieces of a step, passes over the contacts, order and tolerance."""
         stiffness, damping, free, mean = np.zeros((4, model.nv))

@@ -16,7 +16,8 @@ are damped by their mean rate over the step, so that forces do not jump where su
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics.derivatives import make_derivatives
-from stickslip.errors import expected, number
+from stickslip.errors import number, whole
 from stickslip.math.linear import copy_to
 from stickslip.methods.base import OK, Capabilities, Inputs, bounded
 from stickslip.methods.implicit_euler.implicit_step import (
@@ -37,8 +38,9 @@ from stickslip.methods.implicit_euler.implicit_step import (
     solve,
 )
 from stickslip.methods.implicit_euler.spring_damper_derivatives import begin_contacts
+from stickslip.methods.options import option
 from stickslip.methods.soft.spring_damper import Anchors, spring_damper
-from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, update_kinematics
+from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, detect, update_kinematics
 from stickslip.model.model import Model, State
 
 DIVISIONS = 6
@@ -113,6 +115,19 @@ def advance(
     return OK, n
 
 
+@dataclass(kw_only=True)
+class ImplicitEulerOptions(SoftOptions):
+    """Options of implicit Euler."""
+
+    tolerance: float = option(1e-8, "relative error of the velocities at which Newton's iteration ends")
+    max_iterations: int = option(30, "largest number of Newton iterations in one step")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.tolerance = number("tolerance", self.tolerance, "a number > 0", above=0.0)
+        self.max_iterations = whole("max_iterations", self.max_iterations, 1)
+
+
 class ImplicitEuler(Viscoelastic):
     """Implicit Euler with spring-damper contacts."""
 
@@ -122,32 +137,19 @@ class ImplicitEuler(Viscoelastic):
         honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=1,
         reference="Hammoud et al., method Eul-imp of section VI",
+        bibtex=("hammoud2021",),
+        page="methods/implicit-euler.md",
+        stability="no limit by contacts",
+        colour=6,
     )
 
-    options: ClassVar[dict[str, str]] = {
-        **Viscoelastic.options,
-        "tolerance": "relative error of the velocities at which the iteration ends (default 1e-8)",
-        "max_iterations": "of Newton's method in one step (default 30)",
-    }
+    Options = ImplicitEulerOptions
+    options: ImplicitEulerOptions
     replaceable = frozenset({"user", "record"})
 
-    def __init__(
-        self,
-        model: Model,
-        dt: float,
-        variant: str,
-        pairs: Pairs,
-        *,
-        tolerance: float = 1e-8,
-        max_iterations: int = 30,
-        **options,
-    ) -> None:
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
         self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # never full in mid-step
-        self.tolerance = number("tolerance", tolerance, "a number > 0", above=0.0)
-        if number("max_iterations", max_iterations, "a whole number ≥ 1", least=1.0) != int(max_iterations):
-            raise expected("max_iterations", "a whole number ≥ 1", max_iterations)
-        self.max_iterations = int(max_iterations)
         self.start = np.zeros(len(self.anchors.active))
         """(pairs,) gaps at the beginning of the step, 0 where open [m]."""
         self.derivatives, self.newton, self.report = make_derivatives(model), make_newton(model), make_report(model)
@@ -172,7 +174,7 @@ class ImplicitEuler(Viscoelastic):
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         memory = (self.contacts.arrays, self.anchors, self.start, inputs)
         scratch = (self.derivatives, self.newton, self.report)
-        options = (self.tolerance, self.max_iterations, self.dt)
+        options = (self.options.tolerance, self.options.max_iterations, self.dt)
         return advance(self.world, self.work, *memory, *scratch, *options, state.q, state.v, n)
 
     def _formulate(self, sim) -> None:

@@ -21,7 +21,8 @@ Differs from MuJoCo's defaults in: elliptic cones; no reset of a state that is n
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -29,11 +30,12 @@ import numpy as np
 from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList, contact_velocities
 from stickslip.collision.mujoco_detector import MOST_PER_PAIR
 from stickslip.collision.soft_pairs.pairs import Pairs
-from stickslip.errors import InputError, number, unknown
+from stickslip.errors import InputError, number, unknown, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID, SPRINGS
 from stickslip.methods.mujoco.loop_errors import loop_errors
 from stickslip.methods.mujoco.mujoco_model import IMPEDANCE, make_peer, soft_numbers, stable_step
+from stickslip.methods.options import Options, option
 from stickslip.methods.soft.viscoelastic import update_kinematics
 from stickslip.model.compile import attach_bodies
 from stickslip.model.mjspec import collected_warnings
@@ -56,6 +58,27 @@ UNTOUCHED = -1.0
 """Written where the solver's statistics of its last allowed iteration go: no gradient is negative."""
 
 
+@dataclass(kw_only=True)
+class MuJoCoOptions(Options):
+    """Options of MuJoCo's engine, by MuJoCo's names."""
+
+    integrator: str = option("euler", ", ".join(map(repr, INTEGRATORS)))
+    solver: str = option("newton", ", ".join(map(repr, SOLVERS)))
+    cone: str = option("elliptic", "'elliptic' or 'pyramidal', MuJoCo's own default")
+    iterations: int = option(100, "largest number of iterations of the solver")
+    tolerance: float = option(1e-8, "tolerance of the solver")
+    impratio: float = option(1.0, "how much stiffer friction is than normal contact, > 0: more is less creep")
+    noslip_iterations: int = option(0, "iterations of the solver that undoes creep afterwards")
+
+    def __post_init__(self) -> None:
+        for name, known in (("integrator", INTEGRATORS), ("solver", SOLVERS), ("cone", CONES)):
+            _choice(name, getattr(self, name), known)
+        self.iterations = whole("iterations", self.iterations, 1)
+        self.tolerance = number("tolerance", self.tolerance, "a number ≥ 0", least=0.0)
+        self.impratio = number("impratio", self.impratio, "a number > 0", above=0.0)
+        self.noslip_iterations = whole("noslip_iterations", self.noslip_iterations, 0)
+
+
 class MuJoCo(Method):
     """MuJoCo's engine."""
 
@@ -67,16 +90,13 @@ class MuJoCo(Method):
         reference="Todorov, Erez, Tassa, IROS 2012; Todorov, ICRA 2014; MuJoCo's documentation",
         loops=True,
         stiff_loops=False,
+        bibtex=("todorov2012", "todorov2014"),
+        page="methods/mujoco.md",
+        stability="no limit by soft contacts",
+        colour=7,
     )
-    options: ClassVar[dict[str, str]] = {
-        "integrator": f"{', '.join(map(repr, INTEGRATORS))} (default 'euler')",
-        "solver": f"{', '.join(map(repr, SOLVERS))} (default 'newton')",
-        "cone": "'elliptic' (default) or 'pyramidal', MuJoCo's own default",
-        "iterations": "of the solver, at most (default 100)",
-        "tolerance": "of the solver (default 1e-8)",
-        "impratio": "how much stiffer friction is than normal contact, > 0 (default 1): more is less creep",
-        "noslip_iterations": "of the solver that undoes creep afterwards (default 0)",
-    }
+    Options = MuJoCoOptions
+    options: MuJoCoOptions
     default_dt = 2e-3
     finds_pairs = False
     at_overlap = "its contacts will push it out"
@@ -84,34 +104,17 @@ class MuJoCo(Method):
     observing = ("kinematics", "collision")
     replaceable = frozenset({"user", "record"})
 
-    def __init__(
-        self,
-        model: Model,
-        dt: float,
-        variant: str,
-        pairs: Pairs,
-        *,
-        integrator: str = "euler",
-        solver: str = "newton",
-        cone: str = "elliptic",
-        iterations: int = 100,
-        tolerance: float = 1e-8,
-        impratio: float = 1.0,
-        noslip_iterations: int = 0,
-    ) -> None:
-        super().__init__(model, dt, variant, pairs)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
         self.peer = make_peer(model, variant)
         self.mj = self.peer.mj
         self.contacts = ContactList(self.work.kin, capacity=64)
-        option = self.mj.opt
+        option, chosen = self.mj.opt, self.options
         option.timestep = dt
-        option.integrator = INTEGRATORS[_choice("integrator", integrator, INTEGRATORS)]
-        option.solver = SOLVERS[_choice("solver", solver, SOLVERS)]
-        option.cone = CONES[_choice("cone", cone, CONES)]
-        option.iterations = _whole("iterations", iterations, 1)
-        option.tolerance = number("tolerance", tolerance, "a number ≥ 0", least=0.0)
-        option.impratio = number("impratio", impratio, "a number > 0", above=0.0)
-        option.noslip_iterations = _whole("noslip_iterations", noslip_iterations, 0)
+        option.integrator, option.solver = INTEGRATORS[chosen.integrator], SOLVERS[chosen.solver]
+        option.cone, option.impratio = CONES[chosen.cone], chosen.impratio
+        option.iterations, option.tolerance = chosen.iterations, chosen.tolerance
+        option.noslip_iterations = chosen.noslip_iterations
         option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         if variant == "none":
             option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
@@ -302,10 +305,3 @@ def _choice(option: str, given: Any, known: dict[str, Any]) -> str:
     if not isinstance(given, str) or given not in known:
         raise unknown(option, str(given), known)
     return given
-
-
-def _whole(option: str, given: Any, least: int) -> int:
-    value = number(option, given, f"a whole number ≥ {least}", least=float(least))
-    if value != int(value):
-        raise InputError(f"{option}: expected a whole number ≥ {least}, got {given!r}")
-    return int(value)

@@ -1,4 +1,4 @@
-"""Every formulation as a stepper: what each adds to ``TimeStepping``."""
+"""Every formulation as a method: what each adds to ``TimeStepping``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from typing import Any, ClassVar, NamedTuple, cast
 from stickslip.methods.base import Capabilities
 from stickslip.methods.materials import RIGID, SPRINGS
 from stickslip.methods.rigid.compiled_stepping import CompiledStepping
+from stickslip.methods.rigid.formulations.anitescu_potra import AnitescuPotra
+from stickslip.methods.rigid.formulations.coulomb import Coulomb
 from stickslip.methods.rigid.formulations.painleve import Paradox, paradox
+from stickslip.methods.rigid.formulations.peg import Peg
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, fitting_solvers
 from stickslip.methods.rigid.formulations.relaxed import Relaxed
 from stickslip.methods.rigid.formulations.soft_reference import SoftReference
+from stickslip.methods.rigid.formulations.stewart_trinkle import StewartTrinkle
+from stickslip.methods.rigid.options import options_for
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.shape import combine
 
@@ -20,11 +25,11 @@ everywhere."""
 
 
 class FollowsSolvers:
-    """Capabilities of a formulation's stepper, read from the registries whenever they are asked for: a solver that is
+    """Capabilities of a formulation's method, read from the registries whenever they are asked for: a solver that is
     registered later is paired at once."""
 
-    def __init__(self, name: str, honours: tuple[str, ...]) -> None:
-        self.name, self.honours = name, frozenset(honours)
+    def __init__(self, name: str, honours: tuple[str, ...], bibtex: tuple[str, ...], colour: int | None) -> None:
+        self.name, self.honours, self.bibtex, self.colour = name, frozenset(honours), bibtex, colour
 
     def __get__(self, stepper: object, kind: type) -> Capabilities:
         formulation = FORMULATIONS[self.name]
@@ -34,52 +39,51 @@ class FollowsSolvers:
             honours=self.honours,
             order=1,
             reference=formulation.reference,
+            bibtex=self.bibtex,
+            page=f"methods/{self.name}.md",
+            stability="no limit",
+            colour=self.colour,
             loops=True,
         )
 
 
-def capabilities(name: str, honours: tuple[str, ...] = ("friction", "restitution")) -> Any:
-    """Of a formulation's stepper, for its class."""
-    return FollowsSolvers(name, honours)
+def capabilities(
+    name: str,
+    honours: tuple[str, ...] = ("friction", "restitution"),
+    bibtex: tuple[str, ...] = (),
+    colour: int | None = None,
+) -> Any:
+    """The capabilities of a formulation's method, for its class."""
+    return FollowsSolvers(name, honours, bibtex, colour)
 
 
 class StewartTrinkleMethod(TimeStepping):
     """Stewart–Trinkle time stepping."""
 
     formulation_name = "stewart-trinkle"
-    capabilities = capabilities("stewart-trinkle")
+    capabilities = capabilities("stewart-trinkle", bibtex=("stewart1996", "williams2013"), colour=1)
+    Options = options_for(StewartTrinkle)
 
 
 class AnitescuPotraMethod(TimeStepping):
     """Anitescu–Potra time stepping."""
 
     formulation_name = "anitescu-potra"
-    capabilities = capabilities("anitescu-potra")
+    capabilities = capabilities("anitescu-potra", bibtex=("anitescu1997", "williams2013"), colour=5)
     at_overlap = "anitescu-potra never pushes it out"
     at_limits = "anitescu-potra never pushes it back"
-    options: ClassVar[dict[str, str]] = {
-        **TimeStepping.options,
-        "touch": "gap [m] up to which contacts count as touching (default: those that would be met in the step)",
-    }
+    Options = options_for(AnitescuPotra)
 
 
 class PegMethod(TimeStepping):
     """PEG time stepping."""
 
     formulation_name = "peg"
-    capabilities = capabilities("peg")
-    options: ClassVar[dict[str, str]] = {
-        **TimeStepping.options,
-        "primary": "the subcontact that carries the impulse: 'largest' (default) or 'smallest' gap",
-    }
+    capabilities = capabilities("peg", bibtex=("nguyen2010", "williams2013"), colour=3)
+    Options = options_for(Peg)
 
     def _usual_detector(self) -> str:
         return "peg"
-
-
-def without(options: dict[str, str], refused: dict[str, str]) -> dict[str, str]:
-    """Those that are not refused."""
-    return {name: text for name, text in options.items() if name not in refused}
 
 
 CIRCULAR = {
@@ -100,15 +104,11 @@ class CoulombMethod(CompiledStepping):
     """Coulomb's law with its exact cone."""
 
     formulation_name = "coulomb"
-    capabilities = capabilities("coulomb")
+    capabilities = capabilities("coulomb", bibtex=("carpentier_lecture", "desaxce1998"), colour=2)
     at_overlap = "it is undone a part a step, option 'feedback'"
     at_limits = "it is put back a part a step, option 'feedback'"
     refused = CIRCULAR
-    options: ClassVar[dict[str, str]] = {
-        **without(TimeStepping.options, refused),
-        "form": "'ncp', the only one",
-        "feedback": "the part of an overlap that is undone in a step, 0 … 1 (default 0.2)",
-    }
+    Options = options_for(Coulomb)
     seen_paradox: SeenParadox | None = None
     """The first of the run."""
 
@@ -130,16 +130,12 @@ class RelaxedMethod(CompiledStepping):
     """Relaxed, convex contacts."""
 
     formulation_name = "relaxed"
-    capabilities = capabilities("relaxed", ("friction", "stiffness", "damping"))
+    capabilities = capabilities(
+        "relaxed", ("friction", "stiffness", "damping"), ("carpentier_lecture", "todorov2014"), colour=4
+    )
     at_overlap = "contact springs push it out"
     refused: ClassVar[dict[str, str]] = {**CIRCULAR, "rest_speed": "its contacts bounce by stiffness and damping"}
-    options: ClassVar[dict[str, str]] = {
-        **without(TimeStepping.options, refused),
-        "form": "'cone', the only one",
-        "friction_ratio": "R of the normal over R of the tangents, > 0 (default 1): more is less creep",
-        "solref": "MuJoCo's (time constant, damping ratio) of all contacts in place of K and B (default: none)",
-        "solimp": "MuJoCo's impedance (d0, dwidth, width, midpoint, power), with solref (default: MuJoCo's)",
-    }
+    Options = options_for(Relaxed)
 
     @property
     def honours(self) -> frozenset[str]:
@@ -170,13 +166,13 @@ class RelaxedMethod(CompiledStepping):
         return max((min(pair.damping / pair.stiffness, AHEAD * self.dt) for pair in pairs), default=0.0)
 
 
-def method_of(name: str, class_name: str, own_options: tuple[str, ...]) -> type[TimeStepping]:
-    """A stepper class for a registered formulation, whose own options it passes on."""
-    known = dict.fromkeys(own_options, f"of the formulation {name}")
+def method_of(name: str, class_name: str) -> type[TimeStepping]:
+    """A method class for a registered formulation, whose own options it passes on."""
+    kind = FORMULATIONS[name]
     members = {
-        "__doc__": FORMULATIONS[name].__doc__,
+        "__doc__": kind.__doc__,
         "formulation_name": name,
         "capabilities": capabilities(name),
-        "options": {**TimeStepping.options, **known},
+        "Options": options_for(kind),
     }
     return type(class_name, (TimeStepping,), members)

@@ -12,7 +12,7 @@ limits are unilateral rows; contacts are looked for as far as bodies can come in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,8 +22,7 @@ from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import TRUSTED, make_detector
 from stickslip.collision.reach import Reach
 from stickslip.collision.soft_pairs.pairs import Pairs
-from stickslip.errors import InputError, UnconvergedError, expected, listed, number, unknown
-from stickslip.maximal import Joint
+from stickslip.errors import InputError, UnconvergedError, expected, listed
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID
 from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
@@ -34,6 +33,7 @@ from stickslip.methods.rigid.coordinates.maximal_coordinates import MaximalCoord
 from stickslip.methods.rigid.formulations.formulation import DIRECTIONS
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, forms_for, make_formulation
 from stickslip.methods.rigid.impulse_memory import ImpulseMemory
+from stickslip.methods.rigid.options import RigidOptions, own_options
 from stickslip.methods.rigid.step_solver import StepSolver
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import SolverResult
@@ -53,51 +53,17 @@ class TimeStepping(Method):
     observing = ("kinematics", "collision", "impulses")
     at_overlap = "the first step undoes the overlap, and the speed that this takes remains"
     at_limits = "the first step puts it back, and the speed that this takes remains"
-    options: ClassVar[dict[str, str]] = {
-        "coordinates": "'joint' (default): joints eliminated; 'maximal': free bodies, joints as rows",
-        "stabilise": "whether maximal coordinates are pulled back to the joints after every step (default: yes)",
-        "extra_joints": "maximal.Joint's that close loops or weld bodies, in maximal coordinates",
-        "directions": "friction directions n_d ≥ 3 of the polygonal cone (default 4)",
-        "form": "'lcp', 'reduced', 'mlcp', 'ncp' or 'cone' (default: the first that the solver solves)",
-        "margin": "gap [m] below which contacts are found (default: a Detector's own, else as far as a step can go)",
-        "detector": "what finds contacts: a name, a Detector, or a function of (kinematics, contacts)",
-        "solver": "a function (problem, z0) → z or SolverResult in place of the named solver",
-        "solver_options": "a dict of the named solver's options",
-        "unconverged": "what to do then: 'warn' (default), 'raise', or 'fallback', a second solver",
-        "fallback": "the second solver's name (default 'interior-point')",
-        "warm_start": "whether iterative solvers start from the last step's impulses (default: yes)",
-        "working_set": "whether pivoting methods begin with the contacts that are met without impulses (default: yes)",
-        "rest_speed": "approaches slower than this do not bounce [m/s] (default: what gravity gives in two steps)",
-    }
+    Options: ClassVar[type[RigidOptions]] = RigidOptions
+    options: RigidOptions
 
-    def __init__(
-        self,
-        model: Model,
-        dt: float,
-        variant: str,
-        pairs: Pairs,
-        *,
-        coordinates: str = "joint",
-        stabilise: bool | None = None,
-        extra_joints: Sequence[Joint] = (),
-        directions: int | None = None,
-        form: str | None = None,
-        margin: float | None = None,
-        detector: Any = None,
-        solver: Callable | None = None,
-        solver_options: dict | None = None,
-        unconverged: str = "warn",
-        fallback: str | None = None,
-        warm_start: bool = True,
-        working_set: bool = True,
-        rest_speed: float | None = None,
-        **formulation: Any,
-    ) -> None:
-        super().__init__(model, dt, variant, pairs)
-        self.coordinates = self._make_coordinates(coordinates, stabilise, extra_joints)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
+        chosen = self.options
+        detector = chosen.detector
+        self.coordinates = self._make_coordinates()
         self.work = self.work._replace(kin=self.coordinates.kin)
         self.contacts = ContactList(self.coordinates.kin, capacity=64)
-        self.margin = None if margin is None else number("margin", margin, "a distance ≥ 0 [m]", least=0.0)
+        self.margin = chosen.margin
         self.reach = Reach(model, self._ahead())
         first_margin = self.reach.at_rest(dt) if self.margin is None else self.margin
         named = detector is None or isinstance(detector, str)
@@ -109,8 +75,8 @@ class TimeStepping(Method):
                 raise expected("margin", "a named detector or a Detector with it", detector, "your function chooses")
             self.detector.margin = self.margin
         self.left_out = getattr(self.detector, "left_out", {})
-        self.solver = StepSolver(variant, solver, solver_options, unconverged, fallback)
-        form = self._choose_form(form)
+        self.solver = StepSolver(variant, chosen.solver, chosen.solver_options, chosen.unconverged, chosen.fallback)
+        form, directions, rest_speed = self._choose_form(chosen.form), chosen.directions, chosen.rest_speed
         if form in ("ncp", "cone") and directions is not None:
             wanted = f"none with form {form!r}, whose cone is circular"
             raise expected("directions", wanted, directions, "leave them out")
@@ -121,9 +87,9 @@ class TimeStepping(Method):
             form=form,
             directions=DIRECTIONS if directions is None else directions,
             rest_speed=rest_speed,
-            **formulation,
+            **{name: getattr(chosen, name) for name in own_options(FORMULATIONS[self.formulation_name])},
         )
-        self.warm_start, self.working_set = warm_start and self.solver.warm, working_set
+        self.warm_start, self.working_set = chosen.warm_start and self.solver.warm, chosen.working_set
         self.formulation.blocks = self.solver.warm
         self._assembler = Assembler(self.coordinates.support)
         self._impulses = ImpulseMemory()
@@ -133,16 +99,11 @@ class TimeStepping(Method):
         self._velocity, self._solved, self._uncorrected = np.zeros(0), False, 0
         self.velocity_of: Callable[[np.ndarray], np.ndarray] | None = None
 
-    def _make_coordinates(self, name: str, stabilise: bool | None, extra_joints: Sequence[Joint]) -> Coordinates:
-        if name == "joint":
-            if stabilise is not None:
-                raise InputError("stabilise: joint coordinates keep joints exactly; use coordinates='maximal'")
-            if extra_joints:
-                raise InputError("extra_joints: joint coordinates have none; use coordinates='maximal'")
+    def _make_coordinates(self) -> Coordinates:
+        chosen = self.options
+        if chosen.coordinates == "joint":
             return JointCoordinates(self.model)
-        if name == "maximal":
-            return MaximalCoordinates(self.model, stabilise=stabilise is not False, extra_joints=extra_joints)
-        raise unknown("coordinates", str(name), ("joint", "maximal"))
+        return MaximalCoordinates(self.model, stabilise=chosen.stabilise is not False, extra_joints=chosen.extra_joints)
 
     def _choose_form(self, form: str | None) -> str:
         """The one that was asked for, if the solvers solve it; else the first that they do."""

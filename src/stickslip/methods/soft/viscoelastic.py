@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 from stickslip.errors import unknown
 from stickslip.methods.base import CONTACTS_FULL, OK, Method, Stage
 from stickslip.methods.materials import SPRINGS
+from stickslip.methods.options import Options, option
 from stickslip.methods.soft.spring_damper import REST, contact_energy, grown_anchors, make_anchors, spring_damper
 from stickslip.model.model import Model
 
@@ -56,19 +58,27 @@ def gather_forces(world, work, inputs, q, v):
     add_wrenches(work.kin, inputs.wrench, f_ext)
 
 
+@dataclass(kw_only=True)
+class SoftOptions(Options):
+    """Options of methods with spring-damper contacts."""
+
+    rest: str = option("surface", "where normal springs rest: 'surface', or 'detected', the point of first penetration")
+
+    def __post_init__(self) -> None:
+        if self.rest not in REST:
+            raise unknown("rest", str(self.rest), REST)
+
+
 class Viscoelastic(Method):
-    """A stepper with spring-damper contacts; their anchors are its memory."""
+    """A method with spring-damper contacts; their anchors are its memory."""
 
     reads = SPRINGS
-    options: ClassVar[dict[str, str]] = {
-        "rest": "where normal springs rest: 'surface' (default), or 'detected', the point of first penetration"
-    }
+    Options = SoftOptions
+    options: SoftOptions
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, *, rest: str = "surface") -> None:
-        super().__init__(model, dt, variant, pairs)
-        if rest not in REST:
-            raise unknown("rest", str(rest), REST)
-        self.anchors = make_anchors(total(pairs), rest)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
+        self.anchors = make_anchors(total(pairs), self.options.rest)
 
     @property
     def _buffer(self) -> Contacts:

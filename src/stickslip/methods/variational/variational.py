@@ -20,6 +20,7 @@ cone, limits, implicit dampers and servos; contacts are looked for as far as bod
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +33,7 @@ from stickslip.maximal import Joint
 from stickslip.maximal.joints import build_joints
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import VARIATIONAL
+from stickslip.methods.options import Options, option
 from stickslip.methods.variational import variational_stepping as stepping
 from stickslip.methods.variational.arrays import make_motion, make_rows, make_touch
 from stickslip.methods.variational.beginning import begin_from, too_fast
@@ -61,6 +63,32 @@ TOO_FAST = 0.7
 """Of 2/dt: a body that turns as fast at the end of a step that was not solved is told of as the reason."""
 
 
+@dataclass(kw_only=True)
+class VariationalOptions(Options):
+    """Options of the variational integrator."""
+
+    tolerance: float = option(1e-6, "residual of momenta [N s], velocities [m/s] and products [J, W], from 1e-12")
+    facets: int | None = option(None, "directions of the friction pyramid, 4 or more (default 4)")
+    relaxation: float = option(0.0, "product that complementary pairs keep [J, W]: above 0 contacts are smooth")
+    iterations: int = option(100, "largest number of interior-point iterations")
+    warm_start: bool = option(True, "whether a step begins with the last one's forces")
+    predictor: bool = option(True, "whether the interior point has Mehrotra's predictor and second-order terms")
+    extra_joints: Sequence[Joint] = option((), "maximal.Joint's that close loops or weld bodies (default: none)")
+    margin: float | None = option(None, "gap [m] below which contacts are found (default: as far as a step can go)")
+    detector: Any = option(
+        None, "what finds contacts: a name, a Detector, or a function of (kinematics, contacts) (default 'convex')"
+    )
+    unconverged: str = option("warn", "what to do where a step is not solved: 'warn' or 'raise'")
+
+    def __post_init__(self) -> None:
+        if self.unconverged not in UNCONVERGED:
+            raise unknown("unconverged", str(self.unconverged), UNCONVERGED)
+        if not isinstance(self.warm_start, bool):
+            raise expected("warm_start", "True or False", self.warm_start)
+        if not isinstance(self.extra_joints, Sequence):
+            raise expected("extra_joints", "a list of maximal.Joint's", self.extra_joints)
+
+
 class Variational(Method):
     """Maximal coordinates, interior point, block LDU."""
 
@@ -71,6 +99,10 @@ class Variational(Method):
         order=1,
         reference="Brüdigam et al., eqs. (8)–(26)",
         loops=True,
+        bibtex=("brudigam2021",),
+        page="methods/variational.md",
+        stability="no limit but by passive springs",
+        colour=6,
     )
     reads = VARIATIONAL
     finds_pairs = False
@@ -84,47 +116,16 @@ class Variational(Method):
         "coordinates": "they are always maximal",
         "fallback": "the interior point is the only solver that knows its equations",
     }
-    options: ClassVar[dict[str, str]] = {
-        "tolerance": "of momenta [N s], velocities [m/s] and products [J, W], from 1e-12 (default 1e-6)",
-        "facets": "directions of the friction pyramid, 4 or more (default 4)",
-        "relaxation": "product that complementary pairs keep [J, W]: smooth contacts (default 0: rigid)",
-        "iterations": "of the interior point, at most (default 100)",
-        "warm_start": "whether a step begins with the last one's forces (default: yes)",
-        "predictor": "Mehrotra's predictor and second-order terms in the interior point (default: yes)",
-        "extra_joints": "maximal.Joint's that close loops or weld bodies",
-        "margin": "gap [m] below which contacts are found (default: as far as a step can go)",
-        "detector": "what finds contacts: a name, a Detector, or a function of (kinematics, contacts)",
-        "unconverged": "what to do then: 'warn' (default) or 'raise'",
-    }
+    Options = VariationalOptions
+    options: VariationalOptions
 
-    def __init__(
-        self,
-        model: Model,
-        dt: float,
-        variant: str,
-        pairs: Pairs,
-        *,
-        tolerance: float = 1e-6,
-        facets: int | None = None,
-        relaxation: float = 0.0,
-        iterations: int = 100,
-        warm_start: bool = True,
-        predictor: bool = True,
-        extra_joints: Sequence[Joint] = (),
-        margin: float | None = None,
-        detector: Any = None,
-        unconverged: str = "warn",
-    ) -> None:
-        super().__init__(model, dt, variant, pairs)
-        self.how = make_how(dt, tolerance, relaxation, iterations, predictor)
-        if unconverged not in UNCONVERGED:
-            raise unknown("unconverged", str(unconverged), UNCONVERGED)
-        if not isinstance(warm_start, bool):
-            raise expected("warm_start", "True or False", warm_start)
-        if not isinstance(extra_joints, Sequence):
-            raise expected("extra_joints", "a list of maximal.Joint's", extra_joints)
-        self.policy, self.warm_start, self._extra = unconverged, warm_start, tuple(extra_joints)
-        self.facets = facets_of(variant, facets)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
+        chosen = self.options
+        self.how = make_how(dt, chosen.tolerance, chosen.relaxation, chosen.iterations, chosen.predictor)
+        extra_joints, detector, margin = chosen.extra_joints, chosen.detector, chosen.margin
+        self.policy, self.warm_start, self._extra = chosen.unconverged, chosen.warm_start, tuple(extra_joints)
+        self.facets = facets_of(variant, chosen.facets)
         self.mechanism = build_mechanism(model, extra_joints)
         self._names = build_joints(model, extra_joints)[1]
         nodes, nl = self.mechanism.nodes, model.nlink

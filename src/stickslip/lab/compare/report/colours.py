@@ -9,25 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from stickslip.methods.registry import METHODS
+
 LIGHT = ("#2a78d6", "#eb6834", "#16a06f", "#d99000", "#d65a8f", "#00780a", "#4a3aa7", "#d63b3b")
 DARK = ("#4a94ee", "#e06a3a", "#22b07f", "#d39a1c", "#df6a9d", "#3fa34a", "#9d93f0", "#ec7070")
 
-PREFERRED = {
-    "expo": 0,
-    "stewart-trinkle": 1,
-    "coulomb": 2,
-    "semi-implicit-euler": 3,
-    "relaxed": 4,
-    "rk4": 5,
-    "implicit-euler": 6,
-    "mujoco": 7,
-    "anitescu-potra": 5,
-    "peg": 3,
-    "variational": 6,
-    "event-selected": 4,
-    "bilateral": 1,
-    "euler": 7,
-}
 DASHES = ("", "6 3", "2 3", "8 3 2 3")
 MARKERS = ("circle", "square", "triangle", "diamond", "wedge")
 
@@ -38,7 +24,8 @@ def hues(labels: Iterable[str]) -> dict[str, int]:
     chosen: dict[str, int] = {}
     waiting = []
     for label in labels:
-        wish = PREFERRED.get(label.partition("/")[0])
+        method = METHODS.get(label.partition("/")[0])
+        wish = None if method is None else method.capabilities.colour
         if wish in free:
             free.discard(wish)
             chosen[label] = wish

@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from stickslip.errors import number
+from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
@@ -34,8 +35,9 @@ SLACK = 1e-9
 class AnitescuPotra(Formulation):
     """Touching contacts do not approach."""
 
-    touch: float | None = None
-    """[m] contacts with a gap up to this count as touching; None: those that would be met within the step."""
+    touch: float | None = option(
+        None, "gap [m] up to which contacts count as touching (default: those that would be met within the step)"
+    )
 
     summary: ClassVar[str] = "time stepping: touching contacts do not approach"
     reference: ClassVar[str] = "Anitescu, Potra, Nonlinear Dynamics 14, 1997; Williams et al., Sec. 3.3"

@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from stickslip.errors import expected, number
+from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
@@ -27,8 +28,7 @@ class Coulomb(Formulation):
     """Signorini's condition and the circular cone."""
 
     form: str = "ncp"
-    feedback: float = 0.2
-    """The part of an overlap that is undone in a step, 0 … 1."""
+    feedback: float = option(0.2, "the part of an overlap that is undone in a step, 0 … 1")
 
     summary: ClassVar[str] = "rigid contacts by Coulomb's exact cone: Signorini, maximal dissipation"
     reference: ClassVar[str] = "Carpentier, Contact Dynamics in Robotics; De Saxcé, Feng 1998"

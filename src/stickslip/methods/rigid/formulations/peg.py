@@ -32,6 +32,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.errors import unknown
+from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
@@ -72,8 +73,9 @@ def choose_primaries(groups, gap, end, largest, primary, secondary, start):
 class Peg(Formulation):
     """Outside at least one half-space of every group of subcontacts."""
 
-    primary: str = "largest"
-    """Which subcontact carries the impulse: "largest" or "smallest"."""
+    primary: str = option(
+        "largest", "the subcontact that carries the impulse: the one of the 'largest' or 'smallest' gap"
+    )
 
     summary: ClassVar[str] = "time stepping with polyhedral exact geometry: outside one half-space of each group"
     reference: ClassVar[str] = "Nguyen, Trinkle, ICRA 2010; Williams et al., eq. (6)"

@@ -26,6 +26,7 @@ from typing import ClassVar
 import numpy as np
 
 from stickslip.errors import expected, number
+from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
@@ -37,13 +38,17 @@ class Relaxed(Formulation):
     """Springs and dampers, implicit and convex."""
 
     form: str = "cone"
-    friction_ratio: float = 1.0
-    """R of the normal over R of the tangents; MuJoCo's impratio."""
-    solref: tuple[float, ...] | None = None
-    """MuJoCo's (time constant [s], damping ratio), or (−stiffness [1/s²], −damping [1/s]), of all contacts; None: by
-    the material's K and B, unless there is a ``solimp``."""
-    solimp: tuple[float, ...] | None = None
-    """MuJoCo's impedance (d₀, d_width, width [m], midpoint, power) of all contacts."""
+    friction_ratio: float = option(
+        1.0, "R of the normal over R of the tangents, > 0, MuJoCo's impratio: more is less creep"
+    )
+    solref: tuple[float, ...] | None = option(
+        None,
+        "MuJoCo's (time constant [s], damping ratio), or (−stiffness [1/s²], −damping [1/s]), of all contacts in place "
+        "of K and B (default: none, unless there is a solimp)",
+    )
+    solimp: tuple[float, ...] | None = option(
+        None, "MuJoCo's impedance (d₀, d_width, width [m], midpoint, power), with solref (default: MuJoCo's)"
+    )
 
     soft: SoftReference | None = field(init=False, repr=False, default=None)
     """MuJoCo's numbers; None: R comes from the material."""
