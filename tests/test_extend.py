@@ -23,8 +23,8 @@ def as_before(monkeypatch):
     for module, name in (
         ("solvers.registry", "SOLVERS"),
         ("collision.detectors", "DETECTORS"),
-        ("contact.formulations", "FORMULATIONS"),
-        ("steppers.registry", "METHODS"),
+        ("methods.rigid.formulations.registry", "FORMULATIONS"),
+        ("methods.registry", "METHODS"),
     ):
         registry = getattr(__import__(f"stickslip.{module}", fromlist=[name]), name)
         for key in ("mine", "theirs"):
@@ -229,7 +229,7 @@ def test_a_formulation_becomes_a_stepper():
 
 REFUSED = {
     "a name with a slash": (lambda: ss.extend.solver("a/b"), "without slashes"),
-    "no name": (lambda: ss.extend.method(""), "name of a stepper"),
+    "no name": (lambda: ss.extend.method(""), "name of a method"),
     "a name of the package's": (lambda: ss.extend.solver("lemke"), "that the package does not use, got 'lemke'"),
     "a stepper of the package's": (lambda: ss.extend.method("expo"), "that the package does not use"),
     "a formulation's name": (lambda: ss.extend.method("peg"), "that the package does not use"),

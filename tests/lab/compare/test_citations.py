@@ -5,7 +5,7 @@ import re
 import pytest
 
 import stickslip as ss
-from stickslip.lab.compare.citations import CITED, VARIANTS, citation, entries
+from stickslip.lab.compare.citations import citation, entries
 from stickslip.methods.base import Capabilities
 from stickslip.methods.registry import METHODS, methods
 from stickslip.solvers.registry import SOLVERS
@@ -16,10 +16,12 @@ def keys(bibtex: str) -> list[str]:
 
 
 def test_every_registered_method_and_solver_has_its_papers():
-    assert set(CITED) == set(METHODS)
-    assert set(VARIANTS) == set(SOLVERS)
-    used = {key for cited in (*CITED.values(), *VARIANTS.values()) for key in cited}
-    assert used == set(entries())
+    for name, kind in METHODS.items():
+        assert kind.capabilities.bibtex, name
+    for name, kind in SOLVERS.items():
+        assert kind.bibtex, name
+    declared = [kind.capabilities.bibtex for kind in METHODS.values()] + [kind.bibtex for kind in SOLVERS.values()]
+    assert {key for keys in declared for key in keys} == set(entries())
 
 
 @pytest.mark.parametrize("method", methods())
@@ -27,7 +29,8 @@ def test_bibtex_is_well_formed(method):
     text = citation(method)
     name, _, variant = method.partition("/")
     variant = variant or METHODS[name].capabilities.variants[0]
-    assert keys(text) == list(dict.fromkeys((*CITED[name], *VARIANTS.get(variant, ()))))
+    solver = SOLVERS[variant].bibtex if variant in SOLVERS else ()
+    assert keys(text) == list(dict.fromkeys((*METHODS[name].capabilities.bibtex, *solver)))
     for entry in text.strip().split("\n\n"):
         depth = 0
         for character in entry:

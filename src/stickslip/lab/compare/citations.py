@@ -1,7 +1,7 @@
 """What to cite for a method, as BibTeX: its own papers, and those of the solver that it works with.
 
-Methods and solvers declare the keys of their entries in ``stickslip/references.bib``. One from outside the package may declare
-whole entries; without any it is cited by its ``reference``, as ``@misc``.
+Methods and solvers declare the keys of their entries in ``stickslip/references.bib``. One from outside the package may
+declare whole entries; without any it is cited by its ``reference``, as ``@misc``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def citation(method: str | type[Method] | Method) -> str:
         name, kind, variant = resolve(method)
     name = next((known for known, registered in METHODS.items() if registered is kind), name)
     declared = kind.capabilities
-    found = _entries(name, declared.bibtex, declared.summary, declared.reference)
+    own = "capabilities" in vars(kind)  # a subclass that declares nothing is not its parent's paper
+    found = _entries(name, declared.bibtex if own else (), declared.summary, declared.reference)
     if variant in SOLVERS:
         solver = SOLVERS[variant]
         found += _entries(variant, solver.bibtex, solver.summary, solver.reference)

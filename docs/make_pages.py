@@ -1,0 +1,75 @@
+"""Makes the pages and tables that follow from the source: docs/layout.md, and the table of methods in README.md.
+
+Run it after a module was added, moved or renamed, or a method's declaration was changed: ``python docs/make_pages.py``. A
+test compares the pages with the source.
+"""
+
+import ast
+import re
+from pathlib import Path
+
+from stickslip.methods.registry import METHODS
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "stickslip"
+INTRODUCTION = """\
+# Layout
+
+This page is a map of `src/stickslip`. Each row is a room: a folder, what it holds, and its modules. Hold the pointer
+over a module to read its first line. [Architecture](architecture.md) explains how data flows through the rooms.
+
+`python docs/make_pages.py` makes this page from the source.
+
+| folder | what it holds | modules |
+| --- | --- | --- |
+"""
+BEGIN, END = "<!-- methods: made by docs/make_pages.py -->\n", "<!-- end of methods -->\n"
+
+
+def first_line(path: Path) -> str:
+    """The first line of a module's docstring."""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return text.partition("\n")[0]
+
+
+def link(path: Path) -> str:
+    """A module as a link to its file, with its first line as the title."""
+    title = first_line(path).replace('"', "'").replace("|", "\\|")
+    return f'[{path.stem}](../src/stickslip/{path.relative_to(SOURCE).as_posix()} "{title}")'
+
+
+def layout() -> str:
+    """The page, one row per package, parents first."""
+    rows = []
+    for package in sorted(SOURCE.rglob("__init__.py"), key=lambda path: path.parent.relative_to(SOURCE).parts):
+        folder = package.parent.relative_to(SOURCE).as_posix()
+        modules = sorted(path for path in package.parent.glob("*.py") if path != package)
+        name = "`stickslip`" if folder == "." else f"`{folder}/`"
+        summary = first_line(package).replace("|", "\\|")
+        rows.append(f"| {name} | {summary} | {' · '.join(link(path) for path in modules)} |")
+    return INTRODUCTION + "\n".join(rows) + "\n"
+
+
+def methods() -> str:
+    """The table of methods, from what they declare."""
+    rows = ["| method | what it is | honours | order | limit on dt |", "| --- | --- | --- | --- | --- |"]
+    for name, method in METHODS.items():
+        declared = method.capabilities
+        order = "by tolerance" if method.by_tolerance else str(declared.order)
+        honours = ", ".join(sorted(declared.honours)) or "–"
+        first = f"[`{name}`](docs/{declared.page})"
+        rows.append(f"| {first} | {declared.summary} | {honours} | {order} | {declared.stability} |")
+    return "\n".join(rows) + "\n"
+
+
+def readme() -> str:
+    """README.md with its table of methods made anew."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.sub(f"(?<={BEGIN}).*(?={END})", lambda _: methods(), text, flags=re.DOTALL)
+
+
+PAGES = {ROOT / "docs" / "layout.md": layout, ROOT / "README.md": readme}
+
+if __name__ == "__main__":
+    for page, make in PAGES.items():
+        page.write_text(make(), encoding="utf-8")
