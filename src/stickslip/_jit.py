@@ -30,6 +30,8 @@ import numpy as np
 from numba.core import config as numba_config
 from numba.extending import register_jitable
 
+from stickslip._lean import lean_kernel, understood
+
 F = TypeVar("F", bound=Callable)
 
 WITHOUT_HELPERS = (
@@ -139,9 +141,11 @@ def _njit(func: F, *signature: Any, inline: bool = True) -> Any:
     config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
     try:
         ours = func.__module__.partition(".")[0] == __package__
-        options = OPTIONS | {"cache": ours, "nogil": True, "error_model": "numpy", "forceinline": inline}
+        options = OPTIONS | {"nogil": True, "error_model": "numpy", "forceinline": inline}
         decorate: Any = numba.njit
-        return decorate(*signature, **options)(func)
+        if numba_config.DISABLE_JIT or not understood():
+            return decorate(*signature, cache=ours, **options)(func)
+        return lean_kernel(decorate(**options)(func), signature, cache=ours)
     finally:
         config.CACHE_DIR = previous
 

@@ -1,0 +1,217 @@
+"""Kernels that compile once.
+
+Numba compiles every function as if somebody called it from Python: it inlines the callees, optimises the whole tree
+below it, emits machine code and adds a wrapper that unpacks Python's arguments. In a tree of kernels that is ten
+levels deep the same code is so optimised and emitted ten times, and only the top is ever called.
+
+A ``Kernel`` has two forms, each made when it is first needed:
+
+* The callee form is what other kernels link: LLVM's intermediate code of this one function, and no machine code.
+* The entry form is what Python calls: the callee form and everything below it, linked, optimised and emitted once,
+  with wrappers around it.
+
+This rests on internals of Numba. ``understood`` says whether this version of Numba is one that has been checked.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import llvmlite.binding as llvm
+import numba
+from numba.core import codegen, compiler, dispatcher, environment, registry, sigutils, typeinfer, typing
+
+CHECKED = ("0.68",)
+"""The minor versions of Numba that this module was checked with."""
+NEEDED = (
+    (codegen.JITCodeLibrary, "_optimize_final_module _optimize_functions _get_module_for_linking finalize"),
+    (codegen.JITCodeLibrary, "_finalize_dynamic_globals add_linking_library enable_object_caching"),
+    (compiler.Compiler, "compile_extra"),
+    (compiler.Flags, "no_compile no_cpython_wrapper no_cfunc_wrapper forceinline"),
+    (dispatcher, "_FunctionCompiler"),
+    (dispatcher._FunctionCompiler, "compile _compile_core _customize_flags"),
+    (environment, "lookup_environment"),
+    (registry.CPUDispatcher, "compile add_overload get_call_template get_overload nopython_signatures"),
+)
+"""What is used of Numba's internals."""
+_warned = False
+
+
+def understood(version: str = numba.__version__) -> bool:
+    """Whether this version of Numba is known; if not, a warning is given once."""
+    global _warned
+    known = ".".join(version.split(".")[:2]) in CHECKED
+    if known and all(hasattr(owner, name) for owner, names in NEEDED for name in names.split()):
+        return True
+    if not _warned:
+        _warned = True
+        warnings.warn(
+            f"kernels compile the slow way, because Numba {version} is not one of the versions that stickslip knows "
+            f"from inside ({', '.join(CHECKED)}); results are the same",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return False
+
+
+class CalleeLibrary(codegen.JITCodeLibrary):
+    """The code of one kernel, and which libraries it needs; it never becomes machine code by itself."""
+
+    optimised = False
+    """Whether the kernel is called and not inlined; it is then optimised on its own, with all that it needs."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._finalized = True
+        if self.optimised:
+            self._final_module = gathered(self)
+            self._linking_libraries = []
+            self._optimize_final_module()
+        make_shareable(self._final_module)
+        self._finalize_dynamic_globals()
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+    def _get_module_for_linking(self) -> Any:
+        """For functions that are no kernels: Numba links one module, so it has to hold everything."""
+        self._ensure_finalized()
+        if self._shared_module is None:
+            self._shared_module = gathered(self)
+        return self._shared_module
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+
+def make_shareable(module: Any) -> None:
+    """Let several modules define the functions of this one, and let the optimiser drop those that nobody calls."""
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == llvm.Linkage.external:
+            function.linkage = "linkonce_odr"
+
+
+def gathered(library: Any) -> Any:
+    """One module with the code of a callee's library and of all that it needs, each once.
+
+    Callers come before their callees, because LLVM's linker drops a shareable function that nobody has called so far.
+    """
+    callees_first: list[Any] = []
+    seen = set()
+
+    def visit(needed: Any) -> None:
+        seen.add(needed)
+        needed._ensure_finalized()
+        if isinstance(needed, CalleeLibrary):
+            for other in needed._linking_libraries:
+                if other not in seen:
+                    visit(other)
+        callees_first.append(needed)
+
+    visit(library)
+    module = library._final_module.clone()
+    for other in reversed(callees_first[:-1]):
+        own = other._final_module if isinstance(other, CalleeLibrary) else other._get_module_for_linking()
+        module.link_in(own, preserve=True)
+    return module
+
+
+class CalleePipeline(compiler.Compiler):
+    """Numba's compiler, into a library that stays without machine code."""
+
+    def compile_extra(self, func: Any) -> Any:
+        state = self.state
+        state.library = CalleeLibrary(state.targetctx.codegen(), func.__qualname__)
+        state.library.optimised = not state.flags.forceinline
+        return super().compile_extra(func)
+
+
+class CalleeCompiler(dispatcher._FunctionCompiler):
+    def _customize_flags(self, flags: Any) -> Any:
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        return flags
+
+    def _compile_core(self, args: Any, return_type: Any) -> Any:
+        result = super()._compile_core(args, return_type)
+        return result._replace(entry_point=object())  # the name under which callers find it
+
+
+class Callee(registry.CPUDispatcher):
+    """The callee forms of a kernel."""
+
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
+        super().__init__(py_func, locals, targetoptions, CalleePipeline)
+        self._compiler = CalleeCompiler(py_func, self.targetdescr, targetoptions, locals, CalleePipeline)
+
+    def add_overload(self, result: Any) -> None:
+        self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
+        self.overloads[tuple(result.signature.args)] = result
+
+
+class EntryCompiler(dispatcher._FunctionCompiler):
+    """Makes an entry form of the callee form."""
+
+    callee: Callee
+
+    def compile(self, args: Any, return_type: Any) -> Any:
+        self.callee.compile(args if return_type is None else typing.signature(return_type, *args))
+        return entry_form(self.callee.overloads[tuple(args)])
+
+
+def entry_form(callee: Any) -> Any:
+    """Link, optimise and emit a callee form, with wrappers for Python and for C around it."""
+    context, description = callee.target_context, callee.fndesc
+    library = context.codegen().create_library(callee.library.name)
+    library.enable_object_caching()
+    callee.library._ensure_finalized()
+    library._final_module = gathered(callee.library)
+    library._final_module.name = library.name
+    library._final_module.get_function(description.llvm_func_name).linkage = "external"
+    library._reload_init.update(callee.reload_init)
+    wrapping = (library, description, callee.environment, callee.call_helper)
+    with context.push_code_library(library):
+        context.create_cpython_wrapper(*wrapping, release_gil=True)
+        context.create_cfunc_wrapper(*wrapping)
+    library.finalize()
+    for variable in library._final_module.global_variables:
+        known = environment.lookup_environment(variable.name)
+        if known is not None:
+            library.codegen.set_env(variable.name, known)
+    function = context.get_executable(library, description, callee.environment)
+    return callee._replace(entry_point=function, library=library, metadata={})
+
+
+class Kernel(registry.CPUDispatcher):
+    """A compiled function with a form for Python and a form for kernels."""
+
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
+        super().__init__(py_func, locals, targetoptions)
+        self._callee = Callee(py_func, locals, targetoptions)
+        self._callee._compiling_counter = self._compiling_counter  # how Numba notices recursion
+        self._compiler = EntryCompiler(py_func, self.targetdescr, targetoptions, locals, compiler.Compiler)
+        self._compiler.callee = self._callee
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return (self._callee if self._can_compile else super()).get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        args, _ = sigutils.normalize_signature(sig)
+        return self._callee.compile(args)
+
+
+def lean_kernel(plain: Any, signatures: tuple = (), *, cache: bool) -> Kernel:
+    """The function and options of Numba's dispatcher ``plain``, in two forms."""
+    kernel = Kernel(plain.py_func, plain.locals, plain.targetoptions)
+    if cache:
+        kernel.enable_caching()
+    if signatures:
+        with typeinfer.register_dispatcher(kernel):
+            for signature in signatures:
+                kernel.compile(signature)
+        kernel.disable_compile()
+    return kernel
