@@ -15,12 +15,15 @@ This rests on internals of Numba. ``understood`` says whether this version of Nu
 
 from __future__ import annotations
 
+import importlib
+import sys
 import warnings
 from typing import Any
 
 import llvmlite.binding as llvm
 import numba
-from numba.core import codegen, compiler, dispatcher, environment, registry, sigutils, typeinfer, typing
+from numba.core import caching, codegen, compiler, dispatcher, environment, registry, sigutils, typeinfer, typing
+from numba.core.runtime import rtsys
 
 CHECKED = ("0.68",)
 """The minor versions of Numba that this module was checked with."""
@@ -58,6 +61,8 @@ def understood(version: str = numba.__version__) -> bool:
 class CalleeLibrary(codegen.JITCodeLibrary):
     """The code of one kernel, and which libraries it needs; it never becomes machine code by itself."""
 
+    identity = ("", "", ())
+    """The kernel's module, name and types of arguments."""
     optimised = False
     """Whether the kernel is called and not inlined; it is then optimised on its own, with all that it needs."""
 
@@ -138,7 +143,66 @@ class CalleeCompiler(dispatcher._FunctionCompiler):
 
     def _compile_core(self, args: Any, return_type: Any) -> Any:
         result = super()._compile_core(args, return_type)
-        return result._replace(entry_point=object())  # the name under which callers find it
+        result.library.identity = (self.py_func.__module__, self.py_func.__qualname__, tuple(args))
+        result = result._replace(entry_point=object())  # the name under which callers find it
+        result.target_context.insert_user_function(result.entry_point, result.fndesc, [result.library])
+        return result
+
+
+class CalleeStore(caching.CompileResultCacheImpl):
+    """How callee forms are kept on disk: the code of the kernel itself, and which kernels it calls."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return "callee-" + super().get_filename_base(fullname, abiflags)
+
+    def check_cachable(self, result: Any) -> bool:
+        result.library._ensure_finalized()
+        kernels = [other for other in result.library._linking_libraries if isinstance(other, CalleeLibrary)]
+        return not result.library.has_dynamic_globals and all(findable(other.identity) for other in kernels)
+
+    def reduce(self, result: Any) -> tuple:
+        module, kernels = result.library._final_module.clone(), []
+        for other in result.library._linking_libraries:
+            if isinstance(other, CalleeLibrary):
+                kernels.append(other.identity)
+            elif other is not rtsys.library:
+                module.link_in(other._get_module_for_linking(), preserve=True)
+        description = result.fndesc
+        description.typemap = description.calltypes = None
+        state = (result.environment, result.signature, result.reload_init, result._find_referenced_environments())
+        return result.library.name, module.as_bitcode(), kernels, description, *state
+
+    def rebuild(self, context: Any, payload: tuple) -> Any:
+        name, bitcode, kernels, description, env, signature, reload_init, others = payload
+        for function in reload_init:
+            function()
+        library = CalleeLibrary(context.codegen(), name)
+        library._final_module = llvm.parse_bitcode(bitcode)
+        library._linking_libraries = [rtsys.library, *(found(*identity) for identity in dict.fromkeys(kernels))]
+        library._finalized = True
+        library.identity = (description.modname, description.qualname, tuple(signature.args))
+        return compiler.compile_result(
+            target_context=context, typing_context=context.typing_context, library=library, environment=env,
+            entry_point=object(), fndesc=description, signature=signature, objectmode=False, lifted=(),
+            reload_init=reload_init, referenced_envs=others, metadata={},
+        )  # fmt: skip
+
+
+class CalleeCache(caching.FunctionCache):
+    _impl_class = CalleeStore
+
+
+def findable(identity: tuple) -> bool:
+    """Whether another process finds this kernel by its name, and its source is part of the cache's name."""
+    module, name, _ = identity
+    return module.partition(".")[0] == __package__ and isinstance(getattr(sys.modules[module], name, None), Kernel)
+
+
+def found(module: str, name: str, args: tuple) -> Any:
+    """The library of a kernel's callee form."""
+    callee = getattr(importlib.import_module(module), name)._callee
+    callee.compile(args)
+    return callee.overloads[args].library
 
 
 class Callee(registry.CPUDispatcher):
@@ -148,8 +212,10 @@ class Callee(registry.CPUDispatcher):
         super().__init__(py_func, locals, targetoptions, CalleePipeline)
         self._compiler = CalleeCompiler(py_func, self.targetdescr, targetoptions, locals, CalleePipeline)
 
+    def enable_caching(self) -> None:
+        self._cache = CalleeCache(self.py_func)
+
     def add_overload(self, result: Any) -> None:
-        self.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
         self.overloads[tuple(result.signature.args)] = result
 
 
@@ -195,6 +261,10 @@ class Kernel(registry.CPUDispatcher):
         self._callee._compiling_counter = self._compiling_counter  # how Numba notices recursion
         self._compiler = EntryCompiler(py_func, self.targetdescr, targetoptions, locals, compiler.Compiler)
         self._compiler.callee = self._callee
+
+    def enable_caching(self) -> None:
+        super().enable_caching()
+        self._callee.enable_caching()
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         return (self._callee if self._can_compile else super()).get_call_template(args, kws)
