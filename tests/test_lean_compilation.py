@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import numba
@@ -50,7 +49,9 @@ def emitted(monkeypatch):
     names = []
     finalize = codegen.JITCodeLibrary._finalize_specific
     monkeypatch.setattr(
-        codegen.JITCodeLibrary, "_finalize_specific", lambda self: (names.append(self.name.rpartition(".")[2]), finalize(self))
+        codegen.JITCodeLibrary,
+        "_finalize_specific",
+        lambda self: (names.append(self.name.rpartition(".")[2]), finalize(self)),
     )
     return names
 
@@ -231,23 +232,25 @@ def test_what_is_compiled_is_kept_for_other_processes(tmp_path):
     assert call("twice") == (6.0, {"twice"})
 
 
-def test_an_unknown_numba_compiles_the_plain_way_and_says_so_once(monkeypatch):
-    monkeypatch.setattr(_lean, "CHECKED", ("0.1",))
-    monkeypatch.setattr(_lean, "_warned", False)
-    with pytest.warns(RuntimeWarning, match="Numba .* is not one of the versions") as caught:
+@pytest.fixture
+def asked_anew():
+    """The question about Numba's version is put again, and once more afterwards."""
+    _jit.two_forms.cache_clear()
+    yield
+    _jit.two_forms.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "value"), [(_jit, "CHECKED", ("0.1",)), (_lean, "NEEDED", ((codegen, "no_such_thing"),))]
+)
+@pytest.mark.usefixtures("asked_anew")
+def test_an_unknown_numba_compiles_the_plain_way_and_says_so_once(monkeypatch, owner, name, value):
+    monkeypatch.setattr(owner, name, value)
+    with pytest.warns(RuntimeWarning, match="kernels compile the slow way") as caught:
         all_shifted, _, twice = family()
     assert len(caught) == 1
     assert not isinstance(twice, _lean.Kernel)
     assert all_shifted(np.arange(3.0)) == 2.0
-
-
-def test_missing_internals_count_as_an_unknown_numba(monkeypatch):
-    monkeypatch.setattr(_lean, "_warned", True)
-    assert _lean.understood()
-    monkeypatch.setattr(_lean, "NEEDED", ((codegen, "no_such_thing"),))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it has been said
-        assert not _lean.understood()
 
 
 def test_without_compilation_kernels_are_plain_functions():

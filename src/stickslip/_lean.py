@@ -10,59 +10,45 @@ A ``Kernel`` has two forms, each made when it is first needed:
 * The entry form is what Python calls: the callee form and everything below it, linked, optimised and emitted once,
   with wrappers around it.
 
-This rests on internals of Numba. ``understood`` says whether this version of Numba is one that has been checked.
+This rests on internals of Numba: ``_jit`` imports it only with a version of Numba that it was checked with.
 """
 
 from __future__ import annotations
 
 import importlib
 import sys
-import warnings
 from typing import Any
 
 import llvmlite.binding as llvm
-import numba
 from numba.core import caching, codegen, compiler, dispatcher, environment, registry, sigutils, typeinfer, typing
 from numba.core.runtime import rtsys
 
-CHECKED = ("0.68",)
-"""The minor versions of Numba that this module was checked with."""
 NEEDED = (
     (codegen.JITCodeLibrary, "_optimize_final_module _optimize_functions _get_module_for_linking finalize"),
     (codegen.JITCodeLibrary, "_finalize_dynamic_globals add_linking_library enable_object_caching"),
     (compiler.Compiler, "compile_extra"),
-    (compiler.Flags, "no_compile no_cpython_wrapper no_cfunc_wrapper forceinline"),
-    (dispatcher, "_FunctionCompiler"),
+    (compiler.Flags, "values no_compile no_cpython_wrapper no_cfunc_wrapper forceinline"),
+    (caching.CompileResultCacheImpl, "get_filename_base check_cachable reduce rebuild"),
+    (caching.FunctionCache, "_impl_class load_overload save_overload"),
+    (compiler.CompileResult, "_find_referenced_environments"),
+    (type(rtsys), "library"),
     (dispatcher._FunctionCompiler, "compile _compile_core _customize_flags"),
     (environment, "lookup_environment"),
     (registry.CPUDispatcher, "compile add_overload get_call_template get_overload nopython_signatures"),
 )
 """What is used of Numba's internals."""
-_warned = False
 
 
-def understood(version: str = numba.__version__) -> bool:
-    """Whether this version of Numba is known; if not, a warning is given once."""
-    global _warned
-    known = ".".join(version.split(".")[:2]) in CHECKED
-    if known and all(hasattr(owner, name) for owner, names in NEEDED for name in names.split()):
-        return True
-    if not _warned:
-        _warned = True
-        warnings.warn(
-            f"kernels compile the slow way, because Numba {version} is not one of the versions that stickslip knows "
-            f"from inside ({', '.join(CHECKED)}); results are the same",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    return False
+def complete() -> bool:
+    """Whether this version of Numba has all of them."""
+    return all(hasattr(owner, name) for owner, names in NEEDED for name in names.split())
 
 
 class CalleeLibrary(codegen.JITCodeLibrary):
     """The code of one kernel, and which libraries it needs; it never becomes machine code by itself."""
 
-    identity = ("", "", ())
-    """The kernel's module, name and types of arguments."""
+    identity = ("", "", (), "")
+    """The kernel's module, name and types of arguments, and the symbol of its function."""
     optimised = False
     """Whether the kernel is called and not inlined; it is then optimised on its own, with all that it needs."""
 
@@ -130,20 +116,34 @@ class CalleePipeline(compiler.Compiler):
     """Numba's compiler, into a library that stays without machine code."""
 
     def compile_extra(self, func: Any) -> Any:
-        state = self.state
-        state.library = CalleeLibrary(state.targetctx.codegen(), func.__qualname__)
-        state.library.optimised = not state.flags.forceinline
+        self.state.library = CalleeLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.optimised = not self.state.flags.forceinline
         return super().compile_extra(func)
 
 
+class QuickFlags(compiler.Flags):
+    """Numba's options of a function, compared quickly: type inference does it for every call of a built-in function."""
+
+    _hash = hash(compiler.Flags())  # Numba's hash is that of the names of the options, so it is the same for all
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, compiler.Flags) and (self._values == other._values or self.values() == other.values())
+
+
 class CalleeCompiler(dispatcher._FunctionCompiler):
+    """Numba's compilation of a function, with what makes it a callee form."""
+
     def _customize_flags(self, flags: Any) -> Any:
+        flags = QuickFlags(flags)
         flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
         return flags
 
     def _compile_core(self, args: Any, return_type: Any) -> Any:
         result = super()._compile_core(args, return_type)
-        result.library.identity = (self.py_func.__module__, self.py_func.__qualname__, tuple(args))
+        result.library.identity = identity(result.fndesc, args)
         result = result._replace(entry_point=object())  # the name under which callers find it
         result.target_context.insert_user_function(result.entry_point, result.fndesc, [result.library])
         return result
@@ -158,7 +158,7 @@ class CalleeStore(caching.CompileResultCacheImpl):
     def check_cachable(self, result: Any) -> bool:
         result.library._ensure_finalized()
         kernels = [other for other in result.library._linking_libraries if isinstance(other, CalleeLibrary)]
-        return not result.library.has_dynamic_globals and all(findable(other.identity) for other in kernels)
+        return not result.library.has_dynamic_globals and all(findable(*other.identity) for other in kernels)
 
     def reduce(self, result: Any) -> tuple:
         module, kernels = result.library._final_module.clone(), []
@@ -176,11 +176,14 @@ class CalleeStore(caching.CompileResultCacheImpl):
         name, bitcode, kernels, description, env, signature, reload_init, others = payload
         for function in reload_init:
             function()
+        needed = [found(*kernel) for kernel in dict.fromkeys(kernels)]
+        if None in needed:
+            return None
         library = CalleeLibrary(context.codegen(), name)
         library._final_module = llvm.parse_bitcode(bitcode)
-        library._linking_libraries = [rtsys.library, *(found(*identity) for identity in dict.fromkeys(kernels))]
+        library._linking_libraries = [*needed, rtsys.library]
         library._finalized = True
-        library.identity = (description.modname, description.qualname, tuple(signature.args))
+        library.identity = identity(description, signature.args)
         return compiler.compile_result(
             target_context=context, typing_context=context.typing_context, library=library, environment=env,
             entry_point=object(), fndesc=description, signature=signature, objectmode=False, lifted=(),
@@ -188,21 +191,39 @@ class CalleeStore(caching.CompileResultCacheImpl):
         )  # fmt: skip
 
 
-class CalleeCache(caching.FunctionCache):
+class CheckedCache(caching.FunctionCache):
+    """Numba's cache, safe against processes that save two signatures of a function at the same time as one file."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        result = super().load_overload(sig, target_context)
+        return (
+            result if result and tuple(result.signature.args) == tuple(sigutils.normalize_signature(sig)[0]) else None
+        )
+
+
+class CalleeCache(CheckedCache):
+    """The cache of callee forms."""
+
     _impl_class = CalleeStore
 
 
-def findable(identity: tuple) -> bool:
+def identity(description: Any, args: Any) -> tuple:
+    """How another process finds the callee form of a kernel."""
+    return description.modname, description.qualname, tuple(args), description.llvm_func_name
+
+
+def findable(module: str, name: str, *_: Any) -> bool:
     """Whether another process finds this kernel by its name, and its source is part of the cache's name."""
-    module, name, _ = identity
-    return module.partition(".")[0] == __package__ and isinstance(getattr(sys.modules[module], name, None), Kernel)
+    ours = module.partition(".")[0] == __package__
+    return ours and isinstance(getattr(sys.modules.get(module), name, None), Kernel)
 
 
-def found(module: str, name: str, args: tuple) -> Any:
-    """The library of a kernel's callee form."""
+def found(module: str, name: str, args: tuple, symbol: str) -> Any:
+    """The library of a kernel's callee form; None if a process that ran beside the first gave it another symbol."""
     callee = getattr(importlib.import_module(module), name)._callee
     callee.compile(args)
-    return callee.overloads[args].library
+    result = callee.overloads[args]
+    return result.library if result.fndesc.llvm_func_name == symbol else None
 
 
 class Callee(registry.CPUDispatcher):
@@ -263,7 +284,7 @@ class Kernel(registry.CPUDispatcher):
         self._compiler.callee = self._callee
 
     def enable_caching(self) -> None:
-        super().enable_caching()
+        self._cache = CheckedCache(self.py_func)
         self._callee.enable_caching()
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
@@ -274,14 +295,14 @@ class Kernel(registry.CPUDispatcher):
         return self._callee.compile(args)
 
 
-def lean_kernel(plain: Any, signatures: tuple = (), *, cache: bool) -> Kernel:
+def kernel(plain: Any, signatures: tuple, *, cache: bool) -> Kernel:
     """The function and options of Numba's dispatcher ``plain``, in two forms."""
-    kernel = Kernel(plain.py_func, plain.locals, plain.targetoptions)
+    made = Kernel(plain.py_func, plain.locals, plain.targetoptions)
     if cache:
-        kernel.enable_caching()
+        made.enable_caching()
     if signatures:
-        with typeinfer.register_dispatcher(kernel):
+        with typeinfer.register_dispatcher(made):
             for signature in signatures:
-                kernel.compile(signature)
-        kernel.disable_compile()
-    return kernel
+                made.compile(signature)
+        made.disable_compile()
+    return made
