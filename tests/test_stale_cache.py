@@ -35,6 +35,7 @@ def package(tmp_path):
     root = tmp_path / "src" / "stickslip"
     shutil.copytree(SOURCE / "math", root / "math", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(SOURCE / "_jit.py", root)
+    shutil.copy(SOURCE / "_lean.py", root)
     (root / "__init__.py").write_text("")
     (root / "caller.py").write_text(CALLER)
     return root

@@ -21,7 +21,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, overload
 
@@ -36,6 +36,8 @@ WITHOUT_HELPERS = ("cli", "lab", "problem_files", "record", "scenes", "simulatio
 """Packages whose edits leave compiled code as it is."""
 VERSION = r"[0-9a-f]{16}"
 """What the name of a version's folder looks like."""
+CHECKED = ("0.68",)
+"""The minor versions of Numba whose internals ``_lean`` was checked with."""
 KEPT_CACHES = 4
 """How many source versions keep their compiled code; older ones are deleted when a new one is created."""
 
@@ -122,15 +124,39 @@ def compiled(signature: Any, func: F) -> F:
     return _njit(func, signature)
 
 
+@cache
+def two_forms() -> Any:
+    """The module that compiles kernels once; None, and a warning, where this version of Numba is not known from inside.
+
+    Its import is part of the question, because a Numba that is not known may lack what it imports.
+    """
+    with suppress(ImportError, AttributeError):
+        if numba.__version__.rpartition(".")[0] in CHECKED:
+            from stickslip import _lean
+
+            if _lean.complete():
+                return _lean
+    warnings.warn(
+        f"kernels compile the slow way: stickslip knows the inside of Numba {', '.join(CHECKED)}, not of "
+        f"{numba.__version__}; results are the same",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return None
+
+
 def _njit(func: F, *signature: Any, inline: bool = True) -> Any:
     config: Any = numba_config
     previous = config.CACHE_DIR
     config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
     try:
         ours = func.__module__.partition(".")[0] == __package__
-        options = OPTIONS | {"cache": ours, "nogil": True, "error_model": "numpy", "forceinline": inline}
+        options = OPTIONS | {"nogil": True, "error_model": "numpy", "forceinline": inline}
         decorate: Any = numba.njit
-        return decorate(*signature, **options)(func)
+        lean = None if numba_config.DISABLE_JIT else two_forms()
+        if lean is None:
+            return decorate(*signature, cache=ours, **options)(func)
+        return lean.kernel(decorate(**options)(func), signature, cache=ours)
     finally:
         config.CACHE_DIR = previous
 

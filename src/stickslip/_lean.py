@@ -1,0 +1,308 @@
+"""Kernels that compile once.
+
+Numba compiles every function as if somebody called it from Python: it inlines the callees, optimises the whole tree
+below it, emits machine code and adds a wrapper that unpacks Python's arguments. In a tree of kernels that is ten
+levels deep the same code is so optimised and emitted ten times, and only the top is ever called.
+
+A ``Kernel`` has two forms, each made when it is first needed:
+
+* The callee form is what other kernels link: LLVM's intermediate code of this one function, and no machine code.
+* The entry form is what Python calls: the callee form and everything below it, linked, optimised and emitted once,
+  with wrappers around it.
+
+This rests on internals of Numba: ``_jit`` imports it only with a version of Numba that it was checked with.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba.core import caching, codegen, compiler, dispatcher, environment, registry, sigutils, typeinfer, typing
+from numba.core.runtime import rtsys
+
+NEEDED = (
+    (codegen.JITCodeLibrary, "_optimize_final_module _optimize_functions _get_module_for_linking finalize"),
+    (codegen.JITCodeLibrary, "_finalize_dynamic_globals add_linking_library enable_object_caching"),
+    (compiler.Compiler, "compile_extra"),
+    (compiler.Flags, "values no_compile no_cpython_wrapper no_cfunc_wrapper forceinline"),
+    (caching.CompileResultCacheImpl, "get_filename_base check_cachable reduce rebuild"),
+    (caching.FunctionCache, "_impl_class load_overload save_overload"),
+    (compiler.CompileResult, "_find_referenced_environments"),
+    (type(rtsys), "library"),
+    (dispatcher._FunctionCompiler, "compile _compile_core _customize_flags"),
+    (environment, "lookup_environment"),
+    (registry.CPUDispatcher, "compile add_overload get_call_template get_overload nopython_signatures"),
+)
+"""What is used of Numba's internals."""
+
+
+def complete() -> bool:
+    """Whether this version of Numba has all of them."""
+    return all(hasattr(owner, name) for owner, names in NEEDED for name in names.split())
+
+
+class CalleeLibrary(codegen.JITCodeLibrary):
+    """The code of one kernel, and which libraries it needs; it never becomes machine code by itself."""
+
+    identity = ("", "", (), "")
+    """The kernel's module, name and types of arguments, and the symbol of its function."""
+    optimised = False
+    """Whether the kernel is called and not inlined; it is then optimised on its own, with all that it needs."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        self._finalized = True
+        if self.optimised:
+            self._final_module = gathered(self)
+            self._linking_libraries = []
+            self._optimize_final_module()
+        make_shareable(self._final_module)
+        self._finalize_dynamic_globals()
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+    def _get_module_for_linking(self) -> Any:
+        """For functions that are no kernels: Numba links one module, so it has to hold everything."""
+        self._ensure_finalized()
+        if self._shared_module is None:
+            self._shared_module = gathered(self)
+        return self._shared_module
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+
+def make_shareable(module: Any) -> None:
+    """Let several modules define the functions of this one, and let the optimiser drop those that nobody calls."""
+    for function in module.functions:
+        if not function.is_declaration and function.linkage == llvm.Linkage.external:
+            function.linkage = "linkonce_odr"
+
+
+def gathered(library: Any) -> Any:
+    """One module with the code of a callee's library and of all that it needs, each once.
+
+    Callers come before their callees, because LLVM's linker drops a shareable function that nobody has called so far.
+    """
+    callees_first: list[Any] = []
+    seen = set()
+
+    def visit(needed: Any) -> None:
+        seen.add(needed)
+        needed._ensure_finalized()
+        if isinstance(needed, CalleeLibrary):
+            for other in needed._linking_libraries:
+                if other not in seen:
+                    visit(other)
+        callees_first.append(needed)
+
+    visit(library)
+    module = library._final_module.clone()
+    for other in reversed(callees_first[:-1]):
+        own = other._final_module if isinstance(other, CalleeLibrary) else other._get_module_for_linking()
+        module.link_in(own, preserve=True)
+    return module
+
+
+class CalleePipeline(compiler.Compiler):
+    """Numba's compiler, into a library that stays without machine code."""
+
+    def compile_extra(self, func: Any) -> Any:
+        self.state.library = CalleeLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.library.optimised = not self.state.flags.forceinline
+        return super().compile_extra(func)
+
+
+class QuickFlags(compiler.Flags):
+    """Numba's options of a function, compared quickly: type inference does it for every call of a built-in function."""
+
+    _hash = hash(compiler.Flags())  # Numba's hash is that of the names of the options, so it is the same for all
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, compiler.Flags) and (self._values == other._values or self.values() == other.values())
+
+
+class CalleeCompiler(dispatcher._FunctionCompiler):
+    """Numba's compilation of a function, with what makes it a callee form."""
+
+    def _customize_flags(self, flags: Any) -> Any:
+        flags = QuickFlags(flags)
+        flags.no_compile = flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        return flags
+
+    def _compile_core(self, args: Any, return_type: Any) -> Any:
+        result = super()._compile_core(args, return_type)
+        result.library.identity = identity(result.fndesc, args)
+        result = result._replace(entry_point=object())  # the name under which callers find it
+        result.target_context.insert_user_function(result.entry_point, result.fndesc, [result.library])
+        return result
+
+
+class CalleeStore(caching.CompileResultCacheImpl):
+    """How callee forms are kept on disk: the code of the kernel itself, and which kernels it calls."""
+
+    def get_filename_base(self, fullname: str, abiflags: str) -> str:
+        return "callee-" + super().get_filename_base(fullname, abiflags)
+
+    def check_cachable(self, result: Any) -> bool:
+        result.library._ensure_finalized()
+        kernels = [other for other in result.library._linking_libraries if isinstance(other, CalleeLibrary)]
+        return not result.library.has_dynamic_globals and all(findable(*other.identity) for other in kernels)
+
+    def reduce(self, result: Any) -> tuple:
+        module, kernels = result.library._final_module.clone(), []
+        for other in result.library._linking_libraries:
+            if isinstance(other, CalleeLibrary):
+                kernels.append(other.identity)
+            elif other is not rtsys.library:
+                module.link_in(other._get_module_for_linking(), preserve=True)
+        description = result.fndesc
+        description.typemap = description.calltypes = None
+        state = (result.environment, result.signature, result.reload_init, result._find_referenced_environments())
+        return result.library.name, module.as_bitcode(), kernels, description, *state
+
+    def rebuild(self, context: Any, payload: tuple) -> Any:
+        name, bitcode, kernels, description, env, signature, reload_init, others = payload
+        for function in reload_init:
+            function()
+        needed = [found(*kernel) for kernel in dict.fromkeys(kernels)]
+        if None in needed:
+            return None
+        library = CalleeLibrary(context.codegen(), name)
+        library._final_module = llvm.parse_bitcode(bitcode)
+        library._linking_libraries = [*needed, rtsys.library]
+        library._finalized = True
+        library.identity = identity(description, signature.args)
+        return compiler.compile_result(
+            target_context=context, typing_context=context.typing_context, library=library, environment=env,
+            entry_point=object(), fndesc=description, signature=signature, objectmode=False, lifted=(),
+            reload_init=reload_init, referenced_envs=others, metadata={},
+        )  # fmt: skip
+
+
+class CheckedCache(caching.FunctionCache):
+    """Numba's cache, safe against processes that save two signatures of a function at the same time as one file."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        result = super().load_overload(sig, target_context)
+        return (
+            result if result and tuple(result.signature.args) == tuple(sigutils.normalize_signature(sig)[0]) else None
+        )
+
+
+class CalleeCache(CheckedCache):
+    """The cache of callee forms."""
+
+    _impl_class = CalleeStore
+
+
+def identity(description: Any, args: Any) -> tuple:
+    """How another process finds the callee form of a kernel."""
+    return description.modname, description.qualname, tuple(args), description.llvm_func_name
+
+
+def findable(module: str, name: str, *_: Any) -> bool:
+    """Whether another process finds this kernel by its name, and its source is part of the cache's name."""
+    ours = module.partition(".")[0] == __package__
+    return ours and isinstance(getattr(sys.modules.get(module), name, None), Kernel)
+
+
+def found(module: str, name: str, args: tuple, symbol: str) -> Any:
+    """The library of a kernel's callee form; None if a process that ran beside the first gave it another symbol."""
+    callee = getattr(importlib.import_module(module), name)._callee
+    callee.compile(args)
+    result = callee.overloads[args]
+    return result.library if result.fndesc.llvm_func_name == symbol else None
+
+
+class Callee(registry.CPUDispatcher):
+    """The callee forms of a kernel."""
+
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
+        super().__init__(py_func, locals, targetoptions, CalleePipeline)
+        self._compiler = CalleeCompiler(py_func, self.targetdescr, targetoptions, locals, CalleePipeline)
+
+    def enable_caching(self) -> None:
+        self._cache = CalleeCache(self.py_func)
+
+    def add_overload(self, result: Any) -> None:
+        self.overloads[tuple(result.signature.args)] = result
+
+
+class EntryCompiler(dispatcher._FunctionCompiler):
+    """Makes an entry form of the callee form."""
+
+    callee: Callee
+
+    def compile(self, args: Any, return_type: Any) -> Any:
+        self.callee.compile(args if return_type is None else typing.signature(return_type, *args))
+        return entry_form(self.callee.overloads[tuple(args)])
+
+
+def entry_form(callee: Any) -> Any:
+    """Link, optimise and emit a callee form, with wrappers for Python and for C around it."""
+    context, description = callee.target_context, callee.fndesc
+    library = context.codegen().create_library(callee.library.name)
+    library.enable_object_caching()
+    callee.library._ensure_finalized()
+    library._final_module = gathered(callee.library)
+    library._final_module.name = library.name
+    library._final_module.get_function(description.llvm_func_name).linkage = "external"
+    library._reload_init.update(callee.reload_init)
+    wrapping = (library, description, callee.environment, callee.call_helper)
+    with context.push_code_library(library):
+        context.create_cpython_wrapper(*wrapping, release_gil=True)
+        context.create_cfunc_wrapper(*wrapping)
+    library.finalize()
+    for variable in library._final_module.global_variables:
+        known = environment.lookup_environment(variable.name)
+        if known is not None:
+            library.codegen.set_env(variable.name, known)
+    function = context.get_executable(library, description, callee.environment)
+    return callee._replace(entry_point=function, library=library, metadata={})
+
+
+class Kernel(registry.CPUDispatcher):
+    """A compiled function with a form for Python and a form for kernels."""
+
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
+        super().__init__(py_func, locals, targetoptions)
+        self._callee = Callee(py_func, locals, targetoptions)
+        self._callee._compiling_counter = self._compiling_counter  # how Numba notices recursion
+        self._compiler = EntryCompiler(py_func, self.targetdescr, targetoptions, locals, compiler.Compiler)
+        self._compiler.callee = self._callee
+
+    def enable_caching(self) -> None:
+        self._cache = CheckedCache(self.py_func)
+        self._callee.enable_caching()
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return (self._callee if self._can_compile else super()).get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        args, _ = sigutils.normalize_signature(sig)
+        return self._callee.compile(args)
+
+
+def kernel(plain: Any, signatures: tuple, *, cache: bool) -> Kernel:
+    """The function and options of Numba's dispatcher ``plain``, in two forms."""
+    made = Kernel(plain.py_func, plain.locals, plain.targetoptions)
+    if cache:
+        made.enable_caching()
+    if signatures:
+        with typeinfer.register_dispatcher(made):
+            for signature in signatures:
+                made.compile(signature)
+        made.disable_compile()
+    return made
