@@ -1,8 +1,8 @@
-"""All contacts of an instant between convex shapes: broad phase, then one function per pair of kinds.
+"""All contacts of a state between convex shapes: broad phase, then one function per pair of kinds.
 
-    places of shapes → candidates, sorted by kinds → FUNCTIONS[kind, kind] on each stretch → contacts
+    poses of shapes → candidates, sorted by kinds → FUNCTIONS[kind, kind] on the candidates of each → contacts
 
-Each function is compiled when a scene first needs it. Buffers that are full are grown and the search repeated.
+Each function is compiled when a scene first needs it. If a buffer is full, it is grown and the search repeated.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ FUNCTIONS = {
     ("cylinder", "mesh"): cylinder_mesh,
     ("mesh", "mesh"): mesh_mesh,
 }
-"""Kinds, lower one first as in ``geometry.NAMES`` → f(geometry, placed, work, pairs (n, 2), margin, found)."""
+"""(kind, kind), lower one first as in ``geometry.NAMES`` → f(geometry, placed, work, pairs (n, 2), margin, found)."""
 
 
 @kernel
@@ -81,7 +81,7 @@ def begin(shapes, rules, kin, placed, margin, cell, grid, candidates):
 class ConvexDetector(Detector):
     """Planes, spheres, boxes, capsules, cylinders and convex meshes against each other, with full manifolds.
 
-    ``margin`` [m]: contacts with gaps below it are found, penetrating or not; see docs/collision.md.
+    It finds contacts with gaps below ``margin`` [m], penetrating or not; see docs/collision.md.
     """
 
     def __init__(self, model: Model, margin: float) -> None:
@@ -111,7 +111,7 @@ class ConvexDetector(Detector):
         finish(self.geometry.shapes, self.placed, kin, found, contacts.arrays, self.material)
 
     def find_raw(self, kin: Kinematics) -> Found:
-        """The contacts between shapes, before bodies are put in order."""
+        """The raw contacts between shapes, before ``finish``."""
         shapes = self.geometry.shapes
         while True:
             begin(shapes, self.rules, kin, self.placed, self.margin, self.cell, self.grid, self.candidates)
