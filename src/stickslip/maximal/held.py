@@ -1,10 +1,11 @@
-"""Corrections of joints that leave contacts alone: those that carry impulses keep their normal velocities.
+"""Corrections of joints that do not change the normal velocities of contacts that carry impulses.
 
     u' = u − K·Nᵀ·(N·K·Nᵀ)⁺·N·u
 
-u: a correction with G·u = r; N (k, nv): the contacts' normal rows; K: how bodies respond to impulses while the joints
-hold, G·K = 0. G·u' = r still, and N·u' = 0 wherever joints and contacts do not contradict each other; where they do,
-the joints win, and eigenvalues below ``REDUNDANT`` of the largest count as zero (four contacts of a box on a floor).
+u is a correction with G·u = r; N (k, nv) are the contacts' normal rows; K is the response of the bodies to impulses
+with the joints enforced, G·K = 0. Then G·u' = r still holds, and N·u' = 0 unless joints and contacts contradict each
+other; in that case the joints take precedence. Eigenvalues below ``REDUNDANT`` of the largest count as zero, as for the
+four contacts of a box on a floor.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ REDUNDANT = 1e-8
 
 
 class Held:
-    """Normal rows N (k, nv) that corrections leave alone; ``constraints`` must be factorised."""
+    """Normal rows N (k, nv) whose velocities corrections do not change; ``constraints`` must be factorised."""
 
     def __init__(self, constraints: Constraints, rows: sparse.csr_array) -> None:
         self.rows = rows
