@@ -5,13 +5,13 @@
 * Balancing: D is a diagonal matrix of powers of two that makes the norms of rows and columns of D⁻¹AD alike (Osborne).
   The search for D may start from the D of a similar matrix; it then takes one sweep instead of several.
 * Degree j and scaling s: those that reach a tolerance with the fewest matrix products (``pade.py``), or a fixed number
-  of products without scaling, as in Hammoud et al., Sec. V-C, eqs. (27)–(32).
-* r_j = (V − U)⁻¹(V + U) with odd and even parts U, V (Higham 2005). Without squaring, the linear system is solved for
-  the wanted columns only, as in eq. (33).
-* Squaring acts on F = r − 1 = (V − U)⁻¹·2U, by F ← F² + 2F, instead of on r. Slow modes beside fast ones have
-  r ≈ 1 − δ after scaling, and storing r would round δ off. With K = 1e8 N/m and dampers up to ‖A‖ = 1e13 the averages
-  of ``viscoelastic_pade.py`` then keep 11 digits instead of 4. Once every mode has decayed, ‖r‖ < ½, r itself is
-  squared, because F ≈ −1 would round off the small result.
+  of products without scaling, as in Hammoud et al., Sec. V-C.
+* r_j = (V − U)⁻¹(V + U) with odd and even parts U, V (eq. (31); Higham 2005). Without squaring, the linear system is
+  solved for the wanted columns only, as in eq. (33).
+* Squaring (eq. (32)) acts on F = r − 1 = (V − U)⁻¹·2U, by F ← F² + 2F, instead of on r. Slow modes beside fast ones
+  have r ≈ 1 − δ after scaling, and storing r would round δ off. With K = 1e8 N/m and dampers up to ‖A‖ = 1e13 the
+  averages of ``viscoelastic_pade.py`` then keep 11 digits instead of 4. Once every mode has decayed, ‖r‖ < ½, r itself
+  is squared, because F ≈ −1 would round off the small result.
 
 Differs from the paper in: the squaring; balancing by powers of two.
 

@@ -10,7 +10,7 @@ With poles ρ (the zeros of q, all to the right of the imaginary axis), r_j is a
 (1 + z/ρ)/(1 − z/ρ): each needs one linear system and no matrix product. A conjugate pair of poles is a single complex
 system, since (1 + z/ρ)(1 + z/ρ̄) / ((1 − z/ρ)(1 − z/ρ̄)) = 1 + 2·Re[κ/(1 − z/ρ)] with κ = 2i·Re ρ/Im ρ.
 
-References: Higham, SIAM J. Matrix Anal. Appl. 26(4), 2005; Hammoud et al., Sec. V, eqs. (26)–(33).
+References: Higham, SIAM J. Matrix Anal. Appl. 26(4), 2005; Hammoud et al., Sec. V, eqs. (31), (32).
 """
 
 from __future__ import annotations

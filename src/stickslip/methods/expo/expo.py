@@ -1,26 +1,26 @@
 """Expo: exponential integration of stiff viscoelastic contacts (Hammoud, Olivieri, Righetti, Carpentier, Del Prete).
 
-Seen from the n contacts, the motion is p̈ = Υλ + p̈_free, λ = −K·Δp − B·Δṗ (eqs. 9–11). With Υ = J·M⁻¹·Jᵀ and p̈_free
-frozen for one step this is linear, and is integrated exactly, however stiff. What the robot feels are two averages of
-the contact forces (23), (25), inside their friction cones:
+At the n contacts, the motion is p̈ = Υλ + p̈_free, λ = −K·Δp − B·Δṗ (eqs. (2), (9)–(11)). With Υ = J·M⁻¹·Jᵀ and p̈_free
+frozen for one step this is linear and is integrated exactly, however stiff. The robot moves under two averages of the
+contact forces, eqs. (23) and (25), inside their friction cones:
 
-    λ̄  = 1/dt   ∫λ   moves the velocity:       v⁺ = v + dt·(a_free + M⁻¹Jᵀλ̄)
-    λ̿  = 2/dt²  ∫∫λ  moves the configuration:  q⁺ = q ⊕ dt·(v + dt/2·(a_free + M⁻¹Jᵀλ̿))
+    λ̄  = 1/dt   ∫λ    (23)  moves the velocity:       v⁺ = v + dt·(a_free + M⁻¹Jᵀλ̄)                (14), (24)
+    λ̿  = 2/dt²  ∫∫λ   (25)  moves the configuration:  q⁺ = q ⊕ dt·(v + dt/2·(a_free + M⁻¹Jᵀλ̿))     (19), (20), (26)
 
-Exact for constant Υ and p̈_free; these are evaluated where the robot will be in the middle of the step if it moves on as
-it does, which leaves errors of second order from the configuration and of first order from velocities and impacts.
-Sizes: Υ is 3n×3n; islands of contacts that share no moving body are solved one by one. Cost per step: linear in the
-links, cubic in the contacts of an island, or in six times the links that they lie on.
+The step is exact for constant Υ and p̈_free. They are evaluated where the robot would be in the middle of the step at
+its current velocity, which leaves errors of second order from the configuration and of first order from velocities and
+impacts. Sizes: Υ is 3n×3n; islands of contacts that share no moving body are solved one by one. Cost per step: linear
+in the links, cubic in the contacts of an island or in six times the number of their links.
 
 Differs from the paper in: Υ and p̈_free are those of the middle of the step, not of its beginning; a step in which a gap
-would close in free motion is divided there, so that a contact is not seen up to a step late; the averages are from
-the modes of the contact dynamics, in closed form, where all contacts of an island have the same B/K
-(``modes.py``), else from Padé approximants of systems of half the size (``viscoelastic_pade.py``), of an
-order and a number of repetitions that follow from the norm; slipping contacts are integrated again as such instead of
-being clipped (``average_forces.py``); projection scales the tangential force and keeps the normal one, as the
-authors' code does; detection and anchors are updated at the beginning of a step instead of its end (the same thing);
-joint damping, springs, limits and servos are treated implicitly, so that they do not limit dt; contact points on
-spheres and on moving bodies have the acceleration terms of their wandering (``contact_space.py``).
+would close in free motion is divided there, so that a contact is not detected up to a step late; the averages have a
+closed form by the modes of the contact dynamics if all contacts of an island have the same B/K (``modes.py``), and
+otherwise come from Padé approximants of systems of half the size (``viscoelastic_pade.py``), whose order and number of
+repetitions follow from the norm; slipping contacts are integrated again as such instead of being clipped
+(``average_forces.py``); projection scales the tangential force and keeps the normal one, as the authors' code does;
+detection and anchors are updated at the beginning of a step instead of its end, which is equivalent; joint damping,
+springs, limits and servos are treated implicitly, so that they do not limit dt; accelerations of contact points that
+move over the bodies, on spheres and on moving bodies, are included (``contact_space.py``).
 """
 
 from __future__ import annotations
@@ -72,23 +72,23 @@ class ContactWork(NamedTuple):
     island: IslandWork
     averages: Averages
     near: Contacts
-    """What may touch within the step."""
+    """Contacts that may begin within the step."""
 
 
 MOST_PIECES = 10
-"""Into which a step is divided where contacts begin."""
+"""Largest number of substeps into which a step is divided where contacts begin."""
 SHORTEST = 1e-9
-"""Of the rest of a step: no piece but the last is shorter."""
+"""Shortest substep but the last, as a fraction of the rest of the step."""
 FAST = 10.0
-"""[m/s] contacts that close faster than this are not foreseen."""
+"""Largest approach velocity of contacts that are predicted [m/s]."""
 HARD = 400.0
-"""[m/s²] nor those that are pressed together harder."""
+"""Largest approach acceleration of contacts that are predicted [m/s²]."""
 TOUCHING = 1e-12
-"""[m] depth at which the next piece begins, so that the contact is found there."""
+"""Depth at which the next substep begins, so that the contact is detected there [m]."""
 
 
 class JointWork(NamedTuple):
-    """Scratch per velocity."""
+    """Scratch per joint velocity."""
 
     stiffness: np.ndarray
     damping: np.ndarray
@@ -99,16 +99,16 @@ class JointWork(NamedTuple):
     middle: np.ndarray
     """(nq,) the configuration where Υ and p̈_free are evaluated."""
     q: np.ndarray
-    """(nq,) at the beginning of the step."""
+    """(nq,) configuration at the beginning of the step."""
     v: np.ndarray
-    """(nv,)."""
+    """(nv,) velocity at the beginning of the step."""
     elapsed: np.ndarray
-    """(1,) since the anchors were last moved [s]; part of the memory."""
+    """(1,) time since the anchors were last moved [s]; part of the memory."""
 
 
 @kernel
 def look_ahead(world, work, joints, contacts, ahead, q, v):
-    """Kinematics and contact points after ``ahead`` [s], if all moved on as it does now; gaps and springs stay."""
+    """Kinematics and contact points after ``ahead`` [s] at the current velocity; gaps and springs do not change."""
     integrate(world.tree, q, v, ahead, joints.middle)
     poses_and_velocities(world, work, joints.middle, v)
     for c in range(contacts.found[0]):
@@ -136,7 +136,7 @@ def free_motion(world, work, expo, joints, inputs, dt, q, v):
 
 @kernel
 def islands_fit(world, expo, contacts):
-    """Whether the matrices are large enough; asked before the anchors move, since the step may have to be repeated."""
+    """Whether the matrices are large enough; checked before the anchors move, since the step may be repeated."""
     islands = expo.islands
     for i in range(find_islands(world.support, contacts, islands)):
         if 3 * (islands.start[i + 1] - islands.start[i]) > expo.island.y.shape[0]:
@@ -161,7 +161,7 @@ def contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt):
 
 @kernel
 def add_contact_acceleration(world, expo, nc, force, free, out):
-    """out = free + M⁻¹Jᵀλ."""
+    """out = free + M⁻¹Jᵀλ, eq. (13)."""
     support, rows, L = world.support, expo.rows, expo.mass.L
     for d in range(out.shape[0]):
         out[d] = 0.0
@@ -178,7 +178,7 @@ def add_contact_acceleration(world, expo, nc, force, free, out):
 
 @kernel
 def accelerate(world, work, expo, joints, contacts, inputs, ahead, passes, matmuls, tolerance, dt, q, v):
-    """``work.acceleration`` under λ̄ and ``joints.mean`` under λ̿."""
+    """``work.acceleration`` under λ̄, eq. (24), and ``joints.mean`` under λ̿, eq. (26)."""
     if ahead > 0.0:
         look_ahead(world, work, joints, contacts, ahead, q, v)
     free_motion(world, work, expo, joints, inputs, dt, q, v)
@@ -193,6 +193,7 @@ def accelerate(world, work, expo, joints, contacts, inputs, ahead, passes, matmu
 
 @kernel
 def integrate_state(world, acceleration, mean, dt, q, v):
+    """v⁺ by eq. (24) and q⁺ by eqs. (19), (20), (26)."""
     for d in range(v.shape[0]):
         mean[d] = v[d] + 0.5 * dt * mean[d]
         v[d] += dt * acceleration[d]
@@ -201,7 +202,7 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 
 @kernel
 def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
-    """The time until the first gap closes, as all would move without contact forces, at most ``most`` [s]."""
+    """The time until the first gap closes in motion without contact forces, at most ``most`` [s]."""
     near, first, soon = expo.near, most, False
     find_contacts(world.pairs, work.kin, most * FAST, near)
     contact_velocities(work.kin, near)
@@ -223,7 +224,7 @@ def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
 
 @kernel
 def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q, v):
-    """A step, or its part up to the next touchdown; returns (status, length). ``last``: nothing may be left over."""
+    """A step, or its part up to the next touchdown; returns (status, length). ``last`` means that all is taken."""
     middle, _, passes, matmuls, tolerance = how
     poses_and_velocities(world, work, q, v)
     status = detect(world, work, contacts)
@@ -333,18 +334,18 @@ class Expo(Viscoelastic):
         self._make_work(len(self._buffer.pair), 3 * min(8, len(self._buffer.pair)))
 
     def _make_work(self, contacts: int, rows: int) -> None:
-        """Scratch for so many contacts, and so many rows in one island."""
+        """Allocate scratch for a number of contacts and a number of rows in one island."""
         self.expo = ContactWork(
             mass=make_data(self.model).mass,
             rows=make_contact_rows(self.model.support, contacts),
             islands=make_islands(self.model.nv, contacts),
             island=make_island_work(rows),
             averages=make_averages(contacts),
-            near=make_contacts(max(contacts, total(self.world.pairs))),  # nothing grows this one: all may be near
+            near=make_contacts(max(contacts, total(self.world.pairs))),  # never grows; all pairs may be near
         )
 
     def grow(self) -> None:
-        """After CONTACTS_FULL: either the buffer of contacts or the matrix of an island was too small."""
+        """Grow what was too small after CONTACTS_FULL: the buffer of contacts or the matrices of an island."""
         rows = len(self.expo.island.y)
         if len(self.contacts) > len(self._buffer.pair):
             self.contacts.grow()
@@ -353,7 +354,7 @@ class Expo(Viscoelastic):
         self._make_work(len(self._buffer.pair), rows)
 
     def _fit_work(self) -> None:
-        """The buffer of contacts may have grown elsewhere: in an observation, in a Python collision function."""
+        """Grow the scratch if the buffer of contacts has grown in an observation or a Python collision function."""
         if len(self._buffer.pair) > len(self.expo.averages.phase):
             self._make_work(len(self._buffer.pair), len(self.expo.island.y))
 
@@ -372,7 +373,7 @@ class Expo(Viscoelastic):
         spring_damper(self.work.kin, self._buffer, self.anchors, self.joints.elapsed[0])
 
     def _solve(self, sim) -> None:
-        """For a Python collision function, whose contacts nobody can foresee: the step is not divided."""
+        """Accelerations of a step that is not divided: contacts of a Python collision function cannot be predicted."""
         middle, _, passes, matmuls, tolerance = self.how
         status = accelerate(
             self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs,

@@ -1,4 +1,4 @@
-"""What all steppers with spring-damper contacts share: the friction anchors, and the stages up to the forces."""
+"""Shared parts of all methods with spring-damper contacts: the friction anchors, and the stages up to the forces."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def gather_forces(world, work, inputs, q, v):
 
 
 class Viscoelastic(Method):
-    """A stepper with spring-damper contacts; their anchors are its memory."""
+    """A method with spring-damper contacts; their anchors are its memory."""
 
     reads = SPRINGS
     options: ClassVar[dict[str, str]] = {
