@@ -11,7 +11,7 @@ from math import sqrt
 from stickslip._jit import kernel
 from stickslip.collision.convex.geometry import CORNER, WITHIN, feature
 from stickslip.collision.convex.segments import across, clip, nearest_on_segments
-from stickslip.collision.convex.sphere_sphere import ball_ball
+from stickslip.collision.convex.spheres import ball_ball
 from stickslip.math.spatial import cross
 
 NEARLY = 1e-2

@@ -14,7 +14,7 @@ from stickslip._jit import kernel
 from stickslip.collision.convex.geometry import CORNER, WITHIN, emit_apart, feature
 from stickslip.collision.convex.rim import best_on_arc
 from stickslip.collision.convex.segments import across
-from stickslip.collision.convex.sphere_cylinder import point_cylinder
+from stickslip.collision.convex.spheres import point_cylinder
 from stickslip.math.spatial import cross, rotate, rotate_transposed
 
 ALONG = 0.1

@@ -31,14 +31,8 @@ from stickslip.collision.convex.geometry import (
     place_shapes,
 )
 from stickslip.collision.convex.placed_polyhedron import Work
-from stickslip.collision.convex.plane_box import plane_box
-from stickslip.collision.convex.plane_capsule import plane_capsule
-from stickslip.collision.convex.plane_cylinder import plane_cylinder
-from stickslip.collision.convex.plane_mesh import plane_mesh
-from stickslip.collision.convex.plane_sphere import plane_sphere
-from stickslip.collision.convex.sphere_box import sphere_box
-from stickslip.collision.convex.sphere_capsule import sphere_capsule
-from stickslip.collision.convex.sphere_sphere import sphere_sphere
+from stickslip.collision.convex.planes import plane_box, plane_capsule, plane_cylinder, plane_mesh, plane_sphere
+from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_sphere
 
 
 class Search(NamedTuple):

@@ -1,4 +1,4 @@
-"""Cylinder against polyhedron: the manifolds of box_cylinder and cylinder_mesh.
+"""Cylinder against polyhedron (box or convex mesh).
 
 1. ``cylinder_axis`` finds the axis n of largest gap, from the cylinder to the polyhedron. If that gap exceeds the
    margin, there is no contact.
@@ -21,7 +21,7 @@ from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.cylinder_axis import CAP, FACE, RIM_EDGE, SIDE_CORNER, SIDE_EDGE, cylinder_axis, grazes
 from stickslip.collision.convex.disc import Out, emit_on, face_plane, overlap_of_disc
 from stickslip.collision.convex.geometry import CORNER, WITHIN, feature
-from stickslip.collision.convex.placed_polyhedron import dot, facing, lowest
+from stickslip.collision.convex.placed_polyhedron import dot, facing, lowest, place
 from stickslip.collision.convex.polyhedron_polyhedron import SAME, TIE, incident
 
 FOLLOWS = 0.1
@@ -181,3 +181,23 @@ def cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin,
         along_side(geometry, placed, work, out, -1, which, ax, ay, az, r, h, nx, ny, nz, gap, margin, found)
     elif what == RIM_EDGE:
         rim_and_edge(geometry, placed, work, out, which, ax, ay, az, r, h, nx, ny, nz, gap, margin, found)
+
+
+@kernel
+def box_cylinder(geometry, placed, work, pairs, margin, found):
+    """Contacts of a cylinder with a box."""
+    P = placed.pos
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        place(geometry, placed, a, P[b, 0], P[b, 1], P[b, 2], work.vertex2, work.normal2)
+        cylinder_polyhedron(geometry, placed, work, b, a, False, margin, found)
+
+
+@kernel
+def cylinder_mesh(geometry, placed, work, pairs, margin, found):
+    """Contacts of a cylinder with a convex mesh."""
+    P = placed.pos
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        place(geometry, placed, b, P[a, 0], P[a, 1], P[a, 2], work.vertex2, work.normal2)
+        cylinder_polyhedron(geometry, placed, work, a, b, True, margin, found)

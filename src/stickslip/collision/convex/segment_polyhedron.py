@@ -1,4 +1,4 @@
-"""Capsule against polyhedron: box_capsule and capsule_mesh.
+"""Capsule against polyhedron (box or convex mesh).
 
 A capsule is a segment with a radius. If the segment is outside the polyhedron, contacts are those of balls on the
 segment (``point_polyhedron``, exact): the nearest ball, and, if the segment is nearly parallel to a face or an edge,
@@ -13,7 +13,7 @@ from math import inf, sqrt
 from stickslip._jit import kernel
 from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.geometry import CORNER, WITHIN, emit_apart, feature
-from stickslip.collision.convex.placed_polyhedron import dot, facing
+from stickslip.collision.convex.placed_polyhedron import dot, facing, place
 from stickslip.collision.convex.point_polyhedron import face_level, over_face, point_polyhedron
 from stickslip.collision.convex.segments import nearest_on_segments
 from stickslip.math.spatial import cross
@@ -181,3 +181,23 @@ def segment_polyhedron(geometry, placed, work, capsule, solid, turned, margin, f
     if two:
         emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(CORNER, 0, 0, 0), low, margin, found)
         emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(CORNER, 0, 1, 0), high, margin, found)
+
+
+@kernel
+def box_capsule(geometry, placed, work, pairs, margin, found):
+    """Contacts of a capsule with a box."""
+    P = placed.pos
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        place(geometry, placed, a, P[b, 0], P[b, 1], P[b, 2], work.vertex2, work.normal2)
+        segment_polyhedron(geometry, placed, work, b, a, False, margin, found)
+
+
+@kernel
+def capsule_mesh(geometry, placed, work, pairs, margin, found):
+    """Contacts of a capsule with a convex mesh."""
+    P = placed.pos
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        place(geometry, placed, b, P[a, 0], P[a, 1], P[a, 2], work.vertex2, work.normal2)
+        segment_polyhedron(geometry, placed, work, a, b, True, margin, found)
