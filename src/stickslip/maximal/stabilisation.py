@@ -8,7 +8,7 @@ would be open there by g, an impulse at the beginning of the step closes it:
 and, at the new poses, V ← V + M⁻¹·Gᵀ·μ with G·V = 0 until max |G·V| ≤ ε. Impulses come in opposite pairs at one point,
 so that momentum does not change. Soft rows (``maximal.soft_rows``) resist both corrections as they do in the step, so
 that a rotor is not moved without its inertia. The first correction keeps the normal velocities of contacts that carry
-impulses in the step (``maximal.held``).
+impulses in the step (``maximal.fixed_normals``).
 
 All joints are corrected at once, by the linear-time elimination of ``maximal.elimination``. The first correction uses M
 and G of the step's beginning, factorised once (a chord Newton iteration: the error shrinks by a factor of the order of
@@ -33,7 +33,7 @@ from stickslip.dynamics.data import Kinematics
 from stickslip.dynamics.kinematics import forward_kinematics
 from stickslip.errors import number
 from stickslip.maximal.constraints import Constraints
-from stickslip.maximal.held import Held
+from stickslip.maximal.fixed_normals import FixedNormals
 from stickslip.maximal.rows import joint_errors
 from stickslip.model.model import Model
 
@@ -64,7 +64,7 @@ class Stabilisation:
         ``constraints`` must be factorised at Q; ``kin`` ends at ``out``. ``contacts`` (k, nv) are rows of normal
         velocities that must not change.
         """
-        held: Held | None = None
+        fixed: FixedNormals | None = None
         error = np.empty(len(constraints.violation))
         self.position_iterations = 0
         while True:
@@ -76,8 +76,8 @@ class Stabilisation:
                 return
             change = constraints.correct(-error / dt)
             if contacts is not None:
-                held = held or Held(constraints, contacts)
-                change = held.keep(change)
+                fixed = fixed or FixedNormals(constraints, contacts)
+                change = fixed.apply(change)
             V += change
             self.position_iterations += 1
 

@@ -45,8 +45,8 @@ def sphere_box(geometry, placed, work, pairs, margin, found):
     """One contact.
 
     With x the centre in box axes, h the half edges and q = clip(x, −h, h): outside, n is along q − x and gap =
-    |q − x| − r; inside, n is minus the outward axis of the nearest face and gap = −depth − r. The contact point is q, or
-    inside the point of that face.
+    |q − x| − r; inside, n is minus the outward axis of the nearest face and gap = −depth − r. The contact point is q;
+    inside it is the point of that face.
     """
     P, R, size = placed.pos, placed.rot, geometry.shapes.size
     for k in range(pairs.shape[0]):

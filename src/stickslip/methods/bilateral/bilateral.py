@@ -31,7 +31,7 @@ from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
 from stickslip.errors import InputError, UnconvergedError, expected, number, unknown
 from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, bounded
-from stickslip.methods.bilateral.held_contacts import HeldContacts
+from stickslip.methods.bilateral.sticking_contacts import StickingContacts
 from stickslip.methods.materials import STICKING
 from stickslip.methods.soft.explicit import explicit_joint_gains, longest
 from stickslip.methods.soft.viscoelastic import gather_forces, update_kinematics
@@ -111,7 +111,7 @@ class BilateralMethod(Method):
                 raise InputError(f"{option}: the law 'none' has no contacts; leave it out, or use bilateral/sticking")
         self.left_out = getattr(self.detector, "left_out", {})
         self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=mu)
-        self._held, self._next = HeldContacts(), HeldContacts()
+        self._sticking, self._next = StickingContacts(), StickingContacts()
         self._damping, self._velocity = dt * model.joint_forces.damping, np.zeros(model.nv)
         self._solved, self._failed, self._moved = False, 0, np.zeros(model.nq)
         self.result: BilateralResult | None = None
@@ -149,15 +149,15 @@ class BilateralMethod(Method):
 
     def _formulate(self) -> None:
         """Determine the contacts that are constrained in this step, including new ones."""
-        contacts, kin, held = self.contacts, self.work.kin, self._next
+        contacts, kin, sticking = self.contacts, self.work.kin, self._next
         contact_velocities(kin, contacts.arrays)
-        held.take(self._held)
+        sticking.copy_from(self._sticking)
         n = len(contacts)
-        arrays, known = contacts.arrays, held.find(contacts.arrays.pair[:n])
+        arrays, known = contacts.arrays, sticking.find(contacts.arrays.pair[:n])
         approaching = arrays.velocity[:n, 0] <= 0.0
         new = np.flatnonzero((known < 0) & (arrays.gap[:n] <= self.touch) & approaching)
         for c in new:
-            held.hold(contacts, int(c), kin)
+            sticking.add(contacts, int(c), kin)
         self._formulated, self._new = True, len(new)
         self._constrain()
 
@@ -231,7 +231,7 @@ class BilateralMethod(Method):
                 state.v[:] = before
                 raise self._unconverged(left)
         if self._solved:  # else a Python solve stage wrote accelerations
-            self._held.take(self._next)
+            self._sticking.copy_from(self._next)
         if projecting:
             state.q[:] = self._moved
             self.work.acceleration[:] = (state.v - before) / self.dt
@@ -285,13 +285,13 @@ class BilateralMethod(Method):
         return worst
 
     def memory(self) -> dict[str, np.ndarray]:
-        return self._held.memory()
+        return self._sticking.memory()
 
     def make_room(self, pairs: int) -> None:
         """Nothing to do: entries are searched by id, not indexed by it."""
 
     def remember(self, memory) -> None:
-        self._held.make_room(len(memory["held_pair"]))
+        self._sticking.make_room(len(memory["held_pair"]))
         super().remember(memory)
 
     def stable_dt(self, state: State) -> float:

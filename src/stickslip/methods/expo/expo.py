@@ -75,7 +75,7 @@ class ContactWork(NamedTuple):
     """Contacts that may begin within the step."""
 
 
-MOST_PIECES = 10
+MOST_SUBSTEPS = 10
 """Largest number of substeps into which a step is divided where contacts begin."""
 SHORTEST = 1e-9
 """Shortest substep but the last, as a fraction of the rest of the step."""
@@ -85,6 +85,21 @@ HARD = 400.0
 """Largest approach acceleration of contacts that are predicted [m/s²]."""
 TOUCHING = 1e-12
 """Depth at which the next substep begins, so that the contact is detected there [m]."""
+
+
+class Settings(NamedTuple):
+    """The options of the method as kernels see them."""
+
+    freeze: float
+    """Where the contact dynamics is linearised, as a fraction of the step: 0 or ½."""
+    substeps: int
+    """Largest number of substeps into which touchdowns divide a step."""
+    passes: int
+    """Largest number of passes over the contacts of an island; 1 projects slipping ones on the cone."""
+    matmuls: int
+    """Order of the Padé approximant, or AUTO or PADE."""
+    tolerance: float
+    """Relative tolerance of the Padé approximants."""
 
 
 class JointWork(NamedTuple):
@@ -145,9 +160,10 @@ def islands_fit(world, expo, contacts):
 
 
 @kernel
-def contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt):
+def contact_forces(world, work, expo, contacts, settings, dt):
     """λ̄ and λ̿ of every contact, island by island."""
     support, L, islands = world.support, expo.mass.L, expo.islands
+    passes, matmuls, tolerance = settings.passes, settings.matmuls, settings.tolerance
     for c in range(contacts.found[0]):
         contact_jacobian(support, work.kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, expo.rows)
         eliminate(support, L, c, expo.rows)
@@ -177,12 +193,12 @@ def add_contact_acceleration(world, expo, nc, force, free, out):
 
 
 @kernel
-def accelerate(world, work, expo, joints, contacts, inputs, ahead, passes, matmuls, tolerance, dt, q, v):
+def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, q, v):
     """``work.acceleration`` under λ̄, eq. (24), and ``joints.mean`` under λ̿, eq. (26)."""
-    if ahead > 0.0:
-        look_ahead(world, work, joints, contacts, ahead, q, v)
+    if settings.freeze > 0.0:
+        look_ahead(world, work, joints, contacts, settings.freeze * dt, q, v)
     free_motion(world, work, expo, joints, inputs, dt, q, v)
-    status = contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt)
+    status = contact_forces(world, work, expo, contacts, settings, dt)
     if status != OK:
         return status
     nc = contacts.found[0]
@@ -223,9 +239,8 @@ def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
 
 
 @kernel
-def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q, v):
+def substep(world, work, expo, joints, contacts, anchors, inputs, settings, last, dt, q, v):
     """A step, or its part up to the next touchdown; returns (status, length). ``last`` means that all is taken."""
-    middle, _, passes, matmuls, tolerance = how
     poses_and_velocities(world, work, q, v)
     status = detect(world, work, contacts)
     if status == OK and not islands_fit(world, expo, contacts):
@@ -236,7 +251,7 @@ def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q
     if not last:
         h = min(dt, max(time_to_touchdown(world, work, expo, joints, inputs, dt, q, v), SHORTEST * dt))
     spring_damper(work.kin, contacts, anchors, joints.elapsed[0])
-    status = accelerate(world, work, expo, joints, contacts, inputs, middle * h, passes, matmuls, tolerance, h, q, v)
+    status = accelerate(world, work, expo, joints, contacts, inputs, settings, h, q, v)
     if status == OK:
         status = bounded(work.acceleration, v, h)
     if status == OK:
@@ -246,13 +261,14 @@ def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q
 
 
 @kernel
-def step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v):
+def step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, v):
     """One step, divided where a contact begins: the table of contents of the method."""
-    pieces, left = how[1], dt
+    left = dt
     copy_to(q, joints.q)
     copy_to(v, joints.v)
-    for k in range(pieces):
-        status, h = piece(world, work, expo, joints, contacts, anchors, inputs, how, k + 1 == pieces, left, q, v)
+    for k in range(settings.substeps):
+        last = k + 1 == settings.substeps
+        status, h = substep(world, work, expo, joints, contacts, anchors, inputs, settings, last, left, q, v)
         if status != OK:
             copy_to(joints.q, q)
             copy_to(joints.v, v)
@@ -264,10 +280,10 @@ def step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v):
 
 
 @kernel
-def advance(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v, n):
+def advance(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
     for k in range(n):
-        status = step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v)
+        status = step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, v)
         if status != OK:
             return status, k
     return OK, n
@@ -320,14 +336,13 @@ class Expo(Viscoelastic):
                 raise unknown(name, str(value), known)
         if number("tolerance", tolerance, "a number from 1e-15 to 1", least=1e-15) > 1.0:
             raise expected("tolerance", "a number from 1e-15 to 1", tolerance)
-        self.how = (
-            0.5 if freeze == "middle" else 0.0,
-            MOST_PIECES if landing == "divide" else 1,
-            MOST_PASSES if slip == "solve" else 1,
-            named[matmuls] if isinstance(matmuls, str) else int(matmuls),
-            float(tolerance),
+        self.settings = Settings(
+            freeze=0.5 if freeze == "middle" else 0.0,
+            substeps=MOST_SUBSTEPS if landing == "divide" else 1,
+            passes=MOST_PASSES if slip == "solve" else 1,
+            matmuls=named[matmuls] if isinstance(matmuls, str) else int(matmuls),
+            tolerance=float(tolerance),
         )
-        """Where to linearise (part of a step), most pieces of a step, passes over the contacts, order and tolerance."""
         stiffness, damping, free, mean = np.zeros((4, model.nv))
         middle, q = np.zeros((2, model.nq))
         self.joints = JointWork(stiffness, damping, free, mean, middle, q, np.zeros(model.nv), np.zeros(1))
@@ -361,7 +376,7 @@ class Expo(Viscoelastic):
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         self._fit_work()
         memory = (self.expo, self.joints, self._buffer, self.anchors)
-        return advance(self.world, self.work, *memory, inputs, self.how, self.dt, state.q, state.v, n)
+        return advance(self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v, n)
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
@@ -374,10 +389,9 @@ class Expo(Viscoelastic):
 
     def _solve(self, sim) -> None:
         """Accelerations of a step that is not divided: contacts of a Python collision function cannot be predicted."""
-        middle, _, passes, matmuls, tolerance = self.how
         status = accelerate(
             self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs,
-            middle * self.dt, passes, matmuls, tolerance, self.dt, sim.state.q, sim.state.v,
+            self.settings, self.dt, sim.state.q, sim.state.v,
         )  # fmt: skip
         if status != OK:
             self.work.acceleration[:] = np.nan

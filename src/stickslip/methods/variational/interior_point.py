@@ -57,7 +57,7 @@ HELD = 0.1
 HALVINGS, GROWTH = 8, 3.0
 """Largest number of halvings of a step; growth of the merit above which a step is halved."""
 STATUS_AT, ITERATIONS_AT, MOMENTUM_AT, KINEMATIC_AT, EQUATIONS_AT, PRODUCTS_AT = range(6)
-"""Indices of ``told``, the report of the last step."""
+"""Indices of ``report`` (6,), the statistics of the last step."""
 
 
 class Kept(NamedTuple):
@@ -69,7 +69,7 @@ class Kept(NamedTuple):
     cones: Cones
 
 
-class How(NamedTuple):
+class Settings(NamedTuple):
     """Parameters of the method."""
 
     dt: float
@@ -80,7 +80,7 @@ class How(NamedTuple):
     """Whether to use Mehrotra's predictor and second-order terms; otherwise the target is ``CENTRING`` of the mean."""
 
 
-def make_how(dt: float, tolerance: float, relaxation: float, iterations: int, predictor: bool) -> How:
+def make_settings(dt: float, tolerance: float, relaxation: float, iterations: int, predictor: bool) -> Settings:
     """The parameters, checked."""
     if number("tolerance", tolerance, "a number from 1e-12 to 1e-2", least=1e-12) > 1e-2:
         raise expected("tolerance", "a number from 1e-12 to 1e-2", tolerance)
@@ -89,15 +89,15 @@ def make_how(dt: float, tolerance: float, relaxation: float, iterations: int, pr
         raise expected("iterations", "a whole number ≥ 1", iterations)
     if not isinstance(predictor, bool):
         raise expected("predictor", "True or False", predictor)
-    return How(dt, float(tolerance), float(relaxation), iterations, predictor)
+    return Settings(dt, float(tolerance), float(relaxation), iterations, predictor)
 
 
-def describe(told: np.ndarray) -> str:
+def describe(report: np.ndarray) -> str:
     """The result of a step's iteration and its residuals, as a sentence."""
     return (
-        f"{STATUS[int(told[STATUS_AT])]}: after {int(told[ITERATIONS_AT])} iterations momenta miss by "
-        f"{told[MOMENTUM_AT]:.2g} N s, joints and gaps by {told[KINEMATIC_AT]:.2g} m or rad, friction's equations by "
-        f"{told[EQUATIONS_AT]:.2g}, products by {told[PRODUCTS_AT]:.2g} J or W"
+        f"{STATUS[int(report[STATUS_AT])]}: after {int(report[ITERATIONS_AT])} iterations momenta miss by "
+        f"{report[MOMENTUM_AT]:.2g} N s, joints and gaps by {report[KINEMATIC_AT]:.2g} m or rad, friction's equations "
+        f"by {report[EQUATIONS_AT]:.2g}, products by {report[PRODUCTS_AT]:.2g} J or W"
     )
 
 
@@ -207,15 +207,15 @@ def newton_direction(mechanism, motion, rows, touch, linear, target, second, dt)
 
 
 @kernel(inline=False)
-def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, told):
-    """ν⁺ and all multipliers from a strictly interior start; returns the status and writes the report ``told`` (6,)."""
-    dt, eps, floor = how.dt, how.tolerance, how.relaxation
+def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, settings, report):
+    """ν⁺ and all multipliers from a strictly interior start; returns the status and writes ``report`` (6,)."""
+    dt, eps, floor = settings.dt, settings.tolerance, settings.relaxation
     closed, status, n = min(eps, CLOSED), ITERATIONS, 0
     near = min(eps, HELD * floor) if floor > 0.0 else eps
     lowest = max(AIM * eps, LEAST)
     if move_to(mechanism, motion, rows, touch, dt) != OK:
-        told[:] = np.inf
-        told[STATUS_AT], told[ITERATIONS_AT] = SPINNING, 0
+        report[:] = np.inf
+        report[STATUS_AT], report[ITERATIONS_AT] = SPINNING, 0
         return SPINNING
     momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, floor, dt)
     while True:
@@ -225,7 +225,7 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, to
         if not momentum + kinematic + equations + products < np.inf:
             status = NOT_FINITE
             break
-        if n == how.iterations:
+        if n == settings.iterations:
             break
         assemble(mechanism, motion, rows, joint_step, touch, linear, dt)
         if factor(linear.symbolic, linear.values, linear.pivots) != OK:
@@ -233,7 +233,7 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, to
             break
         mean, number = mean_product(mechanism, motion, touch, 0.0, dt)
         target, second = floor, 0.0
-        if number > 0 and not how.predictor:
+        if number > 0 and not settings.predictor:
             target = max(floor, CENTRING * mean, lowest)
         elif number > 0:
             newton_direction(mechanism, motion, rows, touch, linear, floor, 0.0, dt)
@@ -274,7 +274,7 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, to
         if alpha < SHORTEST:
             status = STALLED
             break
-    told[STATUS_AT], told[ITERATIONS_AT] = status, n
-    told[MOMENTUM_AT], told[KINEMATIC_AT] = momentum, kinematic
-    told[EQUATIONS_AT], told[PRODUCTS_AT] = equations, products
+    report[STATUS_AT], report[ITERATIONS_AT] = status, n
+    report[MOMENTUM_AT], report[KINEMATIC_AT] = momentum, kinematic
+    report[EQUATIONS_AT], report[PRODUCTS_AT] = equations, products
     return status

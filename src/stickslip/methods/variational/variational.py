@@ -47,8 +47,8 @@ from stickslip.methods.variational.interior_point import (
     STATUS,
     STATUS_AT,
     describe,
-    make_how,
     make_kept,
+    make_settings,
 )
 from stickslip.methods.variational.joints.joint_nodes import make_joint_step, without_limits
 from stickslip.methods.variational.joints.springs import longest_spring_step
@@ -118,7 +118,7 @@ class Variational(Method):
         unconverged: str = "warn",
     ) -> None:
         super().__init__(model, dt, variant, pairs)
-        self.how = make_how(dt, tolerance, relaxation, iterations, predictor)
+        self.settings = make_settings(dt, tolerance, relaxation, iterations, predictor)
         if unconverged not in UNCONVERGED:
             raise unknown("unconverged", str(unconverged), UNCONVERGED)
         if not isinstance(warm_start, bool):
@@ -153,7 +153,7 @@ class Variational(Method):
         self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)  # the state after the last step
         self._ours = True  # whether the contacts are those of ``search``
         self._known, self._open = np.zeros(1), np.zeros((len(self._names), 2))
-        self.told, self._failed, self._lost = np.zeros(6), 0, False
+        self.report, self._failed, self._lost = np.zeros(6), 0, False
 
     def _make_space(self, contacts: int) -> None:
         """Allocate arrays for a number of contacts; the memory of the last step's contacts is kept."""
@@ -226,8 +226,8 @@ class Variational(Method):
         self._taken, self._ours = False, True
         done, reason = stepping.advance(
             self.mechanism, self.motion, self.rows, self.joint_step, self.touch, self.linear, self._kept, self._memory,
-            self._before, self._edges, self.forces, search, inputs, self.work.kin, self.contacts.arrays, self.how,
-            margin, seconds, cell, self.warm_start, self.work.acceleration, state.q, state.v, self.told, n,
+            self._before, self._edges, self.forces, search, inputs, self.work.kin, self.contacts.arrays, self.settings,
+            margin, seconds, cell, self.warm_start, self.work.acceleration, state.q, state.v, self.report, n,
         )  # fmt: skip
         if done:
             self._q[:], self._v[:] = state.q, state.v
@@ -283,7 +283,7 @@ class Variational(Method):
         self._taken = False
         status = stepping.solve_contacts(
             self.mechanism, self.motion, self.rows, self.joint_step, self.touch, self.linear, self._kept,
-            self._memory, self._before, self.how, self.warm_start, self.told,
+            self._memory, self._before, self.settings, self.warm_start, self.report,
         )  # fmt: skip
         if status != CONVERGED:
             self._refuse(status)
@@ -301,13 +301,13 @@ class Variational(Method):
         if self.policy == "raise" or spins:
             self._restore()
             raise UnconvergedError(
-                f"variational: {describe(self.told)} (tolerance {self.how.tolerance:g}); "
+                f"variational: {describe(self.report)} (tolerance {self.settings.tolerance:g}); "
                 + (spins or f"{self.at_unconverged}, or unconverged='warn' to go on")
             )
 
     def _finite(self) -> bool:
         fastest = np.abs(self.motion.nu).max(initial=0.0)
-        return bool(fastest <= FASTEST) and int(self.told[STATUS_AT]) != NOT_FINITE
+        return bool(fastest <= FASTEST) and int(self.report[STATUS_AT]) != NOT_FINITE
 
     def _finish(self, state: State) -> None:
         stepping.finish(
@@ -331,17 +331,17 @@ class Variational(Method):
 
     @property
     def iterations(self) -> int:
-        return int(self.told[ITERATIONS_AT])
+        return int(self.report[ITERATIONS_AT])
 
     @property
     def status(self) -> str:
         """Result of the last step's iteration."""
-        return STATUS[int(self.told[STATUS_AT])]
+        return STATUS[int(self.report[STATUS_AT])]
 
     @property
     def residual(self) -> float:
         """The largest of the last step's residuals: momenta [N s], joints and gaps [m or rad], products [J, W]."""
-        return float(self.told[2:].max())
+        return float(self.report[2:].max())
 
     @property
     def unconverged(self) -> int:

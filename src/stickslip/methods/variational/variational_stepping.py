@@ -208,7 +208,7 @@ def start(mechanism, motion, rows, touch, memory, warm, dt):
 
 
 @kernel
-def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, how, warm, told):
+def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, settings, warm, report):
     """Run the interior-point method from the last step's multipliers and, if that fails, from a cold start."""
     for b in range(motion.nu.shape[0]):
         copy_to(motion.nu[b], before.nu[b])
@@ -221,13 +221,13 @@ def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, mem
                 copy_to(before.nu[b], motion.nu[b])
             for m in range(motion.lam.shape[0]):
                 motion.lam[m] = 0.0
-        move_to(mechanism, motion, rows, touch, how.dt)
-        start(mechanism, motion, rows, touch, memory, warm and attempt == 0, how.dt)
-        status = solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, told)
-        spent += told[ITERATIONS_AT]
+        move_to(mechanism, motion, rows, touch, settings.dt)
+        start(mechanism, motion, rows, touch, memory, warm and attempt == 0, settings.dt)
+        status = solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, settings, report)
+        spent += report[ITERATIONS_AT]
         if status == CONVERGED:
             break
-    told[ITERATIONS_AT] = spent
+    report[ITERATIONS_AT] = spent
     return status
 
 
@@ -269,12 +269,12 @@ def finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceler
 @kernel
 def advance(
     mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, pairs, forces, search, inputs, kin,
-    contacts, how, margin, reach, cell, warm, acceleration, q, v, told, n,
+    contacts, settings, margin, reach, cell, warm, acceleration, q, v, report, n,
 ):  # fmt: skip
     """Up to n steps; returns (number of steps, reason for returning). An unfinished step has changed scratch only."""
     for k in range(n):
         place_links(mechanism.bodies, motion.pose, motion.nu, kin)
-        begin(mechanism, motion, rows, joint_step, forces, inputs, q, how.dt)
+        begin(mechanism, motion, rows, joint_step, forces, inputs, q, settings.dt)
         if not find_simple(search, kin, margin + reach * fastest_point(kin, forces.radius), cell, contacts):
             return k, PAIRS
         if contacts.found[0] > touch.edge.shape[0]:
@@ -283,9 +283,9 @@ def advance(
         if not find_edges(touch.points, pairs, motion.nu.shape[0], touch.edge):
             return k, GRAPH
         status = solve_contacts(
-            mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, how, warm, told
+            mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, settings, warm, report
         )
         if status != CONVERGED or not fastest(motion.nu) <= FASTEST:
             return k, UNSOLVED
-        finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceleration, q, v, how.dt)
+        finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceleration, q, v, settings.dt)
     return n, DONE

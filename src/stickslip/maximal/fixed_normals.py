@@ -18,7 +18,7 @@ from stickslip.maximal.constraints import Constraints
 REDUNDANT = 1e-8
 
 
-class Held:
+class FixedNormals:
     """Normal rows N (k, nv) whose velocities corrections do not change; ``constraints`` must be factorised."""
 
     def __init__(self, constraints: Constraints, rows: sparse.csr_array) -> None:
@@ -29,6 +29,6 @@ class Held:
         kept = value > REDUNDANT * max(value[-1], 0.0)
         self._inverse = (vector[:, kept] / value[kept]) @ vector[:, kept].T
 
-    def keep(self, u: np.ndarray) -> np.ndarray:
-        """(nv,) u'."""
+    def apply(self, u: np.ndarray) -> np.ndarray:
+        """(nv,) u' of a correction u (nv,)."""
         return u - (self._inverse @ (self.rows @ u)) @ self._response

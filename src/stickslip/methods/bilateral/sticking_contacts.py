@@ -1,4 +1,4 @@
-"""HeldContacts: contacts that have become constraints, each of a point of link 2 to a point of link 1.
+"""StickingContacts: contacts that have become constraints, each of a point of link 2 to a point of link 1.
 
 An entry is created at the contact point when a contact touches, and is kept under the contact's pair id until it is
 dropped. The arrays are the method's memory; an id is stored plus one, so that zero means no entry.
@@ -13,7 +13,7 @@ from stickslip.dynamics.data import Kinematics
 from stickslip.model.loops import Constraint
 
 
-class HeldContacts:
+class StickingContacts:
     """Growing arrays of constrained contacts; the entries in use come first."""
 
     def __init__(self, capacity: int = 16) -> None:
@@ -36,20 +36,15 @@ class HeldContacts:
             self.place = np.concatenate([self.place, np.zeros((more, 9))])
             assert len(self.pair) == n + more
 
-    def copy(self) -> HeldContacts:
-        other = HeldContacts(len(self.pair))
-        other.take(self)
-        return other
-
-    def take(self, other: HeldContacts) -> None:
+    def copy_from(self, other: StickingContacts) -> None:
         """Copy all entries of another object."""
         self.make_room(len(other.pair))
         for mine, its in zip(self.memory().values(), other.memory().values(), strict=True):
             mine[:] = 0
             mine[: len(its)] = its
 
-    def hold(self, contacts: ContactList, c: int, kin: Kinematics) -> None:
-        """Constrain contact c where it is: a point midway between the two surfaces is fixed to both links."""
+    def add(self, contacts: ContactList, c: int, kin: Kinematics) -> None:
+        """Add contact c where it is: a point midway between the two surfaces is fixed to both links."""
         arrays, n = contacts.arrays, len(self)
         self.make_room(n + 1)
         a, b, normal = int(arrays.link1[c]), int(arrays.link2[c]), arrays.axes[c, 0]
