@@ -1,1 +1,1 @@
-"""Where bodies touch: candidate pairs, one file per shape pair, and the buffer that contacts are written to."""
+"""Collision detection: candidate pairs, the geometry of each pair of shapes, and the buffer of contacts."""

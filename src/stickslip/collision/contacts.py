@@ -1,7 +1,8 @@
 """Contacts: the 5-tuples (body 1, body 2, point, normal, gap) of the RPI simulator, in a buffer of fixed capacity.
 
-The normal points from body 1 to body 2; gap > 0 apart, < 0 penetrating; a force acts on body 2, its opposite on
-body 1. The world is body 0 and comes first. Contact-frame vectors are (normal, tangent 1, tangent 2).
+The normal points from body 1 to body 2. The gap is positive between separate bodies and negative in penetration. A
+force acts on body 2, its opposite on body 1. The world is body 0 and comes first. Contact-frame vectors are (normal,
+tangent 1, tangent 2).
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ FRICTION, STIFFNESS, DAMPING, RESTITUTION, PRELOAD = 0, 1, 2, 3, 4
 """Columns of ``material``."""
 PROPERTIES = 5
 ON_SPHERE, ON_BOX = 1, 2
-"""Over what the contact point wanders on body 2."""
+"""Values of ``rolling``: the shape of body 2 over which the contact point moves."""
 MOST_PAIRS = 1_000_000
-"""Ids that a Python collision function may use; memory follows the largest one."""
+"""Number of ids that a Python collision function may use; memory grows with the largest one."""
 
 
 class Contacts(NamedTuple):
@@ -32,37 +33,37 @@ class Contacts(NamedTuple):
     found: np.ndarray
     """(1,) number of contacts found; more than the capacity means that the buffer must grow."""
     pair: np.ndarray
-    """(capacity,) an id that persists from step to step: anchors and warm starts hang on it."""
+    """(capacity,) id that persists from step to step; friction anchors and warm starts are stored by it."""
     link1: np.ndarray
     link2: np.ndarray
     point: np.ndarray
-    """(capacity, 3) on body 2 [m, world]."""
+    """(capacity, 3) contact point, on body 2 [m, world]."""
     axes: np.ndarray
     """(capacity, 3, 3) rows: normal, tangent 1, tangent 2 [world]."""
     gap: np.ndarray
     """(capacity,) [m]."""
     rolling: np.ndarray
-    """(capacity,) 0 where the contact point is a point of body 2; where it wanders over body 2, ON_SPHERE or ON_BOX."""
+    """(capacity,) 0 if the contact point is fixed to body 2; ON_SPHERE or ON_BOX if it moves over body 2's surface."""
     radius: np.ndarray
-    """(capacity,) p + radius·n is the centre of the sphere that decides where the contact point p lies [m]: the radius
-    of body 2's sphere, 0 for a point; for ON_BOX, where the sphere is body 1's, minus its centre's height over the
-    box."""
+    """(capacity,) distance [m] from the contact point p to the sphere's centre p + radius·n. It is the radius of body
+    2's sphere, 0 for a point; for ON_BOX, where the sphere is body 1's, minus the height of its centre over the box."""
     curvature: np.ndarray
-    """(capacity, 4) κ [1/m] and an axis a (a unit vector along an edge, or 0): if the centre moves by δx against body 1
-    (for ON_BOX, the box against the centre), the normal turns by δn = κ·(1 − n·nᵀ − a·aᵀ)·δx. κ = 0: flat, no a."""
+    """(capacity, 4) κ [1/m] and an axis a (a unit vector along an edge, or 0). If the centre moves by δx relative to
+    body 1 (for ON_BOX, the box relative to the centre), the normal turns by δn = κ·(1 − n·nᵀ − a·aᵀ)·δx. On a flat
+    surface κ and a are zero."""
     spin: np.ndarray
     """(capacity, 3) angular velocity of the normal seen from link 1: ṅ = (ω₁ + spin) × n, spin ⟂ n [rad/s, world].
-    Zero where body 1 is flat. Tangents may turn about n besides (see collision.tangent): that is not counted."""
+    It is zero where body 1 is flat and does not include turns of the tangents about n (see collision.tangent)."""
     drift: np.ndarray
     """(capacity, 3) velocity of the geometric contact point, ṗ [m/s, world]."""
     material: np.ndarray
     """(capacity, 5) friction, stiffness [N/m], damping [N s/m], restitution, preload [N]."""
     velocity: np.ndarray
-    """(capacity, 3) of body 2's point relative to body 1's, contact frame [m/s]."""
+    """(capacity, 3) velocity of body 2's point relative to body 1's, contact frame [m/s]."""
     force: np.ndarray
-    """(capacity, 3) on body 2, contact frame [N]."""
+    """(capacity, 3) force on body 2, contact frame [N]."""
     stretch: np.ndarray
-    """(capacity, 3) of the contact's springs, contact frame [m]; written by laws that have springs."""
+    """(capacity, 3) elongation of the contact's springs, contact frame [m]; written by methods that have springs."""
 
 
 def make_contacts(capacity: int) -> Contacts:
@@ -88,7 +89,7 @@ def make_contacts(capacity: int) -> Contacts:
 
 
 def grown(contacts: Contacts, capacity: int) -> Contacts:
-    """A copy with room for more."""
+    """A copy with a larger capacity."""
     bigger = make_contacts(capacity)
     for old, new in zip(contacts, bigger, strict=True):
         new[: len(old)] = old
@@ -97,7 +98,10 @@ def grown(contacts: Contacts, capacity: int) -> Contacts:
 
 @kernel
 def append(contacts, pair, link1, link2, gap, rolling, radius, material, k):
-    """A new contact, flat, with row k of ``material``; returns its index, or −1 (but counted) if the buffer is full."""
+    """Append a flat contact with row k of ``material``.
+
+    Returns its index, or −1 if the buffer is full; the contact is counted in either case.
+    """
     c = contacts.found[0]
     contacts.found[0] = c + 1
     if c >= contacts.pair.shape[0]:
@@ -115,7 +119,7 @@ def append(contacts, pair, link1, link2, gap, rolling, radius, material, k):
 
 @kernel
 def set_frame(contacts, c, x, y, z, reach, nx, ny, nz, tx, ty, tz):
-    """Point (x, y, z) − reach·n, and a right-handed frame from the unit normal n and the unit tangent t ⟂ n."""
+    """Set the point to (x, y, z) − reach·n, and the right-handed frame of the unit normal n and unit tangent t ⟂ n."""
     p, A = contacts.point, contacts.axes
     p[c, 0], p[c, 1], p[c, 2] = x - reach * nx, y - reach * ny, z - reach * nz
     A[c, 0, 0], A[c, 0, 1], A[c, 0, 2] = nx, ny, nz
@@ -131,10 +135,11 @@ def set_curvature(contacts, c, curvature, ax, ay, az):
 
 @kernel
 def set_motion(kin, contacts, c, wx, wy, wz, link, x, y, z):
-    """Spin and drift of contact c, whose point is p = x + s·n with x a centre that ``link`` carries.
+    """Set spin and drift of contact c, whose point is p = x + s·n with x a centre fixed to ``link``.
 
-    ``w`` [1/s, world] is ṅ as link 1 sees it, ṅ = w + ω₁ × n. On body 2, s = −radius is constant; on body 1, s is the
-    distance to body 2 and changes with the gap: ṗ = ẋ + ṡ·n + s·ṅ. The point and the normal must be there already.
+    ``w`` [1/s, world] is ṅ relative to link 1: ṅ = w + ω₁ × n. If the centre is on body 2, s = −radius is constant; on
+    body 1, s is the distance to body 2 and changes with the gap: ṗ = ẋ + ṡ·n + s·ṅ. The point and the normal must have
+    been set before.
     """
     a, b = contacts.link1[c], contacts.link2[c]
     nx, ny, nz = contacts.axes[c, 0, 0], contacts.axes[c, 0, 1], contacts.axes[c, 0, 2]
@@ -162,14 +167,14 @@ def tangents(normal: np.ndarray) -> np.ndarray:
 
 
 NOT_UNIT, NOT_FINITE, BAD_FRICTION = 1, 2, 3
-"""What may be wrong with a contact that was written without ``ContactList.add``."""
+"""Defects of a contact that was written without ``ContactList.add``."""
 UNIT = 1e-6
-"""How far contact axes may be from orthonormal."""
+"""Tolerance for the orthonormality of contact axes."""
 
 
 @kernel
 def first_bad(contacts, n):
-    """(contact, what is wrong with it) of the first such among n; (−1, 0) if there is none."""
+    """(contact, defect) of the first defective contact among n; (−1, 0) if there is none."""
     for c in range(n):
         A, p = contacts.axes[c], contacts.point[c]
         for i in range(3):
@@ -185,12 +190,12 @@ def first_bad(contacts, n):
 
 
 class ContactList:
-    """What a Python collision function writes to: ``sim.contacts.add(link1, link2, point, normal, gap)``."""
+    """The list that a Python collision function fills: ``sim.contacts.add(link1, link2, point, normal, gap)``."""
 
     def __init__(self, kin: Kinematics, capacity: int = 16) -> None:
         self.arrays = make_contacts(capacity)
         self.kin = kin
-        """Where the links are and how they move, up to date when the collision stage begins."""
+        """Poses and velocities of the links, up to date when the collision stage begins."""
 
     def __len__(self) -> int:
         return int(self.arrays.found[0])
@@ -204,7 +209,7 @@ class ContactList:
         self.arrays = grown(self.arrays, max(2 * capacity, int(self.arrays.found[0])))
 
     def check(self) -> None:
-        """Refuse contacts that a collision function has written wrongly into ``arrays``."""
+        """Raise an error for a defective contact that a collision function has written into ``arrays``."""
         c, why = first_bad(self.arrays, len(self))
         if why == NOT_UNIT:
             got = self.arrays.axes[c].tolist()
@@ -236,10 +241,10 @@ class ContactList:
     ) -> None:
         """Append a contact between two links at a point [m, world]; gap [m] < 0 in penetration.
 
-        ``pair`` names the contact from step to step (friction anchors hang on it): a small whole number of your own.
-        ``spin`` [rad/s, world] says how the normal turns against link 1, ``drift`` [m/s, world] how the contact point
-        moves in space; left out, the normal is fixed to link 1 and the point to link 2. Methods that look ahead with
-        contact accelerations use them.
+        ``pair`` is a small whole number of your choice that identifies the contact from step to step; friction anchors
+        are stored by it. ``spin`` [rad/s, world] is the angular velocity of the normal relative to link 1, ``drift``
+        [m/s, world] the velocity of the contact point. By default the normal is fixed to link 1 and the point to
+        link 2. Methods that predict contact accelerations use them.
         """
         n, p = np.asarray(normal, dtype=float), np.asarray(point, dtype=float)
         if n.shape != (3,) or not abs(np.linalg.norm(n) - 1.0) < 1e-6:

@@ -21,11 +21,11 @@ DETECTORS: dict[str, Callable[[Model, float], Detector]] = {
     "peg": PegDetector,
 }
 TRUSTED = frozenset(DETECTORS)
-"""Those of the package, whose contacts are not checked at every step."""
+"""Detectors of this package, whose contacts are not checked at every step."""
 
 
 class FunctionDetector(Detector):
-    """A Python function of (kinematics, contacts) as a detector; it clears the contacts and adds to them."""
+    """A Python function of (kinematics, contacts) as a detector; the function clears the contacts and adds to them."""
 
     def __init__(self, function: Callable[[Kinematics, ContactList], None], margin: float) -> None:
         self.function, self.margin = function, margin

@@ -1,11 +1,11 @@
-"""MuJoCo's collision detection as a detector: its engine finds the contacts, everything else is ours.
+"""MuJoCo's collision detection as a detector.
 
-The poses of the shapes are written straight into MuJoCo's data, so that the links need not satisfy their joints: body
-coordinates may. Normals point from body 1 to body 2 as MuJoCo's do from geom 1 to geom 2; its contact position is the
-middle between the surfaces, ours lies on body 2: p = x + (gap/2)·n. Ids are (geom 1, geom 2, k-th of the pair); MuJoCo
-orders the contacts of a pair by features, and k changes when one of them comes or goes.
+The poses of the shapes are written directly into MuJoCo's data, so that the links need not satisfy their joints, as in
+body coordinates. Normals point from body 1 to body 2, as MuJoCo's do from geom 1 to geom 2. MuJoCo's contact position
+is midway between the surfaces, ours lies on body 2: p = x + (gap/2)·n. Ids are (geom 1, geom 2, k-th of the pair).
+MuJoCo orders the contacts of a pair by features, so that k changes when one of them appears or disappears.
 
-Contact points (sites) are not MuJoCo's: they are left out. Materials are combined by our rule, not MuJoCo's.
+Contact points (sites) are ignored, because MuJoCo does not collide them. Materials are combined by stickslip's rule.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from stickslip.model.model import Model
 from stickslip.model.shape import combine
 
 MOST_PER_PAIR = 64
-"""Contacts of one pair of geoms; MuJoCo's own limit is lower."""
+"""Largest number of contacts of one pair of geoms; MuJoCo's own limit is lower."""
 
 
 class MuJoCoDetector(Detector):
-    """Contacts of MuJoCo's engine with gaps below ``margin`` [m]; ``model`` and its states are not touched."""
+    """Contacts of MuJoCo's engine with gaps below ``margin`` [m]; ``model`` and its states are not changed."""
 
     def __init__(self, model: Model, margin: float = 0.0) -> None:
         self.margin = number("margin", margin, "a finite number ≥ 0 [m]", least=0.0)
@@ -50,7 +50,7 @@ class MuJoCoDetector(Detector):
 
     def find(self, kin: Kinematics, contacts: ContactList) -> None:
         contacts.clear()
-        self.mj.geom_margin[:] = self.margin  # whoever owns the detector may change it from step to step
+        self.mj.geom_margin[:] = self.margin  # the method may change the margin from step to step
         self._place(kin)
         mujoco.mj_collision(self.mj, self.data)
         seen: dict[tuple[int, int], int] = {}

@@ -1,10 +1,10 @@
-"""How far to look for contacts: as far as two bodies can come together in a step, and a little more.
+"""The margin of the contact search: the distance that two bodies can approach each other in a step, and a little more.
 
     margin = 2·(dt + ahead)·u + 2·dt²·|g| + 0.01·r,    u = max over links of |v(origin)| + |ω|·r_link
 
-u bounds the speed of every point of every shape, 2·u a pair's approach. r is the smallest radius r_link of the moving
-links (their shapes, seen from their origins); the last term is for what forces can do within a step from rest.
-``ahead`` is zero where contacts act in the step that meets them; relaxed ones act B/K earlier.
+u bounds the speed of every point of every shape, so 2·u bounds a pair's approach speed. r is the smallest radius r_link
+of the moving links (of their shapes about the link's origin); the last term covers what forces can do from rest within
+a step. ``ahead`` is zero if contacts act in the step that meets them; relaxed contacts act B/K earlier.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stickslip.model.model import Model
 from stickslip.model.shape import Shape
 
 LEAST = 0.01
-"""The margin at rest, as a part of the smallest moving link's radius."""
+"""The margin at rest, as a fraction of the smallest moving link's radius."""
 
 
 @kernel
@@ -36,7 +36,7 @@ def fastest_point(kin, radius):
 
 
 def extent(shape: Shape) -> float:
-    """[m] the farthest point of a shape from its link's origin, or more; planes have none."""
+    """An upper bound of the distance of a shape's points from its link's origin [m]; zero for planes."""
     if shape.kind == "plane":
         return 0.0
     own = np.linalg.norm(shape.size) if shape.vertices is None else np.linalg.norm(shape.vertices, axis=1).max()
@@ -44,11 +44,11 @@ def extent(shape: Shape) -> float:
 
 
 class Reach:
-    """The margin at a state."""
+    """The margin of the contact search for a model."""
 
     def __init__(self, model: Model, ahead: float = 0.0) -> None:
         self.ahead = ahead
-        """[s]."""
+        """Time by which contacts act ahead of touching [s]."""
         self.radius = np.zeros(model.nlink)
         for shape in model.shapes:
             self.radius[shape.link] = max(self.radius[shape.link], extent(shape))
@@ -57,13 +57,13 @@ class Reach:
         self.gravity = float(np.linalg.norm(model.inertia.gravity))
 
     def at_rest(self, dt: float) -> float:
-        """[m] the margin where nothing moves."""
+        """The margin if nothing moves [m]."""
         return 2.0 * dt * dt * self.gravity + self.least
 
     def margin(self, kin, dt: float) -> float:
-        """[m]."""
+        """The margin at a state [m]."""
         return self.seconds(dt) * fastest_point(kin, self.radius) + self.at_rest(dt)
 
     def seconds(self, dt: float) -> float:
-        """[s] what the largest speed is multiplied with."""
+        """The factor of the largest speed u in the margin [s]."""
         return 2.0 * (dt + self.ahead)

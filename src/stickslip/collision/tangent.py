@@ -1,12 +1,11 @@
 """The first tangent of a contact frame on a curved surface, as a function of the normal alone.
 
-The frame (n, t₁, t₂) is what the smallest rotation that takes the axis z to n makes of (z, x, y):
+The frame (n, t₁, t₂) is (z, x, y), turned by the smallest rotation that takes z to n:
 
     t₁ = x − (x·n)/(1 + z·n)·(z + n),    t₂ = n × t₁
 
-It is smooth but at n = −z, where every field of tangents on a sphere must break somewhere (the hairy ball). Near there
-t₁ is ±x or anything between, turning with the direction from which n comes. Since it has no memory, it is the same
-whenever the normal is; while the normal travels, it turns about the normal by no more than the field does.
+It is smooth except at n = −z; by the hairy-ball theorem every field of tangents on a sphere has such a point. Near it
+t₁ turns quickly with the direction of n. The frame depends on the normal alone, not on its history.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ from __future__ import annotations
 from stickslip._jit import kernel
 
 POLE = 1e-200
-"""Squared sine of the angle between n and −z below which there is no direction left to speak of."""
+"""Squared sine of the angle between n and −z below which n is taken as −z."""
 
 
 @kernel
 def smooth_tangent(x, y, z):
-    """t₁ of the unit normal (x, y, z), all in the coordinates of the axes that the frame is carried along from."""
+    """t₁ of the unit normal (x, y, z); both are in the axes x, y, z of the formula above."""
     across = x * x + y * y
     if across < POLE:
         return 1.0, 0.0, 0.0

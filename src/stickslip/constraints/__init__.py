@@ -1,4 +1,4 @@
-"""Bilateral constraints in joint coordinates: forces by least action, derivatives, loops that stay closed."""
+"""Bilateral constraints in joint coordinates: forces by Gauss's principle, derivatives, closure of loops."""
 
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, solve_bilateral
 from stickslip.constraints.bilateral_derivatives import bilateral_derivatives

@@ -1,20 +1,20 @@
-"""Bilateral contact: rigid, never letting go — feet that stick, closed loops, welds.
+"""Rigid bilateral constraints: feet that stick to the ground, closed loops, welds.
 
     min ½‖q̈ − q̈_f‖²_M   s.t.  J·q̈ + γ* = 0        (least action; Gauss)
 
     ⎡M  Jᵀ⎤ ⎡ q̈⎤   ⎡M·q̈_f⎤
     ⎣J  0 ⎦·⎣−λ⎦ = ⎣ −γ* ⎦        G·λ + a_f = 0,   G = J·M⁻¹·Jᵀ,   a_f = J·q̈_f + γ*,   q̈ = q̈_f + M⁻¹·Jᵀ·λ
 
-q̈_f = M⁻¹(τ − b): the acceleration without constraints; γ* = J̇·v + k_d·(J·v) + k_p·e, the last two by stabilisation
-only. G is made with the tree-sparse factor of M, G·λ + a_f = 0 solved by ``proximal``: where rows are redundant, λ is
-the smallest of many; where they contradict each other, q̈ is the least action among those with the least ‖J·q̈ + γ*‖,
-and the residual is what is left of it.
+q̈_f = M⁻¹(τ − b) is the acceleration without constraints; γ* = J̇·v + k_d·(J·v) + k_p·e, where the last two terms are
+those of stabilisation. G is computed with the tree-sparse factor of M, and G·λ + a_f = 0 is solved by ``proximal``. If
+rows are redundant, λ is the smallest of the many solutions. If they contradict each other, q̈ minimises ‖q̈ − q̈_f‖_M
+among the accelerations with the smallest ‖J·q̈ + γ*‖, and the residual reports what remains.
 
-λ (m,) acts on link 2, its opposite on link 1: per constraint a force [N] in world axes, at p₂ on link 2 and at p₁ on
-link 1, and of a weld a torque [N m] in world axes after it. Sizes: m rows, 3 per connect, 6 per weld, in their order.
-Cost: kinematics, M = LᵀDL, depth² per row, m²·depth for G, m³/6 for its factor, 2m² per iteration.
-Reference: Carpentier, "Contact Dynamics in Robotics" (slides); Featherstone, IJRR 29(10), 2010, for G.
-Differs from the lecture in: rows that are not independent; stabilisation (optional).
+λ (m,) acts on link 2, its opposite on link 1. Each constraint has a force [N] in world axes, at p₂ on link 2 and at p₁
+on link 1; a weld also has a torque [N m] in world axes. Sizes: m rows, 3 per connect, 6 per weld, in their order. Cost:
+kinematics, M = LᵀDL, depth² per row, m²·depth for G, m³/6 for its factor, 2m² per iteration. Reference: Carpentier,
+"Contact Dynamics in Robotics" (slides); Featherstone, IJRR 29(10), 2010, for G. Differs from the slides in: dependent
+rows are allowed; optional stabilisation.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ STATUS = {
     MAX_ITERATIONS: "max-iterations",
     NOT_FINITE: "not-finite",
 }
-"""What the proximal iterations say: solved; solved in the least-squares sense, since the constraints contradict each
-other; not solved; met a number that is not finite."""
+"""Results of the proximal iterations: solved; solved in the least-squares sense because the constraints contradict each
+other; not solved; a number was not finite."""
 
 
 @dataclass(frozen=True)
 class Baumgarte:
-    """Stabilisation: J·q̈ + J̇·v + kd·(J·v) + kp·e = 0; by default errors decay within 20 ms, critically damped."""
+    """Baumgarte stabilisation: J·q̈ + J̇·v + kd·(J·v) + kp·e = 0; by default critically damped within 20 ms."""
 
     kp: float = 2500.0
-    """[1/s²]."""
+    """Gain of position errors [1/s²]."""
     kd: float = 100.0
-    """[1/s]."""
+    """Gain of velocity errors [1/s]."""
 
     def __post_init__(self) -> None:
         number("kp", self.kp, "a number ≥ 0 [1/s²]", least=0.0)
@@ -73,17 +73,17 @@ class Baumgarte:
 
     @classmethod
     def within(cls, time: float) -> Baumgarte:
-        """Critically damped with the time constant ``time`` [s]: kp = 1/time², kd = 2/time."""
+        """Critically damped gains with the time constant ``time`` [s]: kp = 1/time², kd = 2/time."""
         time = number("time", time, "a positive time [s]", above=0.0)
         return cls(kp=1.0 / time**2, kd=2.0 / time)
 
 
 Stabilisation = str | Baumgarte
-"""``"none"``, ``"baumgarte"`` (its defaults), or a Baumgarte."""
+"""``"none"``, ``"baumgarte"`` (with its default gains), or a Baumgarte."""
 
 
 def stabiliser(stabilisation: Stabilisation) -> Baumgarte | None:
-    """The gains; None where there is no stabilisation."""
+    """The gains; None without stabilisation."""
     if isinstance(stabilisation, Baumgarte):
         return stabilisation
     if stabilisation == "none":
@@ -95,24 +95,24 @@ def stabiliser(stabilisation: Stabilisation) -> Baumgarte | None:
 
 @dataclass(frozen=True)
 class BilateralResult:
-    """Motion and forces at one instant; nv velocities, m rows."""
+    """Accelerations and forces at one state; nv velocities, m rows."""
 
     acceleration: np.ndarray
     """(nv,) q̈ [m/s², rad/s²]."""
     force: np.ndarray
-    """(m,) λ on link 2, world axes [N, N m]; per constraint the force at its point, then, of a weld, the torque."""
+    """(m,) λ on link 2, world axes [N, N m]; for each constraint the force at its point, then the torque of a weld."""
     free_acceleration: np.ndarray
-    """(nv,) q̈_f, without constraints."""
+    """(nv,) q̈_f, the acceleration without constraints."""
     residual: float
-    """max|J·q̈ + γ*| [m/s², rad/s²]: round-off, or by how much the constraints contradict each other."""
+    """max|J·q̈ + γ*| [m/s², rad/s²]: round-off, or the amount by which the constraints contradict each other."""
     iterations: int
     """Proximal iterations."""
     status: str
     """One of ``STATUS``."""
     stabilisation: Baumgarte | None
-    """What γ* holds; None: the constraints as they are, at the level of accelerations."""
+    """Gains in γ*; None if the constraints are enforced at the level of accelerations only."""
     error: np.ndarray
-    """(m,) e: p₂ − p₁ [m], and of a weld the turn of frame 2 against frame 1 [rad], world axes."""
+    """(m,) e: p₂ − p₁ [m]; for a weld also the rotation of frame 2 relative to frame 1 [rad]; world axes."""
     rate: np.ndarray
     """(m,) J·v [m/s, rad/s]."""
 
@@ -126,9 +126,9 @@ class Work(NamedTuple):
     """Scratch and results; nc constraints, m rows."""
 
     point1: np.ndarray
-    """(nc, 3) [m, world]."""
+    """(nc, 3) p₁ [m, world]."""
     point2: np.ndarray
-    """(nc, 3) [m, world]."""
+    """(nc, 3) p₂ [m, world]."""
     error: np.ndarray
     """(m,) e."""
     rate: np.ndarray
@@ -138,22 +138,22 @@ class Work(NamedTuple):
     a: np.ndarray
     """(m,) a_f, then J·q̈ + γ*."""
     G: np.ndarray
-    """(m, m)."""
+    """(m, m) G."""
     F: np.ndarray
     """(m, m) Cholesky factor of G + μ."""
     conflict: np.ndarray
-    """(m,) what no force can remove of a_f."""
+    """(m,) the part of a_f that no force can remove."""
     force: np.ndarray
     """(m,) λ."""
     scratch: np.ndarray
-    """(2, m)."""
+    """(2, m) scratch of the solver."""
     free: np.ndarray
     """(2, nv) q̈_f and q̈."""
 
 
 @kernel
 def assemble(support, loops, kp, kd, kin, L, rows, work):
-    """Rows, G and γ* from kinematics with velocities and the factored mass matrix, all up to date."""
+    """Compute rows, G and γ*; kinematics, velocities and the factor L of the mass matrix must be up to date."""
     groups = loops.constraint.shape[0]
     place_points(loops, kin, work.point1, work.point2)
     errors(loops, kin, work.point1, work.point2, work.error)
@@ -173,7 +173,7 @@ def assemble(support, loops, kp, kd, kin, L, rows, work):
 
 @kernel
 def constrain(support, groups, mu, tolerance, most, L, rows, work):
-    """λ and q̈ (``work.free[1]``) from q̈_f (``work.free[0]``); returns (status, iterations, residual)."""
+    """Compute λ and q̈ (``work.free[1]``) from q̈_f (``work.free[0]``); returns (status, iterations, residual)."""
     a, free, acceleration = work.a, work.free[0], work.free[1]
     times(rows, groups, free, a)
     for i in range(a.shape[0]):
@@ -193,7 +193,7 @@ def constrain(support, groups, mu, tolerance, most, L, rows, work):
 
 @kernel
 def free_motion(tree, support, inertia, q, v, tau, f_ext, diagonal, kin, mass, out):
-    """Kinematics, M (+ ``diagonal``) and its factor, and ``out`` = (M + diagonal)⁻¹(τ − b + Jᵀf)."""
+    """Compute kinematics, the factor of M + ``diagonal``, and ``out`` = (M + diagonal)⁻¹(τ − b + Jᵀf)."""
     forward_kinematics(tree, q, kin)
     forward_velocities(tree, v, kin)
     spatial_inertias(inertia, kin)
@@ -208,7 +208,7 @@ def free_motion(tree, support, inertia, q, v, tau, f_ext, diagonal, kin, mass, o
 
 
 class Bilateral:
-    """Bilateral constraints of one model, solved again and again; owns its scratch memory, so use one per thread.
+    """Bilateral constraints of one model, for repeated solves; it owns its scratch memory, so use one per thread.
 
     >>> feet = [Constraint("connect", 0, model.link(f), pos1=…, pos2=…) for f in names]
     >>> result = Bilateral(model, feet).solve(q, v, tau)
@@ -237,7 +237,7 @@ class Bilateral:
         self.set(constraints)
 
     def set(self, constraints: Sequence[Constraint]) -> None:
-        """Exchange the constraints."""
+        """Replace the constraints."""
         constraints = tuple(constraints)
         for constraint in constraints:
             if not isinstance(constraint, Constraint):
@@ -259,7 +259,7 @@ class Bilateral:
     def solve(self, q, v, tau, external=None, *, diagonal=None) -> BilateralResult:
         """q̈ and λ at a state under joint forces τ (nv,) and ``external`` wrenches (nl, 6), as in ``Dynamics``.
 
-        ``diagonal`` (nv,) is added to that of M: what implicit joint damping adds.
+        ``diagonal`` (nv,) is added to the diagonal of M, as implicit joint damping requires.
         """
         m, dyn = self.model, self.dynamics
         q, v, tau = dyn._q(q), dyn._v(v), dyn._v(tau, "tau")
@@ -289,7 +289,7 @@ class Bilateral:
             rate=work.rate.copy(),
         )
 
-    # -- of the last solve ---------------------------------------------------------------------------------------
+    # -- results of the last solve --------------------------------------------------------------------------------
 
     @property
     def jacobian(self) -> np.ndarray:
@@ -322,7 +322,7 @@ def solve_bilateral(
     tolerance: float = 1e-12,
     max_iterations: int = 200,
 ) -> BilateralResult:
-    """q̈ and λ of one state; ``Bilateral`` keeps its memory from one call to the next.
+    """q̈ and λ of one state; use ``Bilateral`` for repeated calls, because it keeps its memory.
 
     >>> result = solve_bilateral(model, q, v, tau, [Constraint("weld", 0, model.link("foot"), pos1=…, rot1=…)])
     """

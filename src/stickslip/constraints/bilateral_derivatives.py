@@ -1,24 +1,26 @@
-"""Derivatives of bilateral contact: ∂q̈/∂(q, v, τ) and ∂λ/∂(q, v, τ), exact, from the KKT system.
+"""Exact derivatives of bilateral constraints, ∂q̈/∂(q, v, τ) and ∂λ/∂(q, v, τ), from the KKT system.
 
-With ID = RNEA(q, v, q̈) − Jᵀλ and a_c = J·q̈ + γ* at the solution, both zero but for τ, whatever x = q, v or τ is:
+The solution has ID = RNEA(q, v, q̈) − Jᵀλ = τ and a_c = J·q̈ + γ* = 0. Hence, for x = q, v or τ,
 
     ⎡M  Jᵀ⎤ ⎡ ∂q̈/∂x⎤     ⎡∂ID/∂x − ∂τ/∂x⎤
     ⎣J  0 ⎦·⎣−∂λ/∂x⎦ = − ⎣   ∂a_c/∂x    ⎦        at fixed q̈ and λ on the right
 
     ∂λ/∂x = −G⁺(J·X + ∂a_c/∂x),    ∂q̈/∂x = X + M⁻¹·Jᵀ·∂λ/∂x,    X = −M⁻¹(∂ID/∂x − ∂τ/∂x)
 
-∂ID/∂x is ``rnea_derivatives`` with λ as external forces on the links: of constant components in world axes, at points
-that the links carry. Of a point P carried by joint k, with Ψ̇, Ψ̈ and Ψ̇ + Ṡ as in ``dynamics/derivatives.py`` (X_P: the
-velocity that the motion X gives to P; subscript ω: its angular part; v_P, p̈ the velocity and acceleration of P)
+∂ID/∂x is that of ``rnea_derivatives`` with λ as external forces of constant components in world axes, at points fixed
+to the links. A point P carried by joint k, with Ψ̇, Ψ̈ and Ψ̇ + Ṡ as in ``dynamics/derivatives.py``, has the
+derivatives (X_P: the velocity that the motion X gives to P; subscript ω: its angular part; v_P, p̈: velocity and
+acceleration of P)
 
     ∂p̈/∂q_k = S_ω × p̈ + Ψ̈_P + 2 Ψ̇_ω × v_P      ∂v_P/∂q_k = S_ω × v_P + Ψ̇_P      ∂p̈/∂v_k = (Ψ̇ + Ṡ)_P + 2 S_ω × v_P
 
-and of its link ∂ω̇/∂q_k = S_ω × ω̇ + Ψ̈_ω + Ψ̇_ω × ω, ∂ω/∂q_k = S_ω × ω + Ψ̇_ω, ∂ω̇/∂v_k = (Ψ̇ + Ṡ)_ω + S_ω × ω. The
-terms of stabilisation, k_d·(J·v) + k_p·e, are differentiated, too: ∂e/∂q is J, for turns with log's derivative.
+and its link ∂ω̇/∂q_k = S_ω × ω̇ + Ψ̈_ω + Ψ̇_ω × ω, ∂ω/∂q_k = S_ω × ω + Ψ̇_ω, ∂ω̇/∂v_k = (Ψ̇ + Ṡ)_ω + S_ω × ω. The
+terms of stabilisation, k_d·(J·v) + k_p·e, are differentiated too: ∂e/∂q is J, times the logarithm's derivative for
+rotations.
 
-Redundant rows: G⁺ by the iterations of ``proximal``, on all columns at once. q̈ does not depend on which λ it is; the
-smallest λ stays the smallest as J changes: λ = J·y for y = M⁻¹·Jᵀ·G⁺·λ, so that its part in the null space of Jᵀ,
-where the system says nothing of ∂λ, is that of ∂(J·y)/∂q. Where the rank itself changes there is no derivative.
+For redundant rows G⁺ is applied by the iterations of ``proximal`` to all columns at once. q̈ does not depend on the
+choice of λ. The smallest λ is J·y with y = M⁻¹·Jᵀ·G⁺·λ and stays so as J changes; hence the part of ∂λ in the null
+space of Jᵀ, which the system leaves open, is that of ∂(J·y)/∂q. Where the rank changes there is no derivative.
 
 Sizes: m rows; by x the results have nv columns, by q along q ⊕ ε·e_k. Cost: that of ``aba_derivatives``, depth per row
 of a_c, m²·nv + m·nv² for the products. Reference: Carpentier, "Contact Dynamics in Robotics" (slides); Carpentier &
@@ -49,11 +51,11 @@ from stickslip.model.loops import Constraint
 from stickslip.model.model import Model
 
 REDUNDANT = 1e-6
-"""Size of the projector onto the null space of G above which there is one."""
+"""Norm of the projector onto the null space of G above which rows count as redundant."""
 
 
 class BilateralDerivatives(NamedTuple):
-    """Derivatives at one instant; nv velocities, m rows."""
+    """Derivatives at one state; nv velocities, m rows."""
 
     acceleration_q: np.ndarray
     """(nv, nv) ∂q̈/∂q; column k is along q ⊕ ε·e_k."""
@@ -73,7 +75,7 @@ class BilateralDerivatives(NamedTuple):
 
 @kernel
 def load_rows(loops, kin, work, f_ext, der):
-    """λ as external forces on the links, and how their moments change as the links move."""
+    """Add λ to the external forces on the links, and the derivatives of its moments as the links move."""
     for g in range(loops.constraint.shape[0]):
         c = loops.constraint[g]
         for side in range(2):
@@ -114,11 +116,11 @@ def row_derivatives(support, loops, gravity, ka, kd, kp, kin, der, work, by_q, b
 
 @kernel
 def point_derivatives(support, gravity, ka, kd, kp, kin, der, link, sign, g, c, P, by_q, by_v):
-    """What the point P[c] of a link adds to the linear rows of group g."""
+    """Add the contribution of the point P[c] of a link to the linear rows of group g."""
     S, one, two, rate = kin.S, der.carried, der.carried2, der.rate
     v0, v1, v2 = point_velocity(kin, link, P[c, 0], P[c, 1], P[c, 2])
     a0, a1, a2 = point_acceleration(kin, kin.total, link, P[c, 0], P[c, 1], P[c, 2])
-    a0, a1, a2 = a0 - gravity[0], a1 - gravity[1], a2 - gravity[2]  # as in Ψ̈: the two cancel
+    a0, a1, a2 = a0 - gravity[0], a1 - gravity[1], a2 - gravity[2]  # Ψ̈ contains the same gravity term; the two cancel
     x, y, z = P[c, 0] - kin.origin[link, 0], P[c, 1] - kin.origin[link, 1], P[c, 2] - kin.origin[link, 2]
     r, ka, kd, kp = 3 * g, sign * ka, sign * kd, sign * kp
     d = last_dof(support, link)
@@ -145,7 +147,7 @@ def point_derivatives(support, gravity, ka, kd, kp, kin, der, link, sign, g, c, 
 
 @kernel
 def turn_derivatives(support, ka, kd, kp, kin, der, link, sign, g, error, by_q, by_v):
-    """What the rotation of a link adds to the angular rows of group g."""
+    """Add the contribution of a link's rotation to the angular rows of group g."""
     S, one, two, rate, r = kin.S, der.carried, der.carried2, der.rate, 3 * g
     w0, w1, w2 = kin.vel[link, 3], kin.vel[link, 4], kin.vel[link, 5]
     a0, a1, a2 = kin.total[link, 3], kin.total[link, 4], kin.total[link, 5]
@@ -175,7 +177,7 @@ def turn_derivatives(support, ka, kd, kp, kin, der, link, sign, g, error, by_q, 
 
 @kernel
 def second_coefficient(x, y, z):
-    """f = (1 − (θ/2)·cot(θ/2))/θ² for a turn by θ = |(x, y, z)|."""
+    """f = (1 − (θ/2)·cot(θ/2))/θ² for a rotation by θ = |(x, y, z)|."""
     square = x * x + y * y + z * z
     if square < 1e-4:
         return 1.0 / 12.0 + square / 720.0  # the next term is below round-off
@@ -190,7 +192,7 @@ class _Inverse:
         size, identity = float(np.max(np.diag(G), initial=0.0)), np.eye(len(G))
         self.G, self.mu, self.tolerance, self.most = G, mu * size, tolerance, most
         self.null = identity
-        if size == 0.0:  # nothing can move
+        if size == 0.0:  # no row can move
             self.factor = None
             return
         self.factor = np.linalg.cholesky(G + self.mu * identity)
@@ -220,10 +222,10 @@ class _Inverse:
 
 
 def differentiate(bilateral: Bilateral, q, v, tau, external=None) -> BilateralDerivatives:
-    """Derivatives of ``bilateral.solve(q, v, tau, external)``; ``external`` is held constant as it is given: in world
-    axes, at the link origins, which move.
+    """Derivatives of ``bilateral.solve(q, v, tau, external)``.
 
-    Constraints that contradict each other are refused: raises ``UnconvergedError``.
+    The components of ``external`` are held constant: in world axes, at the link origins, which move. Raises
+    ``UnconvergedError`` if constraints contradict each other.
     """
     solution = bilateral.solve(q, v, tau, external)
     if not solution.success:
@@ -287,8 +289,10 @@ def bilateral_derivatives(
     tolerance: float = 1e-12,
     max_iterations: int = 200,
 ) -> BilateralDerivatives:
-    """Derivatives of ``solve_bilateral`` with the same arguments; ``differentiate`` takes a ``Bilateral``, which keeps
-    its memory from one call to the next."""
+    """Derivatives of ``solve_bilateral`` with the same arguments.
+
+    Use ``differentiate`` with a ``Bilateral`` for repeated calls, because it keeps its memory.
+    """
     bilateral = Bilateral(
         model, constraints, stabilisation=stabilisation, mu=mu, tolerance=tolerance, max_iterations=max_iterations
     )

@@ -3,8 +3,9 @@
     linear    e = p₂ − p₁        ė = v₂(p₂) − v₁(p₁) = J·v     J̇·v = the same difference of J̇_i·v
     angular   e = R₁·log(R₁ᵀR₂)  rate ω₂ − ω₁ = J·v            J̇·v = ω̇₂ − ω̇₁ at zero joint acceleration
 
-J of the linear rows is the exact derivative of e(q), also where the loop is open. Three rows are a group; a connect has
-one, a weld two. A group's columns are the velocities that move one of its links (``dynamics.delassus.ContactRows``).
+J of the linear rows is the exact derivative of e(q), also if the loop is open. Three rows form a group; a connect has
+one group, a weld two. A group's columns are the velocities that move one of its links
+(``dynamics.delassus.ContactRows``).
 Cost: depth of the two links per group.
 """
 
@@ -77,7 +78,7 @@ def place_points(loops, kin, point1, point2):
 
 @kernel
 def column(S, d, angular, x, y, z):
-    """What velocity d gives to a point (x, y, z) seen from O: linear, or angular."""
+    """Velocity that S[d] gives to a point (x, y, z) seen from O: linear, or angular."""
     if angular:
         return S[d, 3], S[d, 4], S[d, 5]
     return velocity_at(S, d, x, y, z)
@@ -85,7 +86,7 @@ def column(S, d, angular, x, y, z):
 
 @kernel
 def group_jacobian(support, kin, loops, point1, point2, g, rows):
-    """Group g of ``rows`` (ContactRows): link 2 against link 1, world axes."""
+    """Fill group g of ``rows`` (ContactRows): motion of link 2 relative to link 1, world axes."""
     c, angular = loops.constraint[g], loops.angular[g] != 0
     a, b, O = loops.link1[c], loops.link2[c], kin.origin
     x1, y1, z1 = point1[c, 0] - O[a, 0], point1[c, 1] - O[a, 1], point1[c, 2] - O[a, 2]
@@ -97,7 +98,7 @@ def group_jacobian(support, kin, loops, point1, point2, g, rows):
         u0, u1, u2 = 0.0, 0.0, 0.0
         if d2 == d:
             u0, u1, u2 = column(kin.S, d, angular, x2, y2, z2)
-        if d1 == d:  # a common ancestor turns both points alike; what is left is the gap of an open loop
+        if d1 == d:  # a common ancestor moves both links alike; only the gap of an open loop contributes
             w0, w1, w2 = column(kin.S, d, angular, x1, y1, z1)
             u0, u1, u2 = u0 - w0, u1 - w1, u2 - w2
         if d1 == d:
@@ -180,7 +181,7 @@ def transposed_times(rows, groups, force, out):
 
 @kernel
 def dense_rows(rows, groups, J):
-    """J (m, nv), zero before."""
+    """Write J (m, nv), whose entries must be zero before."""
     for g in range(groups):
         for k in range(rows.length[g]):
             for i in range(3):

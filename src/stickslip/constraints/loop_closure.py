@@ -1,17 +1,17 @@
 """Closed loops in joint coordinates: independent velocity rows for a time step, and steps that end with closed loops.
 
-Rows. A loop often says the same thing twice (a planar four-bar closed by a point: 3 rows, and one follows from the
-hinges). Solvers get rows that are independent: row i is kept where what the rows before it leave of it,
-G_ii − Σ (as in a Cholesky factorisation), is above ``DEPENDENT``·G_ii. The others hold by themselves.
+Rows: A loop often has redundant rows (a planar four-bar linkage closed at a point has 3 rows, one of which follows from
+the hinges). Solvers get independent rows only: row i is kept if its remainder G_ii − Σ after the rows before it, as in
+a Cholesky factorisation, exceeds ``DEPENDENT``·G_ii. The other rows are satisfied along with them.
 
-Closure. When a step's velocities v are known, impulses at its beginning close what would be open at its end, and others
-at its end remove the loops' velocities there, both in the metric of M:
+Closure: Once a step's velocities v are known, impulses at its beginning close the loops at its end, and impulses at its
+end remove the velocity errors there, both in the metric of M:
 
     v ← v − M⁻¹·Jᵀ·G⁺·e(q ⊕ h·v)/h      until max|e| ≤ ``CLOSED``;      v ← v − M⁻¹·Jᵀ·G⁺·J·v  at q ⊕ h·v
 
-G⁺ (``proximal``) also serves where rows are redundant. J and G of the first are those of the step's beginning (a chord
-Newton iteration). For forces that are known this is RATTLE. Contacts are not asked again: their normal velocities
-change by what the loops take, of the order of h.
+G⁺ (``proximal``) also works for redundant rows. The first correction uses J and G of the step's beginning (a chord
+Newton iteration). For given forces this is RATTLE. Contacts are not solved again: the correction changes their normal
+velocities by an amount of the order of h.
 Reference: Andersen, "RATTLE", J. Comput. Phys. 52, 1983; Bender, Schmitt, VRIPHYS 2006.
 """
 
@@ -31,17 +31,17 @@ from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 from stickslip.model.model import Model
 
 DEPENDENT = 1e-9
-"""The part of a row's own G_ii that must be left after the rows before it, for it to be kept."""
+"""Fraction of a row's G_ii that must remain after the rows before it for the row to be kept."""
 CLOSED = 1e-10
-"""[m, rad] a loop that is open by less is closed."""
+"""Error below which a loop counts as closed [m, rad]."""
 MU, TOLERANCE, MOST = 1e-8, 1e-10, 200
 CORRECTIONS = 25
-"""Chord Newton iterations at most."""
+"""Largest number of chord Newton iterations."""
 
 
 @kernel
 def independent(G, F, keep):
-    """keep (m,) 1 for rows that do not follow from kept ones before them; F (m, m) is scratch. Returns their number."""
+    """Set keep (m,) to 1 for rows independent of those kept before them; F (m, m) is scratch. Returns their number."""
     m, kept = G.shape[0], 0
     for i in range(m):
         keep[i] = 0
@@ -77,9 +77,9 @@ def push(support, groups, L, rows, work, impulse, v):
 
 @kernel
 def close(tree, support, loops, q, dt, L, kin, rows, work, v, out):
-    """``out`` = q ⊕ dt·v with closed loops, and v that leads there; returns what is still open [m, rad].
+    """Change v so that the loops are closed at ``out`` = q ⊕ dt·v; returns the remaining error [m, rad].
 
-    ``rows`` and ``work.G`` are those of the beginning; ``kin`` is scratch, and at ``out`` then.
+    ``rows`` and ``work.G`` are those of the step's beginning; ``kin`` is scratch and ends at ``out``.
     """
     groups, left = loops.constraint.shape[0], 0.0
     for k in range(CORRECTIONS + 1):
@@ -98,7 +98,7 @@ def close(tree, support, loops, q, dt, L, kin, rows, work, v, out):
 
 @kernel
 def still(tree, support, inertia, loops, diagonal, kin, mass, rows, work, v):
-    """v ← v − M⁻¹·Jᵀ·G⁺·J·v at the poses of ``kin``; ``diagonal`` (nv,) is added to that of M."""
+    """v ← v − M⁻¹·Jᵀ·G⁺·J·v at the poses of ``kin``; ``diagonal`` (nv,) is added to the diagonal of M."""
     forward_velocities(tree, v, kin)
     spatial_inertias(inertia, kin)
     composite_inertia(tree, support, inertia, kin, mass)
@@ -110,7 +110,7 @@ def still(tree, support, inertia, loops, diagonal, kin, mass, rows, work, v):
 
 
 class LoopClosure:
-    """The loops of a model in one time step after another."""
+    """The loops of a model during time stepping."""
 
     def __init__(self, model: Model) -> None:
         self.model, self._bilateral = model, Bilateral(model, model.loops)
@@ -119,10 +119,10 @@ class LoopClosure:
         self._keep, self._next = np.zeros(m, dtype=np.int64), np.zeros(model.nq)
         self._owner = np.repeat(np.arange(len(model.loops)), [loop.rows for loop in model.loops])
         self.left = 0.0
-        """[m, rad] by how much the worst loop was open at the end of the last step."""
+        """Largest error of a loop at the end of the last step [m, rad]."""
 
     def look(self, kin, L: np.ndarray) -> None:
-        """Rows and errors from kinematics with velocities and the factor of M."""
+        """Compute rows and errors from kinematics, velocities and the factor L of M."""
         b = self._bilateral
         assemble(self.model.support, b.loops, 0.0, 0.0, kin, L, b.rows, b.work)
 
@@ -134,7 +134,7 @@ class LoopClosure:
         return sp.csr_array(b.jacobian[kept]), b.work.error[kept]
 
     def finish(self, q: np.ndarray, v: np.ndarray, dt: float, L: np.ndarray, diagonal: np.ndarray) -> None:
-        """Move q and v (nv,), which hold the step's new velocities, in place."""
+        """Advance q with the step's new velocities v (nv,) and close the loops; q and v change in place."""
         m, b, data = self.model, self._bilateral, self._bilateral.dynamics.data
         self.left = close(m.tree, m.support, b.loops, q, dt, L, data.kin, b.rows, b.work, v, self._next)
         still(m.tree, m.support, m.inertia, b.loops, diagonal, data.kin, data.mass, b.rows, b.work, v)

@@ -4,18 +4,18 @@ The proximal point method on max_λ −½λᵀGλ − λᵀa,
 
     (G + μ)·λ⁺ = μ·λ − a,
 
-converges by ρ = μ/(μ + σ) per step in the eigendirection of σ > 0, but where a has a part a_N in the null space of G
-(constraints that contradict each other) λ goes to infinity along it, −k·a_N/μ after k steps, while the motion, which
-does not feel that part, converges to the least-squares one. So the same operator P = μ·(G + μ)⁻¹ is used three times:
+converges by a factor of ρ = μ/(μ + σ) per step in the eigendirection of σ > 0. If a has a part a_N in the null space of
+G (constraints that contradict each other), λ diverges along it as −k·a_N/μ after k steps, while the motion, which does
+not depend on that part, converges to the least-squares solution. So the operator P = μ·(G + μ)⁻¹ is used three times:
 
-    a_N = lim Pᵏ·a                      what no force can remove: the least-squares residual
+    a_N = lim Pᵏ·a                      the least-squares residual, which no force can remove
     λ  ← λ − (G + μ)⁻¹(G·λ + a − a_N)   the proximal iteration without its divergent part
-    λ  ← λ − lim Pᵏ·λ                   nothing in the null space: the smallest λ
+    λ  ← λ − lim Pᵏ·λ                   the smallest λ, without a part in the null space
 
-which gives λ = −G⁺·a, G⁺ the pseudo-inverse. The smaller μ, the faster; but G's null space is known to round-off ε
-only, and P loses ε·|G|/μ of what it should keep: the first and the last line are done again with what is left.
-Directions with σ ≪ μ that are not null need about μ/σ iterations; what is left of them at the limit is taken for null,
-and the status says so.
+which gives λ = −G⁺·a with the pseudo-inverse G⁺. A smaller μ converges faster, but G's null space is known only up to
+round-off ε, and P loses ε·|G|/μ of the null-space part. The first and the last line are therefore repeated with the
+remainder. Directions with 0 < σ ≪ μ need about μ/σ iterations; if the limit is reached first, their remainder counts as
+null, and the status reports it.
 Sizes: m rows; cost m³/6 for the factor, 2m² per iteration.
 Reference: Parikh, Boyd, "Proximal Algorithms", 2014; Carpentier, Budhiraja, Mansard, "Proximal and Sparse Resolution of
 Constrained Dynamic Equations", RSS 2021, whose iteration is the second line.
@@ -27,15 +27,15 @@ from stickslip._jit import kernel
 
 CONVERGED, CONFLICT, MAX_ITERATIONS, NOT_FINITE = 0, 1, 2, 3
 PASSES = 2
-"""How often what P leaves of a part of the null space is gone after."""
+"""Number of times that the projection onto the null space is repeated with the remainder."""
 EPSILON = 2.220446049250313e-16
 CONTRADICTS = 1e-9
-"""The part of max|a| above which a_N is a contradiction, not round-off."""
+"""Fraction of max|a| above which a_N is a contradiction, not round-off."""
 
 
 @kernel
 def cholesky(A, mu, F):
-    """F (lower) with F·Fᵀ = A + μ; returns 1 where that is not positive definite, or not a number."""
+    """F (lower) with F·Fᵀ = A + μ; returns 1 if that is not positive definite or not finite, else 0."""
     for i in range(A.shape[0]):
         for j in range(i + 1):
             s = A[i, j]
@@ -69,7 +69,7 @@ def cholesky_solve(F, x):
 
 @kernel
 def largest(x):
-    """max|x|; NaN where one is."""
+    """max|x|; NaN if any entry is."""
     most = 0.0
     for i in range(x.shape[0]):
         if x[i] != x[i]:
@@ -80,9 +80,9 @@ def largest(x):
 
 @kernel
 def to_null_space(F, mu, limit, drift, most, x, y):
-    """x ← lim Pᵏ·x; ``y`` is scratch. Returns (iterations, whether it came to rest).
+    """x ← lim Pᵏ·x; ``y`` is scratch. Returns (iterations, whether it converged).
 
-    At rest: a step changes no entry by more than ``limit``, or than ``drift`` of the largest.
+    It has converged if a step changes no entry by more than ``limit`` or by more than ``drift`` of the largest entry.
     """
     for k in range(most):
         for i in range(x.shape[0]):
@@ -99,8 +99,7 @@ def to_null_space(F, mu, limit, drift, most, x, y):
 
 @kernel
 def proximal_solve(G, a, relative_mu, tolerance, most, F, conflict, force, null, y):
-    """``force`` (m,) = −G⁺·a and ``conflict`` (m,) = a_N; F (m, m), ``null`` and ``y`` (m,) are
-    scratch.
+    """``force`` (m,) = −G⁺·a and ``conflict`` (m,) = a_N; F (m, m), ``null`` and ``y`` (m,) are scratch.
 
     ``relative_mu`` is μ over the largest diagonal entry of G. Returns (status, iterations).
     """
@@ -114,7 +113,7 @@ def proximal_solve(G, a, relative_mu, tolerance, most, F, conflict, force, null,
         return NOT_FINITE, 0
     if scale == 0.0:
         return CONVERGED, 0
-    if size == 0.0:  # nothing can move: all of a is contradiction
+    if size == 0.0:  # no row can move: all of a is a contradiction
         for i in range(m):
             conflict[i] = a[i]
         return CONFLICT, 0

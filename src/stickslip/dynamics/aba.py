@@ -1,8 +1,8 @@
 """Articulated bodies: forward dynamics a = M⁻¹(τ − b + Jᵀf) in O(links), without forming M.
 
-Featherstone (2008), Table 7.1, in world axes at a common point. Two things make it short. The velocity products go
-into the link forces first (as in RNEA at a = 0), so that the recursion itself is that of a system at rest; and every
-joint of several degrees of freedom is a sequence of single ones, so that no small matrix is inverted.
+Featherstone (2008), Table 7.1, in world axes at a common point. Two things make it short. The velocity products are
+added to the link forces first (as in RNEA at a = 0), so that the recursion is that of a system at rest. A joint of
+several degrees of freedom is treated as a sequence of single ones, so that no small matrix is inverted.
 
 Differs from the book in: both points above; the result is the same to round-off.
 """

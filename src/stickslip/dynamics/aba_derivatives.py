@@ -1,15 +1,15 @@
 """Derivatives of forward dynamics: ∂a/∂q, ∂a/∂v and ∂a/∂τ = M⁻¹ of a = ABA(q, v, τ, f), exact.
 
-RNEA(q, v, ABA(q, v, τ, f), f) = τ for all q and v, so that with the derivatives of inverse dynamics at that a
+RNEA(q, v, ABA(q, v, τ, f), f) = τ holds for all q and v. With the derivatives of inverse dynamics at that a,
 
     ∂a/∂q = −M⁻¹·∂RNEA/∂q,    ∂a/∂v = −M⁻¹·∂RNEA/∂v,    ∂a/∂τ = M⁻¹.
 
-M⁻¹ acts through the factor M = LᵀDL along the tree, on whole rows of [−∂RNEA/∂q, −∂RNEA/∂v, 1] side by side. Cost:
-O(N·d) for what is differentiated and for M, N·d² for its factor, N²·d for the solves (N velocities, d of them between
-the root and a leaf): of the order of the results, which are dense, times d.
+M⁻¹ is applied through the tree-sparse factor M = LᵀDL to the rows of [−∂RNEA/∂q, −∂RNEA/∂v, 1]. With N velocities, d of
+them between the root and a leaf, the cost is O(N·d) for the derivatives of RNEA and for M, N·d² for the factor and N²·d
+for the solves.
 
 Carpentier & Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018.
-Differs from the paper in: a comes from the factor of M, which is needed anyway, and M⁻¹ is not multiplied out.
+Differs from the paper in: a is computed with the factor of M, which is needed anyway; M⁻¹ is not multiplied out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The configuration manifold: q ⊕ v·dt, q₁ ⊖ q₀, and how a tangent vector at q changes with the velocity at q ⊕ x.
+"""The configuration manifold: q ⊕ v·dt, q₁ ⊖ q₀, and the rate ẋ of a tangent vector x while q ⊕ x moves with v.
 
 A free joint moves along a straight line and turns by the exponential map of its body-frame angular velocity. The
-product of unit quaternions is unit up to round-off; ``integrate`` removes that round-off by one normalisation
-(``tests/dynamics`` measures that it is no more than that).
+product of unit quaternions has unit length up to round-off, which ``integrate`` removes by a normalisation.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def difference(tree, q0, q1, out):
 
 @kernel
 def pull_back(tree, x, v, out):
-    """out = ẋ where q ⊕ x moves with the velocity v: equal to v but for rotations.
+    """out = ẋ while q ⊕ x moves with the velocity v. It equals v except for rotations.
 
     ẋ = ω + x×ω/2 + (1/12 + |x|²/720)·x×(x×ω), the inverse of the exponential map's derivative up to |x|⁶.
     """

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Kinematics(NamedTuple):
-    """Where everything is and how it moves, in world axes; spatial vectors at the tree's reference point O."""
+    """Poses, velocities and inertias in world axes; spatial vectors are taken at the tree's reference point O."""
 
     pos: np.ndarray
     """(nl, 3) link origins [m]."""
@@ -17,7 +17,7 @@ class Kinematics(NamedTuple):
     origin: np.ndarray
     """(nl, 3) the reference point O of the link's tree [m]."""
     S: np.ndarray
-    """(nv, 6) motion subspace: the spatial velocity that one unit of a joint velocity gives."""
+    """(nv, 6) motion subspace: spatial velocity per unit of joint velocity."""
     vel: np.ndarray
     """(nl, 6) spatial velocity (v, ω) [m/s, rad/s]."""
     acc: np.ndarray
@@ -27,7 +27,7 @@ class Kinematics(NamedTuple):
     inertia: np.ndarray
     """(nl, 10) rigid-body inertia at O (see math.spatial)."""
     force: np.ndarray
-    """(nl, 6) spatial force passed on to the parent."""
+    """(nl, 6) spatial force that the link passes to its parent."""
     path: np.ndarray
     """(nl,) scratch: the links on a path from the world."""
 
@@ -42,16 +42,16 @@ class Articulated(NamedTuple):
     D: np.ndarray
     """(nv,) inverse of Sᵀ·U, armature included."""
     u: np.ndarray
-    """(nv,) force left over for the joint."""
+    """(nv,) joint force minus the bias force, τ − Sᵀ·p."""
     acc: np.ndarray
-    """(nl, 6) acceleration that the joint accelerations add."""
+    """(nl, 6) part of the spatial acceleration due to the joint accelerations."""
 
 
 class MassMatrix(NamedTuple):
     """The joint-space inertia M, packed by rows along the tree (see model.arrays.Support), and its factor."""
 
     composite: np.ndarray
-    """(nl, 10) inertia of a link with everything that hangs on it."""
+    """(nl, 10) composite inertia of the link and all its descendants."""
     M: np.ndarray
     """(nnz,) packed lower triangle."""
     L: np.ndarray

@@ -1,12 +1,11 @@
 """The Delassus matrix W = J·M⁻¹·Jᵀ of a set of contacts, block by block, using the sparsity of the tree.
 
-With M = LᵀDL, W = Y·D⁻¹·Yᵀ where Yᵀ = L⁻ᵀJᵀ. Eliminating from the leaves, L⁻ᵀ only ever touches ancestors: a row of Y
-has non-zeros exactly at the velocities that move one of the contact's two links. Block (a, b) is a sum over the
-velocities that move both contacts, so contacts in separate trees do not couple.
+With M = LᵀDL, W = Y·D⁻¹·Yᵀ where Yᵀ = L⁻ᵀJᵀ. L⁻ᵀ, eliminating from the leaves, changes entries of ancestors only, so a
+row of Y has non-zeros exactly at the velocities that move one of the contact's two links. Block (a, b) is a sum over
+the velocities that move both contacts. Contacts in separate trees do not couple.
 
 Cost: Σ depth² for Y, depth per coupled pair of contacts for W.
-Reference: Featherstone, "Exploiting sparsity in operational-space dynamics", IJRR 29(10), 2010; the lecture's slides
-on sparse Cholesky.
+Reference: Featherstone, "Exploiting sparsity in operational-space dynamics", IJRR 29(10), 2010.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def contact_jacobian(support, kin, link1, link2, point, axes, c, rows):
     d1, d2 = last_dof(support, link1[c]), last_dof(support, link2[c])
     n = 0
     while d1 >= 0 or d2 >= 0:
-        if d1 == d2:  # a common ancestor moves both sides alike: nothing relative, but Y fills in there
+        if d1 == d2:  # a common ancestor moves both links alike: J is zero there, but Y is not
             d, sign, link = d1, 0.0, link1[c]
             d1, d2 = support.dof_parent[d1], support.dof_parent[d2]
         elif d1 > d2:
@@ -94,7 +93,7 @@ def eliminate(support, L, c, rows):
 
 @kernel
 def block(support, L, rows, a, b, W, i, j):
-    """W[i:i+3, j:j+3] = block (a, b); both index lists descend, so that one merge finds the common velocities."""
+    """W[i:i+3, j:j+3] = block (a, b). Both index lists descend, so a single merge finds the common velocities."""
     for r in range(3):
         for s in range(3):
             W[i + r, j + s] = 0.0
@@ -119,7 +118,7 @@ def block(support, L, rows, a, b, W, i, j):
 
 @kernel
 def block_of_one_link(support, L, rows, a, b, W, i, j):
-    """The same for contacts between the same two links: their velocities are the same, nothing is to be merged."""
+    """The same for two contacts between the same two links: their lists of velocities are equal."""
     Y = rows.Y
     w00, w01, w02, w10, w11, w12, w20, w21, w22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(rows.length[a]):
@@ -150,11 +149,11 @@ def delassus_dense(support, L, kin, link1, link2, point, axes, nc, rows, W):
 
 @kernel
 def delassus_pattern(support, link1, link2, nc, head, next_contact, mark, start, other):
-    """Which contacts couple: those that share a tree. Cost: proportional to the result.
+    """The pairs of contacts that couple because they share a tree. The cost is proportional to their number.
 
-    ``head`` (nv,) and ``mark`` (nc,) are scratch, ``next_contact`` (nc, 2) too. Result in block-CSR form: contact a
-    couples with ``other[start[a]:start[a + 1]]``. Returns the number of blocks, or its negative where ``other`` is
-    too short (the caller grows it and calls again).
+    ``head`` (nv,), ``mark`` (nc,) and ``next_contact`` (nc, 2) are scratch. The result has block-CSR form: contact a
+    couples with ``other[start[a]:start[a + 1]]``. Returns the number of blocks, or its negative if ``other`` is too
+    short; the caller then grows it and calls again.
     """
     for d in range(head.shape[0]):
         head[d] = -1

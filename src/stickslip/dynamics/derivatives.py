@@ -1,27 +1,28 @@
-"""What derivatives of the dynamics are made of: how τ = RNEA(q, v, a, f) changes as joints move; in O(links · depth).
+"""Building blocks of the derivatives of τ = RNEA(q, v, a, f) by the motion of the joints, in O(links · depth).
 
-``rnea_derivatives.py`` and ``aba_derivatives.py`` put it together; implicit integrators use ``project``.
+``rnea_derivatives.py`` and ``aba_derivatives.py`` assemble them; implicit integrators use ``project``.
 
-Move one velocity coordinate k: all that hangs on it is displaced by the motion S_k. With v̄_k and ā_k the velocity and
-the acceleration (gravity subtracted) of what lies before the joint, and v̂_k the velocity behind it, let
+A displacement of velocity coordinate k displaces everything that the joint carries by the motion S_k. With v̄_k and ā_k
+the velocity and acceleration (gravity subtracted) on the parent's side of the joint and v̂_k the velocity on the
+child's side, let
 
     Ψ̇_k = v̄_k × S_k,    Ψ̈_k = ā_k × S_k + v̄_k × Ψ̇_k,    Ṡ_k = v̂_k × S_k.
 
 A link's force f = I·ā + v ×* I·v then changes by S_k ×* f + I·Ψ̈_k + B·Ψ̇_k, where B = v ×* I − I v× + (· ×* I·v), and
-by I·(Ψ̇_k + Ṡ_k) + B·S_k per unit of v_k. Everything is linear in f, I and B, so their sums over subtrees are enough:
-with F, I, B those sums at the deeper one of the two joints d and k,
+by I·(Ψ̇_k + Ṡ_k) + B·S_k per unit of v_k. These expressions are linear in f, I and B, so that sums over subtrees
+suffice. With F, I, B those sums at the deeper of the two joints d and k,
 
     ∂τ_d/∂q_k = S_d·(I·Ψ̈_k + B·Ψ̇_k + S_k ×* F_in)     d before k
     ∂τ_d/∂q_k = S_d·(I·Ψ̈_k + B·Ψ̇_k + S_k ×* F_ext)    d carried by k
     ∂τ_d/∂v_k = S_d·(I·(Ψ̇_k + Ṡ_k) + B·S_k)
 
-F_in is what the motion asks for, F_ext what comes from outside: τ = S·(F_in − F_ext). All other entries are zero.
-Column k is the derivative along q ⊕ ε·e_k; a ball's three axes carry one another, a free joint's translations are
-fixed in the world. The reference point O counts as fixed in space: τ does not depend on the choice of O.
+F_in is the inertial force, F_ext the external one: τ = S·(F_in − F_ext). All other entries are zero. Column k is the
+derivative along q ⊕ ε·e_k. The three axes of a ball joint carry one another; the translations of a free joint are fixed
+in the world. The reference point O is held fixed in space, which is allowed because τ does not depend on O.
 
-External forces are constant spatial forces at a fixed point of space, plus whatever ``stiffness`` and ``damping`` of
-``Derivatives`` say of how they change when a link moves. In B the linear columns vanish, and the upper right block
-is −2 [p]× with the momentum p: 12 numbers instead of 36.
+External forces are constant spatial forces at a fixed point of space; ``stiffness`` and ``damping`` of ``Derivatives``
+describe how they change when a link moves. The linear columns of B vanish, and its upper right block is −2 [p]× with
+the momentum p, so that 12 numbers are stored instead of 36.
 
 Carpentier & Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018; Singh, Russell & Wensing,
 "Efficient analytical derivatives of rigid-body dynamics using spatial vector algebra", RA-L 7(2), 2022.
@@ -41,7 +42,7 @@ from stickslip.model.arrays import BALL, FREE
 
 
 class Derivatives(NamedTuple):
-    """Scratch of the derivatives; what is per link is summed over everything that hangs on the link."""
+    """Scratch of the derivatives; quantities per link are sums over the link and its descendants."""
 
     carried: np.ndarray
     """(nv, 6) Ψ̇."""
@@ -52,19 +53,19 @@ class Derivatives(NamedTuple):
     composite: np.ndarray
     """(nl, 10) inertia."""
     coriolis: np.ndarray
-    """(nl, 12) of B: the momentum p, then the lower right block by rows."""
+    """(nl, 12) B: the momentum p, then the lower right block by rows."""
     inner: np.ndarray
     """(nl, 6) F_in."""
     outer: np.ndarray
     """(nl, 6) F_ext."""
     stiffness: np.ndarray
-    """(nl, 6, 6) minus the derivative of the external force by a displacement that carries the velocity along."""
+    """(nl, 6, 6) minus the derivative of the external force by a displacement that displaces the velocity with it."""
     damping: np.ndarray
     """(nl, 6, 6) minus its derivative by the link's spatial velocity."""
     loaded: np.ndarray
-    """(nl,) 1 where those two are not zero."""
+    """(nl,) 1 where ``stiffness`` or ``damping`` is not zero."""
     zero: np.ndarray
-    """(max(nl, nv), 6) zeros."""
+    """(max(nl, nv), 6) constant zeros."""
     rows: np.ndarray
     """(nv, 3·nv or a little more) right-hand sides of the derivatives of forward dynamics."""
 
@@ -83,7 +84,7 @@ def make_derivatives(model) -> Derivatives:
         damping=np.zeros((nl, 6, 6)),
         loaded=np.zeros(nl, dtype=np.int64),
         zero=np.zeros((max(nl, nv), 6)),
-        rows=np.zeros((nv, -(-3 * nv // 16) * 16)),  # a multiple of what a processor does at a time
+        rows=np.zeros((nv, -(-3 * nv // 16) * 16)),  # a multiple of the width of vector instructions
     )
 
 
@@ -147,7 +148,7 @@ def composites(tree, kin, der):
 
 @kernel
 def unload(der):
-    """No link's external force depends on its motion."""
+    """Reset: no link's external force depends on its motion."""
     for b in range(der.loaded.shape[0]):
         if der.loaded[b] != 0:
             der.loaded[b] = 0
@@ -170,7 +171,7 @@ def joint_columns(tree, inertia, v, a, kin, der):
         a3, a4, a5 = total[p, 3], total[p, 4], total[p, 5]
         for j in range(tree.joint_start[b], tree.joint_start[b + 1]):
             kind, d = tree.joint_type[j], tree.joint_v[j]
-            if kind == FREE:  # nothing carries its translations
+            if kind == FREE:  # its translations are fixed in the world
                 for k in range(d, d + 3):
                     for i in range(6):
                         one[k, i] = 0.0
@@ -206,8 +207,10 @@ def joint_columns(tree, inertia, v, a, kin, der):
 
 @kernel
 def project(tree, support, kin, der, move, vel, acc, A):
-    """A (nv, nv): A[d, k] = S_d·(change of the force on joint d) where column k displaces what hangs on joint k by
-    move[k] and adds vel[k] and acc[k] (nv, 6) to its velocity and acceleration, beyond what the displacement carries.
+    """A (nv, nv): A[d, k] = S_d·(change of the force on joint d) due to column k.
+
+    Column k displaces everything that joint k carries by move[k] and adds vel[k] and acc[k] (nv, 6) to its velocity and
+    acceleration, beyond the changes that the displacement itself causes.
     """
     S, C, B, F, G = kin.S, der.composite, der.coriolis, der.inner, der.outer
     nv = A.shape[0]
@@ -220,7 +223,7 @@ def project(tree, support, kin, der, move, vel, acc, A):
         m0, m1, m2, m3, m4, m5 = move[d, 0], move[d, 1], move[d, 2], move[d, 3], move[d, 4], move[d, 5]
         w0, w1, w2 = vel[d, 3], vel[d, 4], vel[d, 5]
         p0, p1, p2 = 2.0 * B[b, 0], 2.0 * B[b, 1], 2.0 * B[b, 2]
-        # the force that column d asks for at the link
+        # the inertial force at the link due to column d
         f0, f1, f2, f3, f4, f5 = inertia_times(C, b, acc[d, 0], acc[d, 1], acc[d, 2], acc[d, 3], acc[d, 4], acc[d, 5])
         c0, c1, c2, c3, c4, c5 = force_cross(
             m0, m1, m2, m3, m4, m5, F[b, 0], F[b, 1], F[b, 2], F[b, 3], F[b, 4], F[b, 5]
@@ -282,7 +285,7 @@ def row_times(K, b, i, x0, x1, x2, x3, x4, x5):
 
 @kernel
 def turn_together(support, S, F, G, move, first, A):
-    """The three axes of a rotation also carry those before them: there F_ext takes the place of F_in."""
+    """Correct the 3×3 block of a rotation: its axes also carry the axes before them, so F_ext replaces F_in there."""
     b = support.dof_link[first]
     for k in range(first, first + 3):
         c0, c1, c2, c3, c4, c5 = force_cross(
@@ -296,7 +299,10 @@ def turn_together(support, S, F, G, move, first, A):
 
 @kernel
 def load_force(der, b, fx, fy, fz, x, y, z):
-    """A force of constant components at a point of link b, (x, y, z) from O: its moment changes as the point moves."""
+    """Add the stiffness of a force with constant components at a point of link b, (x, y, z) from O.
+
+    Its moment changes as the point moves.
+    """
     K = der.stiffness
     der.loaded[b] = 1
     # −(δp × f) with δp = δv + δω × r: [f]× for the linear part, −[f]×[r]× = (f·r) 1 − r fᵀ for the angular one
@@ -311,7 +317,7 @@ def load_force(der, b, fx, fy, fz, x, y, z):
 
 @kernel
 def load_wrenches(kin, wrench, der):
-    """Wrenches (nl, 6) of constant components in world axes, at the link origins."""
+    """Add the stiffness of wrenches (nl, 6) with constant components in world axes, at the link origins."""
     P, O = kin.pos, kin.origin
     for b in range(1, wrench.shape[0]):
         fx, fy, fz = wrench[b, 0], wrench[b, 1], wrench[b, 2]

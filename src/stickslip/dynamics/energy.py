@@ -56,7 +56,7 @@ def center_of_mass(inertia, kin, out):
 def center_of_mass_jacobian(inertia, support, kin, mass, J):
     """J (3, nv): velocity of the centre of mass; needs the composite inertias up to date.
 
-    A joint gives the linear momentum of everything that hangs on it; divided by the total mass, that is its column.
+    A joint's column is the linear momentum that it gives to everything it carries, divided by the total mass.
     """
     total = 0.0
     for b in range(1, inertia.mass.shape[0]):

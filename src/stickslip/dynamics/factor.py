@@ -1,8 +1,8 @@
-"""The tree-sparse factorisation M = LᵀDL and its solves: cost follows the tree, not n³.
+"""The tree-sparse factorisation M = LᵀDL and its solves.
 
-Featherstone (2008), Table 6.4; the lecture's sparse Cholesky. Eliminating the leaves first leaves no fill-in: L has
-exactly the packed pattern of M (``model.arrays.Support``), and since an ancestor's row is the tail of its
-descendant's row, every update is one contiguous vector operation.
+Featherstone (2008), Table 6.4. Eliminating the leaves first creates no fill-in, so L has exactly the packed pattern of
+M (``model.arrays.Support``). An ancestor's row is the tail of its descendant's row, so every update is one contiguous
+vector operation.
 
 Cost: Σ depth² for the factor, Σ depth for a solve (depth: number of velocities from the root to a joint).
 """
@@ -62,7 +62,7 @@ def solve(support, L, x):
 
 @kernel
 def solve_rows(support, L, X):
-    """X ← M⁻¹·X for a dense X (nv, n): whole rows at once, which a processor does several numbers at a time."""
+    """X ← M⁻¹·X for a dense X (nv, n), by operations on whole rows, which vectorise."""
     start, column = support.start, support.column
     nv, n = X.shape
     for d in range(nv - 1, -1, -1):

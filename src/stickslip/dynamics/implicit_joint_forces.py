@@ -3,11 +3,11 @@
     τ(q⁺, v⁺) = applied + gear·clip(gain·u + bias) − k·(q⁺ ⊖ q_s) − D·v⁺ ∓ max(0, k_l·e + b_l·(e − e₀)/dt)
 
 e > 0 is how far a limit is exceeded, e₀ ≥ 0 how far it was at the beginning of the step. With the joint's speed in
-place of (e − e₀)/dt the force would jump by b_l·v where the limit is met, and an implicit equation whose force jumps
-need not have a solution. On hinges and slides that are beyond the limit already the two are the same.
+place of (e − e₀)/dt the force would jump by b_l·v where the limit is met, and an implicit equation with a discontinuous
+force need not have a solution. For hinges and slides that are already beyond the limit the two are the same.
 
-Derivatives are by the rotation vector of a ball or free joint in body axes, as everywhere.
-Differs from ``joint_forces.py`` in: damping is included; the damper of a limit.
+Derivatives by the orientation of a ball or free joint are by its rotation vector in body axes, as everywhere.
+Differs from ``joint_forces.py`` in: damping is included; the damper of a limit uses (e − e₀)/dt.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
 @kernel
 def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, dt, tau):
-    """tau (nv,) at the configuration q and velocity v that end a step which began at q0."""
+    """tau (nv,) at the configuration q and velocity v at the end of a step that began at q0."""
     for d in range(tau.shape[0]):
         tau[d] = inputs.applied[d] - passive.damping[d] * v[d]
     actuator_forces(tree, actuators, q, v, inputs.control, tau)
@@ -56,7 +56,7 @@ def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, dt, tau):
 
 @kernel
 def limit_push(passive, j, excess, before, dt):
-    """The force of a limit that is exceeded by ``excess``, and was by ``before`` at the beginning of the step."""
+    """Force of a limit that is exceeded by ``excess`` now and by ``before`` at the beginning of the step."""
     if excess <= 0.0:
         return 0.0
     rate = (excess - max(0.0, before)) / dt
@@ -73,7 +73,7 @@ def limit_slope(passive, j, excess, before, dt):
 
 @kernel
 def axis_and_angle(q, i):
-    """Unit axis and angle of the quaternion at q[i]; no axis where there is no angle."""
+    """Unit axis and angle of the quaternion at q[i]; the axis is zero if the angle is."""
     x, y, z = logarithm(q[i], q[i + 1], q[i + 2], q[i + 3])
     angle = sqrt(x * x + y * y + z * z)
     s = 1.0 / angle if angle > 0.0 else 0.0

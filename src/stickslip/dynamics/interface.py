@@ -1,4 +1,4 @@
-"""Dynamics: the rigid-body algorithms with NumPy arrays in and out, checked at the boundary."""
+"""Dynamics: the rigid-body algorithms with NumPy arrays in and out; inputs are checked here."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from stickslip.model.model import Model
 
 
 class Energy(NamedTuple):
-    """[J]."""
+    """Energies of a state [J]."""
 
     kinetic: float
     potential: float
-    """Of gravity, zero at the world's origin."""
+    """Energy of gravity, zero at the world's origin."""
     elastic: float
-    """Of the joint springs."""
+    """Energy of the joint springs."""
 
 
 class Dynamics:
@@ -67,7 +67,7 @@ class Dynamics:
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
 
-    # -- the boundary: shapes, finiteness and quaternions are checked here, kernels assume them -----------------
+    # -- checks of shapes, finiteness and quaternions; kernels assume them ----------------------------------------
 
     def _vector(self, name: str, value, size: int) -> np.ndarray:
         try:
@@ -121,8 +121,8 @@ class Dynamics:
     def rnea_derivatives(self, q, v, a, external=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(∂τ/∂q, ∂τ/∂v, ∂τ/∂a) of inverse dynamics, each (nv, nv); the last is the mass matrix M.
 
-        Column k of the first is the derivative along q ⊕ ε·e_k. ``external`` is held constant as it is given: in world
-        axes, at the link origins, which move.
+        Column k of the first is the derivative along q ⊕ ε·e_k. The components of ``external`` are held constant: in
+        world axes, at the link origins, which move.
         """
         m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
         v, a, f_ext = self._v(v), self._v(a, "a"), self._loads(q, external)
@@ -132,7 +132,7 @@ class Dynamics:
         return results[0], results[1], results[2]
 
     def _loads(self, q: np.ndarray, external) -> np.ndarray:
-        """External forces, and how they change as links move, ready for derivatives."""
+        """External spatial forces; also stores in the scratch memory how they change as links move."""
         f_ext = self._external(q, external)
         unload(self._derivatives)
         if external is not None:
@@ -159,7 +159,7 @@ class Dynamics:
         return a
 
     def aba_derivatives(self, q, v, tau, external=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(∂a/∂q, ∂a/∂v, ∂a/∂τ) of forward dynamics, each (nv, nv); the last is M⁻¹. As in ``rnea_derivatives``."""
+        """(∂a/∂q, ∂a/∂v, ∂a/∂τ = M⁻¹) of forward dynamics, each (nv, nv), in the sense of ``rnea_derivatives``."""
         m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
         v, tau, f_ext, a = self._v(v), self._v(tau, "tau"), self._loads(q, external), np.empty(self.model.nv)
         work = (self.data.kin, self.data.mass, self._derivatives, a)
@@ -212,7 +212,7 @@ class Dynamics:
         return np.array([*linear, *kin.total[link, 3:]])
 
     def frame_jacobian(self, q, frame: str) -> np.ndarray:
-        """(6, nv) linear rows first, world axes, at the frame's origin."""
+        """(6, nv) velocity of the frame's origin, then angular velocity, in world axes."""
         m, kin, f, J = self.model, self.data.kin, self.model.frame(frame), np.zeros((6, self.model.nv))
         path_kinematics(m.tree, m.frames.link[f], self._q(q), kin)
         jacobian.frame_jacobian(m.support, m.frames, kin, f, J)
@@ -252,10 +252,10 @@ class Dynamics:
         return sparse.bsr_array((blocks, other[:count], start), shape=(3 * n, 3 * n))
 
     def delassus_norm(self, q, link1, link2, point, weight) -> float:
-        """The largest eigenvalue of √w·W·√w for weights (n,), one per contact: how easily all contacts together give
-        way. With the contacts' stiffnesses as weights it is their highest frequency squared [1/s²].
+        """The largest eigenvalue of √w·W·√w for weights (n,), one per contact.
 
-        Matrix-free (Lanczos): contacts by the thousand cost milliseconds.
+        With the contacts' stiffnesses as weights it is the square of their highest frequency [1/s²]. It is computed
+        matrix-free (Lanczos): thousands of contacts cost milliseconds.
         """
         axes = np.tile(np.eye(3), (len(link1), 1, 1))
         link1, link2, point, axes = self._contacts(link1, link2, point, axes)
@@ -282,8 +282,10 @@ class Dynamics:
         return largest_eigenvalue(apply, 3 * n)
 
     def mobility_norm(self, q, weight) -> float:
-        """The largest eigenvalue of √w·M⁻¹·√w for weights (nv,): with joint stiffnesses as weights, the square of the
-        highest frequency [1/s²]."""
+        """The largest eigenvalue of √w·M⁻¹·√w for weights (nv,).
+
+        With joint stiffnesses as weights it is the square of the highest frequency [1/s²].
+        """
         root = np.sqrt(self._v(weight, "weight"))
         if not np.any(root):
             return 0.0
@@ -297,7 +299,7 @@ class Dynamics:
         return largest_eigenvalue(apply, self.model.nv)
 
     def point_jacobian(self, q, frame: str, point) -> np.ndarray:
-        """(3, nv) of a point [m, world] that moves with the named frame's link."""
+        """(3, nv) Jacobian of a point [m, world] that moves with the named frame's link."""
         m, kin, link, J = self.model, self.data.kin, self.model.link(frame), np.zeros((3, self.model.nv))
         path_kinematics(m.tree, link, self._q(q), kin)
         x, y, z = self._vector("point", point, 3)
@@ -333,7 +335,7 @@ class Dynamics:
         )
 
     def center_of_mass(self, q) -> np.ndarray:
-        """(3,) [m]."""
+        """(3,) centre of mass of everything that moves [m]."""
         forward_kinematics(self.model.tree, self._q(q), self.data.kin)
         com = np.empty(3)
         energy.center_of_mass(self.model.inertia, self.data.kin, com)
@@ -347,7 +349,7 @@ class Dynamics:
         return J
 
     def center_of_mass_acceleration(self, q, v, a) -> np.ndarray:
-        """(3,) [m/s²]; J̇·v where a = 0."""
+        """(3,) acceleration of the centre of mass [m/s²]; J̇·v where a = 0."""
         self._update(q, v)
         forward_accelerations(self.model.tree, self.model.support, self._v(a, "a"), self.data.kin)
         out = np.empty(3)
@@ -376,7 +378,7 @@ class Dynamics:
 
 
 def largest_eigenvalue(apply: Callable[[np.ndarray], np.ndarray], n: int) -> float:
-    """Of a symmetric positive semidefinite n×n matrix, given as a product with a vector; to 0.1 %."""
+    """Largest eigenvalue, to 0.1 %, of a symmetric positive semidefinite n×n matrix given by its action ``apply``."""
     if n <= 3:
         return float(np.linalg.eigvalsh(np.stack([apply(column) for column in np.eye(n)])).max())
     start = np.random.default_rng(0).normal(size=n)

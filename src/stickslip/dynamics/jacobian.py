@@ -1,6 +1,6 @@
 """Jacobians of points and frames, their velocities, and J̇·v; all in world axes, linear rows first.
 
-Only the columns of the joints between the world and the link are written: the caller's array must be zero elsewhere.
+Only the columns of the joints between the world and the link are written; the caller's array must be zero elsewhere.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from stickslip._jit import kernel
 
 @kernel
 def last_dof(support, link):
-    """The velocity nearest to the link on its path to the root; −1 for the world."""
+    """Index of the last velocity on the path from the root to the link; −1 for the world."""
     if link == 0:
         return -1
     return support.link_dof[link + 1] - 1

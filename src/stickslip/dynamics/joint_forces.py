@@ -1,7 +1,7 @@
-"""Forces that act in the joints: actuators, springs, limits. Damping is left to the stepper, which may treat it
-implicitly.
+"""Forces in the joints: actuators, springs, limits.
 
-A limit is a one-sided spring-damper: it pushes back, never pulls.
+A limit is a one-sided spring-damper that pushes but never pulls. Joint damping is added by each method, because some
+treat it implicitly.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
 @kernel
 def unclipped_force(actuators, k, position, speed, control):
-    """gain·clip(u) + bias of actuator k, whose joint is at ``position`` [rad or m] and moves at ``speed``, before it is
-    clipped to the force range."""
+    """gain·clip(u) + bias of actuator k at its joint's ``position`` [rad or m] and ``speed``.
+
+    The result is not yet clipped to the force range.
+    """
     u = min(max(control, actuators.control_range[k, 0]), actuators.control_range[k, 1])
     bias = actuators.bias[k, 0] + actuators.gear[k] * (actuators.bias[k, 1] * position + actuators.bias[k, 2] * speed)
     return actuators.gain[k] * u + bias
@@ -24,7 +26,7 @@ def unclipped_force(actuators, k, position, speed, control):
 
 @kernel
 def servo_gains(actuators, k, position, speed, control):
-    """(stiffness, damping) that actuator k gives its joint, −∂τ/∂q and −∂τ/∂v: none where its force is clipped."""
+    """Stiffness −∂τ/∂q and damping −∂τ/∂v of actuator k at its joint; both are zero where its force is clipped."""
     force = unclipped_force(actuators, k, position, speed, control)
     if not actuators.force_range[k, 0] < force < actuators.force_range[k, 1]:
         return 0.0, 0.0
@@ -89,8 +91,10 @@ def spring_and_limit_forces(tree, passive, q, v, tau):
 
 @kernel
 def joint_gains(tree, passive, actuators, q, v, control, stiffness, damping):
-    """Stiffness and damping (nv,) that now act in the joints, −∂τ/∂q and −∂τ/∂v along the diagonal: dampers, springs,
-    limits that push, servos that are not at their limits. For steppers that treat them implicitly."""
+    """Diagonals (nv,) of −∂τ/∂q and −∂τ/∂v at this state, for methods that treat joint forces implicitly.
+
+    They include dampers, springs, limits that push and servos whose force is not clipped.
+    """
     for d in range(v.shape[0]):
         stiffness[d], damping[d] = 0.0, passive.damping[d]
     for j in range(tree.joint_type.shape[0]):
@@ -115,7 +119,7 @@ def joint_gains(tree, passive, actuators, q, v, control, stiffness, damping):
 
 @kernel
 def spring_energy(tree, passive, q):
-    """Energy stored in the joint springs [J] (limits not counted)."""
+    """Energy stored in the joint springs [J], without the limits'."""
     energy = 0.0
     for j in range(tree.joint_type.shape[0]):
         kind, i, half = tree.joint_type[j], tree.joint_q[j], 0.5 * passive.stiffness[j]

@@ -40,7 +40,7 @@ def bias_forces(tree, support, inertia, f_ext, kin, tau):
 
 @kernel
 def link_forces(inertia, acc, f_ext, kin):
-    """kin.force = I·(acc − g) + v ×* I·v − f_ext for every link: the force that its own motion asks for."""
+    """kin.force = I·(acc − g) + v ×* I·v − f_ext for every link: the force that its own motion requires."""
     I, vel, f = kin.inertia, kin.vel, kin.force
     gx, gy, gz = inertia.gravity[0], inertia.gravity[1], inertia.gravity[2]
     for k in range(6):
@@ -61,7 +61,7 @@ def link_forces(inertia, acc, f_ext, kin):
 
 @kernel
 def collect_forces(tree, support, kin, tau):
-    """Project each link's force on its joint and hand it to the parent, leaves first."""
+    """Project each link's force on its joint and add it to the parent's, leaves first."""
     S, f = kin.S, kin.force
     for b in range(tree.parent.shape[0] - 1, 0, -1):
         f0, f1, f2, f3, f4, f5 = f[b, 0], f[b, 1], f[b, 2], f[b, 3], f[b, 4], f[b, 5]

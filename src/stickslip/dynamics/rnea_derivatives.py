@@ -6,11 +6,11 @@ it): with u = I·S_d, r = Bᵀ·S_d and the forces f = I·Ψ̈_d + B·Ψ̇_d + S
     ∂τ_k/∂q_d = S_k·f     ∂τ_d/∂q_k = u·Ψ̈_k + r·Ψ̇_k + g·S_k          for every k before d
     ∂τ_k/∂v_d = S_k·h     ∂τ_d/∂v_k = u·(Ψ̇_k + Ṡ_k) + r·S_k          M_dk = u·S_k
 
-where g = −S_d ×* F_ext is there only on links that external forces act on, or that carry such links. With d the depth
-of the tree in velocities, N their number, the cost is O(N·d), not N times that of τ as by differences.
+where g = −S_d ×* F_ext is non-zero only for links on which, or on whose descendants, external forces act. With N
+velocities and a tree of depth d, the cost is O(N·d); finite differences would cost N times as much as τ.
 
 Carpentier & Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018.
-Differs from the paper in: what ``derivatives.py`` says; M comes along.
+Differs from the paper in: the points listed in ``derivatives.py``; M is computed in the same pass.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ from stickslip.model.arrays import BALL, FREE
 def rnea_derivatives(tree, support, inertia, q, v, a, f_ext, kin, der, M, dq, dv):
     """dq, dv (nv, nv): ∂τ/∂q and ∂τ/∂v of inverse dynamics; M (nnz,): ∂τ/∂a, packed.
 
-    ``f_ext`` (nl, 6) are constant spatial forces in world axes at the tree's reference point, taken as fixed in space;
-    ``der.stiffness``, ``der.damping`` and ``der.loaded`` say how they depend on the motion, and are summed up here.
+    ``f_ext`` (nl, 6) are constant spatial forces in world axes at the tree's reference point, taken as fixed in space.
+    ``der.stiffness``, ``der.damping`` and ``der.loaded`` describe how they depend on the motion; they are replaced by
+    their sums over subtrees.
     """
     forward_kinematics(tree, q, kin)
     forward_velocities(tree, v, kin)
@@ -64,7 +65,7 @@ def project_all(tree, support, inertia, kin, der, M, dq, dv):
         b = support.dof_link[d]
         s0, s1, s2, s3, s4, s5 = S[d, 0], S[d, 1], S[d, 2], S[d, 3], S[d, 4], S[d, 5]
         p0, p1, p2 = 2.0 * B[b, 0], 2.0 * B[b, 1], 2.0 * B[b, 2]
-        # forces that displacing, and moving, joint d asks for at the link
+        # forces at the link due to a displacement (f) and a velocity (h) of joint d
         f0, f1, f2, f3, f4, f5 = inertia_times(C, b, two[d, 0], two[d, 1], two[d, 2], two[d, 3], two[d, 4], two[d, 5])
         c0, c1, c2, c3, c4, c5 = force_cross(
             s0, s1, s2, s3, s4, s5, F[b, 0], F[b, 1], F[b, 2], F[b, 3], F[b, 4], F[b, 5]
@@ -140,7 +141,7 @@ def coriolis_times(B, b, w0, w1, w2):
 
 @kernel
 def add_loads(support, S, one, der, d, b, dq, dv):
-    """What external forces on the links that joint d carries add to row d, left of the diagonal."""
+    """Add the part of row d, left of the diagonal, that is due to external forces on the links that joint d carries."""
     G, K, D = der.outer, der.stiffness, der.damping
     c0, c1, c2, c3, c4, c5 = force_cross(
         S[d, 0], S[d, 1], S[d, 2], S[d, 3], S[d, 4], S[d, 5], G[b, 0], G[b, 1], G[b, 2], G[b, 3], G[b, 4], G[b, 5]

@@ -1,4 +1,4 @@
-"""What the integrator's kernels see: the rules of an integration, what lasts from step to step, what is kept."""
+"""Arrays of the integrator's kernels: the options of an integration, its current state, its record, its scratch."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 from stickslip.ess.dormand_prince import STAGES
 
 OK, STOPPED, TOO_SMALL, NOT_FINITE, GRAZING, ZENO, TOO_MANY, FULL = 0, 1, -1, -2, -3, -4, -5, 2
-"""How an integration ends; after FULL, the trace is grown, and it goes on."""
+"""Status of an integration; after FULL, the trace is grown and the integration continues."""
 TIME, STEP = 0, 1
-"""In ``Flow.clock``."""
+"""Indices of ``Flow.clock``."""
 STEPS, PROJECTIONS, FIELDS, GUARDS, CROSSINGS, STALE, CULPRIT, LIVENESS = range(8)
-"""In ``Flow.counts``."""
+"""Indices of ``Flow.counts``."""
 ROWS, MET, BROKEN = range(3)
-"""In ``Trace.found``."""
+"""Indices of ``Trace.found``."""
 
 
 class Rules(NamedTuple):
-    """Constant during an integration."""
+    """Options, constant during an integration."""
 
     eps: np.ndarray
     """(m,) half-widths ε of the guards' neighbourhoods, in units of h."""
@@ -28,65 +28,66 @@ class Rules(NamedTuple):
     """(m + 1,) crossing guard i arms the guards ``arms[first[i]:first[i + 1]]``."""
     arms: np.ndarray
     atol: np.ndarray
-    """(n,)."""
+    """(n,) absolute tolerance of the integrator."""
     rtol: float
     longest: float
-    """Step size."""
+    """Largest step size."""
     liveness: float
-    """c: a guard is approached where ∇h·f > c."""
+    """c: a guard is approached if ∇h·f > c."""
     trust: float
-    """A projection may miss its guard by this part of ε."""
+    """Largest error of a projection at its guard, as a fraction of ε."""
     most_steps: float
     most_crossings: float
 
 
 class Flow(NamedTuple):
-    """Where the integration is: all that lasts from step to step."""
+    """Current state of the integration."""
 
     x: np.ndarray
     """(n,) state."""
     dx: np.ndarray
-    """(n,) f there, unless counts[STALE]."""
+    """(n,) f at x, unless counts[STALE]."""
     h: np.ndarray
-    """(m,) guards there."""
+    """(m,) values of the guards at x."""
     crossed: np.ndarray
-    """(m,) the region; a guard that is not crossed is armed."""
+    """(m,) mask of crossed guards, which names the region; a guard that is not crossed is armed."""
     level: np.ndarray
-    """(m,) where an armed guard is noticed: −ε, or 0 if it stopped approaching, or began, inside its neighbourhood."""
+    """(m,) value at which an armed guard is detected: −ε, or 0 if it was armed, or ceased to be approached, inside its
+    neighbourhood."""
     ready: np.ndarray
-    """(m,) an armed guard is below its level."""
+    """(m,) whether an armed guard is below its level."""
     last: np.ndarray
-    """(m,) when a guard was last crossed."""
+    """(m,) time of the last crossing of each guard."""
     again: np.ndarray
-    """(m,) how often it has been crossed since without time having passed."""
+    """(m,) number of further crossings since then without progress in time."""
     clock: np.ndarray
     """(2,) time, and the next step size (0: to be chosen)."""
     counts: np.ndarray
     """(8,) steps, projections, evaluations of f and h, crossings; whether dx is stale; the guard that ended the
-    integration, or was just located at 0, or −1; times that a guard which had been approached was not any more."""
+    integration or was just located at 0, or −1; number of violations of liveness."""
 
 
 class Trace(NamedTuple):
-    """What is kept; room for no rows: nothing is."""
+    """Record of the integration; with no rows, nothing is recorded."""
 
     found: np.ndarray
-    """(3,) rows, crossings, violations."""
+    """(3,) number of rows, crossings, violations."""
     t: np.ndarray
     """(rows,) ends of steps and projections, the start first."""
     x: np.ndarray
-    """(rows, n)."""
+    """(rows, n) states there."""
     length: np.ndarray
-    """(rows,) the step size that ``dense`` counts in; the step may have been cut."""
+    """(rows,) step size to which ``dense`` refers; the step itself may have been cut short."""
     dense: np.ndarray
-    """(rows, n, 4) between the row before and this one; none: not kept."""
+    """(rows, n, 4) dense output between the previous row and this one; empty if not recorded."""
     guard: np.ndarray
-    """(crossings,)."""
+    """(crossings,) the guard crossed."""
     row: np.ndarray
     """(crossings,) the row at which it was crossed."""
     broken: np.ndarray
     """(violations, 3) guard, time, rate ∇h·f."""
     broken_x: np.ndarray
-    """(violations, n)."""
+    """(violations, n) states there."""
 
 
 class Work(NamedTuple):
@@ -97,13 +98,13 @@ class Work(NamedTuple):
     q: np.ndarray
     """(n, 4) dense output."""
     x0: np.ndarray
-    """(n,) where the step began."""
+    """(n,) state at the beginning of the step."""
     x1: np.ndarray
-    """(n,) where it ends."""
+    """(n,) state at its end."""
     h1: np.ndarray
-    """(m,) guards there."""
+    """(m,) guards at its end."""
     middle: np.ndarray
-    """(m,) guards in the middle of the step, then wherever they were last evaluated."""
+    """(m,) guards in the middle of the step, later at the point of their last evaluation."""
     rate: np.ndarray
     """(m,) ∇h·f."""
     zero: np.ndarray
@@ -115,7 +116,7 @@ def make_rules(
     longest: float = np.inf, liveness: float = 0.0, trust: float = 0.1, most_steps: float = np.inf,
     most_crossings: float = np.inf,
 ) -> Rules:  # fmt: skip
-    """``reset`` is (m, m), or a list of guards to arm for each guard."""
+    """``reset`` is a matrix (m, m) or, for each guard, a list of the guards that it arms."""
     if isinstance(reset, np.ndarray):
         rows, arms = np.divmod(np.flatnonzero(reset), max(1, len(reset)))
         sizes = np.bincount(rows, minlength=len(reset))
@@ -145,7 +146,7 @@ def make_flow(n: int, m: int) -> Flow:
 
 
 def make_trace(rows: int, n: int, m: int, dense: bool) -> Trace:
-    """Room for as many crossings, and for violations of all guards at once."""
+    """A record of up to ``rows`` rows and crossings, with room for a violation of every guard."""
     violations = rows + m if rows else 0
     return Trace(
         found=np.zeros(3, dtype=np.int64),
@@ -161,7 +162,7 @@ def make_trace(rows: int, n: int, m: int, dense: bool) -> Trace:
 
 
 def grown(trace: Trace) -> Trace:
-    """A copy with twice the room."""
+    """A copy with twice the capacity."""
     rows = len(trace.t)
     bigger = make_trace(2 * rows, trace.x.shape[1], len(trace.broken) - rows, len(trace.dense) > 0)
     for old, new in zip(trace, bigger, strict=True):

@@ -1,23 +1,24 @@
 """The first-order derivative of the flow of an event-selected system along a trajectory.
 
-Smooth pieces obey the variational equation, crossings the saltation matrix (``corner.saltation``):
+The derivative follows the variational equation between crossings and the saltation matrix at each
+(``corner.saltation``):
 
     ẋ = f(x, b),  Φ̇ = Df(x, b)·Φ,  Φ(t_i) = I;      Ξ_i = I + (f⁺ − f⁻)·η/(η·f⁻) at crossing i
     D = Φ_k Ξ_k … Φ_1 Ξ_1 Φ_0,    x(t_f; x0 + δx) ≈ x(t_f; x0) + D·δx
 
-Crossings within ``simultaneous`` seconds form a group. There the order is undecided, D is only the product of the order
-that came out, and the derivative is B(δx): at each group the corner (``corner.Corner``) at its first crossing, then the
-nominal flows inside the group, and between groups the matrices above. B is continuous and piecewise linear; it is what
-one-sided differences tend to.
+Crossings within ``simultaneous`` seconds form a group, whose order depends on the displacement. There D is only the
+product in the order of this trajectory, and the derivative is the map B(δx): at each group the corner
+(``corner.Corner``) at its first crossing, then the nominal flows inside the group, and between groups the matrices
+above. B is continuous and piecewise linear; it is the limit of one-sided differences.
 
-Accuracy: Φ is integrated anew from every crossing to the next, so that the straight pieces of projections count with
-the Φ of the flow along them: the error is that of the crossings' states, O(ε²), as the trajectory's. A group that takes
-the time T has an error of O(T) where its order is not the nominal one. ``defect`` says how far these pieces of flow end
+Accuracy: Φ is integrated anew from every crossing to the next, so that the straight segments of projections are
+replaced by the flow. The error is that of the crossings' states, O(ε²), like the trajectory's. A group that lasts for a
+time T has an error of O(T) if its order is not the nominal one. ``defect`` is the distance of the ends of these flows
 from the crossings of the result.
 
 Sizes: n states, k crossings. Cost: n + n² equations per piece.
-Literature: as ``corner``. Differs from the paper in: the paper (Anderson and Revzen, Sec. 2 and 7) says that the
-derivative can be computed and does not compute it.
+References: those of ``corner``. Differs from the paper in: the paper (Anderson and Revzen, Sec. 2 and 7) says that the
+derivative can be computed, but does not compute it.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ from stickslip.ess.solve import solve_ess
 from stickslip.ess.system import DIFFERENCE, Function, System
 
 SIMULTANEOUS = 1e-6
-"""Of the time that a trajectory takes: crossings as near as this count as simultaneous unless told otherwise."""
+"""Fraction of a trajectory's duration within which crossings count as simultaneous by default."""
 ROUNDING = 1e-9
-"""Of h, relative to times and states: crossings that are located exactly are nearer to their guards."""
+"""Tolerance of h at a crossing that was located exactly, relative to times and states."""
 
 
 @dataclass(frozen=True)
 class BDerivative:
-    """How the end of a trajectory follows its beginning, to first order; sizes: n states, k crossings."""
+    """First-order derivative of the end of a trajectory by its beginning; sizes: n states, k crossings."""
 
     matrix: np.ndarray
     """(n, n) D, the product in the order of the trajectory."""
@@ -54,16 +55,16 @@ class BDerivative:
     flows: np.ndarray
     """(k + 1, n, n) Φ from each crossing to the next."""
     groups: tuple[tuple[int, ...], ...]
-    """Crossings that count as simultaneous, most are alone; 0 is the first one that is not before ``result.t[0]``."""
+    """Groups of simultaneous crossings, mostly single ones; 0 is the first crossing not before ``result.t[0]``."""
     corners: tuple[Corner, ...]
-    """Of the groups of two or more."""
+    """Corners of the groups of two or more crossings."""
     pieces: tuple[np.ndarray, ...]
-    """(n, n) each: what lies before, between and behind these corners."""
+    """(n, n) matrices of the flow before, between and behind these corners."""
     defect: float
-    """How far the pieces of flow end from the crossings of the result, the largest of all components."""
+    """Largest component of the distance between the ends of the flows and the crossings of the result."""
 
     def __call__(self, dx: Any) -> np.ndarray:
-        """B(δx) of one displacement (n,) of the beginning, or of the columns of (n, c)."""
+        """B(δx) for one displacement (n,) of the beginning, or for the columns of (n, c)."""
         return self._follow(dx, Corner.__call__)
 
     def finite(self, dx: Any) -> np.ndarray:
@@ -89,12 +90,12 @@ def b_derivative(
     rtol: float = 1e-10,
     atol: float = 1e-12,
 ) -> BDerivative:
-    """The derivative of ``result.y[:, -1]`` by ``result.y[:, 0]``, times and the mask of the beginning held.
+    """The derivative of ``result.y[:, -1]`` by ``result.y[:, 0]`` at fixed times and fixed initial mask.
 
-    ``Df(x, b, *args)`` is ∂f/∂x (n, n); without it, central differences of f. ``simultaneous`` [time] is how near
-    crossings must be to form a group, by default 1e-6 of the whole time. ∇h·f ≤ ``liveness`` at a crossing, or at
-    a corner that a displacement reaches, is an error; so is a crossing away from its guard. ``rtol`` and ``atol`` are
-    those of the variational equation."""
+    ``Df(x, b, *args)`` is ∂f/∂x (n, n); without it central differences of f are used. ``simultaneous`` [time] is the
+    largest distance of crossings in a group, by default 1e-6 of the whole time. It is an error if ∇h·f ≤ ``liveness``
+    at a crossing or at a corner that a displacement reaches, or if a crossing is away from its guard. ``rtol`` and
+    ``atol`` are those of the variational equation."""
     if result.status < 0:
         raise expected("result", "an integration that succeeded", result.message, "there is no end to differentiate")
     if len(result.t) < 2:
@@ -139,10 +140,11 @@ def b_derivative(
 
 
 def saltations_at(crossings: Crossings, system: System, liveness: float) -> np.ndarray:
-    """(k, n, n) Ξ of each crossing. It must have happened at its guard, h ≈ 0: only then η·δ is its delay.
+    """(k, n, n) Ξ of each crossing.
 
-    A projection ends beside a guard by much less than it is long, but another guard's may have been the longer one:
-    so the slack is the time of the longest projection that there may have been."""
+    The crossing must have happened at its guard, h ≈ 0, because only then is η·δ its delay. A projection misses its
+    guard by much less than its own length, but another guard's projection may have been longer; the tolerance is
+    therefore the duration of the longest possible projection."""
     jumps = np.empty((len(crossings.guard), system.n, system.n))
     missed, rates, rounding = np.zeros((3, len(jumps)))
     masks = zip(crossings.before, crossings.after, strict=True)
@@ -160,7 +162,7 @@ def saltations_at(crossings: Crossings, system: System, liveness: float) -> np.n
 
 
 def group(crossings: Crossings, reset: np.ndarray, near: float) -> tuple[tuple[int, ...], ...]:
-    """Crossings in groups that last ``near`` at most; a guard that is crossed because another was begins a new one."""
+    """Groups of crossings that last ``near`` at most; a guard that was armed by another crossing begins a new group."""
     groups: list[list[int]] = []
     for i, (k, t) in enumerate(zip(crossings.guard, crossings.t, strict=True)):
         members = groups[-1] if groups else []
@@ -175,9 +177,9 @@ def group(crossings: Crossings, reset: np.ndarray, near: float) -> tuple[tuple[i
 
 
 class Flow:
-    """x and Φ along one smooth piece, by ``solve_ess``; compiled where f and Df are.
+    """x and Φ along one smooth piece, by ``solve_ess``; compiled if f and Df are.
 
-    The mask is that of guards which are never reached: so f gets it as always, and the compiled loop is that of f."""
+    The mask belongs to dummy guards that are never reached, so that f receives it as usual."""
 
     def __init__(self, system: System, Df: Function | None, rtol: float, atol: float) -> None:
         self.system, self.rtol, self.atol = system, rtol, atol

@@ -7,13 +7,13 @@ constant value f_b = f(ρ, b) for each mask b of crossed guards. Crossing one gu
     Ξ·δ = δ + (f⁺ − f⁻)·(η·δ)/(η·f⁻)
 
 because δ meets the guard τ = −(η·δ)/(η·f⁻) later than the trajectory through ρ. A displacement crosses K in the order
-in which these times come, and each of the |K|! orders has its own product Ξ_σm … Ξ_σ1. Together they are one
-continuous, piecewise-linear map B(δx). It is followed, never enumerated: cross the guard with the least τ_k, take f⁺
-for f⁻, and again, |K| times. With s_k = η_k·δ and r_bk = η_k·f_b at hand a crossing costs O(|K| + n):
+of these times, and each of the |K|! orders has its own product Ξ_σm … Ξ_σ1. Together they form one continuous,
+piecewise-linear map B(δx). The orders are not enumerated: for a given δx, cross the guard with the smallest τ_k,
+replace f⁻ by f⁺, and repeat |K| times. With s_k = η_k·δ and r_bk = η_k·f_b stored, a crossing costs O(|K| + n):
 
     j = argmin −s_k/r_bk,  a = s_j/r_bj,  δ ← δ + a·(f_b' − f_b),  s_k ← s_k + a·(r_b'k − r_bk)
 
-Fields are asked for when a displacement first reaches their mask: those of 2^|K| masks at most, usually few.
+A field is evaluated when a displacement first reaches its mask; of the 2^|K| masks few are usually needed.
 
 Guards that are near ρ but not on it (near-simultaneous crossings) have offsets c_k = h_k(ρ): then s_k = η_k·δ + c_k,
 and the displacement of a finite δx is the difference of two such paths, Φ(δx) − Φ(0), piecewise affine (``finite``).
@@ -21,9 +21,9 @@ and the displacement of a finite δx is the difference of two such paths, Φ(δx
 Sizes: n states, m guards in all, |K| of them here. Literature: Burden, Sastry, Koditschek, Revzen, *Event-selected
 vector field discontinuities yield piecewise-differentiable flows* (2016); Council, Revzen, Burden, *Representing and
 computing the B-derivative of the piecewise-differentiable flow of a class of nonsmooth vector fields* (2022).
-Differs from the paper in: displacements at equal times, so that a path is a product of saltation matrices to the last
-bits; products η·f kept, so that a crossing needs no matrix; offsets; guards that re-arm others (``reset``); liveness is
-asked for where guards are still to be crossed, as crossed ones have no say: B is continuous all the same.
+Differs from the paper in: displacements are taken at equal times, so that a path is exactly a product of saltation
+matrices; products η·f are stored, so that a crossing needs no matrix; offsets; guards that re-arm others (``reset``);
+liveness is required only of guards that are still to be crossed, which leaves B continuous.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from stickslip._jit import kernel
 from stickslip.errors import expected, number
 
 UNKNOWN = -1
-"""In successors: a field that nobody has asked for yet."""
+"""Entry of ``Fields.successors`` for a field that has not been evaluated yet."""
 
 
 def saltation(before: Any, after: Any, eta: Any, liveness: float = 0.0) -> np.ndarray:
@@ -50,7 +50,7 @@ def saltation(before: Any, after: Any, eta: Any, liveness: float = 0.0) -> np.nd
 
 
 class Fields(NamedTuple):
-    """The corner field as far as it is known; p masks have room, mask 0 is that in which nothing is crossed."""
+    """The part of the corner field evaluated so far, for up to p masks; in mask 0 nothing is crossed."""
 
     values: np.ndarray
     """(p, n) f_b."""
@@ -61,21 +61,21 @@ class Fields(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """What following a path needs and leaves."""
+    """Scratch of ``follow``."""
 
     levels: np.ndarray
     """(|K|,) s_k."""
     done: np.ndarray
     """(|K|,) bool, crossed."""
     missing: np.ndarray
-    """(3,) row, mask and guard where a field was wanted that is not known."""
+    """(3,) row, mask and guard at which an unknown field was needed."""
 
 
 @kernel
 def follow(fields, eta, offsets, dx, out, orders, walk):
-    """B of rows ``dx`` (c, n) to ``out``, with their ``orders`` (c, |K|), from row ``missing[0]`` on.
+    """Write B of the rows ``dx`` (c, n) to ``out`` and their ``orders`` (c, |K|), from row ``missing[0]`` on.
 
-    Returns False where a field is missing; that row must begin anew once it is there."""
+    Returns False if a field is missing; that row must be repeated once the field is known."""
     guards, n = eta.shape
     levels, done = walk.levels, walk.done
     for c in range(walk.missing[0], dx.shape[0]):
@@ -142,11 +142,11 @@ class Corner:
 
     @property
     def masks(self) -> int:
-        """How many fields f_b were evaluated so far."""
+        """Number of fields f_b evaluated so far."""
         return len(self._masks)
 
     def __call__(self, dx: Any) -> np.ndarray:
-        """B(δx), of one displacement (n,) or of the columns of (n, c), as if all guards met at ρ exactly."""
+        """B(δx) for one displacement (n,) or for the columns of (n, c), as if all guards met exactly at ρ."""
         rows, shape = self._rows(dx)
         return self._follow(rows, self._none)[0].T.reshape(shape)
 
@@ -157,7 +157,7 @@ class Corner:
         return (moved[1:] - moved[0]).T.reshape(shape)
 
     def order(self, dx: Any) -> tuple[int, ...]:
-        """The guards in the order in which a displacement (n,) crosses them; any order where it meets two at once."""
+        """The guards in the order in which a displacement (n,) crosses them; simultaneous ones in any order."""
         rows, shape = self._rows(dx)
         if len(shape) != 1:
             raise expected("dx", f"one displacement ({shape[0]},)", shape, "ask column by column")
@@ -202,7 +202,7 @@ class Corner:
         return after
 
     def _mask(self, bits: np.ndarray) -> int:
-        """The number of a mask; its field is evaluated, and checked, where it is new."""
+        """The index of a mask; the field of a new mask is evaluated and checked."""
         known = self._known.get(bits.tobytes())
         if known is not None:
             return known
@@ -237,11 +237,11 @@ def corner(
     args: tuple[Any, ...] = (),
     liveness: float = 0.0,
 ) -> Corner:
-    """The corner at ``rho`` (n,) where ``guards`` meet, as f(x, b, *args) and Dh(x, *args) have it.
+    """The corner at ``rho`` (n,) where ``guards`` meet, of the system f(x, b, *args) with gradients Dh(x, *args).
 
-    ``crossed`` (m,) bool is the mask before the first of them is crossed, ``reset`` (m, m) bool what each re-arms. With
-    ``h`` the guards need not meet exactly (``Corner.finite``). ∇h·f ≤ ``liveness`` of a guard that is not crossed yet,
-    in a region that a displacement comes through, is an error."""
+    ``crossed`` (m,) bool is the mask before the first of them is crossed; ``reset`` (m, m) bool says which guards each
+    one re-arms. With ``h`` the guards need not meet exactly (``Corner.finite``). It is an error if ∇h·f ≤ ``liveness``
+    for a guard that is still to be crossed, in a region that a displacement passes."""
     rho = np.array(rho, dtype=float)
     if rho.ndim != 1 or not np.isfinite(rho).all():
         raise expected("rho", "a state, finite numbers (n,)", rho)

@@ -2,8 +2,8 @@
 
     k₁ = f(x),  kₛ = f(x + h·Σ aₛⱼ·kⱼ),  x⁺ = x + h·Σ bⱼ·kⱼ,  error = h·Σ eⱼ·kⱼ,  x(t + θ·h) = x + h·Σ qᵢ·θⁱ⁺¹
 
-Seven stages, of which the last is the first of the next step. Sizes: x is (n,), the stages k are (7, n), the dense
-output q = kᵀ·P is (n, 4).
+There are seven stages, the last of which is the first of the next step. Sizes: x is (n,), the stages k are (7, n), the
+dense output q = kᵀ·P is (n, 4).
 
 Dormand and Prince, J. Comput. Appl. Math. 6, 1980; Hairer, Nørsett, Wanner, Solving ordinary differential equations I,
 II.4 (step sizes) and II.5; the dense output is Shampine's, Math. Comput. 46, 1986.
@@ -29,9 +29,9 @@ A = np.array(
 )
 """The last row is b: the last stage is evaluated at x⁺."""
 C = A.sum(axis=1)
-"""Where in the step the stages lie."""
+"""Times of the stages, as fractions of the step."""
 E = np.array([-71 / 57600, 0, 71 / 16695, -71 / 1920, 17253 / 339200, -22 / 525, 1 / 40])
-"""The difference of the two orders."""
+"""Difference of the weights of the two orders."""
 P = np.array(
     [
         [1, -8048581381 / 2820520608, 8663915743 / 2820520608, -12715105075 / 11282082432],
@@ -44,12 +44,12 @@ P = np.array(
     ]
 )
 SAFETY, SMALLEST, LARGEST = 0.9, 0.2, 10.0
-"""Of the factor by which the step size changes."""
+"""Safety factor and bounds of the factor by which the step size changes."""
 
 
 @kernel
 def stage(k, s, x, h, out):
-    """Where stage s is evaluated."""
+    """The state at which stage s is evaluated."""
     for i in range(x.shape[0]):
         total = 0.0
         for j in range(s):
@@ -59,7 +59,7 @@ def stage(k, s, x, h, out):
 
 @kernel
 def error_norm(k, h, x, x1, rtol, atol):
-    """Root mean square of the error over atol + rtol·|x|; at most 1 is good enough. NaN if anything is not a number."""
+    """Root mean square of the error over atol + rtol·|x|; a step is accepted up to 1. NaN if any number is."""
     n, total = x.shape[0], 0.0
     for i in range(n):
         error = 0.0
@@ -74,7 +74,7 @@ def error_norm(k, h, x, x1, rtol, atol):
 
 @kernel
 def factor(error):
-    """By which to change the step size after a step of that error norm."""
+    """Factor by which to change the step size after a step with this error norm."""
     if not error < np.inf:
         return SMALLEST
     if error == 0.0:
@@ -111,14 +111,14 @@ def scaled_norm(a, b, x, rtol, atol):
 
 @kernel
 def trial_step(x, dx, zero, rtol, atol):
-    """A first guess of the step size: x changes by a hundredth of itself."""
+    """A first guess of the step size, in which x changes by a hundredth of itself."""
     size, speed = scaled_norm(x, zero, x, rtol, atol), scaled_norm(dx, zero, x, rtol, atol)
     return 1e-6 if size < 1e-5 or speed < 1e-5 else 0.01 * size / speed
 
 
 @kernel
 def first_step(x, dx, dx1, zero, guess, rtol, atol):
-    """The step size to begin with, from dx = f(x) and dx1 = f(x + guess·dx)."""
+    """The initial step size from dx = f(x) and dx1 = f(x + guess·dx)."""
     speed = scaled_norm(dx, zero, x, rtol, atol)
     change = scaled_norm(dx1, dx, x, rtol, atol) / guess
     most = max(speed, change)

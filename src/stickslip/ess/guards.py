@@ -1,10 +1,11 @@
-"""Guards: which are near, which comes first, what is crossed, and what a step may have run into.
+"""Guards: which are near, which is crossed first, and which a step may have reached.
 
-A guard k is *armed* until it is crossed. An armed guard is a *candidate* if it is inside its neighbourhood, h_k ≥ −ε_k,
-and approached, ∇h_k·f > c. One that is inside but not approached — armed there just now, like the lift-off guard of a
-hopper that has just touched down, or turning away — is *waited for*: its level is 0 from then on, where it is located
-exactly, until it has left its neighbourhood. Region and candidates follow from the crossing mask, never from the sign
-of h, which a projection leaves at ± rounding.
+A guard k is *armed* until it is crossed. An armed guard is a *candidate* if the state is inside its neighbourhood,
+h_k ≥ −ε_k, and approaches it, ∇h_k·f > c. A guard whose neighbourhood contains the state but which is not approached is
+*waited for*: until the state has left the neighbourhood, its level is 0, and its crossing is located exactly. It may
+have been armed just now, like the lift-off guard of a hopper that has just touched down, or the state may be turning
+away. Region and candidates follow from the crossing mask, never from the sign of h, which is ± rounding after a
+projection.
 """
 
 from __future__ import annotations
@@ -27,20 +28,20 @@ from stickslip.ess.arrays import (
 )  # fmt: skip
 
 NOTHING, ENTERED, TOO_LONG = 0, 1, 2
-"""What a step has run into."""
+"""Results of ``look``: the step reaches no guard; it enters a neighbourhood; it is too long to tell."""
 QUICK = 1e-14
-"""Relative to the time: crossings of a guard that follow each other faster take no time."""
+"""Interval, relative to the time, below which two crossings of a guard count as simultaneous."""
 BEHIND = 1e-12
-"""Above 0, in units of h: as far as rounding may leave a guard that was just crossed."""
+"""Largest value of h, by rounding, of a guard that was just crossed."""
 MOST_AGAIN = 10
-"""Crossings of one guard in no time: Zeno."""
+"""Number of crossings of one guard without progress in time that counts as Zeno behaviour."""
 TANGENT = 1e-9
-"""A guard whose largest value in a step is this close to 0, relative to its change in the step, is grazed."""
+"""Distance of a guard's largest value in a step from 0, relative to its change, below which the guard is grazed."""
 
 
 @kernel
 def start(rules, flow):
-    """Levels of the armed guards, from ``flow.h`` and ``flow.crossed``."""
+    """Set the levels of the armed guards from ``flow.h`` and ``flow.crossed``."""
     for k in range(flow.h.shape[0]):
         arm(rules, flow, k, flow.h[k])
 
@@ -55,7 +56,8 @@ def arm(rules, flow, k, h):
 def inside(rules, flow):
     """1 if an armed guard is at its level or above, −1 if one is not a number, else 0.
 
-    Guards that have left their neighbourhoods are noticed at −ε again, and those that were waited for once below 0.
+    The level of a guard whose neighbourhood the state has left is −ε again; a guard that is waited for is ready again
+    once it is below 0.
     """
     found = 0
     for k in range(flow.h.shape[0]):
@@ -79,8 +81,8 @@ def inside(rules, flow):
 def first_candidate(rules, flow, trace, rate):
     """(status, candidate that is crossed first or −1, time until then), to first order.
 
-    Where a guard that is still outside would be crossed before any candidate, there is none, and the time is that until
-    then: a step to it comes first. Guards inside that are not approached are waited for.
+    If a guard outside its neighbourhood would be crossed before any candidate, the candidate is −1, and the time is
+    that of the step to that guard. Guards inside that are not approached are waited for.
     """
     first, wait, outside = -1, np.inf, np.inf
     moment = QUICK * abs(flow.clock[TIME])
@@ -94,7 +96,7 @@ def first_candidate(rules, flow, trace, rate):
         if not abs(rate[k]) < np.inf:
             flow.counts[CULPRIT] = k
             return NOT_FINITE, -1, 0.0
-        if not flow.ready[k] and flow.h[k] > max(rules.eps[k], BEHIND):  # beyond its neighbourhood: it must come back
+        if not flow.ready[k] and flow.h[k] > max(rules.eps[k], BEHIND):  # beyond its neighbourhood; must return first
             flow.level[k] = 0.0
             continue
         if rate[k] > rules.liveness:
@@ -115,7 +117,7 @@ def first_candidate(rules, flow, trace, rate):
 
 @kernel
 def wait_for_candidates(flow):
-    """Candidates too far to be projected through before the end are located exactly, if they come."""
+    """Wait for all candidates: a projection would end after t_end, so they are located exactly if they are reached."""
     for k in range(flow.h.shape[0]):
         if not flow.crossed[k] and flow.h[k] >= flow.level[k]:
             flow.level[k] = 0.0
@@ -124,7 +126,7 @@ def wait_for_candidates(flow):
 
 @kernel
 def violated(flow, trace, k, rate):
-    """Guard k was approached, and is not any more, or not as a straight line would."""
+    """Record that guard k was approached but is not any more, or not as a straight line would."""
     flow.counts[LIVENESS] += 1
     v = trace.found[BROKEN]
     if v < trace.broken.shape[0]:
@@ -136,7 +138,7 @@ def violated(flow, trace, k, rate):
 
 @kernel
 def cross(rules, flow, trace, k):
-    """Guard k is crossed, here and now; others become armed."""
+    """Mark guard k as crossed now and arm the guards that it arms."""
     flow.crossed[k] = True
     for a in range(rules.first[k], rules.first[k + 1]):
         other = rules.arms[a]
@@ -158,11 +160,11 @@ def cross(rules, flow, trace, k):
 
 @kernel
 def look(flow, h0, middle, h1, ceiling):
-    """(what, from, to, guard, where, peak): what a step runs into, and between which parts of it.
+    """(result, from, to, guard, where, peak): what a step reaches, and between which fractions of it.
 
-    A guard that begins at or above 0 and recedes may have gone below and come back: the step is TOO_LONG. A guard whose
-    parabola through three values peaks near its level between them, below ``ceiling``, is worth a look: the highest of
-    these is ``guard``, or −1.
+    A guard that begins at or above 0 and recedes may have gone below and returned: the step is TOO_LONG. A guard whose
+    parabola through three values peaks near its level, below ``ceiling``, may have reached it; the highest of these is
+    ``guard``, or −1.
     """
     what, low, high, guard, where, nearest = NOTHING, 0.0, 1.0, -1, 0.0, -np.inf
     for k in range(h0.shape[0]):
@@ -181,7 +183,7 @@ def look(flow, h0, middle, h1, ceiling):
         elif c >= 0.0:
             if what == NOTHING:
                 what, low = ENTERED, 0.5
-        elif 4.0 * b > 3.0 * a + c and 4.0 * b > a + 3.0 * c:  # rises at first and falls at last
+        elif 4.0 * b > 3.0 * a + c and 4.0 * b > a + 3.0 * c:  # rises at the beginning and falls at the end
             theta, peak = vertex(0.0, a, 0.5, b, 1.0, c)
             if peak > -0.1 * (peak - min(a, c)) and nearest < peak < ceiling:
                 guard, where, nearest = k, theta, peak
@@ -190,7 +192,7 @@ def look(flow, h0, middle, h1, ceiling):
 
 @kernel
 def vertex(t0, a, t1, b, t2, c):
-    """(where, how high) a parabola through three points peaks; where = −1 if it does not."""
+    """(where, value) of the maximum of a parabola through three points; where = −1 if it has none."""
     slope = (b - a) / (t1 - t0)
     bend = ((c - b) / (t2 - t1) - slope) / (t2 - t0)
     if not bend < 0.0:
@@ -201,7 +203,7 @@ def vertex(t0, a, t1, b, t2, c):
 
 @kernel
 def highest(flow, h):
-    """(value above its level, guard), the highest, of the guards that were below theirs when the step began."""
+    """(value above its level, guard) of the highest guard among those below their levels when the step began."""
     most, guard = -np.inf, -1
     for k in range(h.shape[0]):
         above = h[k] - flow.level[k]
@@ -212,6 +214,6 @@ def highest(flow, h):
 
 @kernel
 def tangent(flow, k, peak, h0, h1):
-    """Whether guard k, which peaks at ``peak`` above its level in a step, touches 0 there and no more."""
+    """Whether guard k, whose maximum in a step is ``peak`` above its level, only touches 0 there."""
     change = abs(peak - (h0[k] - flow.level[k])) + abs(peak - (h1[k] - flow.level[k]))
     return flow.level[k] == 0.0 and abs(peak) <= TANGENT * change

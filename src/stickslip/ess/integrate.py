@@ -2,19 +2,19 @@
 
     ẋ = f(x, b),  b the mask of crossed guards;  guard k is crossed where h_k(x) rises through 0
 
-Far from all guards, Dormand–Prince steps, cut where a guard's neighbourhood N^ε is entered (found on the dense output).
-Inside, the first-order impact map of the candidate that comes first (``guards``):
+Far from all guards the integrator takes Dormand–Prince steps, cut short where a guard's neighbourhood N^ε is entered
+(located on the dense output). Inside it applies the first-order impact map of the first candidate (``guards``):
 
     τ_k = −h_k/(∇h_k·f),  j = argmin τ_k,  x⁺ = x + τ_j·f,  t⁺ = t + τ_j,  b_j = 1, and what j arms: b_i = 0
 
-exact for constant fields and plane guards, in any order and number of crossings; else the error is O(ε²). Cost: 6
-evaluations of f and 2 of h per step; 2 of f and of Dh·f and 1 of h per projection; O(m) work in either.
+It is exact for constant fields and plane guards, for any order and number of crossings; otherwise the error is O(ε²).
+Cost: 6 evaluations of f and 2 of h per step; 2 of f and of Dh·f and 1 of h per projection; O(m) work in either.
 
 Anderson and Revzen, "Rapid integrator for a class of multi-contact systems", Sec. 3.
 Differs from the paper in: its listing does not run; the region is the crossing mask, not the sign of h; candidates must
-be approached; a guard reset matrix arms guards again (the paper's future work); nothing goes beyond the end; entries
-are located on the dense output instead of at the ends of steps; a projection that misses its guard by more than a
-part of ε (``trust``) is undone, and that guard located exactly; each guard has its own ε.
+be approached; a guard reset matrix arms guards again (the paper's future work); no projection goes beyond the end;
+entries are located on the dense output instead of at the ends of steps; a projection that misses its guard by more than
+a fraction of ε (``trust``) is undone, and that guard is located exactly; each guard has its own ε.
 """
 
 from __future__ import annotations
@@ -72,16 +72,16 @@ from stickslip.ess.guards import (
 from stickslip.math.linear import copy_to
 
 LOCATED = 1e-2
-"""Of ε: how deep in N^ε an entry may be located."""
+"""Tolerance of the location of an entry into N^ε, as a fraction of ε."""
 SOON = 0.05
-"""Of a step: a projection that is so short, and near its guard, is not checked."""
+"""Length of a projection near its guard, as a fraction of a step, below which it is not checked."""
 EXACTLY = 1e-14
-"""Of the guard's distance at the beginning of the search: how well 0 is located."""
+"""Tolerance of the location of h = 0, relative to the guard's distance at the beginning of the search."""
 
 
 @template
 def begin(guards, system, rules, flow):
-    """At ``flow.x``, time and mask: the guards there, and all that follows from them."""
+    """Initialise ``flow`` from its state, time and mask."""
     guards(system, flow.x, flow.h)
     flow.counts[GUARDS] += 1
     flow.counts[CULPRIT] = -1
@@ -90,11 +90,11 @@ def begin(guards, system, rules, flow):
 
 @template
 def integrate(field, guards, slopes, arrive, system, rules, flow, trace, work, t_end):
-    """From where ``flow`` is to ``t_end``; returns a status. ``begin`` comes once before.
+    """Integrate from the current state of ``flow`` to ``t_end``; returns a status. Call ``begin`` once before.
 
-    ``field(system, elapsed, x, crossed, dx)``: dx = f(x, b); ``elapsed`` since the last accepted point.
-    ``guards(system, x, h)``; ``slopes(system, x, dx, rates)``: rates = Dh(x)·dx;
-    ``arrive(system, elapsed, x, crossed)`` is called at each accepted point, and may put x back on its manifold.
+    ``field(system, elapsed, x, crossed, dx)`` writes dx = f(x, b), with the time ``elapsed`` since the last accepted
+    point; ``guards(system, x, h)`` writes h(x); ``slopes(system, x, dx, rates)`` writes rates = Dh(x)·dx.
+    ``arrive(system, elapsed, x, crossed)`` is called at each accepted point and may project x back onto its manifold.
     """
     flow.counts[STALE] = 1
     while flow.clock[TIME] < t_end:
@@ -130,7 +130,7 @@ def integrate(field, guards, slopes, arrive, system, rules, flow, trace, work, t
 
 @template
 def project(field, guards, slopes, arrive, system, rules, flow, trace, work, k, wait):
-    """Along the present field through guard k; or not, if it proves not to be there."""
+    """Project the state along the current field through guard k, unless the guard proves to be elsewhere."""
     x, x0 = flow.x, work.x0
     for i in range(x.shape[0]):
         x0[i] = x[i]
@@ -166,7 +166,7 @@ def project(field, guards, slopes, arrive, system, rules, flow, trace, work, k, 
 
 @template
 def step(field, guards, arrive, system, rules, flow, trace, work, most, t_end):
-    """One Dormand–Prince step of acceptable error, ``most`` long, cut where a guard's neighbourhood is entered."""
+    """Take a Dormand–Prince step of acceptable error, at most ``most`` long, cut where a neighbourhood is entered."""
     t, m = flow.clock[TIME], flow.h.shape[0]
     size, status = flow.clock[STEP], TOO_SMALL
     if size == 0.0:
@@ -205,7 +205,7 @@ def step(field, guards, arrive, system, rules, flow, trace, work, most, t_end):
             continue
         break
     longer = h * min(largest, factor(error))
-    flow.clock[STEP] = max(size, longer) if h < size else longer  # the step to t_end does not make the next one short
+    flow.clock[STEP] = max(size, longer) if h < size else longer  # a short step to t_end does not shorten the next one
     for i in range(flow.x.shape[0]):
         work.x0[i] = flow.x[i]
     if theta < 1.0:
@@ -228,7 +228,10 @@ def step(field, guards, arrive, system, rules, flow, trace, work, most, t_end):
 
 @template
 def meets(guards, system, rules, flow, work, h):
-    """(what, where, guard) the step of length h to ``work.x1`` runs into first; ``work.h1`` are the guards there."""
+    """(result, where, guard) of the first guard that the step of length h to ``work.x1`` reaches.
+
+    ``work.h1`` are the guards at its end.
+    """
     guards(system, work.x1, work.h1)
     halfway(guards, system, flow, work, h)
     flow.counts[GUARDS] += 1
@@ -261,8 +264,10 @@ def halfway(guards, system, flow, work, h):
 
 @template
 def peaks(guards, system, flow, work, h, theta, k):
-    """(what, where) of guard k's largest value in a step, by parabolas: ENTERED if its level is reached, GRAZING if
-    it just touches 0, NOTHING else."""
+    """(result, where) of guard k's largest value in a step, by parabolas.
+
+    The result is ENTERED if the level is reached, GRAZING if the guard only touches 0, and otherwise NOTHING.
+    """
     low, a, high, c = 0.0, flow.h[k] - flow.level[k], 1.0, work.h1[k] - flow.level[k]
     best, top = theta, -np.inf
     for _ in range(8):
@@ -290,10 +295,11 @@ def peaks(guards, system, flow, work, h, theta, k):
 
 @template
 def locate(guards, system, rules, flow, work, h, low, high):
-    """(where, guard): where in the step, between its parts ``low`` and ``high``, the first guard reaches its level.
+    """(where, guard): where in the step, between its fractions ``low`` and ``high``, the first guard reaches its level.
 
-    Regula falsi with the Illinois rule on the largest value above levels; the answer is never below. The guards' values
-    at both ends are known: h, ``work.middle`` and ``work.h1``; those at the answer are left in ``work.h1``.
+    The search is regula falsi with the Illinois rule on the largest value above the levels; the result is never below.
+    The guards' values at both ends are known: h, ``work.middle`` and ``work.h1``. Those at the result are written to
+    ``work.h1``.
     """
     below, _ = highest(flow, flow.h if low == 0.0 else work.middle)
     if high < 1.0:
@@ -329,7 +335,7 @@ def locate(guards, system, rules, flow, work, h, low, high):
 
 @kernel
 def allowed(rules, flow, trace):
-    """OK, or why the loop must pause or end."""
+    """OK, or the reason for which the loop must pause or end."""
     if flow.counts[CROSSINGS] >= rules.most_crossings:
         return STOPPED
     if flow.counts[STEPS] + flow.counts[PROJECTIONS] >= rules.most_steps:
@@ -351,7 +357,7 @@ def finite(values):
 
 @kernel
 def moved(flow, trace, work, elapsed, length):
-    """Time goes on by ``elapsed``; ``work.h1`` are the guards where ``flow.x`` is now; a row for the trace."""
+    """Accept the state ``flow.x`` after ``elapsed``, with the guards ``work.h1``, and record it."""
     flow.clock[TIME] += elapsed
     for k in range(flow.h.shape[0]):
         flow.h[k] = work.h1[k]

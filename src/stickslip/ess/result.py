@@ -47,21 +47,21 @@ MESSAGES = {
 
 @dataclass(frozen=True)
 class Crossings:
-    """In the order of their happening."""
+    """Crossings of guards in order of time."""
 
     guard: np.ndarray
-    """(k,) which guard."""
+    """(k,) guard."""
     t: np.ndarray
-    """(k,) when."""
+    """(k,) time."""
     x: np.ndarray
-    """(k, n) where."""
+    """(k, n) state."""
     start: np.ndarray
     """(m,) crossing mask at the start."""
     rules: Rules
 
     @cached_property
     def after(self) -> np.ndarray:
-        """(k, m) crossing mask after each, guards armed again included."""
+        """(k, m) crossing mask after each crossing and the resets that it causes."""
         masks, mask = np.zeros((len(self.guard), len(self.start)), bool), self.start.copy()
         first, arms = self.rules.first, self.rules.arms
         for row, k in zip(masks, self.guard, strict=True):
@@ -72,30 +72,30 @@ class Crossings:
 
     @property
     def before(self) -> np.ndarray:
-        """(k, m) crossing mask before each."""
+        """(k, m) crossing mask before each crossing."""
         return np.vstack([self.start, self.after])[:-1]
 
     def between(self, start: float, end: float) -> Crossings:
-        """Those from one time to another."""
+        """The crossings from one time to another."""
         first, last = np.searchsorted(self.t, start), np.searchsorted(self.t, end, side="right")
         mask = self.after[first - 1] if first else self.start
         return Crossings(self.guard[first:last], self.t[first:last], self.x[first:last], mask, self.rules)
 
 
 class Violation(NamedTuple):
-    """Liveness was not kept: guard was approached inside its neighbourhood, but did not come as straight lines do."""
+    """A violation of liveness: a guard was approached inside its neighbourhood but not crossed as a line would."""
 
     guard: int
     t: float
     x: np.ndarray
-    """(n,) where."""
+    """(n,) state."""
     rate: float
     """∇h·f there."""
     message: str
 
 
 class DenseOutput:
-    """x(t), between steps by their own polynomials, through projections straight."""
+    """x(t): the polynomial of each step, and straight lines through projections."""
 
     def __init__(self, t: np.ndarray, x: np.ndarray, length: np.ndarray, dense: np.ndarray) -> None:
         self.t, self._x, self._length, self._dense = t, x, length, dense
@@ -129,13 +129,13 @@ class EssResult:
     y: np.ndarray
     """(n, N) states there."""
     sol: DenseOutput | None
-    """x(t), if dense_output was asked for."""
+    """x(t), if ``dense_output`` was requested."""
     crossings: Crossings
     crossed: np.ndarray
     """(m,) crossing mask at the end."""
     violations: list[Violation]
     status: int
-    """0: the end of t_span; 1: max_crossings; below 0: failed."""
+    """0: the end of t_span was reached; 1: max_crossings was reached; negative: failure."""
     message: str
     success: bool
     nfev: int

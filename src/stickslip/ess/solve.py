@@ -17,7 +17,7 @@ from stickslip.ess.result import EssResult, make_result
 from stickslip.ess.system import Function, System, signatures
 
 ROWS = 4096
-"""Of the trace, at first; memory that is not written to costs nothing."""
+"""Initial capacity of the trace; memory that is not written to costs nothing."""
 
 
 def solve_ess(
@@ -44,19 +44,20 @@ def solve_ess(
 ) -> EssResult:
     """Integrate ẋ = f(x, b) through the guards h(x) = 0, where b (m,) says which of them have been crossed.
 
-    * ``f(x, b, *args)`` → (n,); ``h(x, *args)`` → (m,); ``Dh(x, *args)`` → (m, n), or None: by differences. Guard k is
-      crossed where h_k rises through 0. ``h=None``: no guards. Plain Python functions, or all ``numba.njit`` ones, that
-      run in one compiled loop; ``args`` are then numbers and arrays, and a change of their values compiles nothing.
+    * ``f(x, b, *args)`` → (n,); ``h(x, *args)`` → (m,), or None for no guards; ``Dh(x, *args)`` → (m, n), or None for
+      differences. Guard k is crossed where h_k rises through 0. The functions are all plain Python, or all
+      ``numba.njit``; the latter run in one compiled loop, ``args`` must then be numbers and arrays, and new values of
+      them compile nothing.
     * ``t_span``: (start, end); ``x0`` (n,).
-    * ``eps``: a number, or (m,), in the units of h: how far from a guard the state is projected through it. The error
-      of a crossing is O(ε²); 0 locates all crossings exactly, one at a time.
-    * ``reset`` (m, m): crossing guard i arms guard j again where reset[i, j]; or for each guard a list of those that it
-      arms. Left out, each is crossed once at most.
-    * ``crossed`` (m,): the mask to begin with; left out, h(x0) ≥ 0.
+    * ``eps``: a number, or (m,), in the units of h: the distance from a guard at which the state is projected through
+      it. The error of a crossing is O(ε²); with 0 all crossings are located exactly, one at a time.
+    * ``reset`` (m, m): crossing guard i arms guard j again if reset[i, j]; or, for each guard, a list of those that it
+      arms. By default each guard is crossed at most once.
+    * ``crossed`` (m,): the initial mask; by default h(x0) ≥ 0.
     * ``t_eval``, ``dense_output``, ``rtol``, ``atol``, ``first_step``, ``max_step``: as in SciPy's ``solve_ivp``.
-    * ``liveness``: c of ∇h·f > c, which must hold near guards. ``trust``: a projection that misses its guard by more
-      than this part of ε is undone, and the crossing located exactly; inf: never, as in the paper.
-    * ``max_steps``, ``max_crossings``: where to stop at the latest.
+    * ``liveness``: c in ∇h·f > c, which must hold near guards. ``trust``: a projection that misses its guard by more
+      than this fraction of ε is undone, and the crossing is located exactly; with inf it never is, as in the paper.
+    * ``max_steps``, ``max_crossings``: limits at which the integration stops.
 
     The result has t, y (n, N), sol, crossings, violations, status, message, …: see ``EssResult``.
     """
@@ -96,7 +97,7 @@ def solve_ess(
 
 
 def _runner(system: System) -> Function:
-    """The loop for Python functions, or compiled, for these types of arguments."""
+    """The integration loop for Python functions, or the compiled one for these types of arguments."""
     if not system.compiled:
         return lambda field, guards, slopes, *rest: integrate(field, guards, slopes, lambda *arguments: None, *rest)
     return _compiled(numba.typeof(system.args))
@@ -104,7 +105,7 @@ def _runner(system: System) -> Function:
 
 @kernel
 def stay(args, elapsed, x, crossed):
-    """Nothing to do at accepted points."""
+    """Callback for accepted points that does nothing."""
 
 
 def run(field, guards, slopes, system, rules, flow, trace, work, t_end):
@@ -113,7 +114,7 @@ def run(field, guards, slopes, system, rules, flow, trace, work, t_end):
 
 @lru_cache
 def _compiled(args: Any) -> Function:
-    """``run`` for functions that take arguments of these types; kept from process to process."""
+    """``run`` compiled for functions with arguments of these types; cached across processes."""
     functions = signatures(args)
     no_rules = make_rules(np.zeros(0), [], np.zeros(0))
     arrays = [numba.typeof(v) for v in (no_rules, make_flow(0, 0), make_trace(0, 0, 0, False), make_work(0, 0))]

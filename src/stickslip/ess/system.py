@@ -1,4 +1,4 @@
-"""A user's event-selected system: f, h and Dh, checked, and as the integrator calls them, in Python or compiled."""
+"""A user's event-selected system: checks of f, h and Dh, and the callbacks of the integrator, in Python or compiled."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from stickslip.errors import InputError, expected
 
 Function = Callable[..., Any]
 DIFFERENCE = np.finfo(float).eps ** (1 / 3)
-"""Relative, of central differences."""
+"""Relative step of central differences."""
 
 
 class Callbacks(NamedTuple):
-    """What the integrator calls."""
+    """The functions that the integrator calls."""
 
     field: Any
     guards: Any
@@ -27,9 +27,9 @@ class Callbacks(NamedTuple):
 
 
 class System:
-    """f(x, b), h(x), Dh(x) of a user, with NumPy arrays in and out and their extra arguments bound.
+    """A user's f(x, b), h(x), Dh(x) with NumPy arrays in and out and their extra arguments bound.
 
-    ``compiled``: all of them are Numba functions.
+    ``compiled`` says that all of them are Numba functions.
     """
 
     def __init__(self, f: Function, h: Function | None, Dh: Function | None, args: tuple) -> None:
@@ -59,7 +59,7 @@ class System:
         self.n = self.m = 0
 
     def size(self, x0: np.ndarray) -> np.ndarray:
-        """n and m; returns h(x0)."""
+        """Determine n and m; returns h(x0)."""
         h = self.h(x0)
         if h.ndim != 1:
             raise expected("h(x)", "an array (m,), one number per guard", f"shape {h.shape}")
@@ -67,7 +67,7 @@ class System:
         return h
 
     def check(self, x0: np.ndarray, mask: np.ndarray) -> None:
-        """That f and Dh fit, at x0 in the region ``mask`` (m,)."""
+        """Check the shapes of f and Dh at x0 in the region ``mask`` (m,)."""
         dx = self.f(x0, mask)
         if dx.shape != (self.n,):
             raise expected("f(x, b)", f"an array ({self.n},) like x0", f"shape {dx.shape}")
@@ -124,7 +124,7 @@ class System:
 
 
 def signatures(args: Any) -> Callbacks:
-    """The types of callbacks whose further arguments have the type ``args``, as the compiled loop knows them."""
+    """The Numba types of callbacks whose further arguments have the type ``args``."""
     x, b = types.float64[::1], types.boolean[::1]
     return Callbacks(
         types.FunctionType(types.void(args, types.float64, x, b, x)),
@@ -135,7 +135,7 @@ def signatures(args: Any) -> Callbacks:
 
 @kernel
 def difference(x, dx):
-    """A step along dx, in time, for differences."""
+    """Time step along dx for central differences."""
     size, speed = 1.0, 0.0
     for i in range(x.shape[0]):
         size, speed = max(size, abs(x[i])), max(speed, abs(dx[i]))
@@ -199,17 +199,17 @@ def compiled_callbacks(f: Function, h: Function | None, Dh: Function | None, arg
     wrappers: list[Any] = [field, guards, slopes]
     for wrapper, kind in zip(wrappers, signatures(args), strict=True):
         result = wrapper.get_compile_result(kind.signature)
-        wrapper.get_compile_result = lambda signature, result=result: result  # Numba would look it up in every call
+        wrapper.get_compile_result = lambda signature, result=result: result  # saves Numba's lookup in every call
     return Callbacks(field, guards, slopes)
 
 
 def _plain(value: Any) -> Any:
-    """Contiguous arrays, so that few types are compiled."""
+    """The value with arrays made contiguous, so that few types are compiled."""
     return np.ascontiguousarray(value) if isinstance(value, np.ndarray) else value
 
 
 def _read_only(values: np.ndarray) -> np.ndarray:
-    """What a user's function may look at, but not write to."""
+    """A view that a user's function may read but not write."""
     view = values.view()
     view.flags.writeable = False
     return view

@@ -12,7 +12,7 @@ from stickslip._jit import kernel
 def project_cone(n, t1, t2, mu):
     """The point of K that is nearest to (n, t1, t2)."""
     length = (t1 * t1 + t2 * t2) ** 0.5
-    if length <= mu * n and n >= 0.0:  # μ = 0: −0 is no less than 0
+    if length <= mu * n and n >= 0.0:  # for μ = 0 the first test alone would accept every n < 0 with length 0
         return n, t1, t2
     if n <= -mu * length:
         return 0.0, 0.0, 0.0

@@ -1,8 +1,8 @@
 """Eigenvalues of a small symmetric matrix, and changes to and from its eigenbasis, without forming eigenvectors.
 
-A = V·Λ·Vᵀ by Householder reflections to tridiagonal form and implicit QL rotations (Golub & Van Loan, Secs. 8.3.1 and
-8.3.5). Where a function of A acts on a few vectors, f(A)·x = V·f(Λ)·Vᵀ·x, the n² products that would make up V are left
-out: reflections and rotations are kept, and applied to those vectors alone.
+A = V·Λ·Vᵀ is computed by Householder reflections to tridiagonal form and implicit QL rotations (Golub & Van Loan, Secs.
+8.3.1 and 8.3.5). Callers apply a function of A to a few vectors, f(A)·x = V·f(Λ)·Vᵀ·x, so V is never multiplied out:
+the reflections and rotations are stored and applied to those vectors alone.
 
 Cost for n×n: n³ multiply–adds for the reflections, about 1.5·n²/2 rotations.
 """
@@ -17,7 +17,7 @@ import numpy as np
 from stickslip._jit import kernel
 
 MOST_SWEEPS = 30
-"""QL iterations for one eigenvalue; two are usual."""
+"""Largest number of QL iterations for one eigenvalue; two are usual."""
 EPS = 2.220446049250313e-16
 
 
@@ -45,7 +45,7 @@ def make_eigenbasis(n: int) -> Eigenbasis:
 
 @kernel
 def tridiagonalise(A, n, basis):
-    """Reflect A[:n, :n] (both triangles; overwritten) to tridiagonal form; vectors stay in its rows."""
+    """Reduce A[:n, :n] (both triangles) to tridiagonal form. The reflection vectors overwrite its rows."""
     d, e, weight = basis.value, basis.off, basis.weight
     for i in range(n - 1, 0, -1):
         scale = 0.0
@@ -88,7 +88,7 @@ def tridiagonalise(A, n, basis):
 
 @kernel
 def reflect(A, n, basis, x, y, z):
-    """x ← Q·x, and so y and z, where Q·A·Qᵀ is tridiagonal. Three at a time: their sums run in parallel."""
+    """x ← Q·x, y ← Q·y, z ← Q·z, where Q·A·Qᵀ is tridiagonal. Three vectors at a time keep the processor busier."""
     for i in range(n - 1, 0, -1):
         if basis.weight[i] == 0.0:
             continue
@@ -109,7 +109,7 @@ def reflect(A, n, basis, x, y, z):
 
 @kernel
 def reflect_back(A, n, basis, x, y):
-    """x ← Qᵀ·x, and so y."""
+    """x ← Qᵀ·x, y ← Qᵀ·y."""
     for i in range(1, n):
         if basis.weight[i] == 0.0:
             continue
@@ -128,9 +128,9 @@ def reflect_back(A, n, basis, x, y):
 
 @kernel
 def diagonalise(n, basis, x, y, z):
-    """QL with implicit shifts on the tridiagonal form; x, y and z are taken along into the eigenbasis.
+    """QL with implicit shifts on the tridiagonal form; the rotations are also applied to x, y and z.
 
-    Returns the number of rotations, or −1 without convergence.
+    Returns the number of rotations, or −1 if the iteration did not converge.
     """
     d, e = basis.value, basis.off
     for i in range(1, n):
@@ -184,7 +184,7 @@ def diagonalise(n, basis, x, y, z):
 
 @kernel
 def rotate_back(basis, count, x, y):
-    """x and y from the eigenbasis back to the tridiagonal one."""
+    """Transform x and y from the eigenbasis back to the basis of the tridiagonal form."""
     for k in range(count - 1, -1, -1):
         i, c, s = basis.place[k], basis.cosine[k], basis.sine[k]
         x[i], x[i + 1] = c * x[i] + s * x[i + 1], c * x[i + 1] - s * x[i]
@@ -193,7 +193,7 @@ def rotate_back(basis, count, x, y):
 
 @kernel
 def to_modes(S, n, basis, x, y, z):
-    """x, y, z in the eigenbasis of S, which is overwritten; returns the number of rotations, −1: no convergence."""
+    """Transform x, y, z to the eigenbasis of S, which is overwritten. Returns the rotations' number, −1 on failure."""
     tridiagonalise(S, n, basis)
     reflect(S, n, basis, x, y, z)
     return diagonalise(n, basis, x, y, z)
@@ -201,6 +201,6 @@ def to_modes(S, n, basis, x, y, z):
 
 @kernel
 def from_modes(S, n, basis, rotations, x, y):
-    """x and y, which may have been scaled by functions of ``basis.value``, in the original basis."""
+    """Transform x and y from the eigenbasis back to the original basis."""
     rotate_back(basis, rotations, x, y)
     reflect_back(S, n, basis, x, y)

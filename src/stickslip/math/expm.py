@@ -2,16 +2,16 @@
 
     e^A·V = D·(r_j(D⁻¹AD/2^s))^(2^s)·D⁻¹·V
 
-* Balancing: D is diagonal, of powers of two, such that rows and columns of D⁻¹AD have like norms (Osborne). The search
-  for D may start from that of a similar matrix (warm start): it then takes one sweep instead of several.
-* Degree j and scaling s: those with the fewest matrix products for a tolerance (``pade.py``), or a fixed number of
-  products without scaling, as in Hammoud et al., Sec. V-C.
-* r_j = (V − U)⁻¹(V + U) with odd and even parts U, V (Higham 2005). Without squaring, only the wanted columns are
-  solved for (eq. 33).
-* Squaring: not of r but of F = r − 1 = (V − U)⁻¹·2U, by F ← F² + 2F. Slow modes beside fast ones have r ≈ 1 − δ after
-  scaling, and the digits of δ that r would round off are all that is left of them: with K = 1e8 N/m and dampers up to
-  ‖A‖ = 1e13 the averages of ``viscoelastic_pade.py`` keep 11 digits, and 4 if r is squared. Once all has decayed,
-  ‖r‖ < ½, nothing is slow, and r is squared from there on: F ≈ −1 would not know how small the result is.
+* Balancing: D is a diagonal matrix of powers of two that makes the norms of rows and columns of D⁻¹AD alike (Osborne).
+  The search for D may start from the D of a similar matrix; it then takes one sweep instead of several.
+* Degree j and scaling s: those that reach a tolerance with the fewest matrix products (``pade.py``), or a fixed number
+  of products without scaling, as in Hammoud et al., Sec. V-C.
+* r_j = (V − U)⁻¹(V + U) with odd and even parts U, V (eq. (31); Higham 2005). Without squaring, the linear system is
+  solved for the wanted columns only, as in eq. (33).
+* Squaring (eq. (32)) acts on F = r − 1 = (V − U)⁻¹·2U, by F ← F² + 2F, instead of on r. Slow modes beside fast ones
+  have r ≈ 1 − δ after scaling, and storing r would round δ off. With K = 1e8 N/m and dampers up to ‖A‖ = 1e13 the
+  averages of ``viscoelastic_pade.py`` then keep 11 digits instead of 4. Once every mode has decayed, ‖r‖ < ½, r itself
+  is squared, because F ≈ −1 would round off the small result.
 
 Differs from the paper in: the squaring; balancing by powers of two.
 
@@ -33,9 +33,9 @@ from stickslip.math.pade import BETA, DEGREE, DEGREES, repetitions
 
 AUTO = -1
 MOST_SWEEPS = 20
-"""Of balancing."""
+"""Largest number of balancing sweeps."""
 LARGE = 1e6
-"""Norms beyond this are first halved."""
+"""Matrices of a larger norm are halved down to it before degree and scaling are chosen."""
 
 
 class ExpmWork(NamedTuple):
@@ -48,11 +48,11 @@ class ExpmWork(NamedTuple):
     V: np.ndarray
     """(n, n) even part, then denominator."""
     other: np.ndarray
-    """(n, n)."""
+    """(n, n) scratch of the products."""
     columns: np.ndarray
-    """(n, c)."""
+    """(n, c) scratch of the result."""
     pivot: np.ndarray
-    """(n,)."""
+    """(n,) row exchanges of the LU factors."""
 
 
 def make_expm_work(n: int, columns: int) -> ExpmWork:
@@ -62,9 +62,9 @@ def make_expm_work(n: int, columns: int) -> ExpmWork:
 
 @kernel
 def balance(A, n, scale):
-    """A ← D⁻¹AD in place, D = diag(scale) of powers of two; ``scale`` (n,) holds a first guess, and the result.
+    """A ← D⁻¹AD in place, D = diag(scale) of powers of two; ``scale`` (n,) holds the first guess and then the result.
 
-    Returns the number of sweeps, the last of which, if there were fewer than MOST_SWEEPS, has changed nothing.
+    Returns the number of sweeps. Below MOST_SWEEPS, the last one changed nothing.
     """
     for i in range(n):
         for j in range(n):
@@ -108,9 +108,9 @@ def one_norm(A, n):
 
 @kernel
 def choose(norm, tolerance):
-    """(row of DEGREES, squarings) with the fewest products for a tolerance."""
+    """(row of DEGREES, squarings) that reach a tolerance with the fewest products."""
     row, squarings, least = 0, 0, np.inf
-    halved = ceil(log2(norm / LARGE)) if LARGE < norm < np.inf else 0  # beyond that, how often to apply is no number
+    halved = ceil(log2(norm / LARGE)) if LARGE < norm < np.inf else 0  # ``repetitions`` would overflow
     for k in range(len(DEGREES)):
         s = halved + ceil(log2(repetitions(k, norm * 0.5**halved, tolerance * 0.5**halved)))
         if k + s < least:
@@ -159,7 +159,10 @@ def odd_and_even(A, n, row, work):
 
 @kernel
 def expm_action(A, n, X, columns, row, tolerance, scale, work):
-    """X[:n, :columns] ← e^A·X; A is lost. ``row`` of DEGREES, or AUTO with a tolerance. Returns (row, squarings)."""
+    """X[:n, :columns] ← e^A·X; A is overwritten. ``row`` is a row of DEGREES, or AUTO to choose one by the tolerance.
+
+    Returns (row, squarings).
+    """
     balance(A, n, scale)
     squarings = 0
     if row == AUTO:
@@ -185,7 +188,7 @@ def expm_action(A, n, X, columns, row, tolerance, scale, work):
         lu_solve_columns(V, n, work.pivot, X, columns)
     else:
         lu_solve_columns(V, n, work.pivot, U, n)
-        less = 1.0  # U is r less this
+        less = 1.0  # U holds r − less
         for _ in range(squarings):
             if less == 1.0 and decayed(U, n):
                 less = 0.0
@@ -234,12 +237,12 @@ def expm_multiply(
 ) -> np.ndarray:
     """e^A·X for a square A (n, n) and X (n,) or (n, c).
 
-    ``matmuls`` = 0 … 6 takes the approximant that so many products allow, without scaling; "auto" takes order and
-    scaling that reach ``tolerance`` (relative to the norm of the result) with the fewest products.
+    ``matmuls`` = 0 … 6 uses the approximant that this number of matrix products allows, without scaling; "auto" chooses
+    the order and scaling that reach ``tolerance`` (relative to the norm of the result) with the fewest products.
 
-    ``balance`` (n,) is where the search for the scales of balancing starts, and where it leaves them, rounded to powers
-    of two. Hand the same array, ones at first, to the calls of a sequence of similar matrices: the result is the same
-    up to round-off, and the search ends after a sweep or two. Left out, each call starts from ones.
+    ``balance`` (n,) holds the first guess of the balancing scales and receives the result, rounded to powers of two.
+    For a sequence of similar matrices pass the same array, initially ones, to every call: the result is the same up to
+    round-off, and the search ends after a sweep or two. Without it each call starts from ones.
 
     >>> expm_multiply(np.array([[0.0, 1.0], [-1.0, 0.0]]), [1.0, 0.0])  # a rotation by one radian
     array([ 0.54030231, -0.84147098])
@@ -253,7 +256,7 @@ def expm_multiply(
     row = row_of(matmuls)
     tolerance = number("tolerance", tolerance, "a positive number", above=0.0)
     scale = np.ones(len(a)) if balance is None else first_scales(balance, len(a))
-    if x.size == 0:  # e^A of an empty A is empty, and so are no columns
+    if x.size == 0:  # no rows or no columns
         return x
     columns = x.reshape(len(a), -1)
     work = make_expm_work(len(a), columns.shape[1])
@@ -272,7 +275,7 @@ def row_of(matmuls: int | str) -> int:
 
 
 def first_scales(balance: np.ndarray, n: int) -> np.ndarray:
-    """The caller's own array, rounded to powers of two: scaling by anything else would round A."""
+    """The caller's own array, rounded in place to powers of two, because any other scale would round A."""
     wanted = f"a writable array of {n} positive floats"
     if not isinstance(balance, np.ndarray) or balance.dtype != float or balance.shape != (n,):
         raise expected("balance", wanted, balance, f"start with np.ones({n}), and hand it over again")

@@ -1,9 +1,8 @@
-"""Small dense linear algebra for kernels: copies, products and LU, real or complex, on the leading n×n part of
-the arrays.
+"""Small dense linear algebra for kernels: copies, products and LU, real or complex, on the leading n×n part of arrays.
 
-``solve_in_place`` eliminates from the last column to the first: the order of the branches of a tree. Leaves first fills
-nothing in where row and column d have non-zeros at ancestors and descendants of d only, and zero multipliers are
-skipped. The diagonal is kept as pivot unless another entry is ten times as large, for the same reason.
+``solve_in_place`` eliminates from the last column to the first, that is, from the leaves of a kinematic tree to its
+root. Where row and column d are non-zero only at ancestors and descendants of d, this order creates no fill-in, and
+zero multipliers are skipped. To keep the order, the diagonal is the pivot unless another entry is ten times as large.
 
 Golub & Van Loan, *Matrix Computations* (2013), section 3.4; Featherstone (2008), section 6.5 for the order.
 """
@@ -36,7 +35,7 @@ def matmul(A, B, n, out):
 
 @kernel
 def lu_factor(A, n, pivot):
-    """Overwrite A with its LU factors, by rows, with partial pivoting; a singular A gives infinities."""
+    """Overwrite A with its LU factors, with partial pivoting by rows. A singular A gives infinities."""
     for k in range(n):
         best, size = k, abs(A[k, k])
         for i in range(k + 1, n):
@@ -94,7 +93,7 @@ def lu_solve_columns(A, n, pivot, X, columns):
 
 @kernel
 def solve_in_place(A, b):
-    """b (n,) becomes A⁻¹·b; A (n, n) is destroyed. Returns 1 if A is singular, else 0."""
+    """b ← A⁻¹·b for b (n,); A (n, n) is overwritten. Returns 1 if A is singular, else 0."""
     n = b.shape[0]
     for c in range(n - 1, -1, -1):
         pivot, largest = c, KEEP_DIAGONAL * abs(A[c, c])

@@ -10,7 +10,7 @@ With poles ρ (the zeros of q, all to the right of the imaginary axis), r_j is a
 (1 + z/ρ)/(1 − z/ρ): each needs one linear system and no matrix product. A conjugate pair of poles is a single complex
 system, since (1 + z/ρ)(1 + z/ρ̄) / ((1 − z/ρ)(1 − z/ρ̄)) = 1 + 2·Re[κ/(1 − z/ρ)] with κ = 2i·Re ρ/Im ρ.
 
-References: Higham, SIAM J. Matrix Anal. Appl. 26(4), 2005; Hammoud et al., Sec. V.
+References: Higham, SIAM J. Matrix Anal. Appl. 26(4), 2005; Hammoud et al., Sec. V, eqs. (31), (32).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from stickslip._jit import kernel
 
 DEGREES = (1, 2, 3, 5, 7, 9, 13)
-"""The degree that 0, 1, … 6 matrix products reach."""
+"""Degree of the approximant that 0, 1, … 6 matrix products give."""
 
 
 def coefficients(degree: int) -> np.ndarray:
@@ -32,8 +32,10 @@ def coefficients(degree: int) -> np.ndarray:
 
 
 def find_poles(degree: int) -> np.ndarray:
-    """The zeros of q with Im ≥ 0: first the real one (of odd degrees), then one of each pair. Newton in extended
-    precision polishes them to the last digit."""
+    """The zeros of q with Im ≥ 0: first the real one (odd degrees only), then one of each conjugate pair.
+
+    Newton's method in extended precision refines them to the last digit.
+    """
     ascending = coefficients(degree).astype(np.longdouble) * (-1) ** np.arange(degree + 1)
     scaled = ascending / np.abs(ascending[-1])
     roots = np.roots(scaled[::-1].astype(float)).astype(np.clongdouble)
@@ -63,7 +65,7 @@ DEGREE = np.array(DEGREES, dtype=np.int64)
 
 @kernel
 def repetitions(row, norm, tolerance):
-    """How often the approximant of e^(A/m) has to be applied for an error below the tolerance; as a float."""
+    """m, as a float: how often the approximant of e^(A/m) is applied so that the error stays below the tolerance."""
     if norm == 0.0:
         return 1.0
     j = DEGREE[row]

@@ -1,14 +1,14 @@
 """Constraints: the joints of a model as bilateral constraints between free bodies, and corrections by impulses.
 
-``rows`` and ``violation`` are G (nb, nv) and g (nb,) at the poses given last; ``correct(r)`` gives the change of
-velocity u = M⁻¹·Gᵀ·λ with G·u = r. Soft rows (``maximal.soft_rows``) resist it: they are part of the same system, after
-the nb rows that hold. Joints along a spanning forest are eliminated in linear time (``maximal.elimination``). Loops are
-added by their Schur complement S, dense, one row and column per row of a joint that closes a loop:  S = g·K·gᵀ,  K the
-response of the forest with its joints held.
+``rows`` and ``violation`` are G (nb, nv) and g (nb,) at the last poses given to ``look``; ``correct(r)`` returns the
+change of velocity u = M⁻¹·Gᵀ·λ with G·u = r. Soft rows (``maximal.soft_rows``) belong to the same system; they follow
+the nb rigid rows. Joints of a spanning forest are eliminated in linear time (``maximal.elimination``). Loops are added
+by their dense Schur complement S = g·K·gᵀ, where g are the rows of the joints that close loops and K is the response of
+the forest with its joints enforced.
 
-A loop may say the same thing twice (a planar four-bar with four hinges: 20 rows for 18 velocities, and still it moves).
-S is then singular; its eigenvalues below ``REDUNDANT`` of the largest count as zero, so that redundant rows share the
-load with the smallest impulses.
+A loop may have redundant rows (a planar four-bar linkage with four hinges has 20 rows for 18 velocities and still
+moves). S is then singular. Its eigenvalues below ``REDUNDANT`` of the largest count as zero, so that redundant rows
+share the load with the smallest impulses.
 """
 
 from __future__ import annotations
@@ -29,12 +29,14 @@ from stickslip.maximal.soft_rows import SoftRows
 from stickslip.model.model import Model
 
 REDUNDANT = 1e-9
-"""Eigenvalues of a loop's matrix below this part of the largest are those of redundant rows."""
+"""Eigenvalues of a loop's matrix below this fraction of the largest belong to redundant rows."""
 
 
 class Constraints:
-    """The joints of ``model`` (not cut), and extra ones; works on kinematics and mass matrix of the cut model. Whoever
-    gives ``soft`` keeps it up to date."""
+    """The joints of ``model`` and extra ones, as constraints on the kinematics and mass matrix of the cut model.
+
+    The caller keeps ``soft`` up to date.
+    """
 
     def __init__(
         self, model: Model, cut_model: Model, extra: Sequence[Joint] = (), soft: SoftRows | None = None
@@ -51,7 +53,7 @@ class Constraints:
         self.impulse = np.zeros(nb)
         """(nb + ns,) λ of the last correction [N s or N m s]."""
         self.looks, self.factorised = 0, False
-        """How often ``look`` was called, and whether ``factorise`` since."""
+        """Number of calls of ``look``, and whether ``factorise`` was called after the last one."""
         self._factor, self._rate, self._nv = make_factor(model.nlink), np.zeros(nb), nv
         j = self.joints
         self._pairs = PairRows(j.link1[j.joint], j.link2[j.joint], nv)
@@ -64,17 +66,17 @@ class Constraints:
         self._arrange()
 
     def _arrange(self) -> None:
-        """The rows of each joint, held and soft, one after another: the order of elimination."""
+        """Order the rows by joint, rigid rows before soft ones: the order of elimination."""
         j, self._arranged = self.joints, self.soft.dof
         owner = np.concatenate([j.joint, self._joint_of[self.soft.link[self._arranged]]])
         order = np.argsort(owner, kind="stable")
         self._start = np.searchsorted(owner[order], np.arange(len(j.link1) + 1))
-        self._place = np.empty(len(order), dtype=np.int64)  # of a row in that order
+        self._place = np.empty(len(order), dtype=np.int64)  # position of each row in that order
         self._place[order] = np.arange(len(order))
         self._ordered, self._compliance = np.zeros((len(order), 12)), np.zeros(len(order))
 
     def look(self, kin: Kinematics) -> None:
-        """Errors and rows at the poses of ``kin``."""
+        """Compute errors and rows at the poses of ``kin``."""
         self.looks += 1
         self.factorised = False
         joint_errors(self.joints, kin, self.violation)
@@ -82,7 +84,7 @@ class Constraints:
 
     @property
     def rows(self) -> sparse.csr_matrix:
-        """(nb, nv) G; the same object at every call, with new numbers."""
+        """(nb, nv) G; every call returns the same object with new values."""
         return self._pairs.matrix(self.G)
 
     def factorise(self, M: np.ndarray) -> None:
@@ -113,8 +115,10 @@ class Constraints:
         self._loop_inverse = (vector[:, kept] / value[kept]) @ vector[:, kept].T
 
     def _forest(self, f: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Velocities (k, nv) and impulses (k, nb + ns) without loops, of impulses f (k, nv) on the bodies and right
-        (k, nb + ns)."""
+        """Velocities (k, nv) and impulses (k, nb + ns) of the forest without loops.
+
+        ``f`` (k, nv) are impulses on the bodies, ``right`` (k, nb + ns) right-hand sides of the rows.
+        """
         ordered = np.empty(right.shape)
         ordered[:, self._place] = right
         u, impulses = np.empty(f.shape), np.empty(right.shape)
@@ -122,8 +126,10 @@ class Constraints:
         return u, impulses[:, self._place]
 
     def solve(self, f: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """u (k, nv), λ (k, nb + ns) with M·u = f + Gᵀ·λ and G·u + C·λ = right, rows that hold, then soft ones, for f
-        (k, nv) and right (k, nb + ns); with loops, the smallest λ in their rows."""
+        """u (k, nv), λ (k, nb + ns) with M·u = f + Gᵀ·λ and G·u + C·λ = right for f (k, nv) and right (k, nb + ns).
+
+        Rigid rows come before soft ones. Rows of loops get the smallest λ.
+        """
         u, impulses = self._forest(f, right)
         loop = self._loop_rows
         if len(loop):
@@ -134,15 +140,18 @@ class Constraints:
         return u, impulses
 
     def correct(self, r: np.ndarray, soft: np.ndarray | None = None) -> np.ndarray:
-        """(nv,) u with G·u = r (nb,) by impulses in the joints, and r·u + C·λ = ``soft`` (ns,), by default zero, in
-        soft rows; the impulses are in ``impulse`` then."""
+        """(nv,) u with G·u = r (nb,) by impulses in the joints; soft rows have r·u + C·λ = ``soft`` (ns,), default
+        zero.
+
+        The impulses are stored in ``impulse``.
+        """
         soft = np.zeros(len(self.soft.dof)) if soft is None else soft
         u, impulse = self.solve(np.zeros((1, self._nv)), np.concatenate([r, soft])[None])
         self.impulse = impulse[0]
         return u[0]
 
     def respond(self, f: np.ndarray) -> np.ndarray:
-        """(k, nv) velocities that impulses f (k, nv) on the bodies give while the joints hold."""
+        """(k, nv) velocities due to impulses f (k, nv) on the bodies, with the joints enforced."""
         return self.solve(f, np.zeros((len(f), len(self._place))))[0]
 
     def impulses(self, right: np.ndarray) -> np.ndarray:
@@ -155,7 +164,7 @@ class Constraints:
         return self._rate
 
     def per_joint(self, rows: np.ndarray) -> np.ndarray:
-        """(nj,) the largest of each joint's rows, without sign."""
+        """(nj,) the largest absolute value of each joint's rows."""
         out = np.zeros(len(self.joints.link1))
         largest_per_joint(self.joints, rows, out)
         return out

@@ -1,8 +1,8 @@
 """Joint coordinates to body coordinates and back.
 
-There: the poses and velocities of all link frames. Back: of each link's pose against its parent's, what its joints can
-reach; what is left is the joint's error. With R = B₀ᵀ·R₁ᵀ·R₂ (B₀: link axes in the parent at q₀), d the anchor's shift
-in the axes of B₀, and u a joint axis:
+Body coordinates are the poses and velocities of all link frames. The way back takes from each link's pose relative to
+its parent the part that its joints can reach; the rest is the joint's error. With R = B₀ᵀ·R₁ᵀ·R₂ (B₀: link axes in the
+parent at q₀), d the anchor's shift in the axes of B₀, and u a joint axis:
 
     slide       u·d
     hinge       2·atan2(u·(x, y, z), w) of the quaternion of R: its twist about u
@@ -10,7 +10,7 @@ in the axes of B₀, and u a joint axis:
     ball        the quaternion of R
 
 Rates are the relative velocity along the same axes (``maximal.rates``). A hinge's angle is the one nearest to its
-previous value, so that it counts turns; of a quaternion's two signs, that nearest to the previous one is kept.
+previous value, so that it counts turns, and a quaternion has the sign that is nearest to the previous one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def body_velocities(kin, V):
 
 @kernel
 def place_bodies(Q, V, kin):
-    """Poses and velocities of ``kin`` from those of free bodies; the reference points are the link origins."""
+    """Set the poses and velocities of ``kin`` from those of free bodies; the reference points are the link origins."""
     for b in range(1, kin.pos.shape[0]):
         i = 7 * (b - 1)
         kin.pos[b, 0], kin.pos[b, 1], kin.pos[b, 2] = Q[i], Q[i + 1], Q[i + 2]
@@ -59,13 +59,13 @@ def place_bodies(Q, V, kin):
 
 @kernel
 def nearest_turn(angle, previous):
-    """The angle plus whole turns, nearest to the previous one."""
+    """The angle plus the number of whole turns that brings it nearest to the previous one."""
     return angle + 2.0 * pi * floor((previous - angle) / (2.0 * pi) + 0.5)
 
 
 @kernel
 def put_quaternion(w, x, y, z, previous, i, q):
-    """q[i : i + 4], with the sign that is nearest to the previous one."""
+    """Write a quaternion to q[i : i + 4], with the sign that is nearest to the previous one."""
     s = 1.0
     if w * previous[i] + x * previous[i + 1] + y * previous[i + 2] + z * previous[i + 3] < 0.0:
         s = -1.0
@@ -83,7 +83,7 @@ def relative_rotation(tree, kin, b, R):
 
 @kernel
 def link_coordinates(tree, kin, b, previous, R, q):
-    """The coordinates of link b's joints, none of them free, in q (nq,); R (3, 3) is scratch."""
+    """Write the coordinates of link b's joints, none of them free, to q (nq,); R (3, 3) is scratch."""
     u, c = tree.joint_axis, tree.joint_pos
     first, stop, p = tree.joint_start[b], tree.joint_start[b + 1], tree.parent[b]
     relative_rotation(tree, kin, b, R)
@@ -148,8 +148,11 @@ def to_bodies(model: Model, q, v) -> tuple[np.ndarray, np.ndarray]:
 
 
 def to_joints(model: Model, Q, V, previous=None) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) of the model from the poses and velocities of its links; a hinge's angle is the one nearest to that in
-    ``previous`` (nq,), by default the initial configuration. The joints must be of the kinds in ``maximal.joints``."""
+    """(q, v) of the model from the poses and velocities of its links.
+
+    A hinge's angle is the one nearest to that in ``previous`` (nq,), by default the initial configuration. The joints
+    must be of the types in ``maximal.joints``.
+    """
     n = model.nlink - 1
     Q, V = np.ascontiguousarray(Q, dtype=float), np.ascontiguousarray(V, dtype=float)
     if Q.shape != (7 * n,) or V.shape != (6 * n,):

@@ -1,11 +1,12 @@
-"""The cut model: every link a free body. The same rigid-body kernels then work in maximal (body) coordinates.
+"""The cut model, in which every link is a free body, so that the rigid-body kernels work in maximal coordinates.
 
 Links keep their numbers, names, masses, shapes and frames; nq = 7·(nl − 1), nv = 6·(nl − 1). Link b has the coordinates
 7(b − 1) … and the velocities 6(b − 1) …: position and quaternion of its frame, world-linear and body-angular velocity.
 The tree becomes a star around the world, so that M is block-diagonal with 6×6 blocks.
 
-Joints and closed loops are not part of it (``maximal.joints``), nor are the forces in them (``maximal.rates``). Rotor
-inertia (armature) belongs to a joint's rate, not to a body: ``maximal.soft_rows`` has it. That of a free joint stays.
+The cut model contains neither joints and closed loops (``maximal.joints``) nor the forces in them (``maximal.rates``).
+Rotor inertia (armature) belongs to a joint's rate, not to a body, and is part of ``maximal.soft_rows``; only that of a
+free joint remains here.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from stickslip.model.model import Model
 
 
 def cut(model: Model) -> Model:
-    """The same links without joints: free bodies."""
+    """The model of the same links as free bodies, without joints."""
     n, nl = model.nlink - 1, model.nlink
     Q0, _ = to_bodies(model, model.tree.q0, np.zeros(model.nv))
     bodies = np.arange(n, dtype=np.int64)
@@ -64,7 +65,7 @@ def cut(model: Model) -> Model:
 
 
 def _armature(model: Model) -> np.ndarray:
-    """(6(nl − 1),) that of free joints."""
+    """(6(nl − 1),) armature of free joints."""
     tree, armature = model.tree, np.zeros(6 * (model.nlink - 1))
     for b in range(1, model.nlink):
         if tree.joint_type[tree.joint_start[b]] == FREE:

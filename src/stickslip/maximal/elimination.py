@@ -1,16 +1,16 @@
-"""Bodies held by joints, solved in linear time: elimination of bodies and joints along a forest, leaves first.
+"""Bodies connected by joints, solved in linear time: elimination of bodies and joints along a forest, leaves first.
 
     M·u − Gᵀ·λ = f
     G·u + c∘λ  = r
 
-u (nv,) velocities, λ (nb,) impulses, c (nb,) ≥ 0 compliances: zero of rows that hold, above it of soft ones
-(``maximal.soft_rows``). The rows of a joint, held and soft, follow each other, ``start`` says where they begin; at most
-six. With A the columns of a joint at the body b it carries, B those at its parent p,
+Here u (nv,) are velocities, λ (nb,) impulses and c (nb,) ≥ 0 compliances, zero for rigid rows and positive for soft
+ones (``maximal.soft_rows``). The rows of a joint, at most six, follow each other from ``start`` on. With A the columns
+of a joint at the body b it carries and B those at its parent p,
 
     D_b = M_b + Σ Bᵀ·C⁻¹·B over b's children,   C = A·D_b⁻¹·Aᵀ + diag(c)
 
-both symmetric and positive definite, of size 6 and at most 6; nothing fills in. Cost: O(bodies), also for a body with
-many joints, where G·M⁻¹·Gᵀ would be dense. Rows of joints outside the forest are not part of it.
+are symmetric and positive definite, of size 6 and at most 6, and there is no fill-in. Cost: O(bodies), also for a body
+with many joints, where G·M⁻¹·Gᵀ would be dense. Rows of joints outside the forest are not part of the system.
 
 Reference: Baraff, "Linear-time dynamics using Lagrange multipliers", SIGGRAPH 1996, Sec. 5–7.
 Differs from the paper in: two Cholesky factors per link instead of an indefinite block LDLᵀ.
@@ -32,11 +32,11 @@ class Factor(NamedTuple):
     """The two Cholesky factors of every link."""
 
     D: np.ndarray
-    """(nl, 6, 6) of D_b, lower triangles."""
+    """(nl, 6, 6) factor of D_b, lower triangles."""
     C: np.ndarray
-    """(nl, 6, 6) of C, of the joint that carries the link."""
+    """(nl, 6, 6) factor of C of the joint that carries the link."""
     X: np.ndarray
-    """(nl, 6, 6) scratch; D_b⁻¹·Aᵀ, column by column."""
+    """(nl, 6, 6) scratch: D_b⁻¹·Aᵀ, column by column."""
     y: np.ndarray
     """(nl, 6) scratch of solves."""
 
@@ -48,7 +48,7 @@ def make_factor(nlink: int) -> Factor:
 
 @kernel
 def cholesky(A, n):
-    """The lower triangle of A becomes its Cholesky factor; SINGULAR if A is not positive definite."""
+    """Overwrite the lower triangle of A by its Cholesky factor; returns SINGULAR if A is not positive definite."""
     for j in range(n):
         s = A[j, j]
         for k in range(j):
@@ -80,8 +80,10 @@ def cholesky_solve(L, n, x):
 
 @kernel
 def factor_forest(start, forest, support, M, G, compliance, factor):
-    """Factor with the packed mass matrix M of the cut model, the rows G (nb, 12) and their compliance (nb,); returns OK
-    or SINGULAR."""
+    """Factor the system of the cut model's packed mass matrix M, the rows G (nb, 12) and their compliance (nb,).
+
+    Returns OK or SINGULAR.
+    """
     D, C, X = factor.D, factor.C, factor.X
     for b in range(1, D.shape[0]):
         for i in range(6):

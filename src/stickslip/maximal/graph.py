@@ -1,8 +1,8 @@
 """The graph of bodies and joints, and a spanning forest of it: the order of elimination.
 
-Bodies that a joint ties to the world are roots, then breadth first; a part without such a joint has its lowest link as
-root. A joint that would close a loop with those before it is not in the forest: it is listed apart. The joints of a
-model come before extra ones, and are a tree: all of them are in the forest.
+Bodies that a joint connects to the world are roots, and the rest follows breadth first. A component without such a
+joint has its lowest link as root. A joint that would close a loop with those before it is not part of the forest and is
+listed separately. The joints of a model's tree come before extra ones, so that all of them are in the forest.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from stickslip.maximal.joints import Joints
 
 
 class Forest(NamedTuple):
-    """Who is eliminated after whom; what kernels see."""
+    """The order of elimination, as kernels see it."""
 
     order: np.ndarray
     """(nl − 1,) links, parents first; elimination runs from its end."""
     parent: np.ndarray
-    """(nl,) the body on the other side of the link's joint; 0 is the world or nobody."""
+    """(nl,) the body on the other side of the link's joint; 0 if that is the world or if there is none."""
     joint: np.ndarray
-    """(nl,) that joint; −1 where there is none."""
+    """(nl,) that joint; −1 if there is none."""
     own: np.ndarray
     """(nl,) where the link's own six columns begin in a row of twelve: 0 or 6."""
     loops: np.ndarray
@@ -58,7 +58,7 @@ def spanning_forest(joints: Joints, nlink: int) -> Forest:
     parent, joint = np.zeros(nlink, dtype=np.int64), np.full(nlink, -1, dtype=np.int64)
     own = np.full(nlink, 6, dtype=np.int64)
     seen, order = {0}, []
-    for root in range(nlink):  # the world first; then what it does not hold
+    for root in range(nlink):  # the world first, then components without a joint to it
         if root in seen and root != 0:
             continue
         queue = deque([root])

@@ -7,7 +7,7 @@ coincide in the reference configuration; z is the joint's axis. There are two ki
 * rotation: axis i of F₁ stays at right angles to axis j of F₂: g = e₁ᵢ·e₂ⱼ, the sine of an angle [rad]. A small turn θ
   of F₂ against F₁ gives y₁·z₂ = −θ_x, x₁·z₂ = θ_y and y₁·x₂ = θ_z.
 
-Where the turn about z is free, the rotation rows hold z₂ only, so that they mean the same at every angle.
+If the rotation about z is free, the rotation rows involve only z₂ of F₂, so that they mean the same at every angle.
 """
 
 from __future__ import annotations

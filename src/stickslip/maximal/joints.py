@@ -1,4 +1,4 @@
-"""Joints between free bodies: read off a model's tree, or given one by one (closed loops, bodies welded together).
+"""Joints between free bodies: those of a model's tree, and those given one by one (closed loops, welded bodies).
 
 A link's joints in the model become one joint to its parent:
 
@@ -30,16 +30,16 @@ from stickslip.model.body import vector
 from stickslip.model.model import Model
 
 SQUARE = 1e-9
-"""How exactly axes must be parallel or at right angles: sine or cosine of the angle."""
+"""Largest sine (cosine) of the angle between axes that count as parallel (perpendicular)."""
 SAME_POINT = 1e-12
-"""[m] how far apart the anchors of a universal joint may be."""
+"""Largest distance between the anchors of a universal joint [m]."""
 LOOPS = {"connect": "spherical", "weld": "fixed"}
 """The joint types of the model's loops (``model.loops``)."""
 TYPE_NAMES = {FREE: "free", BALL: "ball", SLIDE: "slide", HINGE: "hinge"}
 
 
 class Joints(NamedTuple):
-    """The joints of a model and their rows; sizes: nj joints, nb rows. What kernels see."""
+    """The nj joints of a model and their nb rows, as kernels see them."""
 
     link1: np.ndarray
     """(nj,) the parent, or the world."""
@@ -69,16 +69,16 @@ class Joints(NamedTuple):
 class Joint:
     """A joint that is not in the model's tree: ``Joint("revolute", "crank", "rocker", anchor=(0, 0, 1))``.
 
-    The place is that of the model's initial configuration (``model.state()``), where the joint is closed.
+    Anchor and axes are given in the model's initial configuration (``model.state()``), where the joint is closed.
     """
 
     kind: str
     """One of ``JOINT_ROWS``."""
     link1: str | int
-    """A body of the scene, or a link's number; "world" or 0 is the world."""
+    """Name of a body of the scene, or index of a link; "world" or 0 is the world."""
     link2: str | int
     anchor: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)
-    """(3,) [m, world]."""
+    """(3,) position [m, world]."""
     axis: Sequence[float] | np.ndarray = (0.0, 0.0, 1.0)
     """(3,) direction of z [world]."""
     axis2: Sequence[float] | np.ndarray | None = None
@@ -100,7 +100,7 @@ class Placed(NamedTuple):
 
 
 def frame_of_axis(z: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
-    """(3, 3) right-handed, columns x, y, z; x is chosen where it is not given."""
+    """(3, 3) right-handed frame with columns x, y, z; x is chosen if it is not given."""
     z = z / np.linalg.norm(z)
     if x is None:
         x = np.cross(np.eye(3)[np.argmin(np.abs(z))], z)
@@ -156,7 +156,7 @@ def link_number(model: Model, what: str, link: str | int) -> int:
 
 
 def extra_joint(model: Model, joint: Joint, pos: np.ndarray, rot: np.ndarray) -> Placed:
-    """The frames of a joint that is given in the world, where the links are at ``pos``, ``rot``."""
+    """The frames of a joint that is given in world coordinates while the links are at ``pos``, ``rot``."""
     if joint.kind not in JOINT_ROWS:
         raise unknown("joint type", joint.kind, JOINT_ROWS)
     what = f"{joint.kind} joint {joint.name!r}" if joint.name else f"{joint.kind} joint"
@@ -174,7 +174,7 @@ def extra_joint(model: Model, joint: Joint, pos: np.ndarray, rot: np.ndarray) ->
     if not np.any(z) or (x is not None and not np.any(x)):
         raise expected(f"axis of a {what}", "a direction", tuple(z))
     frame = frame_of_axis(z, x)
-    if b == 0:  # the world comes first; exchanging the links exchanges the two axes of a universal joint
+    if b == 0:  # the world comes first; exchanging the links also exchanges the two axes of a universal joint
         a, b, frame = b, a, frame if x is None else frame_of_axis(x, z)
     name = joint.name or f"{joint.kind} {model.link_names[a]}–{model.link_names[b]}"
     return Placed(

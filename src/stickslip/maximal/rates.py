@@ -1,14 +1,14 @@
-"""Rates of joints as rows over the velocities of their two bodies, q̇ = R·V; forces in joints by the transpose.
+"""Rates of joints as rows over the velocities of their two bodies, q̇ = R·V; Rᵀ maps joint forces to the bodies.
 
     hinge   q̇ = a·(ω₂ − ω₁)
-    slide   q̇ = a·(velocity of link 2's anchor against the point of link 1 that is there)
+    slide   q̇ = a·(velocity of link 2's anchor relative to the coincident point of link 1)
     ball    ω = the link's own axes·(ω₂ − ω₁)
     free    the link's own velocities: no row
 
-Twelve numbers per row, as in ``maximal.rows``: linear 1, angular 1, linear 2, angular 2 over the velocities of free
-joints. A force τ in a joint acts on the bodies as Rᵀ·τ: a hinge's torque τ·a on the child and −τ·a on the parent, a
-slide's force τ·a at the child's anchor, its opposite at the same place on the parent. The power is the same, and every
-force has its opposite, so that momentum is kept.
+Each row has twelve numbers, as in ``maximal.rows``: linear 1, angular 1, linear 2, angular 2 over the velocities of
+free joints. A force τ in a joint acts on the bodies as Rᵀ·τ: a hinge's torque is τ·a on the child and −τ·a on the
+parent; a slide's force is τ·a at the child's anchor and its opposite at the same place on the parent. The power is the
+same, and momentum is conserved because forces come in opposite pairs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
 @kernel
 def anchor_joint(tree, b):
-    """The joint of link b whose anchor counts: the first that turns, else the first."""
+    """The joint whose anchor is that of link b: its first rotational joint, or else its first joint."""
     for j in range(tree.joint_start[b], tree.joint_start[b + 1]):
         if tree.joint_type[j] != SLIDE:
             return j
@@ -30,7 +30,7 @@ def anchor_joint(tree, b):
 
 @kernel
 def parent_axis(tree, kin, b, u, j):
-    """The axis of joint j as link b's parent carries it, in world axes."""
+    """The axis of joint j, fixed to link b's parent, in world axes."""
     x, y, z = rotate(tree.link_rot, b, u[j, 0], u[j, 1], u[j, 2])
     return rotate(kin.rot, tree.parent[b], x, y, z)
 
@@ -47,7 +47,7 @@ def angular_row(kin, p, b, x, y, z, row):
 
 @kernel
 def slide_row(kin, p, b, sx, sy, sz, x, y, z, row):
-    """row (12,): velocity along (x, y, z) of link b's point, (sx, sy, sz) from its origin, against that of link p."""
+    """row (12,): velocity along (x, y, z) of link b's point, (sx, sy, sz) from its origin, relative to link p."""
     mx, my, mz = cross(sx, sy, sz, x, y, z)
     row[6], row[7], row[8] = x, y, z
     row[9], row[10], row[11] = rotate_transposed(kin.rot, b, mx, my, mz)
@@ -60,7 +60,7 @@ def slide_row(kin, p, b, sx, sy, sz, x, y, z, row):
 
 @kernel
 def rate_rows(tree, kin, rates):
-    """rates (nv, 12) at the poses of the cut model in ``kin``; rows of free joints are left alone."""
+    """rates (nv, 12) at the poses of the cut model in ``kin``; rows of free joints are not written."""
     u, c = tree.joint_axis, tree.joint_pos
     for b in range(1, tree.parent.shape[0]):
         p, a = tree.parent[b], anchor_joint(tree, b)
@@ -72,7 +72,7 @@ def rate_rows(tree, kin, rates):
                 for k in range(3):
                     angular_row(kin, p, b, kin.rot[b, 0, k], kin.rot[b, 1, k], kin.rot[b, 2, k], rates[d + k])
                 continue
-            if kind == HINGE and j == tree.joint_start[b + 1] - 1:  # nothing after it turns it: the link carries it
+            if kind == HINGE and j == tree.joint_start[b + 1] - 1:  # the last joint's axis is fixed to the link
                 x, y, z = rotate(kin.rot, b, u[j, 0], u[j, 1], u[j, 2])
             else:
                 x, y, z = parent_axis(tree, kin, b, u, j)

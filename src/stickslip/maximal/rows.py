@@ -5,10 +5,9 @@ With r₁ = p₁ − x₁ and r₂ = p₂ − x₂ (x: link origins), d = p₂ �
     translation   g = e·d    ġ = −e·v₁ − ((r₁ + d) × e)·ω₁ + e·v₂ + (r₂ × e)·ω₂
     rotation      g = e·f    ġ = (e × f)·ω₁ − (e × f)·ω₂
 
-The first is the velocity of link 2's point against the point of link 1 that is there now, along an axis carried by
-link 1. Twelve numbers per row, (linear 1, angular 1, linear 2, angular 2), signs as above: link 2 against link 1.
-``joint_rows`` gives them in world axes; ``body_rows`` turns the angular parts to body axes, Rᵀ·a, as the velocities of
-a free joint want them.
+The first ġ is the velocity of link 2's point relative to the coincident point of link 1, along an axis fixed to link 1.
+A row has twelve numbers (linear 1, angular 1, linear 2, angular 2) with the signs above. ``joint_rows`` returns them in
+world axes; ``body_rows`` turns the angular parts to body axes, Rᵀ·a, as the velocities of a free joint require.
 """
 
 from __future__ import annotations
@@ -105,5 +104,5 @@ def largest_per_joint(joints, rows, out):
     for j in range(out.shape[0]):
         out[j] = 0.0
         for r in range(joints.start[j], joints.start[j + 1]):
-            if not abs(rows[r]) <= out[j]:  # so that NaN gets through
+            if not abs(rows[r]) <= out[j]:  # written so that NaN is not lost
                 out[j] = abs(rows[r])

@@ -4,18 +4,18 @@ With the rate q̇ = r·V of a joint velocity (``maximal.rates``), the impulse in
 
     λ = h·(τ − h·K·q̇⁻) − w·(q̇⁺ − q̇⁻),    w = I_a + h·D + h²·K
 
-τ: the force of actuators, springs, dampers and what is applied, at the beginning of the step; K, D: stiffness and
-damping of ``joint_gains``; I_a: armature. Eliminated along the tree that is the step of joint coordinates,
-(M + w)·(q̇⁺ − q̇⁻) = h·(τ − h·K·q̇⁻ − b). As a row it is
+where τ is the force of actuators, springs, dampers and the applied force at the beginning of the step, K and D are the
+stiffness and damping of ``joint_gains``, and I_a is the armature. Eliminating it along the tree gives the step of joint
+coordinates, (M + w)·(q̇⁺ − q̇⁻) = h·(τ − h·K·q̇⁻ − b). As a row it is
 
     r·V⁺ + C·λ = t,    C = 1/w,    t = q̇⁻ + C·h·(τ − h·K·q̇⁻)
 
-Rows of slides, balls and universal joints turn with the bodies: q̈ = r·V̇ + ṙ·V there, and whoever gives τ takes I_a·ṙ·V
-off it (``turning_rotors``).
+Rows of slides, balls and universal joints turn with the bodies, so that q̈ = r·V̇ + ṙ·V there; the caller subtracts
+I_a·ṙ·V from τ (``turning_rotors``).
 
-C [1/kg or 1/(kg m²)] stands on the diagonal of r·M⁻¹·rᵀ, so that no stiffness limits h. A joint velocity with w = 0 has
-no row: its τ is a force on the bodies. Free joints have no row either: their velocities are those of a body, and
-h·D + h²·K is added to its mass.
+C [1/kg or 1/(kg m²)] is added to the diagonal of r·M⁻¹·rᵀ, so that no stiffness limits h. A joint velocity with w = 0
+has no row; its τ is applied to the bodies as a force. Free joints have no row either: their velocities are those of a
+body, and h·D + h²·K is added to its mass.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ from stickslip.model.model import Model
 
 
 def turning_rotors(model: Model) -> np.ndarray:
-    """Joint velocities with a rotor whose rows turn with the bodies: all but those of single hinges, whose axes both
-    bodies carry, and of free joints."""
+    """Joint velocities with armature whose rows turn with the bodies.
+
+    These are all but those of free joints and of single hinges, whose axes are fixed to both bodies.
+    """
     tree, turning = model.tree, model.inertia.armature > 0.0
     for b in range(1, model.nlink):
         own = np.arange(tree.joint_start[b], tree.joint_start[b + 1])
@@ -44,8 +46,10 @@ def turning_rotors(model: Model) -> np.ndarray:
 
 
 class SoftRows:
-    """Those of a model's joints; ns of its nv joint velocities, which may change from step to step: a servo at its
-    force limit has no stiffness. ``passive`` must be without limits."""
+    """The soft rows of a model: ns of its nv joint velocities. ``passive`` must have no limits.
+
+    They may change from step to step, because a servo at its force limit has no stiffness.
+    """
 
     def __init__(self, model: Model, passive: JointForces) -> None:
         self.model, self.passive = model, passive
@@ -66,7 +70,7 @@ class SoftRows:
         self._pairs = PairRows(self.dof, self.dof, self._nv)
 
     def begin(self, q: np.ndarray, v: np.ndarray, control: np.ndarray, dt: float, tau: np.ndarray) -> None:
-        """From τ (nv,) at q and v; what is left in ``tau`` is for the bodies. ``look`` must follow."""
+        """Set the rows from τ (nv,) at q and v; the rest of ``tau`` is for the bodies. Call ``look`` next."""
         m, (K, D) = self.model, self._gains
         actuators: Actuators = m.actuators
         joint_gains(m.tree, self.passive, actuators, q, v, control, K, D)
@@ -89,5 +93,5 @@ class SoftRows:
 
     @property
     def rows(self) -> sparse.csr_matrix:
-        """(ns, nv') r; the same object at every call while the rows are those of the same joint velocities."""
+        """(ns, nv') r; calls return the same object as long as the same joint velocities have rows."""
         return self._pairs.matrix(self.rates)

@@ -80,8 +80,10 @@ def newton(sim: Simulation, iterations: int, target: float) -> tuple[np.ndarray,
     s._detect()
     s._formulate()
     if iterations:
-        how = s.how._replace(iterations=iterations, tolerance=1e-12)
-        solve_contacts(*parts, s.joint_step, s.touch, s.linear, s._kept, s._memory, s._before, how, False, s.told)
+        settings = s.settings._replace(iterations=iterations, tolerance=1e-12)
+        solve_contacts(
+            *parts, s.joint_step, s.touch, s.linear, s._kept, s._memory, s._before, settings, False, s.report
+        )
     else:
         move_to(*parts, s.touch, s.dt)
         start(*parts, s.touch, s._memory, False, s.dt)

@@ -232,7 +232,7 @@ def iterates(sim):
     stepper._begin(sim.state, sim.inputs)
     stepper._detect()
     stepper._formulate()
-    s, told = stepper, np.zeros(6)
+    s, report = stepper, np.zeros(6)
     nu, lam = s.motion.nu.copy(), s.motion.lam.copy()
     for warm in (True, False):
         for most in range(1, 60):
@@ -240,8 +240,10 @@ def iterates(sim):
             move_to(s.mechanism, s.motion, s.rows, s.touch, s.dt)
             start(s.mechanism, s.motion, s.rows, s.touch, s._memory, warm, s.dt)
             yield 0
-            how = s.how._replace(iterations=most)
-            status = solve_step(s.mechanism, s.motion, s.rows, s.joint_step, s.touch, s.linear, s._kept, how, told)
+            settings = s.settings._replace(iterations=most)
+            status = solve_step(
+                s.mechanism, s.motion, s.rows, s.joint_step, s.touch, s.linear, s._kept, settings, report
+            )
             yield most
             if status == CONVERGED:
                 break
@@ -292,4 +294,6 @@ def test_friction_is_within_the_round_cone(case):
         touch = sim.stepper.touch
         n = int(touch.points.found[0])
         bound = touch.points.friction[:n] * touch.cones.gamma[:n]
-        assert (np.linalg.norm(touch.cones.beta[:n, :2], axis=1) - bound).max(initial=0.0) <= sim.stepper.how.tolerance
+        assert (np.linalg.norm(touch.cones.beta[:n, :2], axis=1) - bound).max(
+            initial=0.0
+        ) <= sim.stepper.settings.tolerance

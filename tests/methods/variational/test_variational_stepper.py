@@ -96,7 +96,7 @@ def test_controls_and_joint_forces_without_sense_diverge(given, gravity, policy)
 def test_a_step_that_is_not_solved_stops_a_run_where_it_is(cone):
     """Free fall needs one or two iterations, landing more: the cube is stopped in the air, and goes on from there."""
     sim, twin = (cube(0.6, v=[1, 0.5, 0, 1, 2, 0], cone=cone, unconverged="raise") for _ in range(2))
-    sim.stepper.how = sim.stepper.how._replace(iterations=3)
+    sim.stepper.settings = sim.stepper.settings._replace(iterations=3)
     with pytest.raises(UnconvergedError, match=r"not solved within the iter.*momenta miss by.*unconverged='warn'"):
         sim.step(50)
     assert 10 < sim.steps < 50
@@ -107,7 +107,7 @@ def test_a_step_that_is_not_solved_stops_a_run_where_it_is(cone):
     with pytest.raises(UnconvergedError):
         sim.step(50)
     np.testing.assert_array_equal(everything(sim), everything(twin))
-    sim.stepper.how = twin.stepper.how
+    sim.stepper.settings = twin.stepper.settings
     sim.step(20)
     twin.step(20)
     assert sim.stepper.unconverged == 0
@@ -125,7 +125,7 @@ def test_unsolved_steps_are_counted_and_told(cone):
     assert sim.steps == 15
     assert np.isfinite(sim.state.q).all()
     assert sim.stepper.status == STATUS[1]
-    assert sim.stepper.residual > sim.stepper.how.tolerance
+    assert sim.stepper.residual > sim.stepper.settings.tolerance
     assert sim.stepper.iterations <= 2  # one with the last step's multipliers, one without
 
 
@@ -135,7 +135,7 @@ def test_the_status_of_a_solved_step_is_honest():
         sim.step()
         assert sim.stepper.status == STATUS[0]
         assert sim.stepper.residual <= 1e-6
-        assert sim.stepper.told[3] <= 1e-10
+        assert sim.stepper.report[3] <= 1e-10
         assert 1 <= sim.stepper.iterations <= 40
 
 
@@ -251,7 +251,7 @@ def test_gradients_belong_to_the_last_step(cone):
         sim.stepper.gradient()
     sim.run(0.05)
     assert np.isfinite(sim.stepper.gradient().dz_dz).all()
-    sim.stepper.how = sim.stepper.how._replace(iterations=1)
+    sim.stepper.settings = sim.stepper.settings._replace(iterations=1)
     sim.inputs.wrench[1, 2] = 30.0
     with pytest.raises(UnconvergedError):
         sim.step()

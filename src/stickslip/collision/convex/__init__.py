@@ -1,1 +1,1 @@
-"""Convex shapes against convex shapes: polyhedra as constant arrays, and what is found between them."""
+"""Collision detection between convex shapes: planes, spheres, boxes, capsules, cylinders and convex meshes."""

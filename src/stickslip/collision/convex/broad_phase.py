@@ -1,12 +1,11 @@
-"""Which shapes are near each other: a grid of cells, in time and memory that grow with the number of shapes.
+"""Broad phase: candidate pairs of shapes by a uniform grid, in time and memory proportional to the number of shapes.
 
-Every shape has an axis-aligned box, which half the margin widens on every side. Cells are as large as the largest box,
-the √n largest ones apart; a shape is filed under the cell of its centre, and its partners are in the 27 cells around.
-The few larger shapes (floors, walls) are tried against everything, and planes against everything by the distance of the
-centre. Up to ``FEW`` shapes need no cells: the pairs that may touch are listed once, and all of them are tried.
+Every shape has an axis-aligned box, widened by half the margin on every side. A cell is as large as the largest box,
+except for the √n largest ones. A shape is stored in the cell of its centre, and its partners are in the 27 cells around
+it. The few larger shapes (floors, walls) are tested against all others, and so are planes, by the distance of the
+centre. With up to ``FEW`` shapes there is no grid: the pairs that may touch are listed once, and all are tested.
 
-Candidates are sorted by kinds, (kind, kind) → one stretch of the list, the lower kind first; the order is a function of
-the poses alone.
+Candidates are sorted by pairs of kinds, the lower kind first. Their order depends on the poses alone.
 """
 
 from __future__ import annotations
@@ -21,26 +20,26 @@ from stickslip.collision.convex.geometry import BOX, CAPSULE, PLANE, SPHERE, Pla
 
 KIND_PAIRS = 36
 FEW = 24
-"""Shapes up to which every pair is tried."""
+"""Largest number of shapes for which every pair is tested."""
 
 
 class Grid(NamedTuple):
     """Scratch of the broad phase."""
 
     low: np.ndarray
-    """(ns, 3) of the widened boxes [m]."""
+    """(ns, 3) lower corners of the widened boxes [m]."""
     high: np.ndarray
-    """(ns, 3)."""
+    """(ns, 3) upper corners [m]."""
     extent: np.ndarray
     """(ns,) longest edge of the widened box [m]."""
     cell: np.ndarray
     """(ns, 3) the cell of the centre."""
     head: np.ndarray
-    """(power of two,) the shape filed last at this place of the table, or −1."""
+    """(power of two,) hash table: the shape last stored in this slot, or −1."""
     bits: np.ndarray
-    """(3,) how many bits of the place are the cell's number along each axis."""
+    """(3,) number of bits of the slot's index that come from the cell's index along each axis."""
     following: np.ndarray
-    """(ns,) the one filed before it."""
+    """(ns,) the shape stored in the same slot before this one, or −1."""
     large: np.ndarray
     """(ns,) the shapes that are larger than a cell."""
 
@@ -49,11 +48,11 @@ class Candidates(NamedTuple):
     """Pairs of shapes that may be nearer than the margin."""
 
     total: np.ndarray
-    """(1,) more than the capacity means that the buffer must grow."""
+    """(1,) number of candidates; more than the capacity means that the buffer must grow."""
     pair: np.ndarray
-    """(capacity, 2) as found."""
+    """(capacity, 2) the pairs as found."""
     sorted: np.ndarray
-    """(capacity, 2) by kinds."""
+    """(capacity, 2) the pairs sorted by kinds."""
     start: np.ndarray
     """(37,) kinds (i, j) have the pairs start[6i + j] … start[6i + j + 1] − 1."""
 
@@ -74,7 +73,7 @@ def excluded(rules, one, other):
 
 @kernel
 def allowed(shapes, rules, a, b):
-    """Whether masks, parents and exclusions let two shapes touch."""
+    """Whether masks, parents and exclusions allow two shapes to touch."""
     i, j = shapes.link[a], shapes.link[b]
     if i == j or not (shapes.group[a] & shapes.mask[b] or shapes.group[b] & shapes.mask[a]):
         return False
@@ -132,7 +131,7 @@ def boxes_around(shapes, placed, margin, grid):
 
 @kernel
 def near_plane(shapes, placed, margin, plane, s):
-    """Whether a shape's ball, or its exact reach for spheres and boxes, comes nearer to a plane than the margin."""
+    """Whether a shape's bounding ball (for spheres and boxes, the shape) is nearer to a plane than the margin."""
     R, P = placed.rot, placed.pos
     nx, ny, nz = R[plane, 0, 2], R[plane, 1, 2], R[plane, 2, 2]
     height = nx * (P[s, 0] - P[plane, 0]) + ny * (P[s, 1] - P[plane, 1]) + nz * (P[s, 2] - P[plane, 2])
@@ -153,7 +152,7 @@ def against_planes(shapes, rules, placed, margin, plane, candidates):
 
 @kernel
 def try_all(shapes, rules, placed, margin, grid, candidates):
-    """The candidates among the listed pairs, which come by kinds."""
+    """Add the candidates among the listed pairs, which are sorted by kinds."""
     start, n, code = candidates.start, 0, 0
     start[0] = 0
     if rules.few.shape[0] and shapes.kind[rules.few[rules.few.shape[0] - 1, 0]] != PLANE:
@@ -176,14 +175,14 @@ def try_all(shapes, rules, placed, margin, grid, candidates):
 
 @kernel
 def place_of(grid, i, j, k):
-    """Where in the table cell (i, j, k) is: the low bits of each, side by side, so that neighbours are neighbours."""
+    """Slot of cell (i, j, k) in the hash table: the low bits of the three indices, so that neighbours stay close."""
     x, y, z = grid.bits[0], grid.bits[1], grid.bits[2]
     return (i & ((1 << x) - 1)) | ((j & ((1 << y) - 1)) << x) | ((k & ((1 << z) - 1)) << (x + y))
 
 
 @kernel
 def share_bits(shapes, grid, cell):
-    """How many bits of the table each axis gets: as many as the shapes spread over, fewer where they do not fit."""
+    """Divide the bits of the table among the axes: as many as the spread of the shapes needs, or as fit."""
     room, most = 0, grid.head.shape[0]
     while (1 << (room + 1)) <= most:
         room += 1
@@ -208,14 +207,14 @@ def share_bits(shapes, grid, cell):
 
 @kernel
 def cell_number(x, cell):
-    """The cell along one axis; far away and not finite, one for all."""
+    """Index of the cell along one axis; all coordinates that are very large or not finite share one cell."""
     u = floor(x / cell)
     return int(u) if abs(u) < 1e15 else 0
 
 
 @kernel
 def file_and_look(shapes, rules, grid, cell, candidates):
-    """File every shape, then look around cell by cell, which keeps memory near; returns how many are larger."""
+    """Store every shape, then search cell by cell, which is kind to the cache. Returns the number of larger shapes."""
     larges = 0
     for i in range(grid.head.shape[0]):
         grid.head[i] = -1
@@ -241,7 +240,7 @@ def file_and_look(shapes, rules, grid, cell, candidates):
 
 @kernel
 def look_around(shapes, rules, grid, s, candidates):
-    """Partners of shape s: those filed before it in its own cell, and all in half of the cells around."""
+    """Add the partners of shape s: those stored before it in its own cell, and all in half of the cells around."""
     for step in range(14):  # the own cell, then (1, 0, 0), (·, 1, 0), (·, ·, 1)
         if step < 2:
             di, dj, dk = step, 0, 0
@@ -260,7 +259,7 @@ def look_around(shapes, rules, grid, s, candidates):
 
 @kernel(inline=False)
 def find_candidates(shapes: Shapes, rules: Rules, placed: Placed, margin, cell, grid: Grid, candidates: Candidates):
-    """All allowed pairs whose boxes overlap, sorted by kinds; the count goes on beyond the capacity."""
+    """Find all allowed pairs whose boxes overlap, sorted by kinds; pairs beyond the capacity are only counted."""
     ns = shapes.kind.shape[0]
     if ns <= FEW:
         try_all(shapes, rules, placed, margin, grid, candidates)
@@ -300,7 +299,7 @@ def sort_by_kinds(shapes, candidates):
 
 
 def cell_size(shapes: Shapes, margin: float) -> float:
-    """Edge of a cell: what holds all shapes, however turned, but the √n largest [m]."""
+    """Edge of a cell that holds all shapes in any orientation, except for the √n largest [m]."""
     diameter = np.sort(2.0 * shapes.radius[shapes.kind != PLANE])
     if not len(diameter):
         return 1.0
@@ -310,7 +309,7 @@ def cell_size(shapes: Shapes, margin: float) -> float:
 
 
 def list_pairs(shapes: Shapes, rules: Rules) -> np.ndarray:
-    """(k, 2) ``Rules.few``: all pairs that may touch, lower kind first, by kinds; none where shapes are not few."""
+    """(k, 2) ``Rules.few``: all pairs that may touch, lower kind first, sorted by kinds; none above ``FEW`` shapes."""
     ns = len(shapes.kind)
     pairs = []
     for a in range(ns if ns <= FEW else 0):

@@ -1,6 +1,7 @@
-"""Capsule against capsule: the nearest balls; of nearly parallel ones, also those at the ends of the common stretch.
+"""Capsule against capsule: contacts of balls on their axes.
 
-Nearly parallel means a sine below ``NEARLY``. Where the axes meet, the normal is across both.
+There is one contact, between the nearest balls. Capsules that are parallel up to a sine of ``NEARLY`` have contacts at
+both ends of the part where they lie side by side. If the axes meet, the normal is perpendicular to both.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from math import sqrt
 from stickslip._jit import kernel
 from stickslip.collision.convex.geometry import CORNER, WITHIN, feature
 from stickslip.collision.convex.segments import across, clip, nearest_on_segments
-from stickslip.collision.convex.sphere_sphere import ball_ball
+from stickslip.collision.convex.spheres import ball_ball
 from stickslip.math.spatial import cross
 
 NEARLY = 1e-2
@@ -19,7 +20,7 @@ NEARLY = 1e-2
 
 @kernel
 def balls(geometry, placed, a, b, name, s, t, margin, cx, cy, cz, found):
-    """The ball at s on capsule a against the ball at t on capsule b."""
+    """Emit the contact of the ball at s on capsule a with the ball at t on capsule b."""
     P, R, size = placed.pos, placed.rot, geometry.shapes.size
     ball_ball(
         found, a, b, name,

@@ -1,9 +1,9 @@
 """Capsule against cylinder.
 
-Where the capsule's segment is outside, contacts are balls on it against the cylinder (closed form): the nearest one,
-found by bisection of the slope of the distance, which is convex along the segment; and those at both ends of the
-stretch that nearly follows a cap or the side. Where the segment pierces the cylinder, the best separating axis: the
-cap, the side across both axes, the side at an end of the segment, or a rim against the segment.
+If the capsule's segment is outside the cylinder, contacts are those of balls on the segment (closed form): the nearest
+ball, found by bisection because the distance is convex along the segment, and the balls at both ends of the part that
+is nearly parallel to a cap or to the side. If the segment pierces the cylinder, the contact is that of the best
+separating axis: the cap, the side across both axes, the side at an end of the segment, or a rim against the segment.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from stickslip._jit import kernel
 from stickslip.collision.convex.geometry import CORNER, WITHIN, emit_apart, feature
 from stickslip.collision.convex.rim import best_on_arc
 from stickslip.collision.convex.segments import across
-from stickslip.collision.convex.sphere_cylinder import point_cylinder
+from stickslip.collision.convex.spheres import point_cylinder
 from stickslip.math.spatial import cross, rotate, rotate_transposed
 
 ALONG = 0.1
-"""Sine below which the segment follows a cap or the side."""
+"""Sine of the angle between segment and cap, or segment and side, below which both ends are contacts."""
 FLAT = 1e-9
 MERGED = 1e-6
-"""Of the size: contacts nearer to each other than this are one."""
+"""Distance, as a fraction of the size, below which two contacts are merged."""
 PIERCED = 1e-10
-"""Of the size: a segment nearer than this is taken as piercing."""
+"""Distance, as a fraction of the size, below which a segment counts as piercing."""
 
 
 @kernel
@@ -75,7 +75,7 @@ def pierced(mx, my, mz, ux, uy, uz, g, r, h):
         if mx * x + my * y < 0.0:
             x, y = -x, -y
         best, nx, ny, nz = better(best, nx, ny, nz, mx * x + my * y - r, x, y, 0.0)
-    elif mx * mx + my * my <= (FLAT * r) ** 2:  # on the axis: all ways to the side are equal
+    elif mx * mx + my * my <= (FLAT * r) ** 2:  # on the axis all directions are equal
         best, nx, ny, nz = better(best, nx, ny, nz, -r, 1.0, 0.0, 0.0)
     px, py, pz = across(ux, uy, uz)
     qx, qy, qz = cross(ux, uy, uz, px, py, pz)
@@ -87,7 +87,7 @@ def pierced(mx, my, mz, ux, uy, uz, g, r, h):
 
 @kernel
 def stretch(mx, my, mz, ux, uy, uz, g, r, h, nz):
-    """The part low ≤ t ≤ high of the segment over the cap (|nz| near 1) or along the side (|nz| near 0) it follows."""
+    """The part low ≤ t ≤ high of the segment over the cap (|nz| near 1) or along the side (|nz| near 0)."""
     level2 = ux * ux + uy * uy
     if abs(nz) > 1.0 - ALONG * ALONG and abs(uz) < ALONG:
         b, c = (mx * ux + my * uy) / level2, (mx * mx + my * my - r * r) / level2
@@ -102,7 +102,7 @@ def stretch(mx, my, mz, ux, uy, uz, g, r, h, nz):
 
 @kernel
 def emit_ball(geometry, placed, a, b, start, name, t, mx, my, mz, ux, uy, uz, margin, found):
-    """The ball at t of the capsule a against the cylinder b."""
+    """Emit the contact of the ball at t of capsule a with cylinder b."""
     size = geometry.shapes.size
     d, ox, oy, oz, qx, qy, qz = point_cylinder(mx + t * ux, my + t * uy, mz + t * uz, size[b, 0], size[b, 1])
     emit_on_cylinder(geometry, placed, a, b, start, name, d - size[a, 0], ox, oy, oz, qx, qy, qz, margin, found)
@@ -110,7 +110,7 @@ def emit_ball(geometry, placed, a, b, start, name, t, mx, my, mz, ux, uy, uz, ma
 
 @kernel
 def emit_on_cylinder(geometry, placed, a, b, start, name, gap, ox, oy, oz, qx, qy, qz, margin, found):
-    """A contact at the point q of cylinder b with the normal o out of it, both in its axes."""
+    """Emit a contact at the point q of cylinder b with the outward normal o, both in its axes."""
     if gap < margin:
         P, R, near = placed.pos, placed.rot, MERGED * (geometry.shapes.radius[a] + geometry.shapes.radius[b])
         qx, qy, qz = rotate(R, b, qx, qy, qz)

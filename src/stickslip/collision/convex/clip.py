@@ -1,8 +1,8 @@
-"""The polygon that two faces share, seen along a normal: one is cut by the side planes of the other.
+"""The overlap of two faces, seen along a normal: one face is clipped by the side planes of the other.
 
-Side planes stand on the edges of the reference face and contain the normal (Sutherland, Hodgman, CACM 17(1), 1974).
-They are moved inwards by ``SHRINK`` of the size: faces that only meet at their rims share nothing, a peg that just fits
-a hole passes its rim, and the corners of flush faces have one name instead of two that take turns by round-off.
+Side planes contain the edges of the reference face and the normal (Sutherland, Hodgman, CACM 17(1), 1974). They are
+moved inwards by ``SHRINK`` of the size, so that faces that meet only at their rims do not overlap, a peg that just fits
+a hole passes its rim, and the corners of flush faces keep one name instead of changing between two by round-off.
 
 Each corner of the result has a name that persists while the same features touch: (CORNER, corner of the incident
 polyhedron, 0), (CROSSING, edge of the incident loop, edge of the reference loop) or (CLIPPED, two edges of the
@@ -22,7 +22,7 @@ SHRINK = 1e-10
 
 @kernel
 def load_face(bodies, p, f, vertex, work):
-    """Face f (local number) of polyhedron p as the polygon to be cut; returns its number of corners."""
+    """Load face f (local index) of polyhedron p as the polygon to be clipped; returns its number of corners."""
     face, first, corner = bodies.face_start[p] + f, bodies.loop_start[bodies.face_start[p]], bodies.vertex_start[p]
     begin = bodies.loop_start[face]
     n = bodies.loop_start[face + 1] - begin
@@ -37,9 +37,10 @@ def load_face(bodies, p, f, vertex, work):
 
 @kernel
 def cut(work, source, n, px, py, pz, sx, sy, sz, edge):
-    """Keep what is inside of the plane through p with outward normal s; returns the new number of corners.
+    """Keep the part of the polygon inside the plane through p with outward normal s; returns its number of corners.
 
-    ``edge`` ≥ 0 names the plane; edges of the polygon are ≥ 0 if original and −1 − plane if they lie in a plane.
+    ``edge`` ≥ 0 is the index of the plane. Edges of the polygon are labelled by their index ≥ 0 if they are original,
+    and by −1 − plane if they lie in a clipping plane.
     """
     G, L, target, m = work.polygon, work.label, 1 - source, 0
     for i in range(n):
@@ -69,9 +70,9 @@ def cut(work, source, n, px, py, pz, sx, sy, sz, edge):
 
 @kernel
 def clip_to_face(bodies, p, f, vertex, nx, ny, nz, size, work, n):
-    """Cut the loaded polygon of n corners by the sides of face f of polyhedron p along ±(nx, ny, nz).
+    """Clip the loaded polygon of n corners by the sides of face f of polyhedron p along ±(nx, ny, nz).
 
-    Returns (which of the two buffers holds the result, its number of corners).
+    Returns (index of the buffer that holds the result, its number of corners).
     """
     face, first, corner = bodies.face_start[p] + f, bodies.loop_start[bodies.face_start[p]], bodies.vertex_start[p]
     begin, end = bodies.loop_start[face], bodies.loop_start[face + 1]
@@ -94,14 +95,14 @@ def clip_to_face(bodies, p, f, vertex, nx, ny, nz, size, work, n):
 
 @kernel
 def stretch_over(bodies, p, f, vertex, nx, ny, nz, px, py, pz, ux, uy, uz, h, size):
-    """The part low ≤ t ≤ high of the line p + t·u, |t| ≤ h, that is over face f, seen along n."""
+    """The part low ≤ t ≤ high of the segment p + t·u, |t| ≤ h, that is over face f, seen along n."""
     corner, low, high = bodies.vertex_start[p], -h, h
     begin, end = bodies.loop_start[bodies.face_start[p] + f], bodies.loop_start[bodies.face_start[p] + f + 1]
     for i in range(begin, end):
         a = bodies.loop[i] - corner
         b = bodies.loop[i + 1 if i + 1 < end else begin] - corner
         ex, ey, ez = vertex[b, 0] - vertex[a, 0], vertex[b, 1] - vertex[a, 1], vertex[b, 2] - vertex[a, 2]
-        sx, sy, sz = cross(ex, ey, ez, -nx, -ny, -nz)  # n looks into the face: outwards in its plane
+        sx, sy, sz = cross(ex, ey, ez, -nx, -ny, -nz)  # outwards in the face's plane, since n points into the face
         inset = SHRINK * size * sqrt(sx * sx + sy * sy + sz * sz)
         rate = ux * sx + uy * sy + uz * sz
         level = (vertex[a, 0] - px) * sx + (vertex[a, 1] - py) * sy + (vertex[a, 2] - pz) * sz - inset

@@ -1,9 +1,10 @@
-"""The contacts of an instant in one compiled call, for kinds of pairs that are quick to find and to compile.
+"""All contacts of a state in one compiled call, for pairs of shapes that are quick to test and to compile.
 
     places of shapes → candidates → plane_…, sphere_…, capsule_capsule → contacts
 
-The same functions in the same order as ``detect.ConvexDetector``, so that contacts, ids and frames are the same to the
-bit. Two boxes, cylinders or meshes near each other, and full buffers, are left to it.
+It calls the same functions in the same order as ``detect.ConvexDetector``, so that contacts, ids and frames are the
+same to the bit. If two boxes, cylinders or meshes are near each other or a buffer is full, it leaves the work to that
+class.
 """
 
 from __future__ import annotations
@@ -30,18 +31,12 @@ from stickslip.collision.convex.geometry import (
     place_shapes,
 )
 from stickslip.collision.convex.placed_polyhedron import Work
-from stickslip.collision.convex.plane_box import plane_box
-from stickslip.collision.convex.plane_capsule import plane_capsule
-from stickslip.collision.convex.plane_cylinder import plane_cylinder
-from stickslip.collision.convex.plane_mesh import plane_mesh
-from stickslip.collision.convex.plane_sphere import plane_sphere
-from stickslip.collision.convex.sphere_box import sphere_box
-from stickslip.collision.convex.sphere_capsule import sphere_capsule
-from stickslip.collision.convex.sphere_sphere import sphere_sphere
+from stickslip.collision.convex.planes import plane_box, plane_capsule, plane_cylinder, plane_mesh, plane_sphere
+from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_sphere
 
 
 class Search(NamedTuple):
-    """What a ``ConvexDetector`` has."""
+    """The arrays of a ``ConvexDetector``."""
 
     geometry: Geometry
     rules: Rules
@@ -51,12 +46,12 @@ class Search(NamedTuple):
     found: Found
     work: Work
     material: np.ndarray
-    """(1, 4) scratch."""
+    """(1, 5) scratch."""
 
 
 @kernel(inline=False)
 def find_simple(search, kin, margin, cell, contacts):
-    """Fill ``contacts``; False where that is left to the detector."""
+    """Fill ``contacts``. Returns False if the detector has to find them instead."""
     geometry, placed, candidates, found, work = (
         search.geometry,
         search.placed,

@@ -1,8 +1,8 @@
-"""The separating axes of a cylinder and a polyhedron: exact depth, and exact gap where it is one of these contacts.
+"""The separating axes of a cylinder and a polyhedron: exact depth, and exact gap for the contacts listed here.
 
-The faces of the Minkowski difference belong to: a cap, a face, the side against an edge or against a corner (closed
-forms), a rim against an edge (``rim``). The axis n points from the cylinder to the polyhedron; all is about the
-cylinder's centre. A corner, or an edge parallel to the rim where it is nearest, over a rim is none of these.
+The faces of the Minkowski difference belong to a cap, a face, the side against an edge or a corner (closed forms), or a
+rim against an edge (``rim``). The axis n points from the cylinder to the polyhedron; coordinates are relative to the
+cylinder's centre. A rim against a corner, or against an edge parallel to it where it is nearest, has no such face.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from stickslip.math.spatial import cross
 
 CAP, FACE, SIDE_EDGE, SIDE_CORNER, RIM_EDGE = range(5)
 GRAZING = 1e-2
-"""Sine of the angle between a rim and an edge below which they are taken as parallel."""
+"""Sine of the angle between a rim and an edge below which they count as parallel."""
 
 
 @kernel
 def side_edge(edges, e, first, face, vertex, normal, ax, ay, az):
-    """(edge supports an axis across a, that axis) for the cylinder's side against edge e."""
+    """(whether edge e supports an axis perpendicular to a, that axis), for the cylinder's side against the edge."""
     f, g = edges.edge_face[e, 0] - face, edges.edge_face[e, 1] - face
     if dot(normal, f, ax, ay, az) * dot(normal, g, ax, ay, az) >= 0.0:
         return False, 0.0, 0.0, 0.0
@@ -57,7 +57,7 @@ def rim_edge(edges, e, first, face, vertex, normal, ax, ay, az, r, h):
 
 @kernel
 def grazes(edges, e, first, vertex, ax, ay, az, nx, ny, nz):
-    """Whether the rim runs along edge e where the normal is n: its tangent there is along a × n."""
+    """Whether the rim is parallel to edge e where the normal is n; its tangent there is along a × n."""
     i, j = edges.edge[e, 0] - first, edges.edge[e, 1] - first
     ex, ey, ez = vertex[j, 0] - vertex[i, 0], vertex[j, 1] - vertex[i, 1], vertex[j, 2] - vertex[i, 2]
     tx, ty, tz = cross(ax, ay, az, nx, ny, nz)
@@ -68,7 +68,7 @@ def grazes(edges, e, first, vertex, ax, ay, az, nx, ny, nz):
 
 @kernel
 def corner_supports(edges, v, first, vertex, nx, ny, nz):
-    """Whether corner v (shared number) is the lowest along n."""
+    """Whether corner v (shared index) is the lowest along n."""
     level = dot(vertex, v - first, nx, ny, nz)
     for i in range(edges.vertex_edge_start[v], edges.vertex_edge_start[v + 1]):
         e = edges.vertex_edge[i]
@@ -80,7 +80,7 @@ def corner_supports(edges, v, first, vertex, nx, ny, nz):
 
 @kernel(inline=False)
 def cylinder_axis(bodies, edges, p, vertex, normal, ax, ay, az, r, h, tie, margin):
-    """(gap, what, which, axis); caps and faces win ties of ``tie`` [m]; gap ≥ margin: there is no contact."""
+    """(gap, kind of feature, index, axis). Caps and faces win ties of ``tie`` [m]; gap ≥ margin means no contact."""
     best, what, which, nx, ny, nz = -inf, CAP, 0, ax, ay, az
     first, face = bodies.vertex_start[p], bodies.face_start[p]
     n = bodies.vertex_start[p + 1] - first

@@ -1,14 +1,14 @@
 """Cylinder against cylinder.
 
-The axis of largest gap (``two_cylinders``), n from the first to the second, decides what touches:
+The axis n of largest gap (``two_cylinders``), from the first to the second, decides which features touch:
 
-* a cap of either: on it, the other's cap (points of both rims inside the other disc, and where the rims cross), or the
-  line of the other's side that is nearest, cut by the disc (two contacts);
-* two sides: where they cross, and, if they are nearly parallel, both ends of the common stretch;
-* a side and a rim, two rims: one contact, if it lies within the side.
+* A cap against a cap: contacts are points of each rim inside the other disc, and points where the rims cross. A cap
+  against a side: the nearest line of the side is clipped by the disc and has two contacts.
+* Two sides: there is a contact where they cross, or two at the ends of the part they share if they are nearly parallel.
+* A side and a rim, or two rims: there is one contact, if it lies within the side.
 
-As for polyhedra, an axis within ``SAME`` rad of a cap's normal is taken for that; rims that are apart and run parallel
-where they are nearest (two pegs side by side, one above the other) are no contact.
+As for polyhedra, an axis within ``SAME`` rad of a cap's normal is replaced by that normal. Separate rims that are
+parallel where they are nearest (two pegs side by side, one above the other) have no contact.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from stickslip.collision.convex.two_cylinders import cylinders_axis, support_poi
 from stickslip.math.spatial import cross
 
 SIDE = 1e-7
-"""|n·a| below which the axis is across a."""
+"""|n·a| below which n counts as perpendicular to a."""
 ARCS = 16
-"""Arcs of a rim in each of which it crosses another once at most, as far as is looked."""
+"""Number of arcs of a rim; at most one crossing with another rim is searched for in each."""
 FOLLOWS = 0.1
-"""Sine of the angle between the axes below which both ends of the common stretch are contacts."""
+"""Sine of the angle between the axes below which both ends of the part they share are contacts."""
 
 
 @kernel
@@ -47,9 +47,9 @@ def fixed_rim_point(placed, s, r, i):
 
 @kernel
 def on_cap(geometry, placed, out: Out, side, disc, other, dx, dy, dz, nx, ny, nz, margin, found):
-    """Contacts of the cap of ``disc``, whose outward normal is n, with ``other`` at d; all about the centre of disc.
+    """Emit the contacts of the cap of ``disc`` with outward normal n and ``other`` at d, relative to the disc's centre.
 
-    ``side`` 0: disc is the first shape.
+    ``side`` is 0 if ``disc`` is the first shape.
     """
     S = geometry.shapes.size
     r, h, rr, hh = S[disc, 0], S[disc, 1], S[other, 0], S[other, 1]
@@ -116,7 +116,7 @@ def on_cap(geometry, placed, out: Out, side, disc, other, dx, dy, dz, nx, ny, nz
 
 @kernel
 def beyond_rim(phi, inner, cx, cy, cz, ex, ey, ez, fx, fy, fz, nx, ny, nz):
-    """(rim point c + e·cos φ + f·sin φ, how far it is outside the disc of radius ``inner`` about n, squared)."""
+    """(x = c + e·cos φ + f·sin φ, ρ² − inner²): a rim point and its squared distance ρ² from the line along n."""
     x, y, z = cx + cos(phi) * ex + sin(phi) * fx, cy + cos(phi) * ey + sin(phi) * fy, cz + cos(phi) * ez + sin(phi) * fz
     height = x * nx + y * ny + z * nz
     return x, y, z, x * x + y * y + z * z - height * height - inner * inner
@@ -124,7 +124,7 @@ def beyond_rim(phi, inner, cx, cy, cz, ex, ey, ez, fx, fy, fz, nx, ny, nz):
 
 @kernel
 def rims(geometry, placed, out, side, r, h, other, rr, cx, cy, cz, nx, ny, nz, margin, found):
-    """Where the rim of the other's cap, about c, crosses the rim of the disc, seen along n: at most four points."""
+    """Emit at most four contacts where the rim of the other's cap, centred at c, crosses the disc's, seen along n."""
     ex, ey, ez = fixed_rim_point(placed, other, rr, 0)
     fx, fy, fz = fixed_rim_point(placed, other, rr, 1)
     inner = r - SHRINK * out.size
@@ -152,7 +152,7 @@ def rims(geometry, placed, out, side, r, h, other, rr, cx, cy, cz, nx, ny, nz, m
 
 @kernel
 def put(geometry, placed, out, side, name, x, y, z, nx, ny, nz, gap, margin, found):
-    """A contact at a point of the other cylinder, about the centre of the one (side 0: the first shape)."""
+    """Emit a contact at a point of the other cylinder, relative to the centre of this one (``side`` 0: first shape)."""
     one, other = (out.solid, out.cylinder) if side else (out.cylinder, out.solid)
     place = Out(one, other, side == 0, out.start, out.size)
     emit_on(geometry, placed, place, name, x, y, z, nx, ny, nz, gap, margin, found)
@@ -160,7 +160,7 @@ def put(geometry, placed, out, side, name, x, y, z, nx, ny, nz, gap, margin, fou
 
 @kernel
 def sides(geometry, placed, out, dx, dy, dz, nx, ny, nz, gap, margin, found):
-    """Contacts of two sides, n across both axes."""
+    """Emit the contacts of two sides; n is perpendicular to both axes."""
     S, a, b = geometry.shapes.size, out.cylinder, out.solid
     ax, ay, az = axis_of(placed, a)
     bx, by, bz = axis_of(placed, b)
@@ -194,7 +194,7 @@ def sides(geometry, placed, out, dx, dy, dz, nx, ny, nz, gap, margin, found):
 
 @kernel
 def rim_contact(geometry, placed, out, dx, dy, dz, nx, ny, nz, gap, margin, found):
-    """A rim on a side or on a rim: one contact."""
+    """Emit the one contact of a rim with a side or a rim."""
     S, a, b = geometry.shapes.size, out.cylinder, out.solid
     ax, ay, az = axis_of(placed, a)
     bx, by, bz = axis_of(placed, b)
@@ -246,7 +246,7 @@ def cylinder_cylinder(geometry, placed, work, pairs, margin, found):
             sides(geometry, placed, out, dx, dy, dz, nx, ny, nz, gap, margin, found)
         else:
             rim_contact(geometry, placed, out, dx, dy, dz, nx, ny, nz, gap, margin, found)
-        if found.total[0] == out.start and gap < -TIE * size:  # deep inside: the deepest point, wherever it is
+        if found.total[0] == out.start and gap < -TIE * size:  # deep penetration: the deepest point
             x, y, z, _, _, _, _ = support_point(-nx, -ny, -nz, bx, by, bz, S[b, 0], S[b, 1])
             name = feature(WITHIN, 1, 3, 3)
             put(geometry, placed, out, 0, name, x + dx, y + dy, z + dz, nx, ny, nz, gap, margin, found)

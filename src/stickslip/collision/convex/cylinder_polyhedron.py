@@ -1,13 +1,15 @@
-"""Cylinder against polyhedron: the manifolds of box_cylinder and cylinder_mesh.
+"""Cylinder against polyhedron (box or convex mesh).
 
-1. The axis of largest gap (``cylinder_axis``), n from the cylinder to the polyhedron; beyond the margin, no contact.
-2. A cap and a face that look at each other: what disc and polygon have in common, seen along n (``disc``).
-3. A face and the side: the line of the side nearest to the face, cut by the face's sides: two contacts.
-4. The side and an edge that nearly follows it: both ends of the common stretch; a corner, an edge that crosses, a rim
-   and an edge: one contact, if it lies within both.
+1. ``cylinder_axis`` finds the axis n of largest gap, from the cylinder to the polyhedron. If that gap exceeds the
+   margin, there is no contact.
+2. A cap against a face: the contacts are extreme points of the overlap of disc and polygon, seen along n (``disc``).
+3. The side against a face: the line of the side nearest to the face is clipped by the face's sides and has two
+   contacts.
+4. The side against an edge nearly parallel to it: both ends of the part they share are contacts. The side against a
+   corner or a crossing edge, and a rim against an edge: there is one contact, if it lies within both.
 
-As for two polyhedra, an axis within ``SAME`` rad of a cap's or a face's normal is taken for that; and bodies that are
-apart and overlap along none of these axes have no contact.
+As for two polyhedra, an axis within ``SAME`` rad of a cap's or a face's normal is replaced by that normal, and separate
+bodies that do not overlap along any of these axes have no contact.
 """
 
 from __future__ import annotations
@@ -19,16 +21,16 @@ from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.cylinder_axis import CAP, FACE, RIM_EDGE, SIDE_CORNER, SIDE_EDGE, cylinder_axis, grazes
 from stickslip.collision.convex.disc import Out, emit_on, face_plane, overlap_of_disc
 from stickslip.collision.convex.geometry import CORNER, WITHIN, feature
-from stickslip.collision.convex.placed_polyhedron import dot, facing, lowest
+from stickslip.collision.convex.placed_polyhedron import dot, facing, lowest, place
 from stickslip.collision.convex.polyhedron_polyhedron import SAME, TIE, incident
 
 FOLLOWS = 0.1
-"""Sine of the angle between an edge and the axis below which both ends of the common stretch are contacts."""
+"""Sine of the angle between an edge and the axis below which both ends of the part they share are contacts."""
 
 
 @kernel
 def rim_direction(ax, ay, az, nx, ny, nz):
-    """The unit vector across a that is nearest to n, and n·a; zero where n is along a."""
+    """The unit vector perpendicular to a that is nearest to n (zero if n is along a), and n·a."""
     along = ax * nx + ay * ny + az * nz
     x, y, z = nx - along * ax, ny - along * ay, nz - along * az
     length = sqrt(x * x + y * y + z * z)
@@ -39,7 +41,7 @@ def rim_direction(ax, ay, az, nx, ny, nz):
 
 @kernel
 def along_side(geometry, placed, work, out: Out, e, v, ax, ay, az, r, h, nx, ny, nz, gap, margin, found):
-    """The side against edge e (or, with e < 0, corner v and the edge there that follows the side)."""
+    """Emit the contacts of the side with edge e or, if e < 0, with corner v and the edge there most parallel to it."""
     bodies, edges, vertex = geometry.bodies, geometry.edges, work.vertex2
     p = geometry.shapes.polyhedron[out.solid]
     first = bodies.vertex_start[p]
@@ -63,7 +65,7 @@ def along_side(geometry, placed, work, out: Out, e, v, ax, ay, az, r, h, nx, ny,
     x0, y0, z0 = vertex[i, 0], vertex[i, 1], vertex[i, 2]
     rate, level = ex * ax + ey * ay + ez * az, x0 * ax + y0 * ay + z0 * az
     number = e - bodies.edge_start[p]
-    if least >= FOLLOWS or v < 0:  # where the edge crosses the axis, seen along n
+    if least >= FOLLOWS or v < 0:  # the point where the edge crosses the axis, seen along n
         bx, by, bz = ay * nz - az * ny, az * nx - ax * nz, ax * ny - ay * nx
         across = ex * bx + ey * by + ez * bz
         s = -(x0 * bx + y0 * by + z0 * bz) / across if across != 0.0 else 0.5
@@ -116,7 +118,7 @@ def rim_and_edge(geometry, placed, work, out: Out, e, ax, ay, az, r, h, nx, ny, 
 
 @kernel
 def flat_contacts(geometry, placed, work, out: Out, what, which, ax, ay, az, r, h, nx, ny, nz, gap, margin, found):
-    """A cap or a face is the reference; n is its normal."""
+    """Emit the contacts if a cap or a face with normal n is the reference."""
     bodies, edges, vertex, normal = geometry.bodies, geometry.edges, work.vertex2, work.normal2
     p, start = geometry.shapes.polyhedron[out.solid], found.total[0]
     mx, my, mz, along = rim_direction(ax, ay, az, nx, ny, nz)
@@ -135,7 +137,7 @@ def flat_contacts(geometry, placed, work, out: Out, what, which, ax, ay, az, r, 
             if low <= high:
                 name = feature(CORNER, 1, f, k)
                 emit_on(geometry, placed, out, name, x + d * nx, y + d * ny, z + d * nz, nx, ny, nz, d, margin, found)
-    if found.total[0] == start and gap < -TIE * out.size:  # deep inside: the deepest point, wherever it is
+    if found.total[0] == start and gap < -TIE * out.size:  # deep penetration: the deepest point
         if what == CAP:
             _, v = lowest(vertex, bodies.vertex_start[p + 1] - bodies.vertex_start[p], nx, ny, nz)
             x, y, z = vertex[v, 0], vertex[v, 1], vertex[v, 2]
@@ -147,9 +149,10 @@ def flat_contacts(geometry, placed, work, out: Out, what, which, ax, ay, az, r, 
 
 @kernel(inline=False)
 def cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin, found):
-    """All contacts of a cylinder with a polyhedron, which ``place`` put into work.vertex2 about the cylinder's centre.
+    """Emit all contacts of a cylinder with a polyhedron.
 
-    ``turned``: the cylinder is the first shape.
+    ``place`` must have written the polyhedron to work.vertex2, relative to the cylinder's centre. ``turned`` says that
+    the cylinder is the first shape.
     """
     bodies, edges, p = geometry.bodies, geometry.edges, geometry.shapes.polyhedron[solid]
     R, r, h = placed.rot, geometry.shapes.size[cylinder, 0], geometry.shapes.size[cylinder, 1]
@@ -178,3 +181,23 @@ def cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin,
         along_side(geometry, placed, work, out, -1, which, ax, ay, az, r, h, nx, ny, nz, gap, margin, found)
     elif what == RIM_EDGE:
         rim_and_edge(geometry, placed, work, out, which, ax, ay, az, r, h, nx, ny, nz, gap, margin, found)
+
+
+@kernel
+def box_cylinder(geometry, placed, work, pairs, margin, found):
+    """Contacts of a cylinder with a box."""
+    P = placed.pos
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        place(geometry, placed, a, P[b, 0], P[b, 1], P[b, 2], work.vertex2, work.normal2)
+        cylinder_polyhedron(geometry, placed, work, b, a, False, margin, found)
+
+
+@kernel
+def cylinder_mesh(geometry, placed, work, pairs, margin, found):
+    """Contacts of a cylinder with a convex mesh."""
+    P = placed.pos
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        place(geometry, placed, b, P[a, 0], P[a, 1], P[a, 2], work.vertex2, work.normal2)
+        cylinder_polyhedron(geometry, placed, work, a, b, True, margin, found)

@@ -1,8 +1,8 @@
-"""All contacts of an instant between convex shapes: broad phase, then one function per pair of kinds.
+"""All contacts of a state between convex shapes: broad phase, then one function per pair of kinds.
 
-    places of shapes → candidates, sorted by kinds → FUNCTIONS[kind, kind] on each stretch → contacts
+    poses of shapes → candidates, sorted by kinds → FUNCTIONS[kind, kind] on the candidates of each → contacts
 
-Each function is compiled when a scene first needs it. Buffers that are full are grown and the search repeated.
+Each function is compiled when a scene first needs it. If a buffer is full, it is grown and the search repeated.
 """
 
 from __future__ import annotations
@@ -11,16 +11,11 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import PROPERTIES, ContactList
-from stickslip.collision.convex.box_box import box_box
-from stickslip.collision.convex.box_capsule import box_capsule
-from stickslip.collision.convex.box_cylinder import box_cylinder
-from stickslip.collision.convex.box_mesh import box_mesh
 from stickslip.collision.convex.broad_phase import cell_size, find_candidates, list_pairs, make_candidates, make_grid
 from stickslip.collision.convex.capsule_capsule import capsule_capsule
 from stickslip.collision.convex.capsule_cylinder import capsule_cylinder
-from stickslip.collision.convex.capsule_mesh import capsule_mesh
 from stickslip.collision.convex.cylinder_cylinder import cylinder_cylinder
-from stickslip.collision.convex.cylinder_mesh import cylinder_mesh
+from stickslip.collision.convex.cylinder_polyhedron import box_cylinder, cylinder_mesh
 from stickslip.collision.convex.finish import finish
 from stickslip.collision.convex.geometry import (
     NAMES,
@@ -30,18 +25,11 @@ from stickslip.collision.convex.geometry import (
     make_placed,
     place_shapes,
 )
-from stickslip.collision.convex.mesh_mesh import mesh_mesh
 from stickslip.collision.convex.placed_polyhedron import make_work
-from stickslip.collision.convex.plane_box import plane_box
-from stickslip.collision.convex.plane_capsule import plane_capsule
-from stickslip.collision.convex.plane_cylinder import plane_cylinder
-from stickslip.collision.convex.plane_mesh import plane_mesh
-from stickslip.collision.convex.plane_sphere import plane_sphere
-from stickslip.collision.convex.sphere_box import sphere_box
-from stickslip.collision.convex.sphere_capsule import sphere_capsule
-from stickslip.collision.convex.sphere_cylinder import sphere_cylinder
-from stickslip.collision.convex.sphere_mesh import sphere_mesh
-from stickslip.collision.convex.sphere_sphere import sphere_sphere
+from stickslip.collision.convex.planes import plane_box, plane_capsule, plane_cylinder, plane_mesh, plane_sphere
+from stickslip.collision.convex.polyhedron_polyhedron import polyhedron_polyhedron
+from stickslip.collision.convex.segment_polyhedron import box_capsule, capsule_mesh
+from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_mesh, sphere_sphere
 from stickslip.collision.detector import Detector
 from stickslip.dynamics.data import Kinematics
 from stickslip.errors import number
@@ -58,18 +46,18 @@ FUNCTIONS = {
     ("sphere", "capsule"): sphere_capsule,
     ("sphere", "cylinder"): sphere_cylinder,
     ("sphere", "mesh"): sphere_mesh,
-    ("box", "box"): box_box,
+    ("box", "box"): polyhedron_polyhedron,
     ("box", "capsule"): box_capsule,
     ("box", "cylinder"): box_cylinder,
-    ("box", "mesh"): box_mesh,
+    ("box", "mesh"): polyhedron_polyhedron,
     ("capsule", "capsule"): capsule_capsule,
     ("capsule", "cylinder"): capsule_cylinder,
     ("capsule", "mesh"): capsule_mesh,
     ("cylinder", "cylinder"): cylinder_cylinder,
     ("cylinder", "mesh"): cylinder_mesh,
-    ("mesh", "mesh"): mesh_mesh,
+    ("mesh", "mesh"): polyhedron_polyhedron,
 }
-"""Kinds, lower one first as in ``geometry.NAMES`` → f(geometry, placed, work, pairs (n, 2), margin, found)."""
+"""(kind, kind), lower one first as in ``geometry.NAMES`` → f(geometry, placed, work, pairs (n, 2), margin, found)."""
 
 
 @kernel
@@ -81,7 +69,7 @@ def begin(shapes, rules, kin, placed, margin, cell, grid, candidates):
 class ConvexDetector(Detector):
     """Planes, spheres, boxes, capsules, cylinders and convex meshes against each other, with full manifolds.
 
-    ``margin`` [m]: contacts with gaps below it are found, penetrating or not; see docs/collision.md.
+    It finds contacts with gaps below ``margin`` [m], penetrating or not; see docs/collision.md.
     """
 
     def __init__(self, model: Model, margin: float) -> None:
@@ -111,7 +99,7 @@ class ConvexDetector(Detector):
         finish(self.geometry.shapes, self.placed, kin, found, contacts.arrays, self.material)
 
     def find_raw(self, kin: Kinematics) -> Found:
-        """The contacts between shapes, before bodies are put in order."""
+        """The raw contacts between shapes, before ``finish``."""
         shapes = self.geometry.shapes
         while True:
             begin(shapes, self.rules, kin, self.placed, self.margin, self.cell, self.grid, self.candidates)

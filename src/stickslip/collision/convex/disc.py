@@ -1,8 +1,8 @@
-"""What a cylinder's cap and a polygon have in common, seen along a normal; and how its contacts are written down.
+"""Contacts in the overlap of a cylinder's cap and a polygon, seen along a normal.
 
-The extreme points of that overlap are: points of the rim over the polygon (there are infinitely many; taken are four
-that are fixed to the cylinder, 90° apart, and the lowest one), corners of the polygon over the disc, and points where
-an edge crosses the rim. Each is a contact with its own gap along the normal.
+The extreme points of the overlap are points of the rim over the polygon, corners of the polygon over the disc, and
+points where an edge crosses the rim. Of the infinitely many rim points, the lowest one and four that are fixed to the
+cylinder, 90° apart, are used. Each is a contact with its own gap along the normal.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from stickslip.collision.convex.geometry import CLIPPED, CORNER, CROSSING, emit_
 from stickslip.collision.convex.placed_polyhedron import dot
 
 MERGED = 1e-6
-"""Of the size: contacts nearer to each other than this are one."""
+"""Distance, as a fraction of the size, below which two contacts are merged."""
 
 
 class Out(NamedTuple):
-    """Whose contacts are being written."""
+    """The pair of shapes whose contacts are being written."""
 
     cylinder: int
     solid: int
     turned: bool
-    """The cylinder is the first shape."""
+    """Whether the cylinder is the first shape."""
     start: int
-    """The number of raw contacts before."""
+    """Number of raw contacts before this pair."""
     size: float
-    """Of both [m]."""
+    """Size of both shapes together [m]."""
 
 
 @kernel
 def emit_on(geometry, placed, out, name, x, y, z, nx, ny, nz, gap, margin, found):
-    """A contact at a point of the polyhedron, about the cylinder's centre; n from the cylinder to the polyhedron."""
+    """Emit a contact at a point of the polyhedron, relative to the cylinder's centre; n points to the polyhedron."""
     if not gap < margin:
         return
     P, c = placed.pos, out.cylinder
@@ -48,20 +48,20 @@ def emit_on(geometry, placed, out, name, x, y, z, nx, ny, nz, gap, margin, found
 
 @kernel
 def face_plane(bodies, p, f, vertex, normal, nx, ny, nz):
-    """Level of face f (local number), m·x = level, and m·n: a point x reaches it after (level − m·x)/(m·n) along n."""
+    """(level, m·n) of face f (local index), m·x = level: a point x reaches it after (level − m·x)/(m·n) along n."""
     v = bodies.loop[bodies.loop_start[bodies.face_start[p] + f]] - bodies.vertex_start[p]
     return dot(vertex, v, normal[f, 0], normal[f, 1], normal[f, 2]), dot(normal, f, nx, ny, nz)
 
 
 @kernel
 def rim_points(geometry, placed, work, out, f, ax, ay, az, r, t, nx, ny, nz, margin, found):
-    """Four fixed points of the rim at t·a, and its lowest one, where they are over face f."""
+    """Emit the four fixed points of the rim at t·a, and its lowest point, if they are over face f."""
     bodies, vertex, normal, R, c = geometry.bodies, work.vertex2, work.normal2, placed.rot, out.cylinder
     p = geometry.shapes.polyhedron[out.solid]
     level, rate = face_plane(bodies, p, f, vertex, normal, nx, ny, nz)
     mx, my, mz = normal[f, 0], normal[f, 1], normal[f, 2]
     along = mx * ax + my * ay + mz * az
-    mx, my, mz = mx - along * ax, my - along * ay, mz - along * az  # down the face, in the cap's plane
+    mx, my, mz = mx - along * ax, my - along * ay, mz - along * az  # downhill on the face, in the cap's plane
     tilt = sqrt(mx * mx + my * my + mz * mz)
     for i in range(5 if tilt > 1e-9 else 4):
         if i == 4:
@@ -79,7 +79,7 @@ def rim_points(geometry, placed, work, out, f, ax, ay, az, r, t, nx, ny, nz, mar
 
 @kernel
 def overlap_of_disc(geometry, placed, work, out, f, ax, ay, az, r, h, nx, ny, nz, margin, found):
-    """Contacts of the cap towards n with face f (local number), seen along n."""
+    """Emit the contacts of the cap towards n with face f (local index), seen along n."""
     bodies, vertex, normal = geometry.bodies, work.vertex2, work.normal2
     p = geometry.shapes.polyhedron[out.solid]
     along = ax * nx + ay * ny + az * nz

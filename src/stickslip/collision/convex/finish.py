@@ -1,9 +1,9 @@
-"""From raw contacts to ``Contacts``: who is body 1, persistent ids, tangents, materials.
+"""From raw contacts to ``Contacts``: order of the bodies, persistent ids, tangents, materials.
 
 Body 1 is the world if it takes part, else the lower link. The id of a contact is made of the two shapes and the
 features that touch: (a·ns + b)·2²⁹ + feature. The first tangent is ``smooth_tangent`` of the normal in the axes of body
-1's shape: a plane's x axis, a box axis on a box's face. What only viscoelastic methods use is neutral: the normal is
-fixed to body 1, the point to body 2.
+1's shape: a plane's x axis, a box axis on a box's face. The fields that only viscoelastic methods use have neutral
+values: the normal is fixed to body 1, the point to body 2.
 """
 
 from __future__ import annotations

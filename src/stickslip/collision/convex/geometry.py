@@ -1,7 +1,7 @@
-"""The shapes of a model as constant arrays, where they are in the world, and the raw contacts found between them.
+"""The shapes of a model as constant arrays, their poses in the world, and the raw contacts found between them.
 
-A contact between shapes a and b is found as (a, b, feature, point on b, unit normal from a to b, gap); which body comes
-first, the tangents and the material are settled afterwards, once for all kinds of shapes (``finish``).
+A raw contact between shapes a and b is (a, b, feature, point on b, unit normal from a to b, gap). The order of the
+bodies, the tangents and the material are determined afterwards, for all kinds of shapes alike (``finish``).
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ NAMES = ("plane", "sphere", "box", "capsule", "cylinder", "mesh")
 
 
 class Shapes(NamedTuple):
-    """ns shapes that can touch something."""
+    """The ns shapes that can touch something."""
 
     kind: np.ndarray
     """(ns,) PLANE … MESH."""
     link: np.ndarray
-    """(ns,)."""
+    """(ns,) link that carries the shape."""
     body: np.ndarray
-    """(ns,) the body of the file that it belongs to: exclusions name these."""
+    """(ns,) body of the scene file that it belongs to; exclusions refer to these."""
     pos: np.ndarray
     """(ns, 3) in the link frame [m]."""
     rot: np.ndarray
@@ -40,32 +40,32 @@ class Shapes(NamedTuple):
     size: np.ndarray
     """(ns, 3) radius; radius and half length; half edges [m]."""
     half: np.ndarray
-    """(ns, 3) a box about the shape's origin, in its axes, that holds it [m]; infinite for planes."""
+    """(ns, 3) half edges of a bounding box about the shape's origin, in its axes [m]; infinite for planes."""
     radius: np.ndarray
-    """(ns,) a ball about the shape's origin that holds it [m]."""
+    """(ns,) radius of a bounding ball about the shape's origin [m]."""
     group: np.ndarray
-    """(ns,) bit mask of what it is."""
+    """(ns,) bit mask of the groups that it belongs to."""
     mask: np.ndarray
-    """(ns,) bit mask of what it touches."""
+    """(ns,) bit mask of the groups that it touches."""
     material: np.ndarray
-    """(ns, 5) friction, stiffness, damping, restitution, preload; NaN: left to the other shape."""
+    """(ns, 5) friction, stiffness, damping, restitution, preload; NaN leaves the value to the other shape."""
     polyhedron: np.ndarray
-    """(ns,) its number among the polyhedra, or −1."""
+    """(ns,) index among the polyhedra, or −1."""
 
 
 class Rules(NamedTuple):
-    """What may touch what, besides the masks."""
+    """Which shapes may touch, besides the masks."""
 
     parent: np.ndarray
     """(nl,) parent link."""
     excluded: np.ndarray
     """(ne,) sorted signatures (lower body << 16) + higher body."""
     few: np.ndarray
-    """(k, 2) all pairs that may touch, by kinds, where shapes are so few that all are tried; else empty."""
+    """(k, 2) all pairs that may touch, sorted by kinds, if there are so few shapes that all are tested; else empty."""
 
 
 class Geometry(NamedTuple):
-    """All that is constant."""
+    """The constant arrays of a model's shapes."""
 
     shapes: Shapes
     bodies: Polyhedra
@@ -73,41 +73,42 @@ class Geometry(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """Where things are at this instant, in world axes."""
+    """Current poses of shapes and links, in world axes."""
 
     pos: np.ndarray
     """(ns, 3) origins of the shapes [m]."""
     rot: np.ndarray
     """(ns, 3, 3) axes of the shapes."""
     link_pos: np.ndarray
-    """(nl, 3) origins of the links [m]: the polyhedra are given there."""
+    """(nl, 3) origins of the links [m]; polyhedra are given in link frames."""
     link_rot: np.ndarray
-    """(nl, 3, 3)."""
+    """(nl, 3, 3) axes of the links."""
 
 
 class Found(NamedTuple):
     """Raw contacts; the first ``total[0]`` entries are valid."""
 
     total: np.ndarray
-    """(1,) more than the capacity means that the buffer must grow."""
+    """(1,) number of contacts found; more than the capacity means that the buffer must grow."""
     first: np.ndarray
     """(capacity,) shape a."""
     second: np.ndarray
     """(capacity,) shape b."""
     feature: np.ndarray
-    """(capacity,) which corner, edge or face of them: see ``feature``."""
+    """(capacity,) the corners, edges or faces that touch, encoded by ``feature``."""
     point: np.ndarray
-    """(capacity, 3) on shape b [m, world]."""
+    """(capacity, 3) contact point on shape b [m, world]."""
     normal: np.ndarray
-    """(capacity, 3) from a to b [world]."""
+    """(capacity, 3) unit normal from a to b [world]."""
     gap: np.ndarray
     """(capacity,) [m]."""
 
 
 FEATURE_BITS = 13
-"""Of each of the two numbers in a feature; meshes with more corners than 8192 may share ids."""
+"""Number of bits of each of the two indices in a feature; in meshes of more than 8192 corners, ids may coincide."""
 CORNER, CROSSING, CLIPPED, WITHIN = range(4)
-"""A corner of one shape; an edge over the rim of a face; a corner of that face; edges of both, smooth surfaces."""
+"""Kinds of features: a corner of one shape; an edge that crosses the rim of a face; a corner of that face; edges of
+both shapes or smooth surfaces."""
 
 
 @kernel
@@ -119,7 +120,7 @@ def feature(kind, side, i, j):
 
 @kernel
 def emit(found, a, b, name, px, py, pz, nx, ny, nz, gap):
-    """One more raw contact; beyond the capacity it is only counted."""
+    """Append a raw contact; beyond the capacity it is only counted."""
     c = found.total[0]
     found.total[0] = c + 1
     if c >= found.gap.shape[0]:
@@ -132,7 +133,7 @@ def emit(found, a, b, name, px, py, pz, nx, ny, nz, gap):
 
 @kernel(inline=False)
 def emit_apart(found, start, near, a, b, name, px, py, pz, nx, ny, nz, gap):
-    """The same, unless a contact from ``start`` on lies within ``near`` [m] of it."""
+    """Append a raw contact unless one with index ≥ ``start`` lies within ``near`` [m] of it."""
     for c in range(start, min(found.total[0], found.gap.shape[0])):
         dx, dy, dz = found.point[c, 0] - px, found.point[c, 1] - py, found.point[c, 2] - pz
         if dx * dx + dy * dy + dz * dz <= near * near:
@@ -142,7 +143,7 @@ def emit_apart(found, start, near, a, b, name, px, py, pz, nx, ny, nz, gap):
 
 @kernel
 def place_shapes(shapes, kin, placed):
-    """Poses of all shapes and links in the world."""
+    """Write the world poses of all shapes and links."""
     for link in range(placed.link_pos.shape[0]):
         for i in range(3):
             placed.link_pos[link, i] = kin.pos[link, i]
@@ -162,7 +163,7 @@ def place_shapes(shapes, kin, placed):
 
 
 def bounding_box(shape: Shape) -> np.ndarray:
-    """(3,) half edges of a box about the shape's origin, in its axes, that holds it [m]."""
+    """(3,) half edges of a bounding box about the shape's origin, in its axes [m]."""
     match shape.kind:
         case "plane":
             return np.full(3, np.inf)

@@ -1,4 +1,4 @@
-"""Polyhedra in world axes, about an origin near by, so that no digits are lost far from the world's origin."""
+"""Polyhedra in world axes, relative to a nearby origin, so that no digits are lost far from the world's origin."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from stickslip.math.spatial import rotate
 
 
 class Work(NamedTuple):
-    """Scratch: two polyhedra about a common origin in world axes, and polygons while they are clipped."""
+    """Scratch: two polyhedra in world axes relative to a common origin, and polygons while they are clipped."""
 
     vertex1: np.ndarray
-    """(most vertices, 3) [m]."""
+    """(most vertices, 3) vertices of the first polyhedron [m]."""
     normal1: np.ndarray
-    """(most faces, 3)."""
+    """(most faces, 3) outward normals of the first polyhedron."""
     vertex2: np.ndarray
     normal2: np.ndarray
     polygon: np.ndarray
-    """(2, most corners, 3) before and after a clip [m]."""
+    """(2, most corners, 3) polygon before and after a clip [m]."""
     label: np.ndarray
-    """(2, most corners, 4) of each corner: its name (kind, i, j), and the edge that leaves it."""
+    """(2, most corners, 4) name (kind, i, j) of each corner, and the edge that starts there."""
     starts: np.ndarray
-    """(6, 4) directions in which two cylinders are tried, and the gap there [m]."""
+    """(6, 4) directions from which the axis of two cylinders is searched, and the gap along each [m]."""
 
 
 def make_work(bodies: Polyhedra) -> Work:
@@ -45,7 +45,7 @@ def make_work(bodies: Polyhedra) -> Work:
 
 @kernel
 def place(geometry, placed, s, ox, oy, oz, vertex, normal):
-    """Vertices and normals of the polyhedron of shape s, about the origin o [world]."""
+    """Write the vertices and normals of the polyhedron of shape s, relative to the origin o [world]."""
     bodies, p, link = geometry.bodies, geometry.shapes.polyhedron[s], geometry.shapes.link[s]
     R = placed.link_rot
     dx, dy, dz = placed.link_pos[link, 0] - ox, placed.link_pos[link, 1] - oy, placed.link_pos[link, 2] - oz
@@ -67,7 +67,7 @@ def dot(A, i, x, y, z):
 
 @kernel
 def lowest(vertex, n, x, y, z):
-    """The least of vertex·(x, y, z) over the first n rows, and which."""
+    """The smallest vertex·(x, y, z) over the first n rows, and its row."""
     best, which = dot(vertex, 0, x, y, z), 0
     for v in range(1, n):
         d = dot(vertex, v, x, y, z)
@@ -78,7 +78,7 @@ def lowest(vertex, n, x, y, z):
 
 @kernel
 def facing(normal, n, x, y, z):
-    """The face whose outward normal is most along (x, y, z), and the cosine."""
+    """The face whose outward normal is closest to (x, y, z), and the cosine of the angle between them."""
     best, which = -2.0, 0
     for f in range(n):
         d = dot(normal, f, x, y, z)

@@ -1,4 +1,4 @@
-"""The point of a polyhedron nearest to a point, exactly: on a face or an edge; inside, the face of least depth."""
+"""The exact nearest point of a polyhedron to a point: on a face or an edge; for an inner point, on the nearest face."""
 
 from __future__ import annotations
 

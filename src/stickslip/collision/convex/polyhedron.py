@@ -1,11 +1,12 @@
-"""Convex polyhedra as constant arrays: vertices, faces, edges and who is next to whom, of all boxes and meshes.
+"""Convex polyhedra (all boxes and meshes) as constant arrays: vertices, faces, edges and their neighbours.
 
-A polyhedron is {x : nᵢ·x ≤ dᵢ for every face i}, nᵢ outward unit normals. Triangles of Qhull that lie in one plane to
-``FLAT`` of the size are one polygon; vertices inside a face or an edge are left out. Polygons run counter-clockwise
-seen from outside; an edge (a, b) has the face in which it runs from a to b on its left, first, and the other second.
+A polyhedron is {x : nᵢ·x ≤ dᵢ for every face i} with outward unit normals nᵢ. Qhull's triangles that are coplanar to
+``FLAT`` of the size are merged into one polygon, and vertices inside a face or an edge are dropped. Polygons run
+counter-clockwise seen from outside. The first face of an edge (a, b) is the one on its left, in which it runs from a to
+b; the second is the one on its right.
 
-All polyhedra of a model share the arrays; shape s owns the entries start[s] … start[s + 1] − 1, and every index is into
-the shared arrays.
+All polyhedra of a model share the arrays: polyhedron s owns the entries start[s] … start[s + 1] − 1, and every index
+refers to the shared arrays.
 """
 
 from __future__ import annotations
@@ -20,24 +21,24 @@ from stickslip.model.mesh import FLAT, hull_of, size_of
 from stickslip.model.shape import Shape
 
 BOX_FACES = ((4, 6, 7, 5), (0, 1, 3, 2), (2, 3, 7, 6), (0, 4, 5, 1), (1, 5, 7, 3), (0, 2, 6, 4))
-"""Of the corners of ``itertools.product((-1, 1), repeat=3)``."""
+"""Faces of a box, as indices of the corners ``itertools.product((-1, 1), repeat=3)``."""
 
 
 class Polyhedra(NamedTuple):
     """np polyhedra; nv vertices, nf faces in all. Points and normals are in the frame of the shape's link."""
 
     link: np.ndarray
-    """(np,)."""
+    """(np,) link that carries the polyhedron."""
     center: np.ndarray
-    """(np, 3) of a ball that holds the polyhedron: the middle of its bounding box [m]."""
+    """(np, 3) centre of a bounding ball: the middle of the bounding box [m]."""
     radius: np.ndarray
-    """(np,) of that ball [m]."""
+    """(np,) radius of that ball [m]."""
     vertex_start: np.ndarray
-    """(np + 1,)."""
+    """(np + 1,) first vertex of each polyhedron."""
     face_start: np.ndarray
-    """(np + 1,)."""
+    """(np + 1,) first face."""
     edge_start: np.ndarray
-    """(np + 1,)."""
+    """(np + 1,) first edge."""
     vertex: np.ndarray
     """(nv, 3) [m]."""
     normal: np.ndarray
@@ -51,7 +52,7 @@ class Polyhedra(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """Edges, and what meets at them and at the vertices."""
+    """Edges, and the faces and edges that meet at edges and vertices."""
 
     edge: np.ndarray
     """(ne, 2) vertices a, b."""
@@ -62,17 +63,17 @@ class Neighbours(NamedTuple):
     edge_length: np.ndarray
     """(ne,) [m]."""
     vertex_face_start: np.ndarray
-    """(nv + 1,)."""
+    """(nv + 1,) first entry of each vertex in ``vertex_face``."""
     vertex_face: np.ndarray
-    """The faces around a vertex."""
+    """The faces around each vertex."""
     vertex_edge_start: np.ndarray
-    """(nv + 1,)."""
+    """(nv + 1,) first entry of each vertex in ``vertex_edge``."""
     vertex_edge: np.ndarray
-    """The edges that end at a vertex."""
+    """The edges that end at each vertex."""
 
 
 def build_polyhedra(shapes: tuple[Shape, ...]) -> tuple[Polyhedra, Neighbours, np.ndarray]:
-    """The arrays of all boxes and meshes that can touch anything; and (len(shapes),) the polyhedron of each, or −1."""
+    """The arrays of all boxes and meshes that can touch anything; and (len(shapes),) each shape's polyhedron, or −1."""
     which = np.full(len(shapes), -1, dtype=np.int64)
     links: list[int] = []
     parts: list[tuple[np.ndarray, list[list[int]]]] = []
@@ -114,7 +115,7 @@ def polygons(points: np.ndarray, hull: ConvexHull) -> tuple[np.ndarray, list[lis
     for following in loops.values():
         for a in following:
             faces_at[a] = faces_at.get(a, 0) + 1
-    corners = sorted(a for a, number in faces_at.items() if number > 2)  # two faces: it lies within an edge
+    corners = sorted(a for a, number in faces_at.items() if number > 2)  # a vertex of two faces lies within an edge
     place = {a: i for i, a in enumerate(corners)}
     faces = []
     for following in loops.values():
@@ -127,7 +128,7 @@ def polygons(points: np.ndarray, hull: ConvexHull) -> tuple[np.ndarray, list[lis
 
 
 def outward(points: np.ndarray, triangles: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """The triangles (n, 3), turned counter-clockwise as seen from outside."""
+    """The triangles (n, 3) with their vertices in counter-clockwise order as seen from outside."""
     a, b, c = (points[triangles[:, i]] for i in range(3))
     wrong = np.einsum("ij,ij->i", np.cross(b - a, c - a), normals) < 0.0
     turned = triangles.copy()
@@ -136,7 +137,7 @@ def outward(points: np.ndarray, triangles: np.ndarray, normals: np.ndarray) -> n
 
 
 def coplanar(points: np.ndarray, triangles: np.ndarray, neighbours: np.ndarray, tolerance: float) -> np.ndarray:
-    """(n,) the face that each triangle belongs to. Faces grow from their largest triangle, whose plane is the best."""
+    """(n,) the face of each triangle. A face grows from its largest triangle, whose plane is the most accurate."""
     a, b, c = (points[triangles[:, i]] for i in range(3))
     normal = np.cross(b - a, c - a)
     area = np.linalg.norm(normal, axis=1)
@@ -171,7 +172,7 @@ def assemble(links: list[int], parts: list[tuple[np.ndarray, list[list[int]]]]) 
         area = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
         normal[f] = area / np.linalg.norm(area)
         body = vertex[vertex_start[owner[f]] : vertex_start[owner[f] + 1]]
-        offset[f] = (body @ normal[f]).max()  # of all vertices, so that none is outside by round-off
+        offset[f] = (body @ normal[f]).max()  # over all vertices, so that round-off leaves none outside
         for a, b in zip(loop, loop[1:] + loop[:1], strict=True):
             edges[a, b] = f
     pairs = [(a, b) for a, b in edges if a < b]
@@ -216,7 +217,7 @@ def starts(sizes) -> np.ndarray:
 
 
 def grouped(entries: list[list[tuple[int, int]]], keys: int) -> tuple[np.ndarray, np.ndarray]:
-    """(key, value) pairs as one list of values per key, one after another."""
+    """Group (key, value) pairs by key: (start of each key's values, all values)."""
     flat = sorted(pair for row in entries for pair in row)
     sizes = np.bincount([key for key, _ in flat], minlength=keys) if flat else np.zeros(keys)
     return starts(sizes), np.array([value for _, value in flat], dtype=np.int64)

@@ -1,15 +1,15 @@
 """Two polyhedra: the manifold of box against box, box against mesh and mesh against mesh.
 
-1. The axis of largest gap (``separating_axis``); none nearer than the margin, no contact.
-2. If it belongs to a face: the other body's face that looks at it most is cut by its sides (``clip``); every corner
-   left is a contact, with its own gap along the face's normal, if that is below the margin. The first body's face is
-   preferred where both face each other to ``SAME`` rad.
-3. If it belongs to two edges: their nearest points, if these lie within both; but if it is within ``SAME`` rad of the
-   normal of a face, that face is taken as in 2, so that boxes that lie on each other with a slight tilt keep all their
-   contacts. The gap at the crossing then differs from the exact one by a factor of 1 + SAME²/2.
+1. ``separating_axis`` finds the axis of largest gap. If that gap exceeds the margin, there is no contact.
+2. If the axis is the normal of a face (the reference face), the most opposed face of the other body is clipped by the
+   reference face's sides (``clip``). Every remaining corner whose gap along the normal is below the margin is a
+   contact. The first body's face is preferred if both normals agree to ``SAME`` rad.
+3. If the axis belongs to two edges, the contact is at their nearest points, if these lie within both edges. If the axis
+   is within ``SAME`` rad of the normal of a face, that face is used as in 2, so that boxes that lie on each other with
+   a slight tilt keep all their contacts. The gap at the crossing is then wrong by a factor of 1 + SAME²/2.
 
-Bodies that are apart, with a corner nearest to a corner or to an edge, do not overlap along any of these axes: there is
-no contact until they do. A peg passes the rim of a hole that is larger by a hair.
+Separate bodies whose nearest features are a corner and a corner, or a corner and an edge, do not overlap along any of
+these axes and have no contact until they do. So a peg passes the rim of a hole that is only slightly larger.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from stickslip.collision.convex.separating_axis import edge_axis, edge_vector, f
 from stickslip.math.spatial import cross
 
 SAME = 1e-3
-"""[rad] normals closer than this count as one."""
+"""Angle [rad] below which two normals count as equal."""
 TIE = 1e-9
-"""Of the size: gaps closer than this count as equal, and a face wins."""
+"""Difference of gaps, as a fraction of the size, below which a face is preferred to edges."""
 MERGED = 1e-7
-"""Of the size: contacts nearer to each other than this are one."""
+"""Distance, as a fraction of the size, below which two contacts are merged."""
 
 
 @kernel
 def incident(bodies, edges, p, vertex, normal, x, y, z):
-    """The face of polyhedron p at its corner lowest along (x, y, z) that looks down most; and that corner."""
+    """(face, corner): the corner of polyhedron p lowest along (x, y, z), and the face there whose normal is lowest."""
     first, corner = bodies.face_start[p], bodies.vertex_start[p]
     _, v = lowest(vertex, bodies.vertex_start[p + 1] - corner, x, y, z)
     best, which = 2.0, 0
@@ -47,7 +47,7 @@ def incident(bodies, edges, p, vertex, normal, x, y, z):
 
 @kernel
 def emit_face(geometry, placed, work, a, b, reference, f, g, size, margin, found):
-    """Contacts of reference face f of body 1 (or 2, if ``reference`` is 1) with face g of the other body."""
+    """Emit the contacts of reference face f of body 1 (or 2, if ``reference`` is 1) with face g of the other body."""
     bodies, p, q = geometry.bodies, geometry.shapes.polyhedron[a], geometry.shapes.polyhedron[b]
     start = found.total[0]
     if reference == 0:
@@ -81,7 +81,7 @@ def emit_face(geometry, placed, work, a, b, reference, f, g, size, margin, found
 
 @kernel
 def emit_edges(geometry, placed, work, a, b, e, f, nx, ny, nz, gap, found):
-    """The contact of crossing edges e of body 1 and f of body 2, if they cross within both."""
+    """Emit the contact of edges e of body 1 and f of body 2, if they cross within both."""
     bodies, edges, p, q = geometry.bodies, geometry.edges, geometry.shapes.polyhedron[a], geometry.shapes.polyhedron[b]
     v1, v2 = bodies.vertex_start[p], bodies.vertex_start[q]
     ex, ey, ez = edge_vector(edges, e, v1, work.vertex1)
@@ -155,7 +155,7 @@ def polyhedron_polyhedron(geometry, placed, work, pairs, margin, found):
             g, v = incident(bodies, edges, p, work.vertex1, work.normal1, -x, -y, -z)
             emit_face(geometry, placed, work, a, b, 1, f2, g, size, margin, found)
             gap = gap2
-        if found.total[0] == start and max(gap1, gap2) < -TIE * size:  # deep inside: another face of it overlaps
+        if found.total[0] == start and max(gap1, gap2) < -TIE * size:  # deep penetration: another face overlaps
             name, t = feature(CORNER, reference, v, 0), gap if reference else 0.0
             V = work.vertex1 if reference else work.vertex2
             emit(found, a, b, name, V[v, 0] + t * x + ox, V[v, 1] + t * y + oy, V[v, 2] + t * z + oz, x, y, z, gap)

@@ -1,11 +1,11 @@
 """Cylinders by their support function, s(n) = r·√(1 − (n·a)²) + h·|n·a|, and the best axis against an edge.
 
-Among the axes n ⟂ e that an edge e supports, an arc n(φ), the gap against a cylinder about the origin is
+The axes n ⟂ e that an edge e supports form an arc n(φ). Along it the gap to a cylinder at the origin is
 
     G(φ) = n·p − s(n),    p a point of the edge,
 
-smooth but where n·a = 0. Its maxima inside the smooth parts are contacts of the edge with a rim; those at the ends of
-the parts are contacts of faces or of the cylinder's side, which have closed forms.
+which is smooth except where n·a = 0. Maxima inside the smooth parts are contacts of the edge with a rim. Those at the
+ends of the parts are contacts of faces or of the cylinder's side, which have closed forms.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import atan2, cos, pi, sin, sqrt
 from stickslip._jit import kernel
 
 PIECES = 5
-"""Pieces of a quarter in each of which there is one maximum at most, as far as is looked."""
+"""Number of intervals of a quarter; at most one maximum is searched for in each."""
 
 
 @kernel
@@ -37,7 +37,7 @@ def slope(r, h, A, B, C, D, phi):
 def best_on_quarter(r, h, A, B, C, D, peak, sign, near, far):
     """(G, φ) of the largest maximum of G at φ = peak + sign·u, near < u < far; G = −1e300 if there is none.
 
-    |n·a| is largest at ``peak``. Near there s(n) bends sharply if n comes close to a: pieces are short there.
+    |n·a| is largest at ``peak``. If n comes close to a there, s(n) bends sharply, so the intervals are short there.
     """
     best, at = -1e300, 0.0
     left = sign * slope(r, h, A, B, C, D, peak + sign * near)
@@ -64,7 +64,7 @@ def best_on_quarter(r, h, A, B, C, D, peak, sign, near, far):
 
 @kernel
 def best_on_arc(r, h, A, B, C, D, length):
-    """(G, φ) of the largest interior maximum for 0 < φ < length; the arc is divided where n·a is 0 or largest."""
+    """(G, φ) of the largest interior maximum for 0 < φ < length. The arc is divided where n·a is 0 or largest."""
     best, at, start = -1e300, 0.0, 0.0
     border, at_zero = atan2(-C, D), True
     while border > 0.0:

@@ -1,9 +1,9 @@
-"""Capsule against polyhedron: box_capsule and capsule_mesh.
+"""Capsule against polyhedron (box or convex mesh).
 
-A capsule is a segment with a radius. Where the segment is outside, contacts are balls on it against the polyhedron
-(``point_polyhedron``, exact): the ball nearest to it, and, along a face or an edge that the segment nearly follows,
-those at both ends of the common stretch. Where it pierces the polyhedron, the depth is exact by separating axes (faces
-of the polyhedron; its edges crossed with the segment), and the contact is one.
+A capsule is a segment with a radius. If the segment is outside the polyhedron, contacts are those of balls on the
+segment (``point_polyhedron``, exact): the nearest ball, and, if the segment is nearly parallel to a face or an edge,
+the balls at both ends of the part they share. If the segment pierces the polyhedron, there is one contact, with the
+exact depth by separating axes (the polyhedron's faces, and its edges crossed with the segment).
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from math import inf, sqrt
 from stickslip._jit import kernel
 from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.geometry import CORNER, WITHIN, emit_apart, feature
-from stickslip.collision.convex.placed_polyhedron import dot, facing
+from stickslip.collision.convex.placed_polyhedron import dot, facing, place
 from stickslip.collision.convex.point_polyhedron import face_level, over_face, point_polyhedron
 from stickslip.collision.convex.segments import nearest_on_segments
 from stickslip.math.spatial import cross
 
 ALONG = 0.1
-"""Sine of the angle between segment and face, or segment and edge, below which the segment follows it."""
+"""Sine of the angle between segment and face, or segment and edge, below which both ends are contacts."""
 FLAT = 1e-9
-"""Sine below which it is parallel, and no ball is nearer than those at the ends."""
+"""Sine of that angle below which they count as parallel, so that no ball is nearer than those at the ends."""
 MERGED = 1e-6
-"""Of the size: contacts nearer to each other than this are one."""
+"""Distance, as a fraction of the size, below which two contacts are merged."""
 PIERCED = 1e-10
-"""Of the size: a segment nearer than this is taken as piercing."""
+"""Distance, as a fraction of the size, below which a segment counts as piercing."""
 
 
 @kernel
@@ -95,7 +95,7 @@ def pierced(bodies, edges, p, vertex, normal, ux, uy, uz, h):
 
 @kernel
 def stretch_along_edge(bodies, edges, p, vertex, qx, qy, qz, ux, uy, uz, h):
-    """The part of the segment beside an edge through (qx, qy, qz) that it follows; empty if there is none."""
+    """The part of the segment beside a nearly parallel edge through (qx, qy, qz); empty if there is none."""
     corner, best, low, high = bodies.vertex_start[p], ALONG, 1.0, -1.0
     for e in range(bodies.edge_start[p], bodies.edge_start[p + 1]):
         i, j = edges.edge[e, 0] - corner, edges.edge[e, 1] - corner
@@ -115,7 +115,7 @@ def stretch_along_edge(bodies, edges, p, vertex, qx, qy, qz, ux, uy, uz, h):
 
 @kernel
 def emit_ball(geometry, placed, work, capsule, solid, turned, start, name, t, margin, found):
-    """The ball at t of the capsule's segment against the polyhedron; ``turned``: the capsule is the first shape."""
+    """Emit the contact of the ball at t of the capsule's segment; ``turned``: the capsule is the first shape."""
     R, r = placed.rot, geometry.shapes.size[capsule, 0]
     x, y, z = t * R[capsule, 0, 2], t * R[capsule, 1, 2], t * R[capsule, 2, 2]
     p = geometry.shapes.polyhedron[solid]
@@ -129,7 +129,7 @@ def emit_ball(geometry, placed, work, capsule, solid, turned, start, name, t, ma
 
 @kernel
 def emit_capsule(geometry, placed, capsule, solid, turned, start, name, gap, nx, ny, nz, qx, qy, qz, margin, found):
-    """A contact at the point q of the polyhedron (about the capsule's middle), with n out of it."""
+    """Emit a contact at the point q of the polyhedron (relative to the capsule's middle) with the outward normal n."""
     if not gap < margin:
         return
     P, near = placed.pos, MERGED * (geometry.shapes.radius[capsule] + geometry.shapes.radius[solid])
@@ -143,7 +143,10 @@ def emit_capsule(geometry, placed, capsule, solid, turned, start, name, gap, nx,
 
 @kernel(inline=False)
 def segment_polyhedron(geometry, placed, work, capsule, solid, turned, margin, found):
-    """All contacts of a capsule with a polyhedron, which ``place`` put into work.vertex2 about the capsule's middle."""
+    """Emit all contacts of a capsule with a polyhedron.
+
+    ``place`` must have written the polyhedron to work.vertex2, relative to the capsule's middle.
+    """
     bodies, edges, p = geometry.bodies, geometry.edges, geometry.shapes.polyhedron[solid]
     R, r, h = placed.rot, geometry.shapes.size[capsule, 0], geometry.shapes.size[capsule, 1]
     vertex, normal = work.vertex2, work.normal2
@@ -178,3 +181,23 @@ def segment_polyhedron(geometry, placed, work, capsule, solid, turned, margin, f
     if two:
         emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(CORNER, 0, 0, 0), low, margin, found)
         emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(CORNER, 0, 1, 0), high, margin, found)
+
+
+@kernel
+def box_capsule(geometry, placed, work, pairs, margin, found):
+    """Contacts of a capsule with a box."""
+    P = placed.pos
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        place(geometry, placed, a, P[b, 0], P[b, 1], P[b, 2], work.vertex2, work.normal2)
+        segment_polyhedron(geometry, placed, work, b, a, False, margin, found)
+
+
+@kernel
+def capsule_mesh(geometry, placed, work, pairs, margin, found):
+    """Contacts of a capsule with a convex mesh."""
+    P = placed.pos
+    for k in range(pairs.shape[0]):
+        a, b = pairs[k, 0], pairs[k, 1]
+        place(geometry, placed, b, P[a, 0], P[a, 1], P[a, 2], work.vertex2, work.normal2)
+        segment_polyhedron(geometry, placed, work, a, b, True, margin, found)

@@ -1,4 +1,4 @@
-"""Points and segments: nearest points. A segment is given by its middle, its unit axis and its half length."""
+"""Nearest points of points and segments. A segment is given by its middle, its unit axis and its half length."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stickslip._jit import kernel
 from stickslip.math.spatial import cross
 
 PARALLEL = 1e-12
-"""Squared sine below which two directions are taken as parallel when lines are intersected."""
+"""Squared sine below which two directions count as parallel when lines are intersected."""
 
 
 @kernel
@@ -18,7 +18,7 @@ def clip(t, h):
 
 @kernel
 def along_segment(x, y, z, mx, my, mz, ux, uy, uz, h):
-    """Where on the segment (middle m, axis u, half length h) the point nearest to (x, y, z) is, from −h to h."""
+    """t, from −h to h, of the point m + t·u of a segment that is nearest to (x, y, z)."""
     return clip((x - mx) * ux + (y - my) * uy + (z - mz) * uz, h)
 
 
@@ -39,9 +39,9 @@ def across(ux, uy, uz):
 def nearest_on_segments(dx, dy, dz, ux, uy, uz, h, vx, vy, vz, g):
     """(s, t) of the nearest points of segment s·u, |s| ≤ h, and segment d + t·v, |t| ≤ g.
 
-    The unconstrained minimum, or the best of the four ends each against the other segment: exact and without branches
-    that hang on round-off (Ericson, Real-Time Collision Detection, Sec. 5.1.9, solves the same problem in one pass).
-    Of parallel segments, the middle of the stretch where they overlap.
+    They are the unconstrained minimum, or the best of the four ends against the other segment. This is exact, and no
+    branch depends on round-off (Ericson, Real-Time Collision Detection, Sec. 5.1.9, solves the same problem in one
+    pass). For parallel segments the result is the middle of the part where they overlap.
     """
     c = ux * vx + uy * vy + uz * vz
     du, dv = dx * ux + dy * uy + dz * uz, dx * vx + dy * vy + dz * vz

@@ -1,10 +1,10 @@
 """The separating axes of two polyhedra: exact depth, and exact gap wherever faces or crossing edges face each other.
 
-The faces of the Minkowski difference B − A are those of A, those of B turned over, and one for every two edges whose
-arcs on the Gauss map cross. The gap along an axis n is min n·x_B − max n·x_A; its largest value over these axes is
-minus the depth of penetration, or, apart, the distance, if the nearest features are a corner over a face or two edges
-that cross. (Gottschalk, Lin, Manocha, OBBTree, SIGGRAPH 1996, for boxes; Gregorius, The Separating Axis Test between
-Convex Polyhedra, GDC 2013, for the test of arcs.)
+The faces of the Minkowski difference B − A are those of A, the negatives of those of B, and one for every two edges
+whose arcs on the Gauss map cross. The gap along an axis n is min n·x_B − max n·x_A. Its largest value over these axes
+is minus the penetration depth. For separate bodies it is the distance, if the nearest features are a corner and a face
+or two crossing edges. (Gottschalk, Lin, Manocha, OBBTree, SIGGRAPH 1996, for boxes; Gregorius, The Separating Axis Test
+between Convex Polyhedra, GDC 2013, for the test of arcs.)
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from stickslip.collision.convex.placed_polyhedron import dot, lowest
 from stickslip.math.spatial import cross
 
 NEARLY_PARALLEL = 1e-7
-"""Sine below which two edges span no axis: a face is as good."""
+"""Sine below which two edges count as parallel and give no axis; a face normal serves as well."""
 
 
 @kernel
 def face_axis(bodies, p, q, vertex1, normal1, vertex2, margin):
-    """(gap, face) of the face of polyhedron p that is farthest from polyhedron q; stops beyond the margin."""
+    """(gap, face) of the face of polyhedron p that is farthest from polyhedron q; stops once the margin is exceeded."""
     best, which = -inf, 0
     n = bodies.vertex_start[q + 1] - bodies.vertex_start[q]
     first, corner = bodies.face_start[p], bodies.vertex_start[p]
@@ -44,10 +44,10 @@ def edge_vector(edges, e, first, vertex):
 
 @kernel
 def edge_axis(bodies, edges, p, q, vertex1, normal1, vertex2, normal2, margin):
-    """(gap, edge of p, edge of q, axis) of the two edges that are farthest apart; stops beyond the margin.
+    """(gap, edge of p, edge of q, axis) of the two edges farthest apart; stops once the margin is exceeded.
 
-    An edge runs such that its direction is that of n₁ × n₂, its faces' normals. Arcs cross if each edge's plane divides
-    the other's normals and they are on one hemisphere.
+    The direction of an edge is that of n₁ × n₂, the normals of its faces. Two arcs cross if the plane of each edge
+    separates the other's normals and both arcs are on one hemisphere.
     """
     best, be, bf, bx, by, bz = -inf, 0, 0, 0.0, 0.0, 0.0
     v1, v2, f1, f2 = bodies.vertex_start[p], bodies.vertex_start[q], bodies.face_start[p], bodies.face_start[q]

@@ -2,12 +2,12 @@
 
     g(n) = n·d − s₁(n) − s₂(n),    sᵢ(n) = rᵢ·√(1 − (n·aᵢ)²) + hᵢ·|n·aᵢ|,
 
-over unit vectors n from cylinder 1 at the origin to cylinder 2 at d. g has ridges: where n is an axis (a cap), across
-both axes (side on side), or across one (side on rim: a maximum along a circle). Those are looked at in closed form or
-along the circle; the smooth rest, rim on rim, by Newton's method on the sphere from the best of many directions. With w
-the vector between the support points, ∇g = w; a rim of radius r at n with tangent t adds −r/√(1 − (n·a)²)·t·tᵀ to the
-second derivative, and the sphere −g. Apart, g has one maximum only; overlapping, it may have several, of which the
-directions are to find the best.
+over unit vectors n from cylinder 1 at the origin to cylinder 2 at d. g is not smooth where n is an axis (a cap),
+perpendicular to both axes (side on side) or to one (side on rim: a maximum along a circle). These cases have a closed
+form or a search along the circle. In the smooth case, rim on rim, Newton's method on the sphere starts from the best of
+many directions. With w the vector between the support points, ∇g = w; a rim of radius r at n with tangent t adds
+−r/√(1 − (n·a)²)·t·tᵀ to the second derivative, and the sphere adds −g. For separate cylinders g has a single maximum;
+for overlapping ones it may have several, and the many directions serve to find the best.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def support_point(nx, ny, nz, ax, ay, az, r, h):
 
 @kernel
 def climb(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2):
-    """The maximum of g near n: Newton's step where it goes up, else up the gradient, halved until it gains."""
+    """The maximum of g near n, by Newton steps if they ascend, else gradient steps, halved until g increases."""
     g = gap_along(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
     for _ in range(STEPS):
         x1, y1, z1, sx, sy, sz, root1 = support_point(nx, ny, nz, ax, ay, az, r1, h1)
@@ -96,7 +96,7 @@ def climb(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2):
 
 @kernel
 def on_circle(dx, dy, dz, ax, ay, az, r1, bx, by, bz, r2, h2):
-    """(g, n) of the largest maximum over n across a, off the ridge across both."""
+    """(g, n) of the largest maximum over n perpendicular to a but not to both axes."""
     px, py, pz = across(ax, ay, az)
     qx, qy, qz = cross(ax, ay, az, px, py, pz)
     A, B = dx * px + dy * py + dz * pz, dx * qx + dy * qy + dz * qz
@@ -108,7 +108,7 @@ def on_circle(dx, dy, dz, ax, ay, az, r1, bx, by, bz, r2, h2):
 
 @kernel
 def ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie):
-    """(g, n) of the best ridge: caps, sides on sides, sides on rims."""
+    """(g, n) of the best axis where g is not smooth: caps, sides on sides, sides on rims."""
     best, nx, ny, nz = -inf, 0.0, 0.0, 1.0
     for i in range(8):
         if i < 2:
@@ -117,7 +117,7 @@ def ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie):
             x, y, z = bx, by, bz
         elif i < 6:
             x, y, z = cross(ax, ay, az, bx, by, bz)
-        else:  # across the axis of the first, through the second: side on side where the axes are parallel
+        else:  # parallel axes, side on side: perpendicular to the first, towards the second
             along = dx * ax + dy * ay + dz * az
             x, y, z = dx - along * ax, dy - along * ay, dz - along * az
         length = sqrt(x * x + y * y + z * z)
@@ -145,7 +145,7 @@ def ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie):
 
 @kernel(inline=False)
 def cylinders_axis(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie, starts):
-    """(g, n) of the largest gap; ``starts`` (STARTS, 4) is scratch. Ridges win ties of ``tie`` [m]."""
+    """(g, n) of the largest gap; ``starts`` (STARTS, 4) is scratch. ``ridges`` win ties of ``tie`` [m]."""
     best, nx, ny, nz = ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie)
     for i in range(STARTS):
         starts[i, 0] = -inf

@@ -1,1 +1,1 @@
-"""Groups of subcontacts between polyhedra, for PEG."""
+"""Groups of subcontacts between polyhedra, for the PEG formulation."""

@@ -1,7 +1,7 @@
-"""PegDetector: groups of subcontacts between polyhedra (see ``subcontacts``), single contacts between all others.
+"""PegDetector: groups of subcontacts between polyhedra (see ``subcontacts``), single contacts between other shapes.
 
-Ids: those of the other pairs first, as ``ConvexDetector`` numbers them; then, per pair of polyhedra, vertex by face of
-either, and five for each two edges.
+The ids of single contacts are those of ``ConvexDetector``. From ``FIRST_ID`` on, each pair of polyhedra has an id for
+every vertex and face of the two, and five ids for every two edges.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from stickslip.model.shape import combine
 
 POLYHEDRA = ("box", "mesh")
 FIRST_ID = 1 << 62
-"""Where the ids of polyhedra begin, beyond those of ``ConvexDetector``."""
+"""First id of polyhedra, beyond those of ``ConvexDetector``."""
 
 
 def polyhedron_pairs(model: Model, bodies: Polyhedra, which: np.ndarray) -> PolyhedronPairs:
@@ -66,9 +66,9 @@ def make_group(bodies: Polyhedra, neighbours: Neighbours) -> Group:
 class PegDetector(Detector):
     """Polyhedral exact geometry: boxes and convex meshes in groups of subcontacts; see docs/subcontacts.md.
 
-    ``margin`` [m] must be longer than what bodies travel against each other in a step. ``find`` gives the subcontacts
-    without their groups: every one with a gap ≥ −1 µm, and the largest of a group in any case. A method that
-    makes each of them hold lets nothing through a hole that it first has to enter.
+    ``margin`` [m] must exceed the distance that bodies travel relative to each other in a step. ``find`` returns the
+    subcontacts without their groups: those with a gap ≥ −1 µm, and in any case the largest of each group. A method that
+    enforces all of them does not let a body into a hole that it has not yet entered.
     """
 
     def __init__(self, model: Model, margin: float = 0.1) -> None:
@@ -91,8 +91,8 @@ class PegDetector(Detector):
         return np.concatenate([singles, self.start[: groups + 1]])
 
     def _fill(self, kin: Kinematics, contacts: ContactList, complete: bool) -> int:
-        """All contacts, single ones first; how many groups follow, ``complete`` or not."""
-        self.others.margin = self.margin  # whoever owns the detector may change it from step to step
+        """Find all contacts, single ones first; returns the number of groups that follow, ``complete`` or not."""
+        self.others.margin = self.margin  # the method may change the margin from step to step
         while True:
             self.others.find(kin, contacts)
             groups = find_subcontacts(

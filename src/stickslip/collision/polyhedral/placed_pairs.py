@@ -1,4 +1,4 @@
-"""Polyhedra where they are now, and the group of subcontacts in hand: what ``vertex_groups`` and ``subcontacts`` share.
+"""Polyhedra at their current poses and the group being collected: shared by ``vertex_groups`` and ``subcontacts``.
 
 ψ_f(x) = n_f·x − d_f is the height of the point x over the face f, in world axes.
 """
@@ -15,26 +15,26 @@ from stickslip.dynamics.jacobian import link_point
 from stickslip.math.spatial import rotate
 
 FLUSH = 1e-6
-"""Of a body's radius: a vertex or an edge this near to a plane lies in it."""
+"""Fraction of a body's radius: a vertex or an edge this near to a plane counts as lying in it."""
 ENTERS = 0.1
-"""Sine of the angle at which an edge leads into a half-space, if it does."""
+"""Sine of the angle with a face's plane above which an edge counts as leading into the half-space."""
 
 
 class PolyhedronPairs(NamedTuple):
-    """Which polyhedra can touch."""
+    """The pairs of polyhedra that can touch."""
 
     one: np.ndarray
     """(n,) the polyhedron of the lower link."""
     two: np.ndarray
-    """(n,)."""
+    """(n,) the polyhedron of the higher link."""
     first: np.ndarray
-    """(n,) the first of the pair's ids."""
+    """(n,) first id of the pair."""
     material: np.ndarray
     """(n, 5) friction, stiffness, damping, restitution, preload."""
 
 
 class Placed(NamedTuple):
-    """The polyhedra where they are now, in world axes."""
+    """The polyhedra at their current poses, in world axes."""
 
     vertex: np.ndarray
     """(nv, 3) [m]."""
@@ -43,18 +43,18 @@ class Placed(NamedTuple):
     offset: np.ndarray
     """(nf,) [m]."""
     axis: np.ndarray
-    """(ne, 3) of the edges."""
+    """(ne, 3) unit vectors along the edges."""
     low: np.ndarray
-    """(np, 3) of the bounding box, widened by the margin [m]."""
+    """(np, 3) lower corner of the bounding box, widened by the margin [m]."""
     high: np.ndarray
-    """(np, 3)."""
+    """(np, 3) upper corner [m]."""
 
 
 class Group(NamedTuple):
-    """The group in hand, and where the groups begin."""
+    """The group being collected."""
 
     size: np.ndarray
-    """(2,) subcontacts in hand; groups so far."""
+    """(2,) number of its subcontacts; number of groups so far."""
     psi: np.ndarray
     """(m,) [m]."""
     kind: np.ndarray
@@ -69,7 +69,7 @@ class Group(NamedTuple):
 
 @kernel
 def place(bodies: Polyhedra, neighbours: Neighbours, kin, margin, now: Placed):
-    """Where all polyhedra are; their boxes are wider by the margin on every side."""
+    """Write all polyhedra in world axes; their boxes are widened by the margin on every side."""
     for s in range(bodies.link.shape[0]):
         link = bodies.link[s]
         for i in range(3):
@@ -98,7 +98,7 @@ def height(now: Placed, f, v):
 
 @kernel
 def put(group: Group, psi, kind, a, b, number):
-    """One more subcontact, in its place by decreasing ψ, after equal ones."""
+    """Insert a subcontact by decreasing ψ, after equal ones."""
     k = group.size[0]
     group.size[0] = k + 1
     while k > 0 and group.psi[k - 1] < psi:

@@ -1,4 +1,4 @@
-"""Subcontacts of two convex polyhedra: groups of half-spaces, of which one at a time has to hold.
+"""Subcontacts of two convex polyhedra: groups of half-spaces, at least one of which has to hold in each group.
 
 With ψ_f(x) = n_f·x − d_f the height of x over the face f, polyhedra 1 and 2 do not overlap as long as
 
@@ -6,19 +6,20 @@ With ψ_f(x) = n_f·x − d_f the height of x over the face f, polyhedra 1 and 2
     edges e₁ and e₂:  max ( n·(x₂ − x₁),  ψ_f(b_f), ψ_g(b_g),  ψ_f'(a_f'), ψ_g'(a_g') ) ≥ 0
 
 where n = ±e₁ × e₂ points out of body 1, x₁ and x₂ are the points where the edges' lines are nearest, f and g are the
-faces at e₁, f' and g' those at e₂, and b_f is the lower end of e₂ over f (a_f' that of e₁ over f'): e₂ does not cut
-the wedge of f and g if it lies outside one of them or passes over their edge. Of two ends at nearly the same height it
-is the one that hangs over the other face; the end over the face itself is kept by its own vertex group. Where e₂
-crosses over the edge, x₂ between its ends, an end higher than the crossing is left out: with both ends above f, so is
-x₂, and it is at x₂ that the bodies touch. A pair of edges is a candidate if n lies between the normals of f and g, and
-−n between those of f' and g' (the Gauss map), to ``ARC``, and x₁ and x₂ lie on the edges, to the margin; parallel
-edges leave the matter to their ends.
+faces at e₁, f' and g' those at e₂, and b_f is the lower end of e₂ over f (a_f' that of e₁ over f'). The edge e₂ does
+not cut the wedge of f and g if it lies outside one of them or passes over their edge. If both ends have nearly the same
+height, b_f is the end that lies over the other face, because the end over f itself has a vertex group of its own. If e₂
+crosses over the edge, with x₂ between its ends, an end higher than the crossing is omitted: if both ends are above f,
+so is x₂, where the bodies touch. A pair of edges is a candidate if n lies between the normals of f and g, and −n
+between those of f' and g' (the Gauss map), up to ``ARC``, and x₁ and x₂ lie on the edges, up to the margin. Parallel
+edges have no group; the vertex groups of their ends suffice.
 
-Faces in whose planes a vertex lies: ``vertex_groups``. An edge that lies in a face, to ``FLUSH``, cuts the body.
+``vertex_groups`` treats faces in whose planes a vertex lies. An edge that lies in a face, up to ``FLUSH``, cuts the
+body.
 
-A group is reported if no ψ reaches the margin; those of its subcontacts that lie deeper than the margin are left out:
-they cannot come to separate the bodies within a step. Nor can, at a vertex, a face k that the highest face 1 exceeds by
-ψ₁ − ψ_k ≥ |n₁ − n_k|·margin. Subcontacts come by decreasing ψ: the first separates the bodies now.
+A group is reported if no ψ reaches the margin. Its subcontacts that lie deeper than the margin are omitted, because
+they cannot separate the bodies within a step. The same holds at a vertex for a face k if the highest face 1 exceeds it
+by ψ₁ − ψ_k ≥ |n₁ − n_k|·margin. Subcontacts are sorted by decreasing ψ: the first one separates the bodies now.
 
 Source: Nguyen and Trinkle, *Modeling non-convex configuration space using linear complementarity problems* (2010);
 Williams et al., *RPI-MATLAB-Simulator* (2013), Sec. 3.1 and Fig. 7.
@@ -41,17 +42,17 @@ from stickslip.collision.tangent import smooth_tangent
 from stickslip.math.spatial import cross
 
 ARC = 0.1
-"""[rad] how far outside the arc of its faces' normals an edge is still looked at: it may turn within a step."""
+"""Angle [rad] outside the arc of its faces' normals up to which an edge is a candidate, since it may turn in a step."""
 END = 1e-6
-"""Of an edge's length: nearer to its end it does not count as crossing another."""
+"""Fraction of an edge's length: nearer to its end it does not count as crossing another edge."""
 THROUGH = 0.5
-"""Of a body's radius: edges this deep beyond each other are on far sides of the bodies."""
+"""Fraction of a body's radius: edges this deep beyond each other are on far sides of the bodies."""
 PARALLEL = 1e-4
-"""Sine of the angle between edges that count as parallel."""
+"""Sine of the angle below which edges count as parallel."""
 TOUCH = -1e-6
-"""[m] what lies this deep counts as touching."""
+"""Gap [m] down to which a subcontact counts as touching."""
 VERTEX_ON_ONE, VERTEX_ON_TWO, CROSSING = 0, 1, 2
-"""A vertex of body 2 over a face of body 1; a vertex of body 1 over a face of body 2; two edges."""
+"""Kinds of subcontacts: a vertex of body 2 over a face of body 1, one of body 1 over a face of body 2, two edges."""
 
 
 @kernel
@@ -67,7 +68,10 @@ def beside_arc(now: Placed, f, g, e, x, y, z):
 
 @kernel(inline=False)
 def crossing(neighbours: Neighbours, now: Placed, e1, e2):
-    """n out of body 1, ψ along it, the places on the edges, the sine of their angle; a sine of 0 where they do not."""
+    """Outward normal n of body 1, ψ along it, the positions on the edges, and the sine of the edges' angle.
+
+    The sine is 0 if they do not cross.
+    """
     u, w, x = now.axis, now.axis, now.vertex
     nx, ny, nz = cross(u[e1, 0], u[e1, 1], u[e1, 2], w[e2, 0], w[e2, 1], w[e2, 2])
     sine = sqrt(nx * nx + ny * ny + nz * nz)
@@ -104,9 +108,9 @@ def cuts(bodies: Polyhedra, neighbours: Neighbours, now: Placed, e, s):
 
 @kernel
 def wedge(neighbours: Neighbours, now: Placed, margin, ridge, e, ceiling, kind, number, group: Group):
-    """Subcontacts of edge e outside one of the faces at ``ridge``, no higher than ``ceiling``.
+    """Add the subcontacts of edge e outside one of the faces at edge ``ridge``, no higher than ``ceiling``.
 
-    False if it is outside one by more than the margin.
+    Returns False if the edge is outside one of them by more than the margin.
     """
     a, b = neighbours.edge[e, 0], neighbours.edge[e, 1]
     for side in range(2):
@@ -125,7 +129,7 @@ def wedge(neighbours: Neighbours, now: Placed, margin, ridge, e, ceiling, kind, 
 
 @kernel(inline=False)
 def edge_group(bodies: Polyhedra, neighbours: Neighbours, now: Placed, margin, one, two, e1, e2, number, group: Group):
-    """Edge e1 of polyhedron one against edge e2 of two: whether there is a group."""
+    """Collect the group of edge e1 of polyhedron one and edge e2 of two; returns whether there is one."""
     nx, ny, nz, psi, t1, t2, sine = crossing(neighbours, now, e1, e2)
     deep = min(margin, THROUGH * min(bodies.radius[one], bodies.radius[two]))
     if sine == 0.0 or psi >= margin or psi <= -deep:
@@ -147,13 +151,13 @@ def edge_group(bodies: Polyhedra, neighbours: Neighbours, now: Placed, margin, o
         return False
     if group.psi[0] >= 0.0:
         return True
-    # the wedges go on beyond the bodies: where these are thin, what cuts a wedge may have passed behind its body
+    # wedges extend beyond the bodies: an edge that cuts a wedge may lie behind a thin body
     return cuts(bodies, neighbours, now, e2, one) and cuts(bodies, neighbours, now, e1, two)
 
 
 @kernel(inline=False)
 def close_group(bodies, neighbours, now, kin, pairs, p, complete, group: Group, start, contacts: Contacts):
-    """The group in hand as contacts of the pair p; if not ``complete``, the first and those not below ``TOUCH``."""
+    """Append the current group as contacts of pair p; if not ``complete``, only the first and those above ``TOUCH``."""
     g = group.size[1]
     group.size[1] = g + 1
     link1, link2 = bodies.link[pairs.one[p]], bodies.link[pairs.two[p]]
@@ -192,7 +196,7 @@ def close_group(bodies, neighbours, now, kin, pairs, p, complete, group: Group, 
 
 @kernel
 def turning_crossing(now: Placed, e1, e2, nx, ny, nz, sine, ox, oy, oz):
-    """ṅ of two edges as body 1 sees it, body 2 turning with the relative angular velocity o."""
+    """ṅ of two edges relative to body 1, while body 2 turns with the relative angular velocity o."""
     u, w = now.axis, now.axis
     x, y, z = cross(ox, oy, oz, w[e2, 0], w[e2, 1], w[e2, 2])
     x, y, z = cross(u[e1, 0], u[e1, 1], u[e1, 2], x, y, z)
@@ -213,7 +217,7 @@ def outside(now: Placed, v, s):
 
 @kernel
 def edges_near(bodies: Polyhedra, neighbours: Neighbours, now: Placed, s, other, near):
-    """Edges of polyhedron s within the margin of the other's box; how many."""
+    """List the edges of polyhedron s within the margin of the other's box; returns their number."""
     found = 0
     for e in range(bodies.edge_start[s], bodies.edge_start[s + 1]):
         a, b = neighbours.edge[e, 0], neighbours.edge[e, 1]

@@ -1,13 +1,15 @@
 """Subcontacts of a vertex v of a polyhedron with the faces of another: max ( ψ_f(v), all faces f ) ≥ 0.
 
-Faces in one plane. A face f into whose half-space an edge leads from v does not keep the bodies apart at v. Where
-ψ_f(v) ≥ 0 it is enough, for the edge may pass over f's border; but where v lies in the plane of f, to ε = ``FLUSH``·r,
-it is not, and f is left out: boxes of one width on each other have all their vertices in the planes of sides, and would
-fall into each other along them. So is f where v is inside by less than ``BESIDE``·r: a box that settles would get into
-that plane within the step, and then be free of it. A peg beside a wall keeps the wall's face: its edges go along it.
-Where all that is left is below −ε, and the bodies have no point in common near v, edges keep them apart, and f stays.
+A face f does not separate the bodies at v if an edge of v's body leads from v into the half-space of f. If v is clearly
+outside f, ψ_f(v) > ε = ``FLUSH``·r, f stays in the group all the same, because the edge may pass over the border of f.
+If v lies in the plane of f, up to ε, f is omitted: two boxes of the same width on each other have all their vertices in
+the planes of each other's sides and would otherwise sink into each other along them. f is also omitted if v is inside
+by less than ``BESIDE``·r, because a settling box could otherwise reach that plane within the step and then be free. A
+peg beside a wall keeps the wall's face, because its edges run along the wall. If all remaining ψ are below −ε and the
+bodies share no point near v, edges separate them, and f stays.
 
-Differs from the paper in: faces are left out near their planes only; there, wherever they are not "applicable".
+Differs from the paper in: faces are omitted near their planes only, while the paper omits all that are not
+"applicable".
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra
 from stickslip.collision.polyhedral.placed_pairs import ENTERS, FLUSH, Group, Placed, height, put
 
 BESIDE = 0.01
-"""Of a body's radius: a vertex this near to a plane that is no way out for its body does not get past it in a step."""
+"""Fraction of a body's radius: depth below a face's plane up to which the face is omitted (see above)."""
 
 
 @kernel
@@ -38,7 +40,7 @@ def enters(neighbours: Neighbours, now: Placed, f, v):
 
 @kernel
 def inside_beyond(bodies: Polyhedra, now: Placed, flush, v, s, dx, dy, dz):
-    """Whether, from v along (dx, dy, dz), a point inside s comes so soon that all faces through v can be behind it."""
+    """Whether the ray from v along (dx, dy, dz) enters s so early that all faces through v can be behind it."""
     n, length = now.normal, sqrt(dx * dx + dy * dy + dz * dz)
     t = 2.0 * flush / (ENTERS * length)
     for f in range(bodies.face_start[s], bodies.face_start[s + 1]):
@@ -49,7 +51,7 @@ def inside_beyond(bodies: Polyhedra, now: Placed, flush, v, s, dx, dy, dz):
 
 @kernel(inline=False)
 def overlaps_at(bodies: Polyhedra, neighbours: Neighbours, now: Placed, flush, v, own, s):
-    """Whether polyhedron ``own`` goes into s at its vertex v: along an edge, or towards the mean of its vertices."""
+    """Whether polyhedron ``own`` enters s at its vertex v, along an edge or towards the mean of its vertices."""
     x = now.vertex
     for i in range(neighbours.vertex_edge_start[v], neighbours.vertex_edge_start[v + 1]):
         e = neighbours.vertex_edge[i]
@@ -64,7 +66,7 @@ def overlaps_at(bodies: Polyhedra, neighbours: Neighbours, now: Placed, flush, v
 
 @kernel(inline=False)
 def vertex_group(bodies: Polyhedra, neighbours: Neighbours, now: Placed, margin, v, own, s, kind, number, group: Group):
-    """Vertex v of polyhedron ``own`` against the polyhedron s: whether there is a group."""
+    """Collect the group of vertex v of polyhedron ``own`` and polyhedron s; returns whether there is one."""
     group.size[0] = 0
     deepest, best, left_out = -np.inf, 0, 0
     first, flush, beside = bodies.face_start[s], FLUSH * bodies.radius[s], BESIDE * bodies.radius[s]
@@ -92,7 +94,7 @@ def vertex_group(bodies: Polyhedra, neighbours: Neighbours, now: Placed, margin,
 
 @kernel
 def leave_out_unreachable(now: Placed, margin, group: Group):
-    """Faces that do not come to be the highest while the vertex moves by less than the margin."""
+    """Omit the faces that cannot become the highest while the vertex moves by less than the margin."""
     n, first, kept = now.normal, group.feature[0, 1], 1
     for k in range(1, group.size[0]):
         f = group.feature[k, 1]

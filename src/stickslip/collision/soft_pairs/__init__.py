@@ -1,1 +1,1 @@
-"""The pairs of shapes that spring-damper contacts know: planes, boxes and spheres against points and spheres."""
+"""Collision detection of the spring-damper methods: planes, boxes and spheres against points and spheres."""

@@ -5,13 +5,13 @@ With x the sphere's centre in box coordinates, h the half edges, q the point of 
     outside:  o = d/|d|,                            gap = |d| − r      (over a face, an edge or a corner)
     inside:   o = the outward axis of the face of least depth,  gap = −depth − r
 
-o points out of the box. It is the normal where the box is body 1; where the sphere belongs to the world, which comes
-first, the normal is −o, and the contact point is q on the box instead of x − r·o on the sphere.
+o points out of the box. It is the normal if the box is body 1. If the sphere belongs to the world, which comes first,
+the normal is −o, and the contact point is q on the box instead of x − r·o on the sphere.
 
-Seen from the box, o turns only where x moves across an edge or a corner: with P the projection on the axes along which
-d is not zero, ȯ = (I − o·oᵀ)·P·ẋ/|d|. The frame is that of ``tangent``, from the box's axes: on a face it consists of
-box axes. Over edges and corners it is smooth, but for the four edges of the −z face, where the tangents jump. Inside,
-the normal jumps where another face becomes the nearest: a sphere whose centre is in the box has no better one.
+Relative to the box, o turns only while x moves around an edge or a corner: with P the projection on the axes along
+which d is not zero, ȯ = (I − o·oᵀ)·P·ẋ/|d|. The tangents are those of ``tangent`` in the box's axes; on a face they are
+box axes. They vary smoothly over edges and corners, except over the four edges of the −z face, where they jump. If the
+centre is inside the box, the normal jumps where another face becomes the nearest.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from stickslip.math.spatial import cross, rotate, rotate_transposed
 
 @kernel
 def from_box(axes, k, kin, link, x, y, z):
-    """A vector in box axes in world axes."""
+    """Transform a vector from box axes to world axes."""
     x, y, z = rotate_transposed(axes, k, x, y, z)
     return rotate(kin.rot, link, x, y, z)
 
 
 @kernel
 def beyond(x, h):
-    """How far x is beyond −h … h."""
+    """x minus the nearest point of the interval −h … h."""
     return x - min(max(x, -h), h)
 
 
@@ -52,7 +52,7 @@ def nearest_face(x, y, z, hx, hy, hz):
 
 @kernel
 def turning(kin, pairs, k, distance, dx, dy, dz, ox, oy, oz, x, y, z):
-    """ȯ as the box sees it, in box axes; (x, y, z) is the sphere's centre in the world."""
+    """ȯ relative to the box, in box axes; (x, y, z) is the sphere's centre in the world."""
     box, ball = pairs.box_link[k], pairs.sphere_link[k]
     v2x, v2y, v2z = point_velocity(kin, ball, x, y, z)
     v1x, v1y, v1z = point_velocity(kin, box, x, y, z)
@@ -96,7 +96,7 @@ def box_sphere(pairs: BoxPairs, kin, margin, contacts: Contacts, first):
             c = append(contacts, first + k, 0, box, distance - radius, ON_BOX, -distance, pairs.material, k)
             nx, ny, nz = -nx, -ny, -nz
             sx, sy, sz = cross(kin.vel[box, 3], kin.vel[box, 4], kin.vel[box, 5], nx, ny, nz)
-            wx, wy, wz = sx - wx, sy - wy, sz - wz  # the world sees the box turn as well
+            wx, wy, wz = sx - wx, sy - wy, sz - wz  # relative to the world the box turns as well
             reach = -distance
         else:
             rolling = ON_SPHERE if radius > 0.0 else 0
@@ -105,7 +105,7 @@ def box_sphere(pairs: BoxPairs, kin, margin, contacts: Contacts, first):
             continue
         ax, ay, az = 1.0 if dx == 0.0 else 0.0, 1.0 if dy == 0.0 else 0.0, 1.0 if dz == 0.0 else 0.0
         within = ax + ay + az
-        if within <= 1.0:  # over a corner, or over an edge, which is the one axis along which d is zero
+        if within <= 1.0:  # over a corner, or over an edge, whose axis is the only one along which d is zero
             ax, ay, az = from_box(E, k, kin, box, ax, ay, az)
             set_curvature(contacts, c, 1.0 / distance, ax, ay, az)
         set_frame(contacts, c, x, y, z, reach, nx, ny, nz, tx, ty, tz)

@@ -1,4 +1,4 @@
-"""All contacts of one instant, whatever the kinds of shapes; steppers call this and know no kinds."""
+"""All contacts of a state, for every kind of shape that the spring-damper methods know."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stickslip.collision.soft_pairs.sphere import sphere_sphere
 
 @kernel
 def find_contacts(pairs: Pairs, kin, margin, contacts: Contacts):
-    """Every candidate whose gap is below ``margin`` [m]; the count goes on beyond the capacity.
+    """Find every candidate whose gap is below ``margin`` [m]; contacts beyond the capacity are only counted.
 
     Pair ids run through the planes, then the boxes, then the spheres.
     """
@@ -29,7 +29,7 @@ def find_contacts(pairs: Pairs, kin, margin, contacts: Contacts):
 
 
 class Loads(NamedTuple):
-    """Where contacts would act on links, one entry per moving link of a candidate: all that may touch at once."""
+    """Points at which contacts could act on links, one entry per moving link of a candidate pair."""
 
     link1: np.ndarray
     """(n,) the world."""
@@ -40,14 +40,14 @@ class Loads(NamedTuple):
     material: np.ndarray
     """(n, 5) friction, stiffness, damping, restitution, preload of the pair."""
     share: np.ndarray
-    """(n,) weight: what part of such contacts can act at once, doubled where both links move."""
+    """(n,) weight: the fraction of such contacts that can act at once, doubled if both links move."""
 
 
 def loads(pairs: Pairs, kin) -> Loads:
-    """What all candidates together would load, for estimates of how stiff the system can become.
+    """The loads of all candidates together, for an estimate of how stiff the system can become.
 
-    A pair of moving links counts once for either, at twice its weight, each at its own nearest point: two bodies that
-    are still apart have no common point, and K·|v₂ − v₁|² ≤ 2K·|v₁|² + 2K·|v₂|².
+    A pair of moving links counts once for each of them, at twice its weight and at the link's own nearest point: bodies
+    that are still apart have no common point, and K·|v₂ − v₁|² ≤ 2K·|v₁|² + 2K·|v₂|².
     """
     n = total(pairs)
     c = make_contacts(n)

@@ -1,5 +1,7 @@
-"""The pairs of the spring-damper contacts as a Detector: points, spheres, corners and vertices on planes; points and
-spheres on boxes and spheres."""
+"""The contacts of the spring-damper methods as a Detector.
+
+It knows points, spheres, corners and vertices on planes, and points and spheres on boxes and spheres.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from stickslip.model.model import Model
 
 
 class PairDetector(Detector):
-    """Every candidate pair is looked at: quadratic in the number of bodies."""
+    """A detector that tests every candidate pair, at a cost quadratic in the number of bodies."""
 
     def __init__(self, model: Model, margin: float) -> None:
         self.margin = margin

@@ -1,6 +1,6 @@
-"""Candidate pairs: which shapes of a model can touch, found once, when a simulation is set up.
+"""Candidate pairs: the pairs of shapes of a model that can touch, found once when a simulation is set up.
 
-Two shapes are a candidate if their masks say so (MuJoCo's contype/conaffinity), they are on different links, neither
+Two shapes are a candidate if their masks allow it (MuJoCo's contype/conaffinity), they are on different links, neither
 link is the other's parent (unless that is the world), and they are not excluded by name.
 """
 
@@ -20,9 +20,9 @@ from stickslip.model.shape import Shape, combine
 
 BALLS = ("point", "sphere")
 SPHERES_AT_ONCE = 12
-"""Equal spheres that can touch one at once (the kissing number)."""
+"""Number of equal spheres that can touch a sphere at once (the kissing number)."""
 BOXES_AT_ONCE = 3
-"""Fixed boxes that a sphere or point touches at once: a floor and two walls."""
+"""Number of fixed boxes that a sphere or point can touch at once: a floor and two walls."""
 
 
 class PlanePairs(NamedTuple):
@@ -91,7 +91,7 @@ class SpherePairs(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Every contact that can ever be; pair ids run through the planes, then the boxes, then the spheres."""
+    """All possible contacts; pair ids run through the planes, then the boxes, then the spheres."""
 
     planes: PlanePairs
     boxes: BoxPairs
@@ -99,7 +99,7 @@ class Pairs(NamedTuple):
 
 
 def total(pairs: Pairs) -> int:
-    """How many contacts there can be."""
+    """Number of possible contacts."""
     return sum(len(kind.material) for kind in pairs)
 
 
@@ -124,9 +124,9 @@ def touching(model: Model) -> Iterator[tuple[Shape, Shape]]:
 
 
 def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float]]:
-    """The spheres (centre in the link, radius) whose lowest points are the shape's lowest points over any plane.
+    """Spheres (centre in the link, radius) whose lowest points are the shape's lowest points over any plane.
 
-    Exact for points, spheres, capsules (two ends), boxes (eight corners) and convex meshes (their vertices).
+    They are exact for points, spheres, capsules (two ends), boxes (eight corners) and convex meshes (their vertices).
     """
     match shape.kind:
         case "point":
@@ -157,7 +157,7 @@ def touching_at_once(shape: Shape, points: int) -> int:
     size = np.abs(shape.vertices).max()
     faces: dict[tuple, set] = {}
     for plane, corners in zip(np.round(hull.equations / [1, 1, 1, size], 6), hull.simplices, strict=True):
-        faces.setdefault(tuple(plane), set()).update(corners)  # triangles of one flat face have one equation
+        faces.setdefault(tuple(plane), set()).update(corners)  # triangles of one flat face have the same equation
     return max(len(corners) for corners in faces.values())
 
 
@@ -190,7 +190,7 @@ def sphere_rows(found: list[tuple[Shape, Shape, tuple]]) -> list[tuple]:
 
 
 def find_pairs(model: Model) -> tuple[Pairs, Counter[str]]:
-    """Every possible contact; and how many pairs of each other kind are left out."""
+    """All possible contacts; and the number of pairs of each kind that is not supported."""
     planes: list[tuple] = []
     boxes: list[tuple[Shape, Shape, tuple]] = []
     spheres: list[tuple[Shape, Shape, tuple]] = []
@@ -211,12 +211,12 @@ def find_pairs(model: Model) -> tuple[Pairs, Counter[str]]:
 
 
 def no_pairs() -> Pairs:
-    """Where nothing can touch."""
+    """The pairs of a model in which nothing can touch."""
     return as_pairs([], [], [])
 
 
 def as_pairs(planes: list[tuple], boxes: list[tuple], spheres: list[tuple]) -> Pairs:
-    """From rows in the order of the fields."""
+    """Pairs from rows in the order of the fields."""
     return Pairs(
         PlanePairs(*columns(planes, (3,), (3, 3), (3,), (), (PROPERTIES,), ())),
         BoxPairs(*columns(boxes, (3,), (3, 3), (3,), (3,), (), (PROPERTIES,), ())),

@@ -2,9 +2,9 @@
 
     n = (c₂ − c₁)/|c₂ − c₁|,    gap = |c₂ − c₁| − r₁ − r₂
 
-Seen from link 1 the normal turns with w = (I − n·nᵀ)·(v₂(c₂) − v₁(c₂))/|c₂ − c₁|, both velocities those of the links at
-c₂. Tangents follow ``tangent`` from axes fixed to link 1; these are none of the link's own axes, so that the one normal
-at which they break is not one along which balls are stacked.
+Relative to link 1 the normal turns with w = (I − n·nᵀ)·(v₂(c₂) − v₁(c₂))/|c₂ − c₁|, where both links' velocities are
+taken at c₂. The tangents are those of ``tangent`` in axes fixed to link 1. These axes are oblique to the link's own, so
+that the one normal at which the tangents jump is not a likely direction of stacking.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def sphere_sphere(pairs: SpherePairs, kin, margin, contacts: Contacts, first):
             along = vx * nx + vy * ny + vz * nz
             wx, wy, wz = (vx - along * nx) / distance, (vy - along * ny) / distance, (vz - along * nz) / distance
             set_curvature(contacts, c, 1.0 / distance, 0.0, 0.0, 0.0)
-        else:  # one centre: no direction is better than another
+        else:  # the centres coincide, so any direction will do
             nx, ny, nz = R[a, 0, 2], R[a, 1, 2], R[a, 2, 2]
         tx, ty, tz = rotate_transposed(R, a, nx, ny, nz)
         tx, ty, tz = carried_axis(tx, ty, tz)

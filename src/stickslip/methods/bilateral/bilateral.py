@@ -1,18 +1,19 @@
-"""Bilateral contact in time: loops hold, and every contact that touches becomes a joint.
+"""Time stepping with bilateral constraints: loops are enforced, and every contact that touches becomes a joint.
 
     q̈  = argmin ½‖q̈ − q̈_f‖²_M  s.t.  J·q̈ + J̇·v + k_d·J·v + k_p·e = 0
     v⁺ = v + dt·q̈,    q⁺ = q ⊕ dt·v⁺
 
-Semi-implicit Euler with the accelerations of ``constraints.bilateral``; M holds dt·D, the joint damping. Stabilisation
-by projection (the default) has k_p = k_d = 0 and ends the step with e = 0 and J·v = 0 (``constraints.loop_closure``).
+This is semi-implicit Euler with the accelerations of ``constraints.bilateral``; M includes dt·D for the joint damping
+D. Stabilisation by projection (the default) has k_p = k_d = 0 and ends the step with e = 0 and J·v = 0
+(``constraints.loop_closure``).
 
-A contact that touches (gap ≤ ``touch``) while it approaches is held from then on as a point that is connected, whatever
-its force: it sticks without limit, and pulls. With ``release`` it lets go when it would pull. Where a contact is new,
-an impulse stops the constraints' velocities first, v ← v − M⁻¹·Jᵀ·G⁺·J·v: a perfectly inelastic impact.
-First order; dt is limited by joint springs, limits and servos, which are explicit, and by k_d (k_d·dt < 2). Linkages
-that move though they have as many rows as freedoms (Bricard's) lock where they are not exactly closed: project them.
+A contact that touches (gap ≤ ``touch``) while it approaches becomes a point-to-point constraint, whatever its force: it
+sticks without limit, and it can pull. With ``release`` the constraint ends when it would pull. When a contact is new, a
+perfectly inelastic impact first stops the constraints' velocities, v ← v − M⁻¹·Jᵀ·G⁺·J·v. The method is of first order;
+dt is limited by joint springs, limits and servos, which are explicit, and by k_d (k_d·dt < 2). Overconstrained linkages
+that can still move (Bricard's) lock if they are not exactly closed; use projection for them.
 Reference: Carpentier, "Contact Dynamics in Robotics" (slides): rigid contact, bilateral.
-Differs from the lecture in: impacts, stabilisation (optional), rows that depend on each other, ``release``.
+Differs from the slides in: impacts, optional stabilisation, dependent rows, ``release``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
 from stickslip.errors import InputError, UnconvergedError, expected, number, unknown
 from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, bounded
-from stickslip.methods.bilateral.held_contacts import HeldContacts
+from stickslip.methods.bilateral.sticking_contacts import StickingContacts
 from stickslip.methods.materials import STICKING
 from stickslip.methods.options import Options, option
 from stickslip.methods.soft.explicit import explicit_joint_gains, longest
@@ -39,12 +40,11 @@ from stickslip.methods.soft.viscoelastic import gather_forces, update_kinematics
 from stickslip.model.model import Model, State
 
 DECAY = 0.02
-"""[s] within which Baumgarte's stabilisation removes errors by default, critically damped; five steps if that is
-longer."""
+"""Default time constant of critically damped Baumgarte stabilisation [s]; five steps if that is longer."""
 STABILISATIONS = ("projection", "baumgarte", "none")
 UNCONVERGED = ("warn", "raise")
 SEEN = 1e-3
-"""[m] beyond ``touch`` up to which contacts are found: those that are held and drift apart are still reported."""
+"""Distance beyond ``touch`` up to which contacts are detected [m], so that constrained ones that drift are reported."""
 
 
 NO_FALLBACK = "constraints that contradict each other do so for every solver"
@@ -119,11 +119,11 @@ class BilateralMethod(Method):
             raise InputError(f"{name}: bilateral/none has no contacts; leave it out, or use bilateral/sticking")
         self.left_out = getattr(self.detector, "left_out", {})
         self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=self.options.mu)
-        self._held, self._next = HeldContacts(), HeldContacts()
+        self._sticking, self._next = StickingContacts(), StickingContacts()
         self._damping, self._velocity = dt * model.joint_forces.damping, np.zeros(model.nv)
         self._solved, self._failed, self._moved = False, 0, np.zeros(model.nq)
         self.result: BilateralResult | None = None
-        """Of the last step: loops in the model's order, then held contacts."""
+        """Result of the last step: loops in the model's order, then constrained contacts."""
 
     # -- the stages of a step ----------------------------------------------------------------------------------
 
@@ -156,16 +156,16 @@ class BilateralMethod(Method):
             self.detector.find(self.work.kin, self.contacts)
 
     def _formulate(self) -> None:
-        """Which contacts are held in this step, new ones included."""
-        contacts, kin, held = self.contacts, self.work.kin, self._next
+        """Determine the contacts that are constrained in this step, including new ones."""
+        contacts, kin, sticking = self.contacts, self.work.kin, self._next
         contact_velocities(kin, contacts.arrays)
-        held.take(self._held)
+        sticking.copy_from(self._sticking)
         n = len(contacts)
-        arrays, known = contacts.arrays, held.find(contacts.arrays.pair[:n])
+        arrays, known = contacts.arrays, sticking.find(contacts.arrays.pair[:n])
         approaching = arrays.velocity[:n, 0] <= 0.0
         new = np.flatnonzero((known < 0) & (arrays.gap[:n] <= self.touch) & approaching)
         for c in new:
-            held.hold(contacts, int(c), kin)
+            sticking.add(contacts, int(c), kin)
         self._formulated, self._new = True, len(new)
         self._constrain()
 
@@ -194,7 +194,7 @@ class BilateralMethod(Method):
         self._solved = True
 
     def _move_freely(self, state: State, inputs: Inputs) -> None:
-        """q̈_f at q and the velocity after impacts; springs and servos see the velocity before."""
+        """q̈_f at q and the velocity after impacts; springs and servos use the velocity before."""
         w, b = self.work, self._bilateral
         gather_forces(self.world, w, inputs, state.q, self._velocity)
         free_motion(
@@ -210,16 +210,16 @@ class BilateralMethod(Method):
         push(support, len(b.loops.constraint), L, b.rows, b.work, b.work.rate, self._velocity)
 
     def _pulling(self, result: BilateralResult) -> np.ndarray:
-        """The held contacts whose normal force pulls."""
+        """The constrained contacts whose normal force pulls."""
         normal = np.einsum("ci,ci->c", self._forces(result), self._next.normals(self.work.kin))
         return np.flatnonzero(normal < 0.0)
 
     def _forces(self, result: BilateralResult) -> np.ndarray:
-        """(held, 3) on link 2, world axes [N]."""
+        """(n, 3) forces of the n constrained contacts on link 2, world axes [N]."""
         return result.force[sum(loop.rows for loop in self.model.loops) :].reshape(-1, 3)
 
     def _show(self, result: BilateralResult) -> None:
-        """The forces of held contacts in the frames of those that are found."""
+        """Write the forces of constrained contacts to the detected contacts, in their frames."""
         arrays, n = self.contacts.arrays, len(self.contacts)
         arrays.force[:n] = 0.0
         forces = self._forces(result)
@@ -239,7 +239,7 @@ class BilateralMethod(Method):
                 state.v[:] = before
                 raise self._unconverged(left)
         if self._solved:  # else a Python solve stage wrote accelerations
-            self._held.take(self._next)
+            self._sticking.copy_from(self._next)
         if projecting:
             state.q[:] = self._moved
             self.work.acceleration[:] = (state.v - before) / self.dt
@@ -247,7 +247,7 @@ class BilateralMethod(Method):
             integrate(self.world.tree, state.q, state.v, self.dt, state.q)
 
     def _project(self, state: State) -> float:
-        """Velocities that lead to closed constraints, ``_moved``, and keep them closed; returns what stays open."""
+        """Find velocities that close the constraints at ``_moved`` and keep them closed; returns the largest error."""
         w, b = self.world, self._bilateral
         data = b.dynamics.data
         moved = (state.q, self.dt, data.mass.L, data.kin, b.rows, b.work, state.v, self._moved)
@@ -263,7 +263,7 @@ class BilateralMethod(Method):
             "unconverged='warn' to go on with the least-squares answer"
         )
 
-    # -- what the loop asks ------------------------------------------------------------------------------------
+    # -- queries of the simulation loop ------------------------------------------------------------------------
 
     @property
     def iterations(self) -> int:
@@ -271,7 +271,7 @@ class BilateralMethod(Method):
 
     @property
     def residual(self) -> float:
-        """max|J·q̈ + γ*| of the last step [m/s², rad/s²]: by how much its constraints contradict each other."""
+        """max|J·q̈ + γ*| of the last step [m/s², rad/s²], the amount by which constraints contradict each other."""
         return 0.0 if self.result is None else self.result.residual
 
     @property
@@ -293,17 +293,17 @@ class BilateralMethod(Method):
         return worst
 
     def memory(self) -> dict[str, np.ndarray]:
-        return self._held.memory()
+        return self._sticking.memory()
 
     def make_room(self, pairs: int) -> None:
-        """Entries are found by their id, not placed by it: no more room is needed than there are contacts."""
+        """Nothing to do: entries are searched by id, not indexed by it."""
 
     def remember(self, memory) -> None:
-        self._held.make_room(len(memory["held_pair"]))
+        self._sticking.make_room(len(memory["held_pair"]))
         super().remember(memory)
 
     def stable_dt(self, state: State) -> float:
-        """K·w·dt² + 2·B·w·dt < 4 for joint springs, limits and servos, as of semi-implicit Euler."""
+        """K·w·dt² + 2·B·w·dt < 4 for joint springs, limits and servos, as for semi-implicit Euler."""
         dynamics, (stiffness, damping) = Dynamics(self.model), explicit_joint_gains(self.model)
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
         return longest(kw, bw)

@@ -1,1 +1,1 @@
-"""The method event-selected: spring-damper contacts with touchdowns and lift-offs at their instants."""
+"""The method event-selected: spring-damper contacts with touchdowns and lift-offs at their exact times."""

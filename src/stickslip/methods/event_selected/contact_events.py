@@ -1,16 +1,16 @@
-"""Spring-damper scenes as event-selected systems: the field, guards and memory that ``event_selected`` asks for.
+"""Spring-damper scenes as event-selected systems: the field, guards and memory of ``event_selected``.
 
     x = (q, v, w),   f = (q̇(q, v), M⁻¹(τ − D·v − b + Jᵀλ), ṗ_t),   h₂ₖ = −gapₖ (touchdown),   h₂ₖ₊₁ = gapₖ (lift-off)
 
-for every pair k that can touch; w is how far rolling contacts have slid since the last accepted point, two numbers for
-every pair that can roll. Which contacts press is decided by the mask of crossed guards (contact k does while 2k is
-crossed), not by the gaps: at touchdown and lift-off the force is what it is on that side, even a little before or
-behind the surface. Unit quaternions are integrated as four numbers, q̇ = ½·q∘(0, ω), and made unit again at every
-accepted point. Friction anchors are memory: Runge–Kutta stages look ahead on copies, accepted points move them. Cost of
-an evaluation: linear in links and pairs. All kernels take a handle of a ContactSystem (see ``handle``).
+for every pair k that can touch; w is the slip of rolling contacts since the last accepted point, two numbers for every
+pair that can roll. A contact k presses while guard 2k is in the mask of crossed guards, whatever its gap. So the force
+at touchdown and lift-off belongs to one side of the guard, even slightly before or behind the surface. Unit quaternions
+are integrated as four numbers, q̇ = ½·q∘(0, ω), and normalised at every accepted point. Friction anchors are memory:
+Runge–Kutta stages use copies, and accepted points move them. Cost of an evaluation: linear in links and pairs. All
+kernels take a handle of a ContactSystem (see ``handle``).
 
-Differs from the paper in: friction, and forces that end before lift-off where damping would pull, change the field
-where there is no guard; the step size feels these kinks.
+Differs from the paper in: friction, and contact forces that end before lift-off because damping would pull, change the
+field where there is no guard; the step-size control resolves these kinks.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ class ContactSystem(NamedTuple):
     world: World
     work: Work
     contacts: Contacts
-    """Every pair, near or far, where ``look`` last looked."""
+    """Every pair, near or far, at the state of the last call of ``look``."""
     anchors: Anchors
-    """At the last accepted point."""
+    """Anchors at the last accepted point."""
     trial: Anchors
-    """Scratch of stages."""
+    """Scratch anchors of the stages."""
     inputs: Inputs
     armature: np.ndarray
-    """(nv,)."""
+    """(nv,) added to the diagonal of M."""
     q: np.ndarray
-    """(nq,) where ``look`` last looked, quaternions unit."""
+    """(nq,) configuration of the last call of ``look``, with unit quaternions."""
     seen: np.ndarray
-    """(nq + nv,) the state there; its first entry is NaN where nothing is known."""
+    """(nq + nv,) state of that call; its first entry is NaN if there is none."""
     slot: np.ndarray
-    """(pairs,) where in x the slip w of a pair begins; −1 where it cannot roll."""
+    """(pairs,) index in x of the slip w of a pair; −1 if it cannot roll."""
 
 
 def slots(model: Model, pairs: Pairs) -> np.ndarray:
-    """(pairs,) ``ContactSystem.slot``: spheres roll, and so do the contact points of boxes on what is fixed."""
+    """(pairs,) ``ContactSystem.slot``: spheres roll, and so do contact points of boxes on fixed shapes."""
     rolls = np.concatenate([pairs.planes.radius > 0.0, np.ones(len(pairs.boxes.radius) + len(pairs.spheres.radius1))])
     return np.where(rolls, model.nq + model.nv + 2 * (np.cumsum(rolls) - 1), -1).astype(np.int64)
 
@@ -73,7 +73,7 @@ def contact_system(
 
 
 def smallest() -> ContactSystem:
-    """That of an empty scene: for the types of the arrays."""
+    """The system of an empty scene, for the types of its arrays."""
     model = Scene().compile()
     stepper = RK4(model, 1.0, "none", find_pairs(model)[0])
     inputs = Inputs(np.zeros(0), np.zeros(0), np.zeros((1, 6)))
@@ -85,7 +85,7 @@ restore = restorer(smallest)
 
 @kernel
 def forget(handle):
-    """What is known of a state is out of date: something else has used the kinematics."""
+    """Discard the state of ``look``, because something else has used the kinematics."""
     system = restore(handle)
     for i in range(min(1, system.seen.shape[0])):
         system.seen[i] = nan
@@ -105,7 +105,7 @@ def unit_quaternions(tree, q):
 
 @kernel
 def rates_of_coordinates(tree, q, v, out):
-    """out (nq,) = q̇: velocities, but ½·q∘(0, ω) of unit quaternions."""
+    """out (nq,) = q̇: the velocities, and ½·q∘(0, ω) for unit quaternions."""
     for j in range(tree.joint_type.shape[0]):
         kind, i, d = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j]
         if kind == FREE:
@@ -125,7 +125,7 @@ def rates_of_coordinates(tree, q, v, out):
 
 @kernel(inline=False)
 def look(handle, x):
-    """Kinematics, gaps and contact velocities of all pairs at x, unless that is where it last looked."""
+    """Compute kinematics, gaps and contact velocities of all pairs at x, unless x is that of the last call."""
     system = restore(handle)
     nq, n, known = system.q.shape[0], system.seen.shape[0], True
     for i in range(n):
@@ -143,7 +143,7 @@ def look(handle, x):
 
 @kernel(inline=False)
 def push(handle, x, crossed, lasting):
-    """Forces of the contacts that the mask lets press, where ``look`` last looked; anchors move if that is to last."""
+    """Forces of the contacts that press by the mask, at the state of ``look``; anchors move only if ``lasting``."""
     system = restore(handle)
     contacts, anchors = system.contacts, system.trial
     copy_anchors(system.anchors, anchors)
@@ -164,7 +164,7 @@ def push(handle, x, crossed, lasting):
 
 @kernel(inline=False)
 def field(handle, elapsed, x, crossed, dx):
-    """dx = f(x) with the contacts that ``crossed`` (2·pairs,) lets press."""
+    """dx = f(x) with the contacts that press by the mask ``crossed`` (2·pairs,)."""
     look(handle, x)
     push(handle, x, crossed, False)
     system = restore(handle)
@@ -194,7 +194,7 @@ def guards(handle, x, values):
 
 @kernel(inline=False)
 def slopes(handle, x, dx, rates):
-    """rates (2·pairs,) of the guards: of a gap, the normal velocity at x, which is what Dh·f comes to."""
+    """rates (2·pairs,) = Dh·f of the guards: ± the normal velocity at x."""
     look(handle, x)
     contacts = restore(handle).contacts
     for c in range(contacts.found[0]):
@@ -204,7 +204,7 @@ def slopes(handle, x, dx, rates):
 
 @kernel(inline=False)
 def arrive(handle, elapsed, x, crossed):
-    """At an accepted point: quaternions become unit, anchors are made, moved and dropped, slip begins anew."""
+    """At an accepted point: normalise quaternions; create, move and drop anchors; reset slip."""
     system = restore(handle)
     unit_quaternions(system.world.tree, x)
     look(handle, x)
@@ -215,7 +215,7 @@ def arrive(handle, elapsed, x, crossed):
 
 @kernel(inline=False)
 def touching(handle, x, crossed):
-    """The mask of a state that nothing is known of: contacts press where the gap is not positive."""
+    """The mask of a new state: contacts press if their gap is not positive."""
     look(handle, x)
     contacts = restore(handle).contacts
     for c in range(contacts.found[0]):

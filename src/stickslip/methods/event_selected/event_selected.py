@@ -1,16 +1,16 @@
-"""Spring-damper contacts as an event-selected system: touchdowns and lift-offs are crossed one by one, when they are.
+"""Spring-damper contacts as an event-selected system: every touchdown and lift-off is crossed at its own instant.
 
-A step of length dt is an integration from t to t + dt with inputs held: Dormand–Prince steps whose length follows from
-an error tolerance, and projections through the guards ±gap of contacts that are within eps of touching or letting go
-(``ess.integrate``). So dt is no more than the beat of controls and recordings. Runge–Kutta steps are at most
-``max_step`` long: in free flight the tolerance sets no bound, and bodies could meet and part within a step. Sizes: nq +
-nv numbers and two per pair that can roll, two guards per pair that can touch. Cost: 6 evaluations of the forward
-dynamics per Dormand–Prince step, 2 per crossing.
+A step of length dt is an integration from t to t + dt with constant inputs: Dormand–Prince steps whose length follows
+from an error tolerance, and projections through the guards ±gap of contacts within eps of touchdown or lift-off
+(``ess.integrate``). So dt is only the period of controls and recordings. Runge–Kutta steps are at most ``max_step``
+long, because in free flight the tolerance sets no bound, and bodies could meet and part within a step. Sizes: nq + nv
+numbers and two per pair that can roll, two guards per pair that can touch. Cost: 6 evaluations of the forward dynamics
+per Dormand–Prince step, 2 per crossing.
 
-Anderson and Revzen, "Rapid integrator for a class of multi-contact systems".
-Differs from the paper in: any mechanism, friction; a guard that is met without speed (a graze) is crossed all the same,
-since forces are then those of a contact of no depth; where crossings never end, as of a leg whose preload carries more
-than its weight, the motion goes on for STRETCH without guards (``crawl``): such contacts chatter.
+Anderson and Revzen, "Rapid integrator for a class of multi-contact systems". Differs from the paper in: any mechanism;
+friction; a guard that is reached without speed (a graze) is crossed all the same, since the forces are then those of a
+contact of zero depth; if crossings never end (chattering), as for a leg whose preload carries more than its weight, the
+motion continues for STRETCH without guards (``crawl``).
 """
 
 from __future__ import annotations
@@ -66,24 +66,24 @@ from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic
 from stickslip.model.model import Model, State
 
 MOST_TURNS, WINDOW = 40, 0.01
-"""A pair that touches and lets go this often in so long [s], or in a step, chatters."""
+"""A pair chatters if it changes contact more than this number of times within this time [s] or within a step."""
 STRETCH, CRAWL, PRECISE, SHORTEST = 0.02, 1e-3, 1e-6, 1e-7
-"""How long a motion with a pair that chatters goes on without guards [s]; its longest steps [s]; by how much [m, rad]
-forces that change in such a step may bend the way; its shortest steps, of dt."""
+"""Duration of a motion without guards [s]; its longest step [s]; its largest error by changing forces per step [m,
+rad]; its shortest step, as a fraction of dt."""
 MOST_STEPS = 100_000
-"""In a step, before it is given up; if 1 % of them were crossings, it goes on without guards."""
+"""Largest number of Runge–Kutta steps in a step; if 1 % of them were crossings, it continues without guards."""
 STEPS_AT, CROSSED_AT, VIOLATED_AT, CHATTERED_AT = range(4)
-"""In ``totals``: Runge–Kutta steps, crossings, violations of liveness of all steps; steps in which a pair chattered."""
+"""Indices of ``totals``: Runge–Kutta steps, crossings and violations of liveness; steps in which a pair chattered."""
 
 
 @kernel
 def crawl(handle, flow, work, dt):
-    """For STRETCH [s], contacts press or not by their gaps at the ends of steps; a status.
+    """Integrate for STRETCH [s] with contacts that press or not by their gaps at the ends of steps; returns a status.
 
         q⁺ = q + h·q̇(q, v + h/2·a),   a⁺ = a(q⁺, v + h·a),   v⁺ = v + h/2·(a + a⁺),   h²/2·|a⁺ − a| ≤ PRECISE
 
-    The bound makes steps short where forces set in or let go, and keeps what stiff springs and dampers would build up
-    in too long ones below PRECISE. One evaluation of the forward dynamics per step.
+    The bound makes steps short where forces begin or end, and keeps the error of stiff springs and dampers below
+    PRECISE. Each step costs one evaluation of the forward dynamics.
     """
     system, x, dx, x1, dx1, middle = restore(handle), flow.x, flow.dx, work.x1, work.k[1], work.k[2]
     nq, n, size = system.q.shape[0], system.seen.shape[0], CRAWL
@@ -107,12 +107,12 @@ def crawl(handle, flow, work, dt):
         field(handle, h, x1, flow.crossed, dx1)
         for i in range(nq, n):
             bend = 0.5 * h * h * abs(dx1[i] - dx[i])
-            error = error if bend <= error else bend  # NaN stays
+            error = error if bend <= error else bend  # NaN stays NaN
         if not error <= PRECISE:
             size = 0.5 * h
             continue
         for i in range(x.shape[0]):
-            start = x[i] if i < n else 0.0  # slip begins anew in every step
+            start = x[i] if i < n else 0.0  # slip starts at zero in every step
             x[i] = x1[i] if i < nq else start + 0.5 * h * (dx[i] + dx1[i])
             dx[i] = dx1[i]
         arrive(handle, h, x, flow.crossed)
@@ -125,7 +125,7 @@ def crawl(handle, flow, work, dt):
 
 @kernel
 def turned(flow, pressed, turns):
-    """Whether a pair chatters; ``pressed`` (pairs,) is the mask when this was last asked, ``turns`` counts changes."""
+    """Whether a pair chatters; ``pressed`` (pairs,) is the mask at the last call, ``turns`` counts the changes."""
     found = False
     for k in range(pressed.shape[0]):
         if pressed[k] != flow.crossed[2 * k]:
@@ -137,7 +137,7 @@ def turned(flow, pressed, turns):
 
 @kernel
 def new_step(flow):
-    """Time and counts begin anew; the mask and the step size last."""
+    """Reset time and counts; keep the mask and the step size."""
     flow.clock[TIME] = 0.0
     for k in range(flow.counts.shape[0]):
         flow.counts[k] = 0
@@ -145,7 +145,7 @@ def new_step(flow):
 
 @kernel(inline=False)
 def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
-    """From ``flow.x`` on for dt [s]: the table of contents of the method."""
+    """One step of dt [s] from ``flow.x``: the table of contents of the method."""
     new_step(flow)
     fresh, chattered, since, crossings = True, False, 0.0, 0
     while flow.clock[TIME] < dt:
@@ -190,12 +190,12 @@ def advance(handle, rules, flow, trace, work, pressed, turns, totals, dt, q, v, 
         for i in range(v.shape[0]):
             known = known and x[nq + i] == v[i]
             x[nq + i] = v[i]
-        if not known:  # the first step, or someone has written another state
+        if not known:  # the first step, or the state was set from outside
             touching(handle, x, flow.crossed)
             arrive(handle, 0.0, x, flow.crossed)
         status = step(handle, rules, flow, trace, work, pressed, turns, totals, dt)
         for i in range(v.shape[0]):
-            if status == OK and not abs(x[nq + i]) <= FASTEST:  # "not ≤" is also true of NaN
+            if status == OK and not abs(x[nq + i]) <= FASTEST:  # "not ≤" is also true for NaN
                 status = DIVERGED
         if status != OK:
             return status, done
@@ -244,11 +244,11 @@ class EventSelected(Viscoelastic):
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # all pairs, near or far
+        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # room for all pairs, near or far
         chosen = self.options
         slot = slots(model, pairs)
         n, m = model.nq + model.nv + 2 * int(np.count_nonzero(slot >= 0)), 2 * total(pairs)
-        turns = [[k ^ 1] for k in range(m)]  # touchdown arms lift-off, and the other way round
+        turns = [[k ^ 1] for k in range(m)]  # touchdown arms lift-off, and vice versa
         most = {"longest": chosen.max_step, "most_steps": MOST_STEPS, "most_crossings": 1}
         self.rules = make_rules(np.full(m, chosen.eps), turns, np.full(n, chosen.atol), rtol=chosen.rtol, **most)
         self.flow, self.trace, self.scratch = make_flow(n, m), make_trace(0, n, m, False), make_work(n, m)
@@ -258,7 +258,7 @@ class EventSelected(Viscoelastic):
         self._system: ContactSystem | None = None
 
     def _handle_for(self, inputs: Inputs):
-        """The handle, and what it points at."""
+        """The handle, and the arrays that it points to."""
         if self._system is None or self._system.inputs is not inputs:
             anchors, contacts = self.anchors, self._buffer
             self._system = contact_system(self.model, self.world, self.work, contacts, anchors, inputs)
@@ -271,38 +271,38 @@ class EventSelected(Viscoelastic):
 
     @property
     def violations(self) -> int:
-        """Times so far that a guard which was being approached was met without speed, or not where a line led."""
+        """Number of violations of liveness so far: an approached guard was reached without speed or not on a line."""
         return int(self.totals[VIOLATED_AT])
 
     @property
     def crossings(self) -> int:
-        """Touchdowns and lift-offs so far."""
+        """Number of touchdowns and lift-offs so far."""
         return int(self.totals[CROSSED_AT])
 
     @property
     def substeps(self) -> int:
-        """Runge–Kutta steps so far."""
+        """Number of Runge–Kutta steps so far."""
         return int(self.totals[STEPS_AT])
 
     @property
     def chattering(self) -> int:
-        """Steps so far in which the crossings of a pair would not end."""
+        """Number of steps so far in which a pair chattered."""
         return int(self.totals[CHATTERED_AT])
 
     @property
     def iterations(self) -> int:
-        """Runge–Kutta steps and projections of the last step."""
+        """Number of Runge–Kutta steps and projections of the last step."""
         return int(self.flow.counts[STEPS] + self.flow.counts[PROJECTIONS])
 
     def _formulate(self, sim) -> None:
-        """For the eye: forces by the gaps; the anchors are already where the state is."""
+        """Fills in the contact forces for display; steps do not use them. The anchors already belong to this state."""
         spring_damper(self.work.kin, self._buffer, self.anchors, 0.0)
 
     def make_room(self, pairs: int) -> None:
-        """No pairs come in later."""
+        """Nothing to do: no pairs are added later."""
 
     def memory(self) -> dict[str, np.ndarray]:
-        """The anchors; the mask, and the state that it is of; the length of a step, 0 before the first, and the
-        Runge–Kutta step size."""
+        """The anchors; the mask and the state that it belongs to; dt, 0 before the first step; the Runge–Kutta step
+        size."""
         flow = self.flow
         return {**super().memory(), "crossed": flow.crossed, "clock": flow.clock, "x": flow.x}

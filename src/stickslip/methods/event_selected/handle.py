@@ -1,9 +1,9 @@
-"""A handle: many arrays in nested NamedTuples, handed to kernels as one array of addresses and sizes.
+"""A handle: many arrays in nested NamedTuples, passed to kernels as one array of addresses and sizes.
 
-A function of a hundred arrays is slow to compile, and one that calls others with them many times slower: each call
-passes some 700 numbers. A kernel that is called often takes a handle instead, and ``restore`` makes the arrays of it:
-a load of an address and of a size or two each. The arrays must stay alive and where they are as long as the handle is
-used. With ``NUMBA_DISABLE_JIT=1`` a handle is the NamedTuple itself.
+A function of a hundred arrays is slow to compile, and one that calls others with them is many times slower, because
+each call passes some 700 numbers. A kernel that is called often takes a handle instead, and ``restore`` rebuilds the
+arrays from it by loading an address and a size or two for each. The arrays must stay alive at their addresses as long
+as the handle is used. With ``NUMBA_DISABLE_JIT=1`` a handle is the NamedTuple itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 
 def make_handle(arrays: Any) -> Any:
-    """(numbers,) of nested NamedTuples of C-contiguous arrays: for each its address and its shape."""
+    """(numbers,) the address and shape of each array in nested NamedTuples of C-contiguous arrays."""
     config: Any = numba_config
     return arrays if config.DISABLE_JIT else np.array(list(_numbers(arrays)), dtype=np.int64)
 
@@ -36,8 +36,10 @@ def _numbers(arrays: Any):
 
 
 def restorer(example: Callable[[], Any]) -> Any:
-    """The function, for kernels, from a handle to arrays of the types of ``example()``, which is asked for when
-    something is compiled."""
+    """The kernel function that turns a handle into arrays of the types of ``example()``.
+
+    ``example`` is called when a kernel is compiled.
+    """
     config: Any = numba_config
     if config.DISABLE_JIT:
         return lambda handle: handle
@@ -53,7 +55,7 @@ def restorer(example: Callable[[], Any]) -> Any:
 
 
 def _build(context: Any, builder: Any, kind: Any, numbers: Any, at: list[int]) -> Any:
-    """The LLVM value of ``kind`` from ``numbers``, of which the first at[0] are used up."""
+    """The LLVM value of type ``kind`` from ``numbers``, of which the first at[0] have been read."""
     if not isinstance(kind, types.Array):
         parts = [_build(context, builder, part, numbers, at) for part in kind.types]
         return context.make_tuple(builder, kind, parts)

@@ -2,10 +2,11 @@
 
     k₁ = f(x),  k₂ = f(x ⊕ dt/2·k₁),  k₃ = f(x ⊕ dt/2·k₂),  k₄ = f(x ⊕ dt·k₃),  x⁺ = x ⊕ dt/6·(k₁ + 2k₂ + 2k₃ + k₄)
 
-with x = (q, v) and f = (v, M⁻¹(τ − D·v − b + Jᵀλ)). Rotations are integrated in the tangent space at q (Munthe-Kaas): a
-stage's angular velocity is pulled back to it, without which the order would drop to two. Fourth order while contacts
-neither open, close nor slip; the anchors of rolling spheres are integrated to first order. Friction anchors move in the
-first stage only; the later stages work on copies. Cost: four evaluations, each linear in links and contacts.
+with x = (q, v) and f = (v, M⁻¹(τ − D·v − b + Jᵀλ)). Rotations are integrated in the tangent space at q (Munthe-Kaas):
+each stage's angular velocity is pulled back to it, without which the order would drop to two. The method is of fourth
+order while contacts neither open, close nor slip; the anchors of rolling spheres are integrated to first order.
+Friction anchors move in the first stage only; the later stages work on copies. Cost: four evaluations, each linear in
+links and contacts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Stages(NamedTuple):
     v: np.ndarray
     """(nv,) trial velocity."""
     shift: np.ndarray
-    """(nv,) the trial configuration as seen from q."""
+    """(nv,) tangent vector from q to the trial configuration."""
     rate: np.ndarray
     """(nv,) its rate of change."""
     dq: np.ndarray

@@ -1,19 +1,19 @@
-"""Average contact forces over a step: the contact dynamics of each island, integrated exactly, sticking or slipping.
+"""Average contact forces over a step, eqs. (23) and (25): the exact contact dynamics of each island, stick or slip.
 
-For one island of n contacts, with y = K^½·Δp, S = K^½ΥK^½ and p̈_free frozen (Hammoud et al., eq. 11),
+For one island of n contacts, with y = K^½·Δp, S = K^½ΥK^½ and p̈_free frozen (Hammoud et al., eq. (11)),
 
     y″ = −S·y − S·β·y′ + c,      λ̄ = −K^½·∫(y + βy′)/dt  (23),      λ̿ = −K^½·∫∫(y + βy′)·2/dt²  (25).
 
-All contacts are first taken to stick. Where λ̄ leaves the friction cone the contact slips: its tangential springs are
-taken out of the system, friction μ·f_n against the slip (but no more than would have made it stick) takes their place
-as a known force, and the rest is integrated again. A contact that would pull on average is taken out if its bodies
-move apart. If they do not, the step is longer than the contact's own oscillation, of which a real one would only push
-for a half: then the island is damped, for this step, until nothing swings back. At most eight passes, one where nothing
+All contacts are first assumed to stick. If λ̄ leaves the friction cone, the contact slips: its tangential springs are
+removed from the system and replaced by the friction force μ·f_n against the slip (but no more than would make it
+stick), and the rest is integrated again. A contact that would pull on average is removed if its bodies separate. If
+they do not, the step is longer than the contact's oscillation, half of which a real contact would not follow; the
+island is then damped for this step so that it does not oscillate. There are at most eight passes, and one if nothing
 slips or pulls.
 
-Differs from the paper in: there, forces are predicted as if all contacts stuck, and projected on the cones afterwards
-(``slip="project"`` does that). The springs that would have to stop a sliding box also tip it: half of its predicted
-normal forces are negative, and clipping them leaves almost no friction. Cost: each pass cubic in the island's rows.
+Differs from the paper in: the paper predicts forces as if all contacts stuck and projects them on the cones afterwards
+(``slip="project"`` does that). The springs that would stop a sliding box also tip it, so that half of its predicted
+normal forces are negative, and clipping them leaves almost no friction. Cost: each pass is cubic in the island's rows.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from stickslip.methods.expo.modes import low_rank_averages, modal_averages
 from stickslip.methods.expo.viscoelastic_pade import PadeWork, balanced_norm, choose, make_pade_work, pade_averages
 
 AUTO, PADE = -1, -2
-"""Instead of a number of matrix products: the modes where possible, or Padé approximants with order by tolerance."""
+"""Values of ``matmuls`` other than a number of matrix products: modes if possible; Padé approximants by tolerance."""
 STICK, SLIP, OPEN = 0, 1, 2
 MOST_PASSES = 8
 CRITICAL = 4.0
-"""β·√σ of an oscillation that does not swing back (2 is critical)."""
+"""β·√σ of the damping added to contacts that would pull (2 is critical)."""
 SETTLED = 0.01
-"""Friction that changes by less than this part of the normal forces between two passes is not integrated again."""
+"""Change of friction between two passes, as a fraction of the normal forces, below which no further pass follows."""
 
 
 class IslandWork(NamedTuple):
-    """Scratch for islands of up to m rows, three per contact; ``W`` and ``full`` hold all, the rest those that act."""
+    """Scratch for islands of up to m rows, three per contact; ``W`` and ``full`` hold all, the rest active rows."""
 
     basis: Eigenbasis
     pade: PadeWork
@@ -51,9 +51,9 @@ class IslandWork(NamedTuple):
     full: np.ndarray
     """(4, m) y, y′, c, β."""
     row: np.ndarray
-    """(m,) which of all rows the remaining ones are."""
+    """(m,) indices of the active rows among all rows."""
     S: np.ndarray
-    """(m, m)."""
+    """(m, m) active rows and columns of ``W``."""
     y: np.ndarray
     """(m,) scaled spring lengths, then ∫(y + βy′)."""
     w: np.ndarray
@@ -63,23 +63,23 @@ class IslandWork(NamedTuple):
     beta: np.ndarray
     """(m,) B/K [s]."""
     factor: np.ndarray
-    """(2, m, m) where the rank is less than the size."""
+    """(2, m, m) Rᵀ and R of ``modes.low_rank_averages``."""
     small: np.ndarray
-    """(4, m)."""
+    """(4, m) scratch of ``modes.low_rank_averages``."""
 
 
 class Averages(NamedTuple):
-    """Per contact."""
+    """Average forces and friction state of each contact."""
 
     first: np.ndarray
-    """(capacity, 3) λ̄, which moves the velocity; contact frame [N]."""
+    """(capacity, 3) λ̄ of eq. (23), which moves the velocity; contact frame [N]."""
     second: np.ndarray
-    """(capacity, 3) λ̿, which moves the configuration [N]."""
+    """(capacity, 3) λ̿ of eq. (25), which moves the configuration; contact frame [N]."""
     phase: np.ndarray
     """(capacity,) STICK, SLIP or OPEN."""
     slip: np.ndarray
-    """(capacity, 4) of slipping contacts: expected friction [N], its direction along the two tangents, and its limit
-    [N]: what would have made the contact stick."""
+    """(capacity, 4) for slipping contacts: expected friction [N], its direction along the two tangents, and its limit
+    [N], the force that would make the contact stick."""
 
 
 def make_island_work(rows: int) -> IslandWork:
@@ -108,7 +108,7 @@ def make_averages(contacts: int) -> Averages:
 
 @kernel
 def contact_dynamics(support, L, rows, kin, contacts, members, island):
-    """W, y, y′, c and β of all contacts of an island."""
+    """W, y, y′, c and β of all contacts of an island: A and b of eq. (11) in scaled coordinates."""
     W, full = island.W, island.full
     for a in range(members.shape[0]):
         i, c = 3 * a, members[a]
@@ -138,7 +138,7 @@ def contact_dynamics(support, L, rows, kin, contacts, members, island):
 
 @kernel
 def remaining_rows(contacts, members, averages, island):
-    """S, y, w, c, β of the springs that act; friction of slipping contacts goes into c. Returns their number."""
+    """S, y, w, c, β of the active springs; friction of slipping contacts is added to c. Returns their number."""
     W, full, row = island.W, island.full, island.row
     n = 0
     for a in range(members.shape[0]):
@@ -164,8 +164,8 @@ def remaining_rows(contacts, members, averages, island):
 
 @kernel
 def deficient(contacts, members, averages):
-    """Whether the rank is less than the number of rows: three contacts that stick on one link, or more, move with six
-    degrees of freedom."""
+    """Whether the rank of S is less than its size: three or more sticking contacts of one link have six degrees of
+    freedom."""
     for a in range(2, members.shape[0]):
         c, others = members[a], 0
         if averages.phase[c] != STICK:
@@ -182,7 +182,7 @@ def deficient(contacts, members, averages):
 
 @kernel
 def integrate_springs(island, n, low_rank, matmuls, tolerance, dt):
-    """y ← ∫(y + βy′), w ← ∫∫(y + βy′); False if the modes cannot be found (never seen)."""
+    """y ← ∫(y + βy′), w ← ∫∫(y + βy′), the integrals of eq. (16); False if the modes cannot be found (never seen)."""
     beta = island.beta
     alike = matmuls == AUTO
     for i in range(1, n):
@@ -202,7 +202,7 @@ def integrate_springs(island, n, low_rank, matmuls, tolerance, dt):
 
 @kernel
 def read_forces(contacts, members, averages, island, n, dt):
-    """λ̄ and λ̿ from the integrals; friction of slipping contacts from their normal forces."""
+    """λ̄ (23) and λ̿ (25) from the integrals; friction of slipping contacts from their normal forces."""
     for a in range(members.shape[0]):
         for r in range(3):
             averages.first[members[a], r] = 0.0
@@ -210,8 +210,8 @@ def read_forces(contacts, members, averages, island, n, dt):
     for i in range(n):
         c, r = members[island.row[i] // 3], island.row[i] % 3
         root = sqrt(contacts.material[c, STIFFNESS])
-        averages.first[c, r] = -root * island.y[i] / dt
-        averages.second[c, r] = -root * island.w[i] * 2.0 / (dt * dt)
+        averages.first[c, r] = -root * island.y[i] / dt  # eq. (23)
+        averages.second[c, r] = -root * island.w[i] * 2.0 / (dt * dt)  # eq. (25)
     for a in range(members.shape[0]):
         c = members[a]
         if averages.phase[c] == SLIP:
@@ -225,8 +225,10 @@ def read_forces(contacts, members, averages, island, n, dt):
 
 @kernel
 def revise(contacts, members, averages, island):
-    """Which contacts slip or open after all, and whether a step too long for their oscillation needs damping; True if
-    the springs must be integrated again."""
+    """Decide which contacts slip or open, and whether a step longer than their oscillation needs damping.
+
+    Returns True if the springs must be integrated again.
+    """
     again, slipping, change, total = False, False, 0.0, 0.0
     for a in range(members.shape[0]):
         c = members[a]
@@ -263,7 +265,7 @@ def revise(contacts, members, averages, island):
 
 @kernel
 def project_on_cone(force, c, mu):
-    """Normal force to zero if it pulls, tangential force scaled back to μ times the normal one (21), (22)."""
+    """Set a pulling normal force to zero, eq. (21), and scale the tangential force back to μ·f_n, eq. (22)."""
     fn = max(0.0, force[c, 0])
     size = sqrt(force[c, 1] * force[c, 1] + force[c, 2] * force[c, 2])
     force[c, 0] = fn

@@ -1,7 +1,7 @@
-"""The dynamics seen from the contacts: p̈ = Υ·λ + p̈_free (Hammoud et al., eqs. 9–11), in groups that do not couple.
+"""The dynamics in contact space, p̈ = Υ·λ + p̈_free (Hammoud et al., eqs. (9)–(11)), in islands that do not couple.
 
-Υ = J·M⁻¹·Jᵀ couples contacts on one tree of bodies, and on trees that touch each other. Contacts fall into islands that
-share nothing, so that a thousand balls on a floor are a thousand problems of size 3, not one of size 3000.
+Υ = J·M⁻¹·Jᵀ couples contacts on one tree of bodies, and on trees that touch each other. Contacts form islands that do
+not couple, so that a thousand balls on a floor are a thousand problems of size 3, not one of size 3000.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from stickslip.dynamics.jacobian import point_acceleration, point_velocity
 
 
 class Islands(NamedTuple):
-    """Contacts in groups that do not couple."""
+    """Contacts in islands that do not couple."""
 
     order: np.ndarray
     """(capacity,) contacts, island by island."""
     start: np.ndarray
-    """(capacity + 1,) where each island begins in ``order``."""
+    """(capacity + 1,) first entry of each island in ``order``."""
     leader: np.ndarray
     """(nv,) scratch: union–find over the trees, named by their first velocity."""
     head: np.ndarray
@@ -79,7 +79,7 @@ def find_islands(support, contacts, islands):
 
 @kernel
 def contact_acceleration(kin, contacts, c):
-    """Rate of change of the relative contact velocity, in the contact frame, from ``kin.total``: J·a + J̇·v.
+    """Rate of change of the relative contact velocity, in the contact frame, from ``kin.total``: J·a + J̇·v of eq. (10).
 
     The contact point p moves with ``drift`` ṗ over both bodies, and the contact frame turns with ω₁ + ``spin``:
     d/dt[n·(v₂(p) − v₁(p))] = n·(a₂ − a₁ + ω₂×(ṗ − v₂) − ω₁×(ṗ − v₁) − (ω₁ + spin)×(v₂ − v₁)).

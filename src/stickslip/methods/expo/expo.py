@@ -1,26 +1,26 @@
 """Expo: exponential integration of stiff viscoelastic contacts (Hammoud, Olivieri, Righetti, Carpentier, Del Prete).
 
-Seen from the n contacts, the motion is p̈ = Υλ + p̈_free, λ = −K·Δp − B·Δṗ (eqs. 9–11). With Υ = J·M⁻¹·Jᵀ and p̈_free
-frozen for one step this is linear, and is integrated exactly, however stiff. What the robot feels are two averages of
-the contact forces (23), (25), inside their friction cones:
+At the n contacts, the motion is p̈ = Υλ + p̈_free, λ = −K·Δp − B·Δṗ (eqs. (2), (9)–(11)). With Υ = J·M⁻¹·Jᵀ and p̈_free
+frozen for one step this is linear and is integrated exactly, however stiff. The robot moves under two averages of the
+contact forces, eqs. (23) and (25), inside their friction cones:
 
-    λ̄  = 1/dt   ∫λ   moves the velocity:       v⁺ = v + dt·(a_free + M⁻¹Jᵀλ̄)
-    λ̿  = 2/dt²  ∫∫λ  moves the configuration:  q⁺ = q ⊕ dt·(v + dt/2·(a_free + M⁻¹Jᵀλ̿))
+    λ̄  = 1/dt   ∫λ    (23)  moves the velocity:       v⁺ = v + dt·(a_free + M⁻¹Jᵀλ̄)                (14), (24)
+    λ̿  = 2/dt²  ∫∫λ   (25)  moves the configuration:  q⁺ = q ⊕ dt·(v + dt/2·(a_free + M⁻¹Jᵀλ̿))     (19), (20), (26)
 
-Exact for constant Υ and p̈_free; these are evaluated where the robot will be in the middle of the step if it moves on as
-it does, which leaves errors of second order from the configuration and of first order from velocities and impacts.
-Sizes: Υ is 3n×3n; islands of contacts that share no moving body are solved one by one. Cost per step: linear in the
-links, cubic in the contacts of an island, or in six times the links that they lie on.
+The step is exact for constant Υ and p̈_free. They are evaluated where the robot would be in the middle of the step at
+its current velocity, which leaves errors of second order from the configuration and of first order from velocities and
+impacts. Sizes: Υ is 3n×3n; islands of contacts that share no moving body are solved one by one. Cost per step: linear
+in the links, cubic in the contacts of an island or in six times the number of their links.
 
 Differs from the paper in: Υ and p̈_free are those of the middle of the step, not of its beginning; a step in which a gap
-would close in free motion is divided there, so that a contact is not seen up to a step late; the averages are from
-the modes of the contact dynamics, in closed form, where all contacts of an island have the same B/K
-(``modes.py``), else from Padé approximants of systems of half the size (``viscoelastic_pade.py``), of an
-order and a number of repetitions that follow from the norm; slipping contacts are integrated again as such instead of
-being clipped (``average_forces.py``); projection scales the tangential force and keeps the normal one, as the
-authors' code does; detection and anchors are updated at the beginning of a step instead of its end (the same thing);
-joint damping, springs, limits and servos are treated implicitly, so that they do not limit dt; contact points on
-spheres and on moving bodies have the acceleration terms of their wandering (``contact_space.py``).
+would close in free motion is divided there, so that a contact is not detected up to a step late; the averages have a
+closed form by the modes of the contact dynamics if all contacts of an island have the same B/K (``modes.py``), and
+otherwise come from Padé approximants of systems of half the size (``viscoelastic_pade.py``), whose order and number of
+repetitions follow from the norm; slipping contacts are integrated again as such instead of being clipped
+(``average_forces.py``); projection scales the tangential force and keeps the normal one, as the authors' code does;
+detection and anchors are updated at the beginning of a step instead of its end, which is equivalent; joint damping,
+springs, limits and servos are treated implicitly, so that they do not limit dt; accelerations of contact points that
+move over the bodies, on spheres and on moving bodies, are included (``contact_space.py``).
 """
 
 from __future__ import annotations
@@ -74,23 +74,38 @@ class ContactWork(NamedTuple):
     island: IslandWork
     averages: Averages
     near: Contacts
-    """What may touch within the step."""
+    """Contacts that may begin within the step."""
 
 
-MOST_PIECES = 10
-"""Into which a step is divided where contacts begin."""
+MOST_SUBSTEPS = 10
+"""Largest number of substeps into which a step is divided where contacts begin."""
 SHORTEST = 1e-9
-"""Of the rest of a step: no piece but the last is shorter."""
+"""Shortest substep but the last, as a fraction of the rest of the step."""
 FAST = 10.0
-"""[m/s] contacts that close faster than this are not foreseen."""
+"""Largest approach velocity of contacts that are predicted [m/s]."""
 HARD = 400.0
-"""[m/s²] nor those that are pressed together harder."""
+"""Largest approach acceleration of contacts that are predicted [m/s²]."""
 TOUCHING = 1e-12
-"""[m] depth at which the next piece begins, so that the contact is found there."""
+"""Depth at which the next substep begins, so that the contact is detected there [m]."""
+
+
+class Settings(NamedTuple):
+    """The options of the method as kernels see them."""
+
+    freeze: float
+    """Where the contact dynamics is linearised, as a fraction of the step: 0 or ½."""
+    substeps: int
+    """Largest number of substeps into which touchdowns divide a step."""
+    passes: int
+    """Largest number of passes over the contacts of an island; 1 projects slipping ones on the cone."""
+    matmuls: int
+    """Order of the Padé approximant, or AUTO or PADE."""
+    tolerance: float
+    """Relative tolerance of the Padé approximants."""
 
 
 class JointWork(NamedTuple):
-    """Scratch per velocity."""
+    """Scratch per joint velocity."""
 
     stiffness: np.ndarray
     damping: np.ndarray
@@ -101,16 +116,16 @@ class JointWork(NamedTuple):
     middle: np.ndarray
     """(nq,) the configuration where Υ and p̈_free are evaluated."""
     q: np.ndarray
-    """(nq,) at the beginning of the step."""
+    """(nq,) configuration at the beginning of the step."""
     v: np.ndarray
-    """(nv,)."""
+    """(nv,) velocity at the beginning of the step."""
     elapsed: np.ndarray
-    """(1,) since the anchors were last moved [s]; part of the memory."""
+    """(1,) time since the anchors were last moved [s]; part of the memory."""
 
 
 @kernel
 def look_ahead(world, work, joints, contacts, ahead, q, v):
-    """Kinematics and contact points after ``ahead`` [s], if all moved on as it does now; gaps and springs stay."""
+    """Kinematics and contact points after ``ahead`` [s] at the current velocity; gaps and springs do not change."""
     integrate(world.tree, q, v, ahead, joints.middle)
     poses_and_velocities(world, work, joints.middle, v)
     for c in range(contacts.found[0]):
@@ -138,7 +153,7 @@ def free_motion(world, work, expo, joints, inputs, dt, q, v):
 
 @kernel
 def islands_fit(world, expo, contacts):
-    """Whether the matrices are large enough; asked before the anchors move, since the step may have to be repeated."""
+    """Whether the matrices are large enough; checked before the anchors move, since the step may be repeated."""
     islands = expo.islands
     for i in range(find_islands(world.support, contacts, islands)):
         if 3 * (islands.start[i + 1] - islands.start[i]) > expo.island.y.shape[0]:
@@ -147,9 +162,10 @@ def islands_fit(world, expo, contacts):
 
 
 @kernel
-def contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt):
+def contact_forces(world, work, expo, contacts, settings, dt):
     """λ̄ and λ̿ of every contact, island by island."""
     support, L, islands = world.support, expo.mass.L, expo.islands
+    passes, matmuls, tolerance = settings.passes, settings.matmuls, settings.tolerance
     for c in range(contacts.found[0]):
         contact_jacobian(support, work.kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, expo.rows)
         eliminate(support, L, c, expo.rows)
@@ -163,7 +179,7 @@ def contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt):
 
 @kernel
 def add_contact_acceleration(world, expo, nc, force, free, out):
-    """out = free + M⁻¹Jᵀλ."""
+    """out = free + M⁻¹Jᵀλ, eq. (13)."""
     support, rows, L = world.support, expo.rows, expo.mass.L
     for d in range(out.shape[0]):
         out[d] = 0.0
@@ -179,12 +195,12 @@ def add_contact_acceleration(world, expo, nc, force, free, out):
 
 
 @kernel
-def accelerate(world, work, expo, joints, contacts, inputs, ahead, passes, matmuls, tolerance, dt, q, v):
-    """``work.acceleration`` under λ̄ and ``joints.mean`` under λ̿."""
-    if ahead > 0.0:
-        look_ahead(world, work, joints, contacts, ahead, q, v)
+def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, q, v):
+    """``work.acceleration`` under λ̄, eq. (24), and ``joints.mean`` under λ̿, eq. (26)."""
+    if settings.freeze > 0.0:
+        look_ahead(world, work, joints, contacts, settings.freeze * dt, q, v)
     free_motion(world, work, expo, joints, inputs, dt, q, v)
-    status = contact_forces(world, work, expo, contacts, passes, matmuls, tolerance, dt)
+    status = contact_forces(world, work, expo, contacts, settings, dt)
     if status != OK:
         return status
     nc = contacts.found[0]
@@ -195,6 +211,7 @@ def accelerate(world, work, expo, joints, contacts, inputs, ahead, passes, matmu
 
 @kernel
 def integrate_state(world, acceleration, mean, dt, q, v):
+    """v⁺ by eq. (24) and q⁺ by eqs. (19), (20), (26)."""
     for d in range(v.shape[0]):
         mean[d] = v[d] + 0.5 * dt * mean[d]
         v[d] += dt * acceleration[d]
@@ -203,7 +220,7 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 
 @kernel
 def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
-    """The time until the first gap closes, as all would move without contact forces, at most ``most`` [s]."""
+    """The time until the first gap closes in motion without contact forces, at most ``most`` [s]."""
     near, first, soon = expo.near, most, False
     find_contacts(world.pairs, work.kin, most * FAST, near)
     contact_velocities(work.kin, near)
@@ -224,9 +241,8 @@ def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
 
 
 @kernel
-def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q, v):
-    """A step, or its part up to the next touchdown; returns (status, length). ``last``: nothing may be left over."""
-    middle, _, passes, matmuls, tolerance = how
+def substep(world, work, expo, joints, contacts, anchors, inputs, settings, last, dt, q, v):
+    """A step, or its part up to the next touchdown; returns (status, length). ``last`` means that all is taken."""
     poses_and_velocities(world, work, q, v)
     status = detect(world, work, contacts)
     if status == OK and not islands_fit(world, expo, contacts):
@@ -237,7 +253,7 @@ def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q
     if not last:
         h = min(dt, max(time_to_touchdown(world, work, expo, joints, inputs, dt, q, v), SHORTEST * dt))
     spring_damper(work.kin, contacts, anchors, joints.elapsed[0])
-    status = accelerate(world, work, expo, joints, contacts, inputs, middle * h, passes, matmuls, tolerance, h, q, v)
+    status = accelerate(world, work, expo, joints, contacts, inputs, settings, h, q, v)
     if status == OK:
         status = bounded(work.acceleration, v, h)
     if status == OK:
@@ -247,13 +263,14 @@ def piece(world, work, expo, joints, contacts, anchors, inputs, how, last, dt, q
 
 
 @kernel
-def step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v):
+def step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, v):
     """One step, divided where a contact begins: the table of contents of the method."""
-    pieces, left = how[1], dt
+    left = dt
     copy_to(q, joints.q)
     copy_to(v, joints.v)
-    for k in range(pieces):
-        status, h = piece(world, work, expo, joints, contacts, anchors, inputs, how, k + 1 == pieces, left, q, v)
+    for k in range(settings.substeps):
+        last = k + 1 == settings.substeps
+        status, h = substep(world, work, expo, joints, contacts, anchors, inputs, settings, last, left, q, v)
         if status != OK:
             copy_to(joints.q, q)
             copy_to(joints.v, v)
@@ -265,10 +282,10 @@ def step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v):
 
 
 @kernel
-def advance(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v, n):
+def advance(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
     for k in range(n):
-        status = step(world, work, expo, joints, contacts, anchors, inputs, how, dt, q, v)
+        status = step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, v)
         if status != OK:
             return status, k
     return OK, n
@@ -333,32 +350,31 @@ class Expo(Viscoelastic):
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
         chosen = self.options
-        self.how = (
-            0.5 if chosen.freeze == "middle" else 0.0,
-            MOST_PIECES if chosen.landing == "divide" else 1,
-            MOST_PASSES if chosen.slip == "solve" else 1,
-            ORDERS[chosen.matmuls] if isinstance(chosen.matmuls, str) else chosen.matmuls,
-            chosen.tolerance,
+        self.settings = Settings(
+            freeze=0.5 if chosen.freeze == "middle" else 0.0,
+            substeps=MOST_SUBSTEPS if chosen.landing == "divide" else 1,
+            passes=MOST_PASSES if chosen.slip == "solve" else 1,
+            matmuls=ORDERS[chosen.matmuls] if isinstance(chosen.matmuls, str) else chosen.matmuls,
+            tolerance=chosen.tolerance,
         )
-        """Where to linearise (part of a step), most pieces of a step, passes over the contacts, order and tolerance."""
         stiffness, damping, free, mean = np.zeros((4, model.nv))
         middle, q = np.zeros((2, model.nq))
         self.joints = JointWork(stiffness, damping, free, mean, middle, q, np.zeros(model.nv), np.zeros(1))
         self._make_work(len(self._buffer.pair), 3 * min(8, len(self._buffer.pair)))
 
     def _make_work(self, contacts: int, rows: int) -> None:
-        """Scratch for so many contacts, and so many rows in one island."""
+        """Allocate scratch for a number of contacts and a number of rows in one island."""
         self.expo = ContactWork(
             mass=make_data(self.model).mass,
             rows=make_contact_rows(self.model.support, contacts),
             islands=make_islands(self.model.nv, contacts),
             island=make_island_work(rows),
             averages=make_averages(contacts),
-            near=make_contacts(max(contacts, total(self.world.pairs))),  # nothing grows this one: all may be near
+            near=make_contacts(max(contacts, total(self.world.pairs))),  # never grows; all pairs may be near
         )
 
     def grow(self) -> None:
-        """After CONTACTS_FULL: either the buffer of contacts or the matrix of an island was too small."""
+        """Grow what was too small after CONTACTS_FULL: the buffer of contacts or the matrices of an island."""
         rows = len(self.expo.island.y)
         if len(self.contacts) > len(self._buffer.pair):
             self.contacts.grow()
@@ -367,14 +383,14 @@ class Expo(Viscoelastic):
         self._make_work(len(self._buffer.pair), rows)
 
     def _fit_work(self) -> None:
-        """The buffer of contacts may have grown elsewhere: in an observation, in a Python collision function."""
+        """Grow the scratch if the buffer of contacts has grown in an observation or a Python collision function."""
         if len(self._buffer.pair) > len(self.expo.averages.phase):
             self._make_work(len(self._buffer.pair), len(self.expo.island.y))
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         self._fit_work()
         memory = (self.expo, self.joints, self._buffer, self.anchors)
-        return advance(self.world, self.work, *memory, inputs, self.how, self.dt, state.q, state.v, n)
+        return advance(self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v, n)
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
@@ -386,11 +402,10 @@ class Expo(Viscoelastic):
         spring_damper(self.work.kin, self._buffer, self.anchors, self.joints.elapsed[0])
 
     def _solve(self, sim) -> None:
-        """For a Python collision function, whose contacts nobody can foresee: the step is not divided."""
-        middle, _, passes, matmuls, tolerance = self.how
+        """Accelerations of a step that is not divided: contacts of a Python collision function cannot be predicted."""
         status = accelerate(
             self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs,
-            middle * self.dt, passes, matmuls, tolerance, self.dt, sim.state.q, sim.state.v,
+            self.settings, self.dt, sim.state.q, sim.state.v,
         )  # fmt: skip
         if status != OK:
             self.work.acceleration[:] = np.nan

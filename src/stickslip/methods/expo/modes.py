@@ -1,21 +1,21 @@
 """Averages of a viscoelastic system over a step, by its modes: exact for any step and any stiffness.
 
-In scaled coordinates y = K^½·Δp the contact dynamics (Hammoud et al., eq. 11) reads
+In scaled coordinates y = K^½·Δp the contact dynamics (Hammoud et al., eq. (11)) reads
 
     y″ = −S·y − β·S·y′ + c,    S = K^½·Υ·K^½ (symmetric, positive semidefinite),    β = B/K, the same for all contacts.
 
-In the eigenbasis of S every mode is a damped oscillator with closed-form integrals (``oscillator.py``); a singular S is
-nothing special. With g = G₀, G₁, … of a mode, σ its eigenvalue, d = βσ and Bₖ = Gₖ + βGₖ₋₁, the integrated equation of
-motion turns the two averages of the force (eqs. 23 and 25) into
+In the eigenbasis of S every mode is a damped oscillator with closed-form integrals (``oscillator.py``), also if S is
+singular. With g = G₀, G₁, … of a mode, σ its eigenvalue, d = βσ and Bₖ = Gₖ + βGₖ₋₁, the integrated equation of motion
+turns the two averages of the force, eqs. (23) and (25), into
 
     ∫(y + βy′)  = y₀·g  + w₀·B₁ + c·B₂
     ∫∫(y + βy′) = y₀·G₁ + w₀·B₂ + c·B₃
 
-where no difference of large numbers is left.
+which contain no differences of large numbers.
 
-Several contacts on one link move with six degrees of freedom: the rank r of S is then less than its size n. A pivoted
-Cholesky factor S = R·Rᵀ (n×r) leads to the modes of the small RᵀR = V·Λ·Vᵀ, and f(S)·x = f(0)·x + R·V·φ(Λ)·Vᵀ·Rᵀ·x with
-φ(σ) = (f(σ) − f(0))/σ. The integrated equation gives these, too, without a difference: (Gₖ − Gₖ(0))/σ = −Bₖ₊₂.
+Several contacts on one link move with six degrees of freedom, so that the rank r of S is less than its size n. A
+pivoted Cholesky factor S = R·Rᵀ (n×r) gives the modes of the small RᵀR = V·Λ·Vᵀ, and f(S)·x = f(0)·x + R·V·φ(Λ)·Vᵀ·Rᵀ·x
+with φ(σ) = (f(σ) − f(0))/σ. The integrated equation gives φ without a difference too: (Gₖ − Gₖ(0))/σ = −Bₖ₊₂.
 
 Cost: a symmetric eigenvalue problem of size n, or one of size r and n·r² for the factor.
 """
@@ -29,12 +29,15 @@ from stickslip.math.eigen import from_modes, to_modes
 from stickslip.methods.expo.oscillator import response
 
 RANK = 1e-13
-"""What is left of the largest diagonal entry when the factor is complete."""
+"""Fraction of the largest diagonal entry below which the remainder counts as zero and the factor as complete."""
 
 
 @kernel
 def modal_averages(S, n, beta, h, basis, y, w, c):
-    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; S[:n, :n] is lost. False: no convergence."""
+    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; S[:n, :n] is overwritten.
+
+    Returns False if the eigenvalue iteration does not converge.
+    """
     rotations = to_modes(S, n, basis, y, w, c)
     if rotations < 0:
         return False

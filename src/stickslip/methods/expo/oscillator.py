@@ -6,7 +6,8 @@ With G₁ = ∫₀ʰg, G₂ = ∫G₁, … the motion y″ = −σ·y − d·y�
     ∫y    = y₀·(h − σG₂) + w₀·G₁ + c·G₂
     ∫∫y   = y₀·(h²/2 − σG₃) + w₀·G₂ + c·G₃
 
-valid for σ = 0, underdamped, critical and overdamped. Three ways to evaluate them, each where it loses no digits:
+valid for σ = 0, underdamped, critical and overdamped motion. They are evaluated in three ways, each where it loses no
+digits:
 
 * short steps (σh² ≤ 1, dh ≤ 2): the power series of g;
 * two well separated real roots r: Gₖ = hᵏ·(φₖ(r₁h) − φₖ(r₂h)) / (r₁ − r₂), φₖ(x) = Σ xʲ/(j + k)!;
@@ -22,7 +23,7 @@ import numpy as np
 from stickslip._jit import kernel
 
 TERMS = 34
-"""Of the power series: enough for 1e-16 where σh² ≤ 1 and dh ≤ 2."""
+"""Terms of the power series, enough for 1e-16 if σh² ≤ 1 and dh ≤ 2."""
 INVERSE = np.array([0.0] + [1.0 / k for k in range(1, TERMS + 6)])
 """1/k: multiplying is four times faster than dividing."""
 FACTORIAL = np.array([1.0 / factorial(k + 5) for k in range(15)])

@@ -1,24 +1,25 @@
-"""Averages of a viscoelastic system over a step by Padé approximants, with systems of half the size only.
+"""Averages of a viscoelastic system over a step by Padé approximants, with linear systems of half the size.
 
 As in ``modes.py``, but every contact may have its own ratio β = B/K:
 
     y″ = −S·y − S·β·y′ + c,   wanted: ∫(y + βy′) and ∫∫(y + βy′) over [0, h].
 
-With P₁ = ∫y and P₂ = ∫P₁ the first-order system for (y, w, P₁, P₂, 1) is the augmented one of Hammoud et al., eq. (30).
-A Padé approximant of its exponential is a product of Cayley factors (``pade.py``), and in the system of each pole,
-(1 − εÂ)·r = z with ε = h/(mρ), everything but w eliminates itself:
+With P₁ = ∫y and P₂ = ∫P₁ the first-order system for (y, w, P₁, P₂, 1) is the augmented one of Hammoud et al., eqs. (29)
+and (30). A Padé approximant of its exponential, eq. (31), is a product of Cayley factors (``pade.py``). In the system
+of each pole, (1 − εÂ)·r = z with ε = h/(mρ), everything but w is eliminated in closed form:
 
     (1 + S·(εβ + ε²))·r_w = z_w + ε·c − ε·S·z_y,    r_y = z_y + ε·r_w,    r_P₁ = z_P₁ + ε·r_y,    r_P₂ = z_P₂ + ε·r_P₁.
 
-No matrix product is needed at any order. The scaled coordinates are the balancing: S is symmetric, so that its rows
-and columns have equal norms, and the scale between positions and velocities that is left gives ‖A‖ ≤ √‖S‖ + β‖S‖.
+No matrix product is needed at any order. The scaled coordinates balance the system: S is symmetric, so that its rows
+and columns have equal norms, and the remaining scale between positions and velocities gives ‖A‖ ≤ √‖S‖ + β‖S‖.
 
-The approximant is applied m times, in proportion to ‖hA‖: much where a contact is heavily overdamped beside others that
-are not. Where squaring the dense exponential of eq. (30), of size 2n + 3, costs less (beyond ‖hA‖ ≈ 100 to 500), that
-is done instead (``expm.py``), at a cost that grows with log₂‖hA‖: a step never hangs, however large the damping.
+The approximant is applied m times, in proportion to ‖hA‖, which is large if a contact is heavily overdamped beside
+others that are not. If squaring the dense exponential of eq. (30), of size 2n + 3, costs less (beyond ‖hA‖ ≈ 100 to
+500), that is done instead (eq. (32), ``expm.py``). Its cost grows with log₂‖hA‖ only, so that no damping makes a step
+hang.
 
-Differs from the paper in: the structure above (there: a dense matrix of size 2n + 3, balanced by iteration, always);
-where a tolerance is given, degree and repetitions or squarings follow from the norm.
+Differs from the paper in: the structure above (the paper always uses a dense matrix of size 2n + 3, balanced by
+iteration); if a tolerance is given, degree and repetitions or squarings follow from the norm.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ from stickslip.math.linear import lu_factor, lu_solve
 from stickslip.math.pade import DEGREE, DEGREES, POLES, repetitions
 
 SQUARE = 0
-"""Instead of a number of repetitions: the dense exponential by squaring."""
+"""Value for the number of repetitions that selects the dense exponential by squaring."""
 DENSE_TOLERANCE = 1e-15
-"""Of the dense exponential: its cost hardly depends on it."""
+"""Tolerance of the dense exponential, whose cost hardly depends on it."""
 
 
 class PadeWork(NamedTuple):
@@ -45,23 +46,23 @@ class PadeWork(NamedTuple):
     real: np.ndarray
     """(n, n) the system of the real pole, factored."""
     complex: np.ndarray
-    """(6, n, n) the systems of the complex poles."""
+    """(6, n, n) the systems of the complex poles, factored."""
     pivot: np.ndarray
-    """(7, 2n + 3)."""
+    """(7, 2n + 3) row exchanges of the factors."""
     state: np.ndarray
     """(4, n) y, w, P₁, P₂."""
     force: np.ndarray
     """(n,) S·y."""
     solution: np.ndarray
-    """(n,) of the real pole."""
+    """(n,) solution of the system of the real pole."""
     solutions: np.ndarray
-    """(n,) of a complex one."""
+    """(n,) solution of the system of a complex pole."""
     dense: np.ndarray
     """(8, 2n + 3, 2n + 3) eq. (30), its powers, and scratch of its exponential."""
     columns: np.ndarray
-    """(2, 2n + 3, 2) of that exponential, and scratch."""
+    """(2, 2n + 3, 2) last two columns of that exponential, and scratch."""
     scale: np.ndarray
-    """(2n + 3,) of its balancing."""
+    """(2n + 3,) scales of its balancing."""
 
 
 def make_pade_work(n: int) -> PadeWork:
@@ -81,7 +82,7 @@ def make_pade_work(n: int) -> PadeWork:
 
 @kernel
 def balanced_norm(S, n, beta, h):
-    """A bound of ‖h·Â‖: of the balanced A = [0 1; −S −Sβ], and 1 for the chain of integrals y → P₁ → P₂ behind it."""
+    """A bound of ‖h·Â‖: that of the balanced A = [0 1; −S −Sβ], or 1 for the chain of integrals y → P₁ → P₂."""
     norm, ratio = 0.0, 0.0
     for i in range(n):
         total = 0.0
@@ -96,11 +97,11 @@ def balanced_norm(S, n, beta, h):
 def choose(norm, tolerance, n):
     """(row of DEGREES, repetitions or SQUARE) of least cost for a relative tolerance; cost in real multiply–adds.
 
-    The smallest of the wanted integrals is h⁴/24 of an acceleration: its error must be that much smaller. Degree 1 is
-    left out: it has the integrals of a constant acceleration wrong.
+    The smallest of the integrals is h⁴/24 of an acceleration, and the error must be smaller by that factor. Degree 1 is
+    excluded because it gets the integrals of a constant acceleration wrong.
     """
     if not norm < np.inf:
-        return 1, 1  # nothing can be made of it
+        return 1, 1  # the result is not finite in any case
     row, times, least = 1, 1.0, np.inf
     for k in range(1, len(DEGREES)):
         m = repetitions(k, norm, tolerance / 24.0)
@@ -118,7 +119,7 @@ def choose(norm, tolerance, n):
 def pade_averages(S, n, beta, h, row, times, pade, y, w, c):
     """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; ``beta`` (n,), ``row`` of DEGREES.
 
-    ``times``: repetitions, or SQUARE, which chooses its own degree.
+    ``times`` is the number of repetitions, or SQUARE, which chooses its own degree.
     """
     if times == SQUARE:
         dense_averages(S, n, beta, h, pade, y, w, c)
@@ -198,9 +199,9 @@ def complex_factor(S, n, tau, pole, k, pade, c):
 
 @kernel
 def dense_averages(S, n, beta, h, pade, y, w, c):
-    """The same from the last two columns of the exponential of eq. (30), which are ∫x and ∫∫x of x = (y, y′).
+    """The same by eq. (29): the last two columns of the exponential of eq. (30) are ∫x and ∫∫x of x = (y, y′).
 
-    Its rows are y, y′, then 1, t and t²/2 of the polynomial that drives them: c, then the start (y, w).
+    Its rows are y, y′, then 1, t and t²/2 of the polynomial that drives them: c, then the initial values (y, w).
     """
     A, X, size = pade.dense[0], pade.columns[0], 2 * n + 3
     work = ExpmWork(

@@ -1,11 +1,11 @@
-"""Implicit Euler: everything, contact forces included, is taken at the end of the step.
+"""Implicit Euler: all forces, including contact forces, are evaluated at the end of the step.
 
     M(q⁺)·(v⁺ − v)/dt + b(q⁺, v⁺) = τ(q⁺, v⁺) + J(q⁺)ᵀ·λ(q⁺, v⁺),    q⁺ = q ⊕ dt·v⁺
 
-solved for the nv velocities v⁺ by Newton's method with the exact Jacobian: ``newton.py``. First order, stable for any
-dt on linear springs and dampers, dissipative. A step whose iteration does not converge, or leads to another turn of a
-joint, is made of shorter ones (counted: ``divided``); where even the shortest does not, the best velocities are used
-and the step is counted as ``unconverged``.
+This is solved for the nv velocities v⁺ by Newton's method with the exact Jacobian (``implicit_step.py``). The method is
+of first order, dissipative, and stable for any dt on linear springs and dampers. A step whose iteration does not
+converge, or leads to another turn of a joint, is divided into shorter ones (counted in ``divided``). If even the
+shortest does not converge, the best velocities are used and the step is counted in ``unconverged``.
 
 Paper: Hammoud et al., "Exponential integration for efficient and accurate multi-body simulation with stiff
 viscoelastic contacts", method Eul-imp of section VI. Differs from it in: the unknowns are v⁺ alone instead of (q⁺, v⁺);
@@ -44,14 +44,14 @@ from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, detec
 from stickslip.model.model import Model, State
 
 DIVISIONS = 6
-"""A step that does not converge is divided, into up to 2⁶ shorter ones."""
+"""A step that does not converge is divided into up to 2⁶ shorter ones."""
 
 
 @kernel
 def step(world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v):
-    """One step: solve for its end, let the anchors follow, go there.
+    """One step: solve for the state at its end, move the anchors, and go there.
 
-    Where the iteration does not converge, the step is made of two, four, … shorter ones, up to 2^DIVISIONS.
+    If the iteration does not converge, the step is divided into two, four, … shorter ones, up to 2^DIVISIONS.
     """
     copy_to(q, report.q)
     copy_to(v, report.v)
@@ -90,7 +90,7 @@ def step(world, work, contacts, anchors, start, inputs, der, newton, report, tol
 
 @kernel
 def begin(world, work, contacts, anchors, start, q, v):
-    """What the first step must know of the contacts at its beginning; later ones know it from the step before."""
+    """Store the contacts at the beginning of the first step; later steps know them from the step before."""
     update_kinematics(world, work, q, v)
     status = detect(world, work, contacts)
     if status == OK:
@@ -149,9 +149,9 @@ class ImplicitEuler(Viscoelastic):
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # never full in mid-step
+        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # never fills during a step
         self.start = np.zeros(len(self.anchors.active))
-        """(pairs,) gaps at the beginning of the step, 0 where open [m]."""
+        """(pairs,) gaps at the beginning of the step [m], 0 for open contacts."""
         self.derivatives, self.newton, self.report = make_derivatives(model), make_newton(model), make_report(model)
 
     @property
@@ -168,7 +168,7 @@ class ImplicitEuler(Viscoelastic):
 
     @property
     def divided(self) -> int:
-        """Steps so far that were made of shorter ones."""
+        """Number of steps so far that were divided into shorter ones."""
         return int(self.report.tally[DIVIDED])
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
@@ -178,6 +178,6 @@ class ImplicitEuler(Viscoelastic):
         return advance(self.world, self.work, *memory, *scratch, *options, state.q, state.v, n)
 
     def _formulate(self, sim) -> None:
-        """For the eye: the forces of the law at this state, with a copy of its memory."""
+        """Fills in the contact forces at this state, with a copy of the anchors, for display; steps do not use them."""
         copy = Anchors(*(array.copy() for array in self.anchors))
         spring_damper(self.work.kin, self.contacts.arrays, copy, 0.0)

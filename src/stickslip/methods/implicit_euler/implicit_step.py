@@ -3,17 +3,17 @@
     r(v⁺) = M(q⁺)·(v⁺ − v)/dt + b(q⁺, v⁺) − τ(q⁺, v⁺) − J(q⁺)ᵀ·λ(q⁺, v⁺) = 0,    q⁺ = q ⊕ dt·v⁺
     dr/dv⁺ = M/dt + ∂r/∂v + dt·∂r/∂q·T(dt·v⁺)        T: right Jacobian of the exponential map
 
-M: mass matrix, b: gravity, centrifugal and Coriolis forces, τ: actuators, springs, limits, damping, applied forces;
-λ: the contact law. The unknowns are the nv velocities. One iteration is one inverse dynamics, its derivatives
-(projected in one pass, T and dt folded into the columns), and one dense solve; contacts are detected anew in each.
-Cost: links·depth for the matrix, a constant per contact with the world, up to nv³/3 for the solve.
+M: mass matrix, b: gravity, centrifugal and Coriolis forces, τ: actuators, springs, limits, damping, applied forces; λ:
+contact forces. The unknowns are the nv velocities. One iteration consists of inverse dynamics, its derivatives (in one
+pass, with T and dt folded into the columns) and one dense solve; contacts are detected anew in each iteration. Cost:
+links·depth for the matrix, a constant per contact with the world, up to nv³/3 for the solve.
 
 The residual is a relative error of velocity:
 
     max_d dt·|r_d|/M_dd  /  (max_d |v⁺_d| + max_d dt·(sum of the sizes of the terms of r_d)/M_dd)
 
-or, if that is smaller, ten times Newton's step over the same: on very stiff contacts round-off in positions alone makes
-forces larger than the first of the two allows, though it hardly moves the velocities.
+or, if that is smaller, ten times Newton's step over the same denominator. In very stiff contacts round-off of positions
+alone causes forces larger than the first measure tolerates, although it hardly changes the velocities.
 
 Derivatives: see ``dynamics/derivatives.py``. Line search: Matthies & Strang, "The solution of nonlinear finite element
 equations", IJNME 14, 1979.
@@ -49,31 +49,31 @@ from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 from stickslip.model.model import Model
 
 SHORTENINGS = 20
-"""How often Newton's step may be shortened."""
+"""Largest number of times that Newton's step is shortened."""
 FREEZE, THAW = 5, 10
-"""Iterations between which friction is linearised with its size held: less exact, but it does not jump to and fro."""
+"""Iterations between which friction is linearised with constant size, which is less exact but avoids cycling."""
 FINER = 10.0
-"""How often Newton's step must go into the tolerated error of velocity to count as one."""
+"""Factor of Newton's step in the second measure of the residual (see above)."""
 LEAP = 1.0
-"""[rad] how far a joint may turn in a step beyond what its velocity at the beginning leads to."""
+"""Largest rotation of a joint in a step beyond that of its initial velocity [rad]."""
 ITERATIONS, UNCONVERGED, DIVIDED = 0, 1, 2
 
 
 class Newton(NamedTuple):
-    """The iteration's own arrays."""
+    """Arrays of the iteration."""
 
     q: np.ndarray
-    """(nq,) q⁺ of the present guess."""
+    """(nq,) q⁺ of the current guess."""
     v: np.ndarray
-    """(nv,) v⁺ of the present guess."""
+    """(nv,) v⁺ of the current guess."""
     from_: np.ndarray
-    """(nv,) the guess from which a line is searched."""
+    """(nv,) the guess at which the line search starts."""
     best: np.ndarray
     """(nv,) the best guess so far."""
     r: np.ndarray
     """(nv,) residual [N, N m]."""
     terms: np.ndarray
-    """(nv,) sum of the sizes of its terms [N, N m]."""
+    """(nv,) sum of the absolute values of its terms [N, N m]."""
     step: np.ndarray
     """(nv,) Newton's step [m/s, rad/s]."""
     weight: np.ndarray
@@ -81,7 +81,7 @@ class Newton(NamedTuple):
     A: np.ndarray
     """(nv, nv) dr/dv⁺."""
     columns: np.ndarray
-    """(3, nv, 6) displacement, velocity and acceleration that a unit of v⁺ brings: see dynamics.derivatives.project."""
+    """(3, nv, 6) displacement, velocity and acceleration per unit of v⁺: see ``dynamics.derivatives.project``."""
     blocks: np.ndarray
     """(5, 3, 3) scratch."""
     turn: np.ndarray
@@ -89,16 +89,16 @@ class Newton(NamedTuple):
 
 
 class Report(NamedTuple):
-    """How it went."""
+    """Statistics of the iteration, and the state at which the last step began."""
 
     tally: np.ndarray
-    """(3,) iterations of the last step; steps that did not converge; steps that were divided."""
+    """(3,) iterations of the last step; number of steps that did not converge; number of steps that were divided."""
     residual: np.ndarray
-    """(1,) of the last step."""
+    """(1,) residual of the last step."""
     q: np.ndarray
-    """(nq,) where the last step began, to go back to."""
+    """(nq,) configuration at the beginning of the last step, restored if it fails."""
     v: np.ndarray
-    """(nv,)."""
+    """(nv,) velocity there."""
 
 
 def make_newton(model: Model) -> Newton:
@@ -125,7 +125,7 @@ def make_report(model: Model) -> Report:
 
 @kernel
 def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, v):
-    """newton.r at the guess newton.v of the velocities that end a step from (q, v); all kinematics at its end."""
+    """newton.r at the guess newton.v of the velocities at the end of a step from (q, v); kinematics end there too."""
     integrate(world.tree, q, newton.v, dt, newton.q)
     update_kinematics(world, work, newton.q, newton.v)
     status = detect(world, work, contacts)
@@ -158,7 +158,7 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
 
 @kernel
 def load(world, work, contacts, anchors, start, inputs, der, newton, exact, dt):
-    """How external forces and contacts with the world depend on the motion, and all sums over subtrees."""
+    """Compute how external forces and contacts with the world depend on the motion, and all sums over subtrees."""
     unload(der)
     load_wrenches(work.kin, inputs.wrench, der)
     B = newton.blocks
@@ -180,11 +180,11 @@ def weigh(world, work, der, newton, dt):
 
 @kernel
 def measure(newton):
-    """(largest dt·|r_d|/M_dd [m/s, rad/s], the same relative to velocities and forces)."""
+    """(largest dt·|r_d|/M_dd [m/s, rad/s], its ratio to the velocities and forces as defined above)."""
     most, fastest, strongest = 0.0, 0.0, 0.0
     for d in range(newton.r.shape[0]):
         size = newton.weight[d] * abs(newton.r[d])
-        if most == most and not size <= most:  # once it is not a number, it stays so
+        if most == most and not size <= most:  # NaN stays NaN
             most = size
         fastest = max(fastest, abs(newton.v[d]))
         strongest = max(strongest, newton.weight[d] * newton.terms[d])
@@ -195,7 +195,7 @@ def measure(newton):
 
 @kernel
 def linearise(world, work, contacts, anchors, start, inputs, der, newton, exact, dt, q):
-    """newton.A = dr/dv⁺ at the guess last evaluated; ``load`` comes first."""
+    """newton.A = dr/dv⁺ at the guess last evaluated; call ``load`` first."""
     tree, kin, A, B = world.tree, work.kin, newton.A, newton.blocks
     joint_columns(tree, world.inertia, newton.v, work.acceleration, kin, der)
     columns_of_v(tree, kin.S, der, newton, dt)
@@ -211,7 +211,7 @@ def linearise(world, work, contacts, anchors, start, inputs, der, newton, exact,
 
 @kernel
 def columns_of_v(tree, S, der, newton, dt):
-    """What a unit of each end velocity brings: columns of ∂/∂q times dt·T, plus those of ∂/∂v, plus 1/dt of ∂/∂a."""
+    """Columns of d/dv⁺: those of ∂/∂q times dt·T, plus those of ∂/∂v, plus 1/dt of ∂/∂a."""
     C, T, one, two, rate = newton.columns, newton.turn, der.carried, der.carried2, der.rate
     for d in range(S.shape[0]):
         for i in range(6):
@@ -241,7 +241,7 @@ def columns_of_v(tree, S, der, newton, dt):
 
 @kernel
 def newton_step(world, work, contacts, anchors, start, inputs, der, newton, exact, dt, q):
-    """newton.step = (dr/dv⁺)⁻¹·r at the guess last evaluated; returns 1 where there is none."""
+    """newton.step = (dr/dv⁺)⁻¹·r at the guess last evaluated; returns 1 if the matrix is singular."""
     load(world, work, contacts, anchors, start, inputs, der, newton, exact, dt)
     linearise(world, work, contacts, anchors, start, inputs, der, newton, exact, dt, q)
     copy_to(newton.r, newton.step)
@@ -266,8 +266,10 @@ def largest(a):
 
 @kernel
 def leaps(tree, v0, v1, dt):
-    """Whether a joint turns much further with the velocity v1 than with v0: such a solution is one of many, as those of
-    sin x = c are, and not the one that follows from the beginning of the step."""
+    """Whether a joint turns much further with the velocity v1 than with v0.
+
+    Such a solution is one of many, like those of sin x = c, and not the one that continues the motion.
+    """
     for j in range(tree.joint_type.shape[0]):
         kind, d = tree.joint_type[j], tree.joint_v[j]
         if kind == SLIDE:
@@ -281,25 +283,25 @@ def leaps(tree, v0, v1, dt):
 
 @kernel
 def shorter(newton, s0, size, new_size):
-    """By how much to shorten Newton's step after a look at its end; 1 where it is good as it is.
+    """Factor by which to shorten Newton's step after evaluating its end; 1 to accept it.
 
-    The measure is s = step·r, which falls from s₀ > 0 to 0 at the best point of the line: it is the slope of the
-    energy that an implicit step makes least. The size of r would be a poor guide: where a contact closes it grows at
-    once, though the way leads there.
+    The measure is s = step·r, the slope of the energy that an implicit step minimises; it falls from s₀ > 0 to 0 at the
+    best point of the line. The size of r would be a poor measure: it grows at once where a contact closes, although the
+    solution lies beyond.
     """
     s = dot(newton.step, newton.r)
     if s >= -0.8 * s0 or s0 <= 0.0 or new_size < 0.9 * size:
         return 1.0
-    share = s0 / (s0 - s)  # where a straight line from s₀ to s meets zero
+    share = s0 / (s0 - s)  # the zero of the straight line from s₀ to s
     return min(0.9, max(0.1, share)) if share == share else 0.1
 
 
 @kernel
 def solve(world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v):
-    """newton.v and newton.q: the velocities and the configuration that end a step from (q, v).
+    """newton.v and newton.q: velocities and configuration at the end of a step from (q, v).
 
-    report.residual[0] tells whether it has succeeded; where not, the best guess is left. The loop goes from guess to
-    guess, so that ``evaluate`` stands in one place: it is compiled where it stands.
+    report.residual[0] says whether it has succeeded; if not, the best guess remains. The loop calls ``evaluate`` in one
+    place only, because each call is compiled inline.
     """
     copy_to(v, newton.v)
     size, least, s0, fraction = 0.0, 0.0, 0.0, 1.0
@@ -313,7 +315,7 @@ def solve(world, work, contacts, anchors, start, inputs, der, newton, report, to
             weigh(world, work, der, newton, dt)
         new_size, residual = measure(newton)
         if iterations == 0:
-            if residual != residual:  # no velocity will mend this; the accelerations say whose
+            if residual != residual:  # NaN: no velocity helps; the accelerations show where it comes from
                 copy_to(newton.r, work.acceleration)
                 return DIVERGED
             least = residual

@@ -1,28 +1,29 @@
-"""Spring–damper contacts at the end of an implicit step: their forces, and the exact derivatives of these.
+"""Spring–damper contacts at the end of an implicit step: their forces and the exact derivatives of the forces.
 
-The law is that of ``spring_damper.py``, at the end of the step, with the anchors of its beginning, which stay as they
-are: an iteration may look at many ends of a step before it settles on one. In the contact frame
+The law is that of ``spring_damper.py`` at the end of the step. The anchors are those of its beginning and do not move,
+because an iteration evaluates many trial states. In the contact frame
 
     λ_n = max(0, −K·(gap − rest) − B·(gap − gap₀)/dt),   g = −K·s − B·ṗ_t,   λ_t = g or, where |g| > μ·λ_n, μ·λ_n·g/|g|
 
-with gap₀ ≤ 0 the gap at the beginning, 0 if the contact was open then; and the stretch s = (p − p₀)_t of a point,
-s = s₀ + dt·ṗ_t of a rolling sphere, s = 0 where the contact is new.
+with gap₀ ≤ 0 the gap at the beginning, 0 if the contact was open then. The stretch is s = (p − p₀)_t for a point,
+s = s₀ + dt·ṗ_t for a rolling sphere, and s = 0 for a new contact.
 
 Let body 2 be displaced by ξ = (v, ω) at the contact point p and its spatial velocity change by ξ × V₂ + η; ω_rel is the
-angular velocity of body 2 against body 1. Then, with δn the turn of the normal and δp the way of the contact point,
+angular velocity of body 2 relative to body 1. With δn and δp the changes of the normal and of the contact point,
 
     δf = P·δp + D·(ω_rel × δp + ω × v₂ + v × ω₂ + η_lin) + N·δn,    δm = δp × f
 
-where P = ∂f/∂p, D = ∂f/∂ṗ and N = ∂f/∂n (3×3, world axes, body 1 at rest). Where body 1 is flat, δn = 0 and
-δp = v − r·n × ω, r the radius (0 for a point); elsewhere see ``turning_normals.py``.
+where P = ∂f/∂p, D = ∂f/∂ṗ and N = ∂f/∂n (3×3, world axes, body 1 at rest). If body 1 is flat, δn = 0 and
+δp = v − r·n × ω with the radius r (0 for a point); otherwise see ``turning_normals.py``.
 
-Body 1 moves the contact the other way and carries it along: δW = ξ₁ ×* W + E(ξ₂ − ξ₁), nothing but ξ ×* W where it
-moves both. Contacts with the world add a 6×6 stiffness and damping to their link, at a cost that does not depend on the
-depth of the tree; those between two moving links go straight into the matrix.
+A displacement of body 1 acts with the opposite sign and carries the contact along: δW = ξ₁ ×* W + E(ξ₂ − ξ₁), which is
+ξ ×* W if both bodies move alike. Contacts with the world add a 6×6 stiffness and damping to their link, at a cost that
+does not depend on the depth of the tree. Those between two moving links are added to the matrix directly.
 
-Differs from ``spring_damper.py`` in: the normal damper sees the mean rate of compression over the step instead of ġap
-at its end. With ġap the force would jump by B·ġap where the surfaces meet, and an implicit equation whose force jumps
-need not have a solution. The two are the same where a contact lasts and its point moves along a straight line.
+Differs from ``spring_damper.py`` in: the normal damper uses the mean rate of compression over the step instead of ġap
+at its end. With ġap the force would jump by B·ġap where the surfaces meet, and an implicit equation with a
+discontinuous force need not have a solution. The two are equal if the contact persists and its point moves along a
+straight line.
 """
 
 from __future__ import annotations
@@ -45,13 +46,13 @@ from stickslip.methods.soft.spring_damper import hold
 
 @kernel
 def begin_contacts(kin, contacts, anchors, start):
-    """Keep the gaps at the beginning of a step, ``start`` (pairs,) ≤ 0 [m]; anchor contacts that have no anchor yet."""
+    """Store the gaps at the beginning of a step, ``start`` (pairs,) ≤ 0 [m]; anchor contacts without an anchor."""
     for k in range(start.shape[0]):
         start[k] = 0.0
     for c in range(contacts.found[0]):
         k = contacts.pair[c]
         start[k] = min(0.0, contacts.gap[c])
-        if contacts.gap[c] < 0.0 and anchors.active[k] == 0:  # after a start, or in a state that was set
+        if contacts.gap[c] < 0.0 and anchors.active[k] == 0:  # at the start, or after the state was set
             hold(kin, contacts, anchors, c, k, 0.0, 0.0)
 
 
@@ -59,7 +60,7 @@ def begin_contacts(kin, contacts, anchors, start):
 def slopes(contacts, anchors, c, dt):
     """(k_n, k_t, b_t): stiffness of contact c along the normal, stiffness and damping in the tangent plane."""
     K, B = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
-    if anchors.active[contacts.pair[c]] == 0:  # new: no stretch, and where springs rest at detection no spring yet
+    if anchors.active[contacts.pair[c]] == 0:  # new: no stretch, and no spring if springs rest at detection
         return (0.0 if anchors.at_detection[0] != 0 else K) + B / dt, 0.0, B
     if contacts.rolling[c] != 0:
         return K + B / dt, 0.0, B + K * dt
@@ -68,7 +69,7 @@ def slopes(contacts, anchors, c, dt):
 
 @kernel
 def forces_before_cone(kin, contacts, anchors, start, c, dt):
-    """(normal force, tangential forces g₁ and g₂, h·n) of contact c before friction limits them: g = h − n·(h·n)."""
+    """(normal force, tangential forces g₁ and g₂, h·n) of contact c before the friction limit: g = h − n·(h·n)."""
     k, a, A, v = contacts.pair[c], contacts.link1[c], contacts.axes, contacts.velocity
     kn, _, bt = slopes(contacts, anchors, c, dt)
     fn = -kn * contacts.gap[c] + contacts.material[c, DAMPING] * start[k] / dt
@@ -80,7 +81,7 @@ def forces_before_cone(kin, contacts, anchors, start, c, dt):
     along, g1, g2 = -bt * v[c, 0], -bt * v[c, 1], -bt * v[c, 2]
     if anchors.active[k] != 0:
         x0, y0, z0 = link_point(kin, a, anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
-        if contacts.rolling[c] != 0:  # where the point was: the way that it has rolled since stretches nothing
+        if contacts.rolling[c] != 0:  # from the previous point: rolling does not stretch the spring
             x, y, z = link_point(kin, a, anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2])
         else:
             x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
@@ -108,11 +109,10 @@ def end_forces(kin, contacts, anchors, start, dt):
 
 @kernel
 def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
-    """slope[0] = P, slope[1] = D and, where the normal turns, slope[2] = N (3, 3) of contact c in world axes;
-    ``local`` (3, 3) is scratch.
+    """slope[0] = P, slope[1] = D and, if the normal turns, slope[2] = N (3, 3) of contact c in world axes.
 
-    ``exact`` is 1, or 0 to hold the size of sliding friction: its derivatives are then those of a damper.
-    Returns 0 if they are zero: the contact is open or about to open.
+    ``local`` (3, 3) is scratch. ``exact`` is 1, or 0 to hold the size of sliding friction constant, which makes its
+    derivatives those of a damper. Returns 0 if the slopes are zero because the contact is open or about to open.
     """
     fn, g1, g2, along = forces_before_cone(kin, contacts, anchors, start, c, dt)
     if contacts.gap[c] >= 0.0 or fn == 0.0:
@@ -148,7 +148,7 @@ def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
 
 @kernel
 def load_contacts(kin, contacts, anchors, start, dt, exact, local, slope, der):
-    """Stiffness and damping of the contacts with the world, on the links that carry them."""
+    """Add the stiffness and damping of contacts with the world to their links."""
     for c in range(contacts.found[0]):
         if contacts.link1[c] == 0 and force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope) != 0:
             if turns(contacts, c):
@@ -202,9 +202,9 @@ def add_row(M, b, i, scale, x0, x1, x2, x3, x4, x5):
 
 @kernel
 def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, slope, move, vel, A):
-    """A −= dJᵀλ of the contacts between two moving links, at constant directions of the joints (``project`` has those).
+    """A −= dJᵀλ of contacts between two moving links at constant joint directions, whose change is in ``project``.
 
-    Column k displaces what hangs on joint k by move[k] and adds vel[k] (nv, 6) to its velocity.
+    Column k displaces everything that joint k carries by move[k] and adds vel[k] (nv, 6) to its velocity.
     """
     for c in range(contacts.found[0]):
         if contacts.link1[c] == 0 or contacts.gap[c] >= 0.0:
@@ -262,7 +262,7 @@ def couple_column(support, kin, contacts, c, radius, slope, k, moves1, moves2, m
         f1 += sign * (P[1, 0] * dx + P[1, 1] * dy + P[1, 2] * dz + D[1, 0] * ux + D[1, 1] * uy + D[1, 2] * uz)
         f2 += sign * (P[2, 0] * dx + P[2, 1] * dy + P[2, 2] * dz + D[2, 0] * ux + D[2, 1] * uy + D[2, 2] * uz)
     d1, d2 = last_dof(support, a), last_dof(support, b)
-    while d1 != d2:  # what lies before the common ancestor moves both sides alike and feels nothing
+    while d1 != d2:  # joints before the common ancestor move both links alike
         d = max(d1, d2)
         link, sign = (a, -1.0) if d == d1 else (b, 1.0)
         sx, sy, sz = velocity_at(kin.S, d, px - O[link, 0], py - O[link, 1], pz - O[link, 2])

@@ -1,19 +1,19 @@
-"""Contacts whose normal turns when body 2 moves: what that does to point and force at the end of an implicit step.
+"""Derivatives of contact point and force for contacts whose normal turns when body 2 moves.
 
-Body 1 rests; body 2 is displaced by ξ = (v, ω) at the contact point p. The centre x = p + r·n of the sphere that makes
-the contact, as a point of body 2, goes δx = v + r·ω × n. With C = κ·(1 − n·nᵀ − a·aᵀ), where 1/κ is its distance from
-the other sphere's centre (a = 0), from an edge of the box along a, or from a corner (a = 0), and C = 0 on a face,
+Body 1 rests; body 2 is displaced by ξ = (v, ω) at the contact point p. The centre x = p + r·n of the sphere in contact,
+as a point of body 2, moves by δx = v + r·ω × n. Let C = κ·(1 − n·nᵀ − a·aᵀ), where 1/κ is its distance from the other
+sphere's centre (a = 0), from an edge of the box along a, or from a corner (a = 0); on a face C = 0. Then
 
     body 2 carries the sphere:         δn = C·δx,            δp = δx − r·δn,
-    body 2 is a box, the sphere rests: δn = ω × n + C·δx,    δp = n·(n·v) − r·δn      (there −r is the distance).
+    body 2 is a box, the sphere rests: δn = ω × n + C·δx,    δp = n·(n·v) − r·δn      (here −r is the distance).
 
-In both cases δgap = n·v. The force is f = λ_n·n + λ_t with λ_t = g or μ·λ_n·g/|g|, g = (1 − n·nᵀ)·h, where h, springs
-and dampers before they are laid into the tangent plane, does not depend on n; nor does f depend on how the tangents lie
-in that plane. So δg = −(n·h)·δn − n·(g·δn), and with e = g/|g|, ρ = |λ_t|/|g| (in stick ρ = 1, and e = 0),
+In both cases δgap = n·v. The force is f = λ_n·n + λ_t with λ_t = g or μ·λ_n·g/|g| and g = (1 − n·nᵀ)·h, where h, the
+force of springs and dampers before its projection on the tangent plane, does not depend on n. f does not depend on the
+choice of tangents. So δg = −(n·h)·δn − n·(g·δn), and with e = g/|g|, ρ = |λ_t|/|g| (in stick ρ = 1 and e = 0),
 
     N = ∂f/∂n = (λ_n − ρ·n·h)·1 + ρ·(n·h)·e·eᵀ − n·λ_tᵀ        on δn ⟂ n.
 
-Sizes: three 3×3 matrices per contact. A contact with the world gives its link a 6×6 stiffness, column by column.
+Sizes: three 3×3 matrices per contact. A contact with the world adds a 6×6 stiffness to its link, column by column.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from stickslip.math.spatial import cross
 
 @kernel
 def turns(contacts, c):
-    """Whether the normal of contact c turns against body 1."""
+    """Whether the normal of contact c turns relative to body 1."""
     return contacts.curvature[c, 0] != 0.0 or contacts.rolling[c] == ON_BOX
 
 
 @kernel
 def displaced(contacts, c, vx, vy, vz, wx, wy, wz):
-    """(δp, δn) of contact c, body 2 displaced by (v, ω) at the contact point."""
+    """(δp, δn) of contact c if body 2 is displaced by (v, ω) at the contact point."""
     A, C, r = contacts.axes, contacts.curvature, contacts.radius[c]
     nx, ny, nz = A[c, 0, 0], A[c, 0, 1], A[c, 0, 2]
     tx, ty, tz = cross(wx, wy, wz, nx, ny, nz)
@@ -66,7 +66,7 @@ def world_force(contacts, c):
 
 @kernel
 def normal_slopes(contacts, c, fn, g1, g2, along, exact, N):
-    """N (3, 3) in world axes from forces before the cone; ``along`` is n·h. With ``exact`` = 0 as in a damper."""
+    """N (3, 3) in world axes from forces before the cone; ``along`` is n·h; ``exact`` as in ``force_slopes``."""
     A = contacts.axes
     size, most = sqrt(g1 * g1 + g2 * g2), contacts.material[c, FRICTION] * fn
     ratio, e1, e2 = 1.0, 0.0, 0.0
@@ -83,7 +83,7 @@ def normal_slopes(contacts, c, fn, g1, g2, along, exact, N):
 
 @kernel
 def load_turning_contact(kin, contacts, c, slope, der):
-    """Stiffness and damping of contact c with the world, on link 2; ``slope`` (3, 3, 3) holds P, D and N."""
+    """Add the stiffness and damping of contact c with the world to link 2; ``slope`` (3, 3, 3) holds P, D and N."""
     b, O, V, P, D, N = contacts.link2[c], kin.origin, kin.vel, slope[0], slope[1], slope[2]
     px, py, pz = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
     rx, ry, rz = px - O[b, 0], py - O[b, 1], pz - O[b, 2]

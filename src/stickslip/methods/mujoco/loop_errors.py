@@ -1,4 +1,4 @@
-"""How far closed loops and welds are open, from poses and velocities alone: whatever holds them.
+"""Errors of closed loops and welds, from poses and velocities alone, independent of the method.
 
 connect   e = p₂ − p₁                          ė = ṗ₂ − ṗ₁
 weld      e = (p₂ − p₁, log(R₂·R₁ᵀ))           ė = (ṗ₂ − ṗ₁, ω₂ − ω₁)
@@ -16,7 +16,7 @@ from stickslip.model.loops import Constraint
 
 
 def loop_errors(loops: Sequence[Constraint], kin: Kinematics) -> np.ndarray:
-    """(loops, 2) the largest entry of e [m or rad] and of ė [m/s or rad/s] of each."""
+    """(loops, 2) the largest entry of e [m or rad] and of ė [m/s or rad/s] of each loop."""
     worst = np.zeros((len(loops), 2))
     for k, loop in enumerate(loops):
         a, b = loop.link1, loop.link2

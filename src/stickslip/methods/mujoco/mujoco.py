@@ -1,18 +1,18 @@
-"""MuJoCo as a method: its engine steps the identical model, and its contacts and forces are shown as everybody's are.
+"""MuJoCo as a method: its engine steps the identical model; contacts and forces are reported like other methods'.
 
     M·a + c = τ + Jᵀ·f,    f = the minimiser of MuJoCo's convex problem,    v⁺ = v + dt·a,    q⁺ = q ⊕ dt·v⁺    (Euler)
 
-Everything happens in ``mj_step``: kinematics, collision, constraint solver, integrator. The laws:
+Everything happens in ``mj_step``: kinematics, collision, constraint solver, integrator. The variants are:
 
-* ``soft``           contacts by ``solref`` and ``solimp`` as the scene has them, MuJoCo's default where it is silent;
+* ``soft``           contacts by ``solref`` and ``solimp`` of the scene, or MuJoCo's defaults;
 * ``spring-damper``  stiffness and damping of the materials, per contact; see ``mujoco_model``;
 * ``none``           no contacts.
 
-Joint limits and closed loops are MuJoCo's own springs. Steps run in C without Python in between, except where a wrench
-acts from outside: MuJoCo wants it at a body's centre of mass, which moves against the link's origin from step to step.
-Whether a step of such a stretch reached the iteration limit is read off the solver's statistics, a line per iteration,
-which later steps overwrite only as far as they iterate; then the stretch is repeated and its steps are counted. MuJoCo
-keeps statistics of 20 islands.
+Joint limits and closed loops are MuJoCo's own springs. Steps run in C without Python in between, except if an external
+wrench acts: MuJoCo expects it at a body's centre of mass, which moves relative to the link's origin from step to step.
+Whether a step of such a run reached the iteration limit is read from the solver's statistics, one line per iteration,
+which later steps overwrite only as far as they iterate. If one did, the run is repeated step by step to count such
+steps. MuJoCo keeps statistics of 20 islands.
 
 Reference: Todorov, Erez, Tassa, "MuJoCo: A physics engine for model-based control", IROS 2012; Todorov, ICRA 2014.
 Differs from MuJoCo's defaults in: elliptic cones; no reset of a state that is not finite.
@@ -55,7 +55,7 @@ SOLVERS = {
 }
 CONES = {"elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC, "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL}
 UNTOUCHED = -1.0
-"""Written where the solver's statistics of its last allowed iteration go: no gradient is negative."""
+"""Written into the solver's statistics of its last allowed iteration; no gradient is negative."""
 
 
 @dataclass(kw_only=True)
@@ -161,7 +161,7 @@ class MuJoCo(Method):
         return OK, n
 
     def _well(self) -> bool:
-        """Whether all that happened since the warnings were cleared is finite and complete."""
+        """Whether all results since the warnings were cleared are finite and complete."""
         d, warning = self.data, mujoco.mjtWarning
         if d.warning.number[warning.mjWARN_CONTACTFULL] or d.warning.number[warning.mjWARN_CNSTRFULL]:
             raise InputError(
@@ -174,14 +174,14 @@ class MuJoCo(Method):
         data.ctrl[:], data.qfrc_applied[:], data.xfrc_applied[:] = inputs.control, inputs.applied, 0.0
 
     def _push(self, data: mujoco.MjData, inputs: Inputs) -> None:
-        """Our wrenches act at the origins of links, MuJoCo's at centres of mass."""
+        """Set the external wrenches, which act at link origins here and at centres of mass in MuJoCo."""
         mujoco.mj_kinematics(self.mj, data)
         body, wrench = self._link_body, inputs.wrench
         arm = data.xipos[body] - data.xpos[body]
         data.xfrc_applied[body, :3] = wrench[:, :3]
         data.xfrc_applied[body, 3:] = wrench[:, 3:] - np.cross(arm, wrench[:, :3])
 
-    # -- what is seen of it ------------------------------------------------------------------------------------
+    # -- observation -------------------------------------------------------------------------------------------
 
     def stages(self) -> dict[str, Stage]:
         return {"kinematics": self._kinematics, "collision": self._observe}
@@ -203,7 +203,7 @@ class MuJoCo(Method):
         contact_velocities(self.work.kin, self.contacts.arrays)
 
     def _show(self, d: mujoco.MjData) -> None:
-        """MuJoCo's contacts as everybody's: the lower link first, points on body 2, forces on it."""
+        """Write MuJoCo's contacts in stickslip's convention: lower link first, points on body 2, forces on it."""
         found = d.contact
         kept = np.flatnonzero(found.efc_address >= 0)
         n = len(kept)
@@ -238,7 +238,7 @@ class MuJoCo(Method):
         return self._materials[pair]
 
     def contact_energy(self) -> float:
-        """½·K·r² of "spring-damper"; what "soft" contacts hold is not known."""
+        """½·K·r² of "spring-damper"; the energy of "soft" contacts is not known."""
         x, n = self.contacts.arrays, len(self.contacts)
         if n > 0 and self.variant == "soft":
             return float("nan")
@@ -268,7 +268,7 @@ class MuJoCo(Method):
 
     @property
     def residual(self) -> float:
-        """The scaled gradient of the last step's problem, the largest of its islands."""
+        """The largest scaled gradient over the islands of the last step's problem."""
         n = self.data.solver_niter
         some = np.flatnonzero((n > 0) & (n <= mujoco.mjNSOLVER))
         return float(self.data.solver.gradient[some * mujoco.mjNSOLVER + n[some] - 1].max(initial=0.0))
@@ -292,7 +292,7 @@ class MuJoCo(Method):
 
 
 def _ranks(pairs: list[tuple[int, int]]) -> list[int]:
-    """The how manieth contact of its pair each is."""
+    """Rank of each contact among those of its pair, from 0 on."""
     seen: Counter[tuple[int, int]] = Counter()
     ranks = []
     for pair in pairs:

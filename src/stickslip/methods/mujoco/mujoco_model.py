@@ -1,12 +1,13 @@
-"""The scene as MuJoCo simulates it: contact points as geoms, materials by our rule of combination.
+"""The scene as MuJoCo simulates it: contact points as geoms, materials combined by stickslip's rule.
 
-Geoms, joints, inertias, actuators and equalities are MuJoCo's own: our models are compiled from them. What is added:
+Geoms, joints, inertias, actuators and equalities are MuJoCo's own, from which stickslip's models are compiled. Changes:
 
 * a contact point becomes a sphere of radius ``POINT_RADIUS`` without mass;
 * friction left unset takes the other surface's: surfaces that have one get a higher ``priority``; μ = 0 is condim 1;
-* the law "spring-damper" makes every pair of surfaces that may touch an explicit ``<pair>``.
+* the variant "spring-damper" makes every pair of surfaces that may touch an explicit ``<pair>``.
 
-Spring-damper by MuJoCo's numbers. A contact with force f ≥ 0, gap r and its rates u and a obeys (``soft_reference``)
+The variant "spring-damper" in MuJoCo's parameters: a contact with force f ≥ 0, gap r and its rates u and a obeys
+(``soft_reference``)
 
     R·f + a = −b·u − k·d·r,    R = (1 − d)/d·Â,    solref (−s, −c): k = s/d², b = c/d
 
@@ -14,11 +15,11 @@ so that with s = K·(1 − d)·Â and c = B·(1 − d)·Â
 
     f = −K·r − B·u − m_d·a,    m_d = d/((1 − d)·Â)
 
-which is the spring and the damper of the pair, and a mass m_d that the contact drags along: 1e-4 of the pair's own
-effective mass at the smallest impedance that MuJoCo allows, d = 1e-4. Â is the sum of the two bodies' ``invweight0``,
-MuJoCo's inverse mass of a contact. Tangents have the damper only, and sliding contacts are pressed apart as relaxed
-ones are (docs/methods/soft.md).
-Reference: MuJoCo's documentation, "Computation: Constraint model" and "Modeling: Solver parameters".
+which is the spring and the damper of the pair, and an added mass m_d of 1e-4 of the pair's effective mass at the
+smallest impedance that MuJoCo allows, d = 1e-4. Â is the sum of the two bodies' ``invweight0``, MuJoCo's inverse mass
+of a contact. The tangential directions have the damper only, and sliding contacts separate slightly, as relaxed ones do
+(docs/methods/soft.md). Reference: MuJoCo's documentation, "Computation: Constraint model" and "Modeling: Solver
+parameters".
 """
 
 from __future__ import annotations
@@ -40,24 +41,24 @@ from stickslip.model.model import Model, State
 from stickslip.model.shape import Shape, combine
 
 IMPEDANCE = mujoco.mjMINIMP
-"""d of the law "spring-damper"."""
+"""Impedance d of the variant "spring-damper"."""
 POINT_RADIUS = 1e-9
-"""[m] of the sphere in the place of a contact point: MuJoCo knows no points, and its spheres have a size."""
+"""Radius of the sphere that represents a contact point [m], because MuJoCo has no points."""
 MOST_EXPLICIT = 20_000
-"""Pairs of surfaces that the law "spring-damper" lists: MuJoCo looks at each of them in every step."""
+"""Largest number of pairs of surfaces in the variant "spring-damper", because MuJoCo tests each in every step."""
 
 
 @dataclass(frozen=True)
 class Peer:
-    """MuJoCo's model of a scene, and what its geoms are."""
+    """MuJoCo's model of a scene, and the shapes of its geoms."""
 
     mj: mujoco.MjModel
     shapes: tuple[Shape, ...]
-    """Of every geom."""
+    """Shape of every geom."""
 
 
 def make_peer(model: Model, variant: str) -> Peer:
-    """A model of its own, which may be changed; ``model`` stays as it is."""
+    """A separate MuJoCo model that may be changed; ``model`` is not."""
     ngeom = model.mj.ngeom
     points = model.shapes[ngeom:] if variant != "none" else ()
     if not points and variant != "spring-damper":
@@ -95,7 +96,7 @@ def _recompiled(model: Model, points: tuple[Shape, ...], variant: str) -> Peer:
 
 
 def _in_order(model: Model, points: tuple[Shape, ...]) -> tuple[Shape, ...]:
-    """By body; of each body what it had, and then its points."""
+    """Shapes in the order of bodies; for each body its geoms, then its points."""
     solid, order = model.shapes[: model.mj.ngeom], []
     for body in range(model.mj.nbody):
         order += [shape for kind in (solid, points) for shape in kind if shape.body == body]
@@ -103,7 +104,7 @@ def _in_order(model: Model, points: tuple[Shape, ...]) -> tuple[Shape, ...]:
 
 
 def _list_pairs(model: Model, spec: mujoco.MjSpec, names: dict[int, str]) -> None:
-    """Every pair that may touch, with its own spring and damper; no others are found."""
+    """List every pair that may touch, with its own spring and damper; MuJoCo then tests no others."""
     inverse_mass = model.mj.body_invweight0[:, 0]
     for listed, (a, b) in enumerate(touching(model)):
         if listed == MOST_EXPLICIT:
@@ -125,7 +126,7 @@ def _list_pairs(model: Model, spec: mujoco.MjSpec, names: dict[int, str]) -> Non
 
 
 def _set_friction(peer: Peer) -> None:
-    """MuJoCo takes the larger friction of two surfaces of one priority, and all of the one with the higher."""
+    """Set priorities: MuJoCo uses the larger friction of two surfaces of equal priority, else that of the higher."""
     given = np.array([shape.material.friction is not None for shape in peer.shapes], dtype=bool)
     slippery = np.array([shape.material.friction == 0.0 for shape in peer.shapes], dtype=bool)
     peer.mj.geom_priority[:] = given if not given.all() else 0
@@ -133,7 +134,7 @@ def _set_friction(peer: Peer) -> None:
 
 
 def soft_numbers(peer: Peer) -> str:
-    """``solref`` and ``solimp`` of the geoms that can touch, where they differ all of them, as text."""
+    """All distinct ``solref`` and ``solimp`` of the geoms that can touch, as text."""
     mj = peer.mj
     solid = np.flatnonzero((mj.geom_contype != 0) | (mj.geom_conaffinity != 0))
 
@@ -145,8 +146,11 @@ def soft_numbers(peer: Peer) -> str:
 
 
 def stable_step(model: Model, variant: str, state: State) -> float:
-    """The longest stable step [s] of what MuJoCo's Euler treats explicitly: joint springs, servos and, with the law
-    "spring-damper", contacts, as semi-implicit Euler reckons it. Soft constraints have no limit of their own."""
+    """Longest stable step [s] for the forces that MuJoCo's Euler treats explicitly, by the bound of semi-implicit
+    Euler.
+
+    These are joint springs, servos and, in the variant "spring-damper", contacts. Soft constraints set no limit.
+    """
     if variant == "spring-damper":
         pairs, left_out = find_pairs(model)
         limit = SemiImplicitEuler(model, 1e-3, variant, pairs).stable_dt(state)
@@ -157,7 +161,7 @@ def stable_step(model: Model, variant: str, state: State) -> float:
 
 
 def _other_contacts(model: Model) -> float:
-    """The same for shapes that semi-implicit Euler does not see touch: four contacts on two bodies' ``invweight0``."""
+    """The same for shapes whose contacts semi-implicit Euler does not support: four contacts per ``invweight0``."""
     limit, inverse_mass = np.inf, model.mj.body_invweight0[:, 0]
     for a, b in touching(model):
         w, pair = 4.0 * (inverse_mass[a.body] + inverse_mass[b.body]), combine(a.material, b.material)

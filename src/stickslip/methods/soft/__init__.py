@@ -1,1 +1,1 @@
-"""What methods with spring-damper contacts share."""
+"""Shared parts of the methods with spring-damper contacts."""

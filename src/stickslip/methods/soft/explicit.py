@@ -1,4 +1,4 @@
-"""What the explicit steppers share: accelerations under forces that are known, and how long a step may be.
+"""Shared parts of the explicit methods: accelerations under given forces, and the longest stable step.
 
 A spring-damper contact of stiffness K, damping B and inverse mass w is stable under semi-implicit Euler while
 K·w·dt² + 2·B·w·dt < 4: the two roots of λ² − (2 − Kw·dt² − Bw·dt)λ + 1 − Bw·dt lie inside the unit circle. Contacts on
@@ -26,7 +26,7 @@ from stickslip.model.model import Model, State
 
 @kernel
 def accelerate(world, work, contacts, inputs, armature, q, v):
-    """Joint accelerations under all forces; ``armature`` (nv,) is what is added to the diagonal of M."""
+    """Joint accelerations under all forces; ``armature`` (nv,) is added to the diagonal of M."""
     gather_forces(world, work, inputs, q, v)
     apply_contact_forces(work.kin, contacts, work.f_ext)
     articulated_acceleration(
@@ -46,7 +46,7 @@ def evaluate(world, work, contacts, anchors, inputs, armature, elapsed, q, v):
 
 
 class Explicit(Viscoelastic):
-    """An explicit stepper; ``armature`` (nv,) is added to the diagonal of the mass matrix."""
+    """An explicit method; ``armature`` (nv,) is added to the diagonal of the mass matrix."""
 
     armature: np.ndarray
     implicit_damping: ClassVar[bool] = False
@@ -59,8 +59,11 @@ class Explicit(Viscoelastic):
         accelerate(self.world, self.work, self._buffer, sim.inputs, self.armature, sim.state.q, sim.state.v)
 
     def stable_dt(self, state: State) -> float:
-        """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together: rather too careful,
-        since hardly all of them act at once. Of a shape, as many points count as can lie on a plane together."""
+        """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together.
+
+        This is conservative, since hardly all of them act at once. Of the points of a shape, those count that can lie
+        on a plane together.
+        """
         dynamics = Dynamics(self.model)
         stiffness, damping = explicit_joint_gains(self.model)
         if not self.implicit_damping:
@@ -82,7 +85,7 @@ def longest(kw: float, bw: float) -> float:
 
 
 def explicit_joint_gains(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """(nv,) stiffness and damping that act in the joints and are treated explicitly: springs, limits, servos."""
+    """(nv,) stiffness and damping of explicit joint forces: springs, limits, servos."""
     passive, actuators = model.joint_forces, model.actuators
     stiffness, damping = np.zeros(model.nv), np.zeros(model.nv)
     for j, first in enumerate(model.tree.joint_v):

@@ -3,18 +3,17 @@
 Paper: Hammoud et al., "Exponential integration for efficient and accurate multi-body simulation with stiff
 viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per contact, contact frame (normal, tangents).
 
-* Normal: f_n = max(0, −K·(gap − rest) − B·ġap): contacts push, never pull. The spring rests on the surface (rest = 0),
-  or, as in the paper, where penetration was first detected (``rest="detected"``). A preloaded one (P [N]) rests P/K
-  further out, and presses with P as soon as it touches: f_n = max(0, P − K·gap − B·ġap), nothing where gap ≥ 0.
-* Tangent: the spring is tied to an anchor p₀, set where the contact began. If |f_t| > μ·f_n the force is scaled back to
-  the cone, normal force kept, and the anchor follows along the force, so that the spring alone gives it (28), but
-  never so far that the spring gets longer than it was.
+* Normal: f_n = max(0, −K·(gap − rest) − B·ġap), eqs. (2), (21): contacts push but never pull. The spring rests on the
+  surface (rest = 0) or, as in the paper, where penetration was first detected (``rest="detected"``). A preloaded spring
+  (P [N]) rests P/K further out and presses with P as soon as it touches: f_n = max(0, P − K·gap − B·ġap) for gap < 0.
+* Tangent: the spring is attached to an anchor p₀, set where the contact began. If |f_t| > μ·f_n, the force is scaled
+  back to the cone (22) at the same normal force, and the anchor moves along the force so that the spring alone gives it
+  (28), but never so far that the spring becomes longer than it was.
 
 Differs from the paper in: the normal rest point lies on the surface by default, so that the depth at rest is weight/K;
-preload; a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the spring: where (28) would, at
-the beginning of a slide that the damper alone drives to the cone, energy would come from nowhere; the anchor of a
-sphere rolls along with it (a point of the ground that the sphere rolls over has not been dragged there), so that only
-slip stretches the spring.
+preload; a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the spring, while (28) would create
+energy at the beginning of a slide in which the damper alone reaches the cone; the anchor of a sphere moves with the
+rolling contact point, so that only slip stretches the spring.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from stickslip.dynamics.jacobian import add_point_force, link_point, to_link
 from stickslip.math.spatial import rotate
 
 REST = ("surface", "detected")
-"""Where the normal spring rests: on the surface, or where penetration was first detected."""
+"""Rest points of the normal spring: the surface, or the point where penetration was first detected."""
 
 
 class Anchors(NamedTuple):
@@ -41,13 +40,13 @@ class Anchors(NamedTuple):
     anchor: np.ndarray
     """(n, 3) p₀ in the frame of link 1 [m]."""
     point: np.ndarray
-    """(n, 3) where the contact point was, in the frame of link 1 [m]; used by spheres only."""
+    """(n, 3) previous contact point, in the frame of link 1 [m]; used by spheres only."""
     rest: np.ndarray
     """(n,) the gap at which the normal spring rests [m]."""
     seen: np.ndarray
     """(n,) scratch: 1 if the pair was found in this step."""
     at_detection: np.ndarray
-    """(1,) constant: 1 where the normal spring rests at the gap of its first detection, 0 on the surface."""
+    """(1,) constant: 1 if the normal spring rests at the gap of its first detection, 0 if on the surface."""
 
 
 def make_anchors(pairs: int, rest: str = "surface") -> Anchors:
@@ -63,7 +62,7 @@ def make_anchors(pairs: int, rest: str = "surface") -> Anchors:
 
 
 def grown_anchors(anchors: Anchors, pairs: int) -> Anchors:
-    """A copy with room for more pair ids."""
+    """A copy for more pair ids."""
     bigger = make_anchors(pairs, REST[anchors.at_detection[0]])
     for name in ("active", "anchor", "point", "rest"):
         old = getattr(anchors, name)
@@ -73,9 +72,9 @@ def grown_anchors(anchors: Anchors, pairs: int) -> Anchors:
 
 @kernel
 def spring_damper(kin, contacts, anchors, dt):
-    """Contact forces from positions and velocities; anchors are made, moved and dropped.
+    """Contact forces from positions and velocities, eq. (2); anchors are created, moved and dropped.
 
-    ``dt`` [s] is the time since the last call. Also writes ``contacts.stretch``, the springs' lengths after slip.
+    ``dt`` [s] is the time since the last call. Also writes ``contacts.stretch``, the springs' elongations after slip.
     """
     contact_velocities(kin, contacts)
     for k in range(anchors.seen.shape[0]):
@@ -96,9 +95,9 @@ def spring_damper(kin, contacts, anchors, dt):
 
 @kernel
 def press(kin, contacts, anchors, c, k, w1, w2):
-    """The force of contact c, which touches, and the length of its springs; its anchor k is made or moved.
+    """Force of the touching contact c and elongation of its springs; its anchor k is created or moved.
 
-    (w1, w2) [m] is how far body 2 has slid along the tangents since the last call; it matters to rolling contacts.
+    (w1, w2) [m] is the slip of body 2 along the tangents since the last call, which rolling contacts use.
     """
     hold(kin, contacts, anchors, c, k, w1, w2)
     s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
@@ -119,7 +118,7 @@ def press(kin, contacts, anchors, c, k, w1, w2):
 
 @kernel
 def hold(kin, contacts, anchors, c, k, w1, w2):
-    """Bring the anchor of contact c up to date with where the contact is: made if new, rolled along if it wanders."""
+    """Update the anchor of contact c: create it if the contact is new, move it along if the contact rolls."""
     a = contacts.link1[c]
     px, py, pz = to_link(kin, a, contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2])
     if anchors.active[k] == 0:
@@ -158,9 +157,9 @@ def tie(kin, contacts, anchors, c, k, s1, s2):
 
 @kernel
 def roll_anchor(kin, contacts, anchors, c, k, w1, w2):
-    """Carry the anchor along with a wandering contact point, less the slip (w1, w2): only slip stretches the spring.
+    """Move the anchor along with a rolling contact point, less the slip (w1, w2): only slip stretches the spring.
 
-    The stretch so far is laid into the present tangent plane: on a curved surface the plane turns under way.
+    The previous stretch is turned into the current tangent plane, since the plane turns on a curved surface.
     """
     A = contacts.axes
     ex, ey, ez = rotate(
@@ -176,7 +175,7 @@ def roll_anchor(kin, contacts, anchors, c, k, w1, w2):
 
 @kernel
 def apply_contact_forces(kin, contacts, f_ext):
-    """f_ext += the contact forces, on body 2 and, reversed, on body 1."""
+    """f_ext += the contact forces on body 2 and their opposites on body 1."""
     for c in range(contacts.found[0]):
         fn, f1, f2 = contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2]
         A = contacts.axes
@@ -191,8 +190,10 @@ def apply_contact_forces(kin, contacts, f_ext):
 
 @kernel
 def contact_energy(contacts):
-    """Energy that the contact springs have taken up since they touched [J], without what a preload had put into them; a
-    normal spring takes up none beyond its rest point."""
+    """Energy that the contact springs have stored since they touched [J], without the energy of a preload.
+
+    A normal spring stores none beyond its rest point.
+    """
     energy = 0.0
     for c in range(contacts.found[0]):
         sn, s1, s2 = min(0.0, contacts.stretch[c, 0]), contacts.stretch[c, 1], contacts.stretch[c, 2]

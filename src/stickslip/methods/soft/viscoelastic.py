@@ -1,4 +1,4 @@
-"""What all steppers with spring-damper contacts share: the friction anchors, and the stages up to the forces."""
+"""Shared parts of all methods with spring-damper contacts: the friction anchors, and the stages up to the forces."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Contact and friction of the variational integrator in maximal coordinates, solved by an interior-point method."""
+"""The method variational: a variational integrator in maximal coordinates, solved by an interior-point method."""

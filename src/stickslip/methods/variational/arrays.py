@@ -1,6 +1,7 @@
-"""The arrays of a variational step: constants, unknowns, rows of joints, contacts, Newton's system; what kernels see.
+"""The arrays of a variational step as kernels see them: constants, unknowns, rows of joints, contacts, Newton's system.
 
-Sizes: nl links (the world is 0), nn joint nodes with m rows in all, nb of them held, nlim limits; up to N contacts.
+Sizes: nl links (the world is 0), nn joint nodes with m rows in all, nb held (rigid) rows, nlim limits, up to N
+contacts.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from stickslip.methods.variational.joints.joint_nodes import JointNodes
 
 
 class Mechanism(NamedTuple):
-    """The constant arrays."""
+    """Constant arrays of a model."""
 
     bodies: Centred
     nodes: JointNodes
     first: np.ndarray
-    """(nn + 1,) where each joint node's rows begin in ``Motion.lam``."""
+    """(nn + 1,) first row of each joint node in ``Motion.lam``."""
     looped: np.ndarray
-    """(nn,) 1 where the joint is part of a loop."""
+    """(nn,) 1 if the joint is part of a loop."""
     edge: np.ndarray
-    """(nn, 2) the edges of the graph to its two links; −1: the world."""
+    """(nn, 2) the edges of the graph to its two links; −1 for the world."""
 
 
 class Motion(NamedTuple):
@@ -35,25 +36,25 @@ class Motion(NamedTuple):
     pose: Pose
     """z."""
     after: Pose
-    """z⁺ of the present ν⁺."""
+    """z⁺ of the current ν⁺."""
     nu: np.ndarray
     """(nl, 6) ν⁺."""
     given: np.ndarray
-    """(nl, 6) P₋(ν) + dt·f, what the bodies bring along [N s]."""
+    """(nl, 6) P₋(ν) + dt·f: momentum and impulses at the beginning of the step [N s]."""
     lam: np.ndarray
     """(m,) impulses in joints, node by node [N s]."""
     slack: np.ndarray
-    """(nlim,) of limits [m or rad]."""
+    """(nlim,) slacks of limits [m or rad]."""
     dnu: np.ndarray
-    """(nl, 6)."""
+    """(nl, 6) Newton step of ν⁺."""
     dlam: np.ndarray
-    """(m,)."""
+    """(m,) Newton step of λ."""
     dslack: np.ndarray
-    """(nlim,)."""
+    """(nlim,) Newton step of the slacks."""
     body: np.ndarray
     """(nl, 6) residuals of bodies [N s]."""
     joint: np.ndarray
-    """(m,) residuals of held and soft rows; of limits l(z⁺) − s."""
+    """(m,) residuals of held and soft rows, and l(z⁺) − s of limits."""
 
 
 class Rows(NamedTuple):
@@ -72,9 +73,9 @@ class Rows(NamedTuple):
     gap: np.ndarray
     """(nlim,) l(z⁺) [m or rad]."""
     q: np.ndarray
-    """(nq,) at z: turns are counted from here."""
+    """(nq,) coordinates at z, from which turns are counted."""
     turn: np.ndarray
-    """(nl, 3, 3) T."""
+    """(nl, 3, 3) T of ``discrete_rotation``."""
     R: np.ndarray
     """(3, 3) scratch."""
 
@@ -86,13 +87,13 @@ class Touch(NamedTuple):
     cones: Cones
     step: Cones
     D: np.ndarray
-    """(facets, 2) directions of friction; (0, 2): the circular cone."""
+    """(facets, 2) directions of friction; (0, 2) for the circular cone."""
     u: np.ndarray
     """(N, 3) φ(z⁺) [m], B·ν⁺ [m/s]."""
     normal: np.ndarray
     """(N, 2, 6) ∂φ(z⁺)/∂ν⁺ of the two links."""
     edge: np.ndarray
-    """(N,) the edge of the graph between two bodies; −1: with the world."""
+    """(N,) the edge of the graph between two bodies; −1 for a contact with the world."""
     K: np.ndarray
     """(3, 3) scratch."""
     k: np.ndarray
@@ -102,7 +103,7 @@ class Touch(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """Newton's system on the graph; a link's node is its number minus one, then come the joints'."""
+    """Newton's system on the graph; a link's node is its index minus one, and joint nodes follow."""
 
     symbolic: Symbolic
     values: np.ndarray
@@ -144,7 +145,7 @@ def make_rows(nl: int, nq: int, nodes: JointNodes) -> Rows:
 
 
 def make_touch(contacts: int, facets: int) -> Touch:
-    """``facets`` directions from the first tangent on; 0: the circular cone."""
+    """Arrays for ``facets`` directions from the first tangent on; 0 facets for the circular cone."""
     n, angle = max(1, contacts), 2.0 * np.pi * np.arange(facets) / max(1, facets)
     D = np.stack([np.cos(angle), np.sin(angle)], axis=1).reshape(-1, 2)
     D[np.abs(D) < 1e-15] = 0.0

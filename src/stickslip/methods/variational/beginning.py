@@ -1,5 +1,4 @@
-"""The state that a variational step begins from: joint coordinates as poses and velocities, loops closed, no body too
-fast."""
+"""The initial state of a variational step: joint coordinates as poses and velocities, with loops closed."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from stickslip.methods.variational.mechanism import joint_violations
 from stickslip.model.model import Model, State
 
 OPEN = 1e-9
-"""[m or rad] initial errors of joints that are worth a warning."""
+"""Initial error of joints above which a warning is given [m or rad]."""
 
 
 def begin_from(
@@ -39,7 +38,7 @@ def begin_from(
     motion: Motion,
     dt: float,
 ) -> None:
-    """``motion.pose`` and ``motion.nu`` from the state; joints that are open are closed, in ``state``, too."""
+    """Set ``motion.pose`` and ``motion.nu`` from the state; open joints are closed, also in ``state``."""
     bodies = mechanism.bodies
     motion.pose.quat[0], motion.pose.rot[0] = (1.0, 0.0, 0.0, 0.0), np.eye(3)  # the world, where memory was cleared
     from_joint_state(model.tree, bodies.com, state.q, state.v, kin, motion.pose, motion.nu)
@@ -61,7 +60,7 @@ def begin_from(
 
 
 def was_closed(mechanism: Mechanism, motion: Motion, dt: float) -> bool:
-    """Whether the joints were closed a step ago: velocities of a step lead from there, not along the joints."""
+    """Whether the joints were closed a step ago; a step's velocities lead from there, not along the joints."""
     joints = mechanism.nodes.joints
     before, error = make_pose(len(motion.nu)), np.zeros(len(joints.joint))
     previous_pose(motion.pose, motion.nu, dt, before)
@@ -70,7 +69,7 @@ def was_closed(mechanism: Mechanism, motion: Motion, dt: float) -> bool:
 
 
 def too_fast(model: Model, nu: np.ndarray, dt: float, part: float = 1.0) -> str:
-    """What to say of velocities nu (nl, 6) with |ω| ≥ part·2/dt; nothing where there are none."""
+    """An error message for velocities nu (nl, 6) with |ω| ≥ part·2/dt; empty if there are none."""
     b = int(spinning_body(nu, dt / part))
     if not b:
         return ""

@@ -1,10 +1,10 @@
-"""Bodies seen from their centres of mass: poses, the same joints between them, and states there and back.
+"""Bodies in coordinates of their centres of mass: poses, joints, and conversion from and to joint coordinates.
 
-z = (x, q): x the centre of mass of a link [m, world], q the quaternion of the link's frame; ν = (v, ω): velocity of the
-centre of mass [m/s, world axes], angular velocity [rad/s, body axes]. ``Centred.tree`` is the model's tree with every
-link's origin moved to its centre of mass, so that the kernels of ``maximal.rows``, ``maximal.rates`` and
-``maximal.conversion`` work on a ``Pose`` in the place of kinematics. A free joint's coordinates stay those of the
-link's own origin, o = x − R·c, ȯ = v − R·(ω × c).
+z = (x, q) are the centre of mass x of a link [m, world] and the quaternion q of the link's frame; ν = (v, ω) are the
+velocity of the centre of mass [m/s, world axes] and the angular velocity [rad/s, body axes]. ``Centred.tree`` is the
+model's tree with every link's origin moved to its centre of mass, so that the kernels of ``maximal.rows``,
+``maximal.rates`` and ``maximal.conversion`` work on a ``Pose`` in place of kinematics. A free joint's coordinates
+remain those of the link's own origin, o = x − R·c, ȯ = v − R·(ω × c).
 
 Sizes: nl links, the world (row 0: no mass, at the origin, at rest) included; nq, nv of the model in joint coordinates.
 """
@@ -29,14 +29,15 @@ from stickslip.model.model import Model
 
 
 class Centred(NamedTuple):
-    """The bodies of a model; what kernels see."""
+    """The bodies of a model, as kernels see them."""
 
     tree: Tree
-    """Anchors and links from the centres of mass. Not for forward kinematics: q of a free joint is of its origin."""
+    """Anchors and links from the centres of mass. It is not for forward kinematics, since a free joint's q is its
+    origin's."""
     mass: np.ndarray
     """(nl,) [kg]."""
     J: np.ndarray
-    """(nl, 3, 3) about the centre of mass, in link axes [kg m²]."""
+    """(nl, 3, 3) inertia about the centre of mass, in link axes [kg m²]."""
     com: np.ndarray
     """(nl, 3) c: centre of mass in the link's frame [m]."""
     dof_link: np.ndarray
@@ -44,7 +45,7 @@ class Centred(NamedTuple):
 
 
 class Pose(NamedTuple):
-    """Where all bodies are."""
+    """Poses of all bodies."""
 
     pos: np.ndarray
     """(nl, 3) x: centres of mass [m, world]."""
@@ -82,7 +83,7 @@ def centred(model: Model) -> Centred:
 
 
 def make_pose(nl: int) -> Pose:
-    """Memory for the poses of nl links, all of them at the origin."""
+    """Poses of nl links, all of them at the origin."""
     quat, rot = np.zeros((nl, 4)), np.zeros((nl, 3, 3))
     quat[:, 0], rot[:] = 1.0, np.eye(3)
     return Pose(np.zeros((nl, 3)), quat, rot)
@@ -101,7 +102,7 @@ def copy_pose(pose, out):
 
 @kernel
 def put_rotation(pose, b, w, x, y, z):
-    """quat and rot of body b."""
+    """Set quat and rot of body b."""
     rot = pose.rot
     pose.quat[b, 0], pose.quat[b, 1], pose.quat[b, 2], pose.quat[b, 3] = w, x, y, z
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = to_matrix(w, x, y, z)
@@ -112,7 +113,7 @@ def put_rotation(pose, b, w, x, y, z):
 
 @kernel
 def put_world(pose, nu):
-    """Row 0: the world, at the origin and at rest."""
+    """Set row 0, the world, to the origin and to rest."""
     for k in range(3):
         pose.pos[0, k] = 0.0
     for k in range(6):
@@ -122,8 +123,10 @@ def put_world(pose, nu):
 
 @kernel
 def next_pose(pose, nu, dt, out):
-    """out = pose ⊕ dt·nu, nu (nl, 6): x⁺ = x + h·v, q⁺ = q∘(s, ω)·h/2; ``out`` may be ``pose``. SPINNING if some
-    |ω| ≥ 2/h (``spinning_body`` says which); ``out`` is of no use then."""
+    """out = pose ⊕ dt·nu, nu (nl, 6): x⁺ = x + h·v, q⁺ = q∘(s, ω)·h/2; ``out`` may be ``pose``.
+
+    Returns SPINNING if some |ω| ≥ 2/h (``spinning_body`` says which); ``out`` is then invalid.
+    """
     h = 0.5 * dt
     for b in range(1, nu.shape[0]):
         x, y, z = nu[b, 3], nu[b, 4], nu[b, 5]
@@ -135,14 +138,14 @@ def next_pose(pose, nu, dt, out):
         w, x, y, z = multiply(
             pose.quat[b, 0], pose.quat[b, 1], pose.quat[b, 2], pose.quat[b, 3], h * s, h * x, h * y, h * z
         )
-        unit = 1.5 - 0.5 * (w * w + x * x + y * y + z * z)  # else rounding errors of the norm add up
+        unit = 1.5 - 0.5 * (w * w + x * x + y * y + z * z)  # otherwise rounding errors of the norm accumulate
         put_rotation(out, b, unit * w, unit * x, unit * y, unit * z)
     return OK
 
 
 @kernel
 def previous_pose(pose, nu, dt, out):
-    """out ⊕ dt·nu = pose: where the step began that ended at ``pose`` with nu (nl, 6), |ω| < 2/dt."""
+    """out ⊕ dt·nu = pose: the beginning of the step that ended at ``pose`` with nu (nl, 6), |ω| < 2/dt."""
     h = 0.5 * dt
     for b in range(1, nu.shape[0]):
         x, y, z = nu[b, 3], nu[b, 4], nu[b, 5]
@@ -166,8 +169,10 @@ def spinning_body(nu, dt):
 
 @kernel
 def from_joint_state(tree, com, q, v, kin, pose, nu):
-    """pose and nu (nl, 6) from q (nq,) and v (nv,); ``tree`` is the model's own, ``com`` (nl, 3) that of ``Centred``,
-    ``kin`` scratch (``make_data(model).kin``). The world's row is written, too."""
+    """pose and nu (nl, 6), with the world's row, from q (nq,) and v (nv,).
+
+    ``tree`` is the model's own, ``com`` (nl, 3) that of ``Centred``, ``kin`` scratch (``make_data(model).kin``).
+    """
     forward_kinematics(tree, q, kin)
     forward_velocities(tree, v, kin)
     R = kin.rot
@@ -186,8 +191,10 @@ def from_joint_state(tree, com, q, v, kin, pose, nu):
 
 @kernel
 def from_link_frames(com, Q, V, pose, nu):
-    """pose and nu (nl, 6) from the poses Q (7(nl − 1),) and velocities V (6(nl − 1),) of the links' own frames, as
-    ``to_bodies`` and ``projection.project`` have them; com (nl, 3)."""
+    """pose and nu (nl, 6) from the poses Q (7(nl − 1),) and velocities V (6(nl − 1),) of the link frames.
+
+    Q and V are those of ``to_bodies`` and ``projection.project``; com is (nl, 3).
+    """
     put_world(pose, nu)
     for b in range(1, nu.shape[0]):
         i, k = 7 * (b - 1), 6 * (b - 1)
@@ -202,8 +209,10 @@ def from_link_frames(com, Q, V, pose, nu):
 
 @kernel
 def velocity_rows(centred, pose, rates):
-    """rates (nv, 12): the joint velocities q̇ = r·(ν of the parent, ν of the link), those of free joints included (the
-    parent's six numbers are then zero)."""
+    """rates (nv, 12): rows r of the joint velocities q̇ = r·(ν of the parent, ν of the link).
+
+    Free joints are included; their six numbers of the parent are zero.
+    """
     tree, com = centred.tree, centred.com
     rate_rows(tree, pose, rates)
     for b in range(1, tree.parent.shape[0]):
@@ -233,8 +242,11 @@ def joint_rates(centred, rates, nu, v):
 
 @kernel
 def to_joint_state(centred, pose, nu, previous, rates, R, q, v):
-    """q (nq,) and v (nv,) from pose and nu (nl, 6): what the joints can reach. Hinges are the nearest turns to
-    ``previous`` (nq,), which may be ``q``; rates (nv, 12) are left at ``pose``; R (3, 3) is scratch."""
+    """q (nq,) and v (nv,) from pose and nu (nl, 6), as far as the joints can reach.
+
+    Hinges are the turns nearest to ``previous`` (nq,), which may be ``q``; rates (nv, 12) end at ``pose``; R (3, 3) is
+    scratch.
+    """
     tree, com, quat = centred.tree, centred.com, pose.quat
     for b in range(1, tree.parent.shape[0]):
         first = tree.joint_start[b]
@@ -251,8 +263,10 @@ def to_joint_state(centred, pose, nu, previous, rates, R, q, v):
 
 @kernel
 def add_wrench_impulses(centred, pose, wrench, dt, out):
-    """out (nl, 6) += dt·wrench (nl, 6), force and torque in world axes at the links' own origins; ``out`` is impulses
-    over ν: at the centre of mass in world axes, and the turning one in body axes."""
+    """out (nl, 6) += dt·wrench (nl, 6), force and torque in world axes at the links' own origins.
+
+    ``out`` are impulses over ν: linear at the centre of mass in world axes, angular in body axes.
+    """
     for b in range(1, wrench.shape[0]):
         fx, fy, fz = wrench[b, 0], wrench[b, 1], wrench[b, 2]
         ax, ay, az = rotate(pose.rot, b, centred.com[b, 0], centred.com[b, 1], centred.com[b, 2])

@@ -1,21 +1,21 @@
-"""Rotation of a rigid body in discrete time, and what it keeps: eqs. (8)–(13) for one body.
+"""Rotation of a rigid body in discrete time, and the momentum that it conserves: eqs. (8)–(13) for one body.
 
-Over a step h the body turns from q to q⁺ = q∘(s, ω)·h/2, s = √(4/h² − |ω|²), ω in body axes: unit again, whatever ω is
-below 2/h. The discrete Lagrangian h·½·ω·J·ω (J about the centre of mass) gives the angular momentum that leaves the
-old orientation and the one that arrives at the new one, both in the body's axes there,
+Over a step h the body turns from q to q⁺ = q∘(s, ω)·h/2, s = √(4/h² − |ω|²), with ω in body axes; q⁺ has unit length
+for any |ω| < 2/h. The discrete Lagrangian h·½·ω·J·ω (J about the centre of mass) gives the angular momentum at the
+beginning and at the end of the step, each in the body's axes there,
 
     P(ω) = (h/2)·(s·J·ω + ω × J·ω),    P₋(ω) = (h/2)·(s·J·ω − ω × J·ω),    R(q)·P(ω) = R(q⁺)·P₋(ω)    [N m s]
 
-so that a step is P(ω⁺) − P₋(ω) = h·τ, τ in body axes at the instant between the two. Derivatives:
+so that a step is P(ω⁺) − P₋(ω) = h·τ, with τ in body axes at the instant between the two. The derivatives are
 
     ∂P/∂ω = (h/2)·(s·J − J·ω·ωᵀ/s + [ω]×·J − [J·ω]×),    δθ⁺ = T·δω,  T = (h²/2)·(s·1 + ω·ωᵀ/s − [ω]×)    [s]
 
-δθ⁺: small turn of q⁺ in its own axes. T⁻¹ = (s·1 + [ω]×)/2.
+where δθ⁺ is a small rotation of q⁺ in its own axes. T⁻¹ = (s·1 + [ω]×)/2.
 
 Reference: J. Brüdigam, J. Janeva, S. Sosnowski, S. Hirche, "Linear-time contact and friction dynamics in maximal
-coordinates using variational integrators", eqs. (8)–(13); Brüdigam and Manchester (2021) for the rotation.
-Differs from the paper in: (9b) as printed leaves out that ω is the vector part; the sign of the old gyroscopic term is
-that of the derivation (with the other one a body free of torques never changes its ω).
+coordinates using variational integrators", eqs. (8)–(13); Brüdigam and Manchester (2021) for the rotation. Differs from
+the paper in: ω is the vector part, which (9b) as printed omits; the sign of the old gyroscopic term is that of the
+derivation (with the printed sign a torque-free body never changes its ω).
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from stickslip._jit import kernel
 from stickslip.math.spatial import cross, rotate
 
 OK, SPINNING = 0, 1
-"""Status: SPINNING where |ω| ≥ 2/h, half a turn in a step: no rotation has that velocity."""
+"""Status; SPINNING means |ω| ≥ 2/h, half a turn in a step, which no rotation can represent."""
 
 
 @kernel
 def spin_root(dt, x, y, z):
-    """s = √(4/h² − |ω|²) [1/s] of ω = (x, y, z); −1 where |ω| ≥ 2/h, or where ω is not a number."""
+    """s = √(4/h² − |ω|²) [1/s] of ω = (x, y, z); −1 if |ω| ≥ 2/h or ω is not a number."""
     square = 4.0 / (dt * dt) - (x * x + y * y + z * z)
     if not square > 0.0:
         return -1.0
@@ -40,7 +40,7 @@ def spin_root(dt, x, y, z):
 
 @kernel
 def momentum_after(J, b, dt, x, y, z):
-    """P(ω) [N m s] of body b, J (nl, 3, 3), in its axes before the turn; |ω| < 2/h."""
+    """P(ω) [N m s] of body b, J (nl, 3, 3), in its axes before the rotation; |ω| < 2/h."""
     s, h = spin_root(dt, x, y, z), 0.5 * dt
     jx, jy, jz = rotate(J, b, x, y, z)
     cx, cy, cz = cross(x, y, z, jx, jy, jz)
@@ -49,7 +49,7 @@ def momentum_after(J, b, dt, x, y, z):
 
 @kernel
 def momentum_before(J, b, dt, x, y, z):
-    """P₋(ω) [N m s] of body b, J (nl, 3, 3), in its axes after the turn, before the next one; |ω| < 2/h."""
+    """P₋(ω) [N m s] of body b, J (nl, 3, 3), in its axes after the rotation; |ω| < 2/h."""
     s, h = spin_root(dt, x, y, z), 0.5 * dt
     jx, jy, jz = rotate(J, b, x, y, z)
     cx, cy, cz = cross(x, y, z, jx, jy, jz)
@@ -88,9 +88,11 @@ def turn_jacobian(dt, x, y, z, out):
 
 @kernel
 def world_momentum(centred, pose, nu, dt, about, out):
-    """out (6,): linear [kg m/s], then angular momentum [kg m²/s] about the world point ``about`` (3,) of all bodies, of
-    the step that ended at ``pose`` with the velocities nu (nl, 6): R·P₋(ω) + (x − about) × m·v. Forces between bodies
-    keep both to round-off."""
+    """out (6,): linear [kg m/s], then angular momentum [kg m²/s] of all bodies about the world point ``about`` (3,).
+
+    They are those of the step that ended at ``pose`` with the velocities nu (nl, 6): R·P₋(ω) + (x − about) × m·v.
+    Forces between bodies conserve both to round-off.
+    """
     for k in range(6):
         out[k] = 0.0
     for b in range(1, nu.shape[0]):
@@ -109,9 +111,11 @@ def world_momentum(centred, pose, nu, dt, about, out):
 
 @kernel
 def discrete_energy(centred, gravity, pose, nu, dt):
-    """(kinetic, potential) [J] of the step that ended at ``pose`` with nu (nl, 6): Σ ½·m·|v|² + ½·ω·J·ω, and that of
-    gravity (3,) averaged over the step's two ends, −m·g·(x − h·v/2). Free fall keeps their sum to round-off. Springs
-    and rotors are not in it."""
+    """(kinetic, potential) [J] of the step that ended at ``pose`` with nu (nl, 6).
+
+    The kinetic energy is Σ ½·m·|v|² + ½·ω·J·ω, the potential one that of gravity (3,) averaged over the step's two
+    ends, −m·g·(x − h·v/2). Free fall conserves their sum to round-off. Springs and rotors are not included.
+    """
     kinetic, potential = 0.0, 0.0
     for b in range(1, nu.shape[0]):
         m, x, y, z = centred.mass[b], nu[b, 3], nu[b, 4], nu[b, 5]

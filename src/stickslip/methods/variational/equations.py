@@ -1,7 +1,7 @@
-"""The equations of a variational step, (24) and (26), at the present unknowns.
+"""The equations of a variational step, (24) and (26), at the current unknowns.
 
-Unknowns: ν⁺ (6 per body); of a joint's node an impulse λ per row that holds, per soft row and per limit; of contacts
-what ``cones`` has. With everything of z fixed during a step and everything of z⁺ = z ⊕ dt·ν⁺ not:
+The unknowns are ν⁺ (6 per body), an impulse λ for each rigid row, soft row and limit of a joint's node, and those of
+contacts in ``cones``. Quantities at z are constant during a step, those at z⁺ = z ⊕ dt·ν⁺ are not:
 
     bodies   P(ν⁺) − P₋(ν) − dt·f − Gᵀ·λ − Rᵀ·λ_soft − Lᵀ·λ_limit − dt·Cᵀ·(γ, β)     G, R, L, C at z     [N s]
     held     g(z⁺)                                                                                        [m, rad]
@@ -9,7 +9,7 @@ what ``cones`` has. With everything of z fixed during a step and everything of z
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
 
 and those of contacts with u = (φ(z⁺), B·ν⁺), B at z. P is the momentum at the beginning of an interval, P₋ at its end
-(``discrete_rotation``; of translation both are m·v).
+(``discrete_rotation``; in translation both are m·v).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stickslip.methods.variational.discrete_rotation import OK, momentum_after
 from stickslip.methods.variational.joints.joint_nodes import limit_gaps
 
 ROUND_OFF = 2e-15
-"""[m or rad] differences of positions that are none: γ/s would make forces of them."""
+"""Differences of positions below this count as zero [m or rad], because γ/s would turn them into forces."""
 
 
 @kernel
@@ -54,7 +54,7 @@ def contact_force(touch, c):
 
 @kernel
 def move_to(mechanism, motion, rows, touch, dt):
-    """z⁺ of the present ν⁺, and what contacts and joints find there: values alone. SPINNING: nothing is changed."""
+    """Compute z⁺ of the current ν⁺ and the values of contacts and joints there; if SPINNING, nothing changes."""
     status = next_pose(motion.pose, motion.nu, dt, motion.after)
     if status != OK:
         return status
@@ -80,8 +80,11 @@ def move_to(mechanism, motion, rows, touch, dt):
 
 @kernel(inline=False)
 def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
-    """``motion.body`` and ``motion.joint`` at the place of ``move_to``; (momentum [N s], kinematic [m or rad],
-    equations [N or m/s], products [J or W]): the largest of each, products against ``target``."""
+    """``motion.body`` and ``motion.joint`` at the unknowns of the last ``move_to``.
+
+    Returns the largest residuals of each kind: (momentum [N s], kinematic [m or rad], equations [N or m/s], products
+    minus ``target`` [J or W]).
+    """
     nodes, body, joint, nu, lam = mechanism.nodes, motion.body, motion.joint, motion.nu, motion.lam
     joints, first = nodes.joints, mechanism.first
     mass, J = mechanism.bodies.mass, mechanism.bodies.J
@@ -134,6 +137,6 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         for k in range(6):
             momentum = max(momentum, abs(body[b, k]))
             total += body[b, k]
-    if not abs(total) < np.inf:  # the largest of a list does not see what is not a number
+    if not abs(total) < np.inf:  # a maximum does not propagate NaN
         momentum = np.inf
     return momentum, kinematic, equations, products

@@ -1,19 +1,18 @@
 """The interior-point method of a step, Sec. III-C: Newton's method on (26) with μ → 0, every iterate strictly inside.
 
-An iteration factors the system once and solves it twice (Mehrotra): a predictor with μ = 0, whose step to the boundary
-tells how much of the mean product can go, σ = (mean after it/mean)³, and the step itself towards σ·mean, with the
-predictor's products of changes as second-order terms, weighted by the square of its length (at full weight they can
-cancel a whole step, and for ever). It goes at most ``NEARLY`` of the way to the boundary of slacks,
-multipliers and cones, and to |ω| = 2/dt, so that all of them stay strictly positive; it is halved while it makes the
-merit worse by more than ``GROWTH`` (these steps must be free to climb: a strict descent stalls), the sum of the largest
-residuals of each kind against the same target.
+An iteration factors the system once and solves it twice (Mehrotra). The first solve is a predictor with μ = 0; its step
+to the boundary determines the reduction of the mean product, σ = (mean after it/mean)³. The second is the step towards
+σ·mean, with the predictor's products of changes as second-order terms, weighted by the square of its length (at full
+weight they can cancel a step again and again). The step covers at most ``NEARLY`` of the way to the boundary of slacks,
+multipliers and cones and to |ω| = 2/dt, so that all of them stay strictly positive. It is halved while it increases the
+merit, the sum of the largest residuals of each kind, by more than ``GROWTH``; a strict descent would stall.
 
     merit = momentum [N s] + kinematic/dt [m/s] + equations [N, m/s] + |products − σ·mean| [J, W]
 
 A step is solved when momentum, equations and products are below the tolerance ε, and g and φ − s below min(ε,
-``CLOSED``): no contact is deeper than that, no joint is open by more. With ``relaxation`` μ_r > 0 products converge to
-μ_r instead of 0: the smoothed problem, whose solution has derivatives everywhere. Without contacts and limits it is
-Newton's method.
+``CLOSED``), which bounds the depth of contacts and the errors of joints. With ``relaxation`` μ_r > 0 products converge
+to μ_r instead of 0, which smooths the problem so that its solution is differentiable everywhere. Without contacts and
+limits the iteration is Newton's method.
 """
 
 from __future__ import annotations
@@ -41,24 +40,24 @@ STATUS = {
     SPINNING: "a body would turn by half a turn or more in a step, |ω| ≥ 2/dt",
     NOT_FINITE: "a number was not finite",
 }
-"""How a step's solution ended, as sentences."""
+"""Results of the iteration."""
 NEARLY, NEAREST = 0.99, 0.9999
-"""Of the way to the boundary, at first and near the solution."""
+"""Fraction of the way to the boundary that a step covers, at first and near the solution."""
 CLOSED = 1e-10
-"""[m or rad] g and φ − s of a solved step."""
+"""Largest g and φ − s of a solved step [m or rad]."""
 SHORTEST = 1e-8
-"""A step below this is none."""
+"""Step length below which the iteration has stalled."""
 AIM, LEAST = 0.05, 5e-13
-"""Of the tolerance, and [J, W]: products are not sent below these, or those of friction get too far from the others on
-the way, and slacks too near to rounding errors."""
+"""Smallest target of the products: as a fraction of the tolerance, and in [J, W]. With smaller targets the products of
+friction would lag behind the others, and slacks would come close to rounding errors."""
 SHORT, CENTRING = 0.1, 0.3
-"""A step below the first is taken anew, without second-order terms and towards so much of the mean product."""
+"""A step shorter than the first is repeated without second-order terms, towards this fraction of the mean product."""
 HELD = 0.1
-"""Of a relaxation that is held: products come as near to it, where that is less than the tolerance."""
+"""Tolerance of the products with a relaxation, as a fraction of it, if that is less than the tolerance."""
 HALVINGS, GROWTH = 8, 3.0
-"""A step is halved so often at most, while it makes the merit larger by such a factor."""
+"""Largest number of halvings of a step; growth of the merit above which a step is halved."""
 STATUS_AT, ITERATIONS_AT, MOMENTUM_AT, KINEMATIC_AT, EQUATIONS_AT, PRODUCTS_AT = range(6)
-"""What ``told`` has of the last step."""
+"""Indices of ``report`` (6,), the statistics of the last step."""
 
 
 class Kept(NamedTuple):
@@ -70,19 +69,19 @@ class Kept(NamedTuple):
     cones: Cones
 
 
-class How(NamedTuple):
-    """The numbers of the method."""
+class Settings(NamedTuple):
+    """Parameters of the method."""
 
     dt: float
     tolerance: float
     relaxation: float
     iterations: int
     predictor: bool
-    """Whether with Mehrotra's predictor and second-order terms; else products go to ``CENTRING`` of their mean."""
+    """Whether to use Mehrotra's predictor and second-order terms; otherwise the target is ``CENTRING`` of the mean."""
 
 
-def make_how(dt: float, tolerance: float, relaxation: float, iterations: int, predictor: bool) -> How:
-    """The numbers, checked."""
+def make_settings(dt: float, tolerance: float, relaxation: float, iterations: int, predictor: bool) -> Settings:
+    """The parameters, checked."""
     if number("tolerance", tolerance, "a number from 1e-12 to 1e-2", least=1e-12) > 1e-2:
         raise expected("tolerance", "a number from 1e-12 to 1e-2", tolerance)
     number("relaxation", relaxation, "a product ≥ 0 [J, W]", least=0.0)
@@ -90,15 +89,15 @@ def make_how(dt: float, tolerance: float, relaxation: float, iterations: int, pr
         raise expected("iterations", "a whole number ≥ 1", iterations)
     if not isinstance(predictor, bool):
         raise expected("predictor", "True or False", predictor)
-    return How(dt, float(tolerance), float(relaxation), iterations, predictor)
+    return Settings(dt, float(tolerance), float(relaxation), iterations, predictor)
 
 
-def describe(told: np.ndarray) -> str:
-    """How a step's solution ended, and what is left."""
+def describe(report: np.ndarray) -> str:
+    """The result of a step's iteration and its residuals, as a sentence."""
     return (
-        f"{STATUS[int(told[STATUS_AT])]}: after {int(told[ITERATIONS_AT])} iterations momenta miss by "
-        f"{told[MOMENTUM_AT]:.2g} N s, joints and gaps by {told[KINEMATIC_AT]:.2g} m or rad, friction's equations by "
-        f"{told[EQUATIONS_AT]:.2g}, products by {told[PRODUCTS_AT]:.2g} J or W"
+        f"{STATUS[int(report[STATUS_AT])]}: after {int(report[ITERATIONS_AT])} iterations momenta miss by "
+        f"{report[MOMENTUM_AT]:.2g} N s, joints and gaps by {report[KINEMATIC_AT]:.2g} m or rad, friction's equations "
+        f"by {report[EQUATIONS_AT]:.2g}, products by {report[PRODUCTS_AT]:.2g} J or W"
     )
 
 
@@ -108,7 +107,7 @@ def make_kept(nl: int, rows: int, limits: int, contacts: int, facets: int) -> Ke
 
 @kernel
 def mean_product(mechanism, motion, touch, alpha, dt):
-    """(mean of all products after going by ``alpha`` along the step, how many there are)."""
+    """(mean of all products after ``alpha`` of the step, number of products)."""
     total, number = 0.0, 0
     nodes = mechanism.nodes
     for i in range(nodes.limit_joint.shape[0]):
@@ -129,7 +128,7 @@ def mean_product(mechanism, motion, touch, alpha, dt):
 
 @kernel
 def to_spin(nu, dnu, b, most):
-    """The step after which body b has |ω| = most [rad/s]."""
+    """The step length at which body b has |ω| = most [rad/s]."""
     a, h, c = 0.0, 0.0, -most * most
     for k in range(3, 6):
         a += dnu[b, k] * dnu[b, k]
@@ -143,7 +142,7 @@ def to_spin(nu, dnu, b, most):
 
 @kernel
 def longest_step(mechanism, motion, touch, dt):
-    """The step to the boundary, at most 1/NEARLY."""
+    """The step length to the boundary, at most 1/NEARLY."""
     alpha, nodes = 1.0 / NEARLY, mechanism.nodes
     for i in range(nodes.limit_joint.shape[0]):
         m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
@@ -164,7 +163,7 @@ def longest_step(mechanism, motion, touch, dt):
 
 @kernel
 def copy_unknowns(a, a_cones, b, b_cones, contacts):
-    """nu, lam and slack of a, and so many of its cones, into b; a and b are a Motion and a Kept."""
+    """Copy nu, lam, slack and the first ``contacts`` cones of a to b; a and b are a Motion and a Kept."""
     copy_to(a.lam, b.lam)
     copy_to(a.slack, b.slack)
     for k in range(a.nu.shape[0]):
@@ -175,7 +174,7 @@ def copy_unknowns(a, a_cones, b, b_cones, contacts):
 
 @kernel
 def go(motion, touch, kept, alpha):
-    """The unknowns at ``kept`` plus alpha times the step."""
+    """Set the unknowns to those of ``kept`` plus alpha times the step."""
     copy_unknowns(kept, kept.cones, motion, touch.cones, touch.points.found[0])
     for m in range(motion.lam.shape[0]):
         motion.lam[m] += alpha * motion.dlam[m]
@@ -190,7 +189,7 @@ def go(motion, touch, kept, alpha):
 
 @kernel(inline=False)
 def settle(mechanism, motion, touch, target, dt):
-    """Friction that only follows the velocities is put where it belongs; ``move_to`` has been there."""
+    """Set friction that only follows the velocities in closed form; call ``move_to`` before."""
     mass, points = mechanism.bodies.mass, touch.points
     for c in range(points.found[0]):
         a, b = points.link1[c], points.link2[c]
@@ -201,22 +200,22 @@ def settle(mechanism, motion, touch, target, dt):
 
 @kernel
 def newton_direction(mechanism, motion, rows, touch, linear, target, second, dt):
-    """Solve with the factors at hand."""
+    """Solve for the Newton step with the current factors."""
     right_side(mechanism, motion, touch, linear, target, second, dt)
     solve(linear.symbolic, linear.values, linear.pivots, linear.x)
     directions(mechanism, motion, rows, touch, linear, target, second, dt)
 
 
 @kernel(inline=False)
-def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, told):
-    """ν⁺ and all multipliers from a start that is strictly inside; returns the status, and numbers in ``told`` (6,)."""
-    dt, eps, floor = how.dt, how.tolerance, how.relaxation
+def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, settings, report):
+    """ν⁺ and all multipliers from a strictly interior start; returns the status and writes ``report`` (6,)."""
+    dt, eps, floor = settings.dt, settings.tolerance, settings.relaxation
     closed, status, n = min(eps, CLOSED), ITERATIONS, 0
     near = min(eps, HELD * floor) if floor > 0.0 else eps
     lowest = max(AIM * eps, LEAST)
     if move_to(mechanism, motion, rows, touch, dt) != OK:
-        told[:] = np.inf
-        told[STATUS_AT], told[ITERATIONS_AT] = SPINNING, 0
+        report[:] = np.inf
+        report[STATUS_AT], report[ITERATIONS_AT] = SPINNING, 0
         return SPINNING
     momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, floor, dt)
     while True:
@@ -226,7 +225,7 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, to
         if not momentum + kinematic + equations + products < np.inf:
             status = NOT_FINITE
             break
-        if n == how.iterations:
+        if n == settings.iterations:
             break
         assemble(mechanism, motion, rows, joint_step, touch, linear, dt)
         if factor(linear.symbolic, linear.values, linear.pivots) != OK:
@@ -234,7 +233,7 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, to
             break
         mean, number = mean_product(mechanism, motion, touch, 0.0, dt)
         target, second = floor, 0.0
-        if number > 0 and not how.predictor:
+        if number > 0 and not settings.predictor:
             target = max(floor, CENTRING * mean, lowest)
         elif number > 0:
             newton_direction(mechanism, motion, rows, touch, linear, floor, 0.0, dt)
@@ -275,7 +274,7 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, to
         if alpha < SHORTEST:
             status = STALLED
             break
-    told[STATUS_AT], told[ITERATIONS_AT] = status, n
-    told[MOMENTUM_AT], told[KINEMATIC_AT] = momentum, kinematic
-    told[EQUATIONS_AT], told[PRODUCTS_AT] = equations, products
+    report[STATUS_AT], report[ITERATIONS_AT] = status, n
+    report[MOMENTUM_AT], report[KINEMATIC_AT] = momentum, kinematic
+    report[EQUATIONS_AT], report[PRODUCTS_AT] = equations, products
     return status

@@ -1,4 +1,4 @@
-"""A model as a variational step sees it: its constant arrays, and the graph for any set of bodies that touch."""
+"""A model as arrays of the variational step: constants, and the graph for any set of touching bodies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def build_mechanism(model: Model, extra: Sequence[Joint] = ()) -> Mechanism:
 
 
 def in_loops(nodes: JointNodes, nlink: int) -> np.ndarray:
-    """(nn,) 1 for joints on the way round a loop."""
+    """(nn,) 1 for joints that are part of a loop."""
     forest, looped = spanning_forest(nodes.joints, nlink), np.zeros(len(nodes.size), dtype=np.int64)
     for closing in forest.loops:
         looped[closing] = 1
@@ -45,8 +45,7 @@ def in_loops(nodes: JointNodes, nlink: int) -> np.ndarray:
 
 
 def build_linear(mechanism: Mechanism, pairs: np.ndarray) -> Linear:
-    """Newton's system where the links pairs (np, 2), lower one first, touch each other; their edges follow the
-    joints'."""
+    """Newton's system if the links pairs (np, 2), lower one first, touch each other; their edges follow the joints'."""
     nodes, bodies = mechanism.nodes, len(mechanism.bodies.mass) - 1
     size = np.concatenate([np.full(bodies, 6), nodes.size]).astype(np.int64)
     kind = np.where(np.arange(len(size)) < bodies, BODY, JOINT)

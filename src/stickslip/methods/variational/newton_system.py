@@ -1,17 +1,17 @@
 """Newton's system of a step, F·Δa = r, eq. (25), on the graph of bodies and joints.
 
-A contact's own unknowns are eliminated where it is: Δ(γ, β) = k − K·Δu, u = (φ(z⁺), B·ν⁺). So is a limit's slack:
-L⁺·Δν + (s/λ)·Δλ = dt·μ/λ − l(z⁺). What remains has 6×6 blocks of bodies and the blocks of joints, in the shape of the
-mechanism's graph; only a contact between two bodies adds to it:
+The unknowns of a contact are eliminated locally: Δ(γ, β) = k − K·Δu, u = (φ(z⁺), B·ν⁺). So is a limit's slack: L⁺·Δν +
+(s/λ)·Δλ = dt·μ/λ − l(z⁺). The remaining system has 6×6 blocks of bodies and the blocks of joints, in the pattern of the
+mechanism's graph; only a contact between two bodies adds an edge:
 
     [b, b]  diag(m, ∂P/∂ω) + dt·Σ C₀ᵀ·K·C₁      C₀ = (N; B) at z, C₁ = (N(z⁺)·diag(dt, T); B)
-    [b, j]  −(row at z)ᵀ        [j, b]  row at z⁺·diag(dt, T), of soft rows w·R        [j, j]  0, 1 (soft), s/λ (limits)
+    [b, j]  −(row at z)ᵀ        [j, b]  row at z⁺·diag(dt, T), for soft rows w·R       [j, j]  0, 1 (soft), s/λ (limits)
 
 Assembly is linear in bodies, joints and contacts.
 
-A loop may say the same twice (a planar four-bar): where joints close loops ``SHIFT`` of a row's own size is added to
-its diagonal. It is not in the residuals, so that the joints still close exactly.
-Differs from the paper in: contacts are not nodes of the graph.
+A loop may have redundant rows (a planar four-bar linkage). For joints in loops, ``SHIFT`` of a row's own size is added
+to its diagonal. It is not part of the residuals, so that the joints still close exactly. Differs from the paper in:
+contacts are not nodes of the graph.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.discrete_rotation import momentum_jacobian, turn_jacobian
 
 SHIFT = 1e-9
-"""Of the size of a row in a loop."""
+"""Diagonal shift of a row in a loop, as a fraction of its size."""
 
 
 @kernel
 def over_velocities(row, turn, dt, b):
-    """row (6,) over (δx, δθ) of link b becomes one over ν⁺: times diag(dt, T)."""
+    """Multiply row (6,) over (δx, δθ) of link b by diag(dt, T), so that it is over ν⁺."""
     x, y, z = row[3], row[4], row[5]
     for k in range(3):
         row[k] *= dt
@@ -36,7 +36,7 @@ def over_velocities(row, turn, dt, b):
 
 @kernel
 def derivatives(mechanism, motion, rows, touch, dt):
-    """∂g(z⁺)/∂ν⁺, ∂l(z⁺)/∂ν⁺ and ∂φ(z⁺)/∂ν⁺; ``move_to`` was the last to write the rows of limits and contacts."""
+    """∂g(z⁺)/∂ν⁺, ∂l(z⁺)/∂ν⁺ and ∂φ(z⁺)/∂ν⁺; ``move_to`` must have written the rows of limits and contacts last."""
     nodes, turn, nu = mechanism.nodes, rows.turn, motion.nu
     joints = nodes.joints
     for b in range(1, nu.shape[0]):
@@ -58,7 +58,7 @@ def derivatives(mechanism, motion, rows, touch, dt):
 
 @kernel
 def put_row(linear, mechanism, j, m, before, after, scale):
-    """Row m of joint node j: [joint, body] = scale·after, [body, joint] = −beforeᵀ, for both links."""
+    """Write row m of joint node j for both links: [joint, body] = scale·after, [body, joint] = −beforeᵀ."""
     size, sym, values = mechanism.nodes.size[j], linear.symbolic, linear.values
     for side in range(2):
         e = mechanism.edge[j, side]
@@ -71,7 +71,7 @@ def put_row(linear, mechanism, j, m, before, after, scale):
 
 @kernel
 def put_joints(mechanism, motion, rows, joint_step, linear, dt):
-    """Blocks of joints."""
+    """Write the blocks of joints."""
     nodes, first, sym, values = mechanism.nodes, mechanism.first, linear.symbolic, linear.values
     joints, mass, J = nodes.joints, mechanism.bodies.mass, mechanism.bodies.J
     bodies = mass.shape[0] - 1
@@ -99,7 +99,7 @@ def put_joints(mechanism, motion, rows, joint_step, linear, dt):
 
 @kernel
 def contact_block(touch, c, target, second):
-    """K and k of contact c into the scratch of ``touch``."""
+    """Write K and k of contact c to the scratch of ``touch``."""
     friction, u = touch.points.friction[c], touch.u
     u0, u1, u2 = u[c, 0], u[c, 1], u[c, 2]
     if touch.D.shape[0] > 0:
@@ -119,7 +119,7 @@ def add_block(values, at, C, E, dt):
 
 @kernel
 def put_contacts(touch, linear, dt):
-    """dt·C₀ᵀ·K·C₁ to the blocks of bodies; C₁ is C₀ with the normal's row at z⁺."""
+    """Add dt·C₀ᵀ·K·C₁ to the blocks of bodies; C₁ is C₀ with the normal's row at z⁺."""
     points, K, sym, values = touch.points, touch.K, linear.symbolic, linear.values
     for c in range(points.found[0]):
         contact_block(touch, c, 0.0, 0.0)
@@ -143,7 +143,7 @@ def put_contacts(touch, linear, dt):
 
 @kernel(inline=False)
 def assemble(mechanism, motion, rows, joint_step, touch, linear, dt):
-    """Newton's matrix at the place of ``move_to``, which must have come before."""
+    """Assemble Newton's matrix at the unknowns of the last ``move_to``."""
     values, sym, nu = linear.values, linear.symbolic, motion.nu
     derivatives(mechanism, motion, rows, touch, dt)
     for i in range(values.shape[0]):

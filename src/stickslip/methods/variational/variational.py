@@ -2,19 +2,20 @@
 
     P(ν⁺) = P₋(ν) + dt·f + G(z)ᵀ·λ + dt·(N(z)ᵀ·γ + B(z)ᵀ·β),    z⁺ = z ⊕ dt·ν⁺,    g(z⁺) = 0,    0 ≤ φ(z⁺) ⟂ γ ≥ 0
 
-z: poses of all links about their centres of mass, ν: their velocities. First order and symplectic: no drift of joints,
-momenta are kept to the tolerance, energy stays within a band of O(dt). Contacts are rigid, inelastic, with Coulomb
-friction in a pyramid (``variational/pyramid``) or the circular cone (``variational/circular``).
-A step is a Newton interior point (``interior_point``) on the graph of bodies and joints
-(``block_graph``): O(bodies + joints + contacts) for trees on the ground.
+z are the poses of all links about their centres of mass, ν their velocities; the equations are (8)–(26) of the paper.
+The method is of first order and symplectic: joints do not drift, momenta are conserved to the tolerance, and the energy
+stays within a band of O(dt). Contacts are rigid and inelastic, with Coulomb friction in a pyramid
+(``variational/pyramid``) or the circular cone (``variational/circular``). A step is solved by an interior-point method
+(``interior_point``) on the graph of bodies and joints (``block_graph``), in O(bodies + joints + contacts) for trees on
+the ground.
 
-The state is kept as poses and velocities (``memory``); ``state.q`` and ``state.v`` are joint coordinates taken from it.
-Where those are not what the last step left there, it begins anew from them; joints that are open then (closed loops)
-are put together first, and a warning tells how far bodies had to move. |ω| < 2/dt holds for every body.
+The state is kept as poses and velocities (``memory``); ``state.q`` and ``state.v`` are joint coordinates computed from
+it. If they have been changed since the last step, the method starts from them anew. Joints that are open then (closed
+loops) are closed first, and a warning says how far bodies had to move. Every body must have |ω| < 2/dt.
 
 Reference: J. Brüdigam, J. Janeva, S. Sosnowski, S. Hirche, "Linear-Time Contact and Friction Dynamics in Maximal
 Coordinates using Variational Integrators". Differs from the paper in: any tilt, contacts between bodies, the circular
-cone, limits, implicit dampers and servos; contacts are looked for as far as bodies can come in a step.
+cone, limits, implicit dampers and servos; contacts are searched within the distance that bodies can travel in a step.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ from stickslip.methods.variational.interior_point import (
     STATUS,
     STATUS_AT,
     describe,
-    make_how,
     make_kept,
+    make_settings,
 )
 from stickslip.methods.variational.joints.joint_nodes import make_joint_step, without_limits
 from stickslip.methods.variational.joints.springs import longest_spring_step
@@ -58,9 +59,10 @@ from stickslip.model.model import Model, State
 
 UNCONVERGED = ("warn", "raise")
 GRAPHS = 64
-"""Sets of touching bodies whose graphs are kept."""
+"""Number of sets of touching bodies whose graphs are kept."""
 TOO_FAST = 0.7
-"""Of 2/dt: a body that turns as fast at the end of a step that was not solved is told of as the reason."""
+"""Fraction of the limit 2/dt. If a step fails and a body turns faster than this, the error names that body as the
+likely cause."""
 
 
 @dataclass(kw_only=True)
@@ -122,7 +124,7 @@ class Variational(Method):
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
         chosen = self.options
-        self.how = make_how(dt, chosen.tolerance, chosen.relaxation, chosen.iterations, chosen.predictor)
+        self.settings = make_settings(dt, chosen.tolerance, chosen.relaxation, chosen.iterations, chosen.predictor)
         extra_joints, detector, margin = chosen.extra_joints, chosen.detector, chosen.margin
         self.policy, self.warm_start, self._extra = chosen.unconverged, chosen.warm_start, tuple(extra_joints)
         self.facets = facets_of(variant, chosen.facets)
@@ -142,20 +144,20 @@ class Variational(Method):
             self.search.reach.radius,
         )
         self._before = stepping.Before(np.zeros((nl, 6)), np.zeros(rows), make_pose(nl))
-        self._acting: Inputs | None = None  # on the last step
+        self._acting: Inputs | None = None  # inputs of the last step
         self._taken = False  # whether ``_before`` and ``motion`` are the two ends of a step
         self.contacts = ContactList(self.work.kin, capacity=64)
         self._sizes = (nl, rows, limits)
         self._make_space(len(self.contacts.arrays.pair))
         self._graphs: dict[bytes, Any] = {}
         self._connect(np.zeros((0, 2), dtype=np.int64))
-        self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)  # what the last step left in the state
-        self._ours = True  # whether the contacts at hand are those of ``search``
+        self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)  # the state after the last step
+        self._ours = True  # whether the contacts are those of ``search``
         self._known, self._open = np.zeros(1), np.zeros((len(self._names), 2))
-        self.told, self._failed, self._lost = np.zeros(6), 0, False
+        self.report, self._failed, self._lost = np.zeros(6), 0, False
 
     def _make_space(self, contacts: int) -> None:
-        """Room for so many contacts; the memory of the last step's is kept."""
+        """Allocate arrays for a number of contacts; the memory of the last step's contacts is kept."""
         self.touch = make_touch(contacts, self.facets)
         self._kept = make_kept(*self._sizes, contacts, self.facets)
         fresh, old = stepping.make_memory(contacts, self.facets), getattr(self, "_memory", None)
@@ -166,7 +168,7 @@ class Variational(Method):
         self._memory = fresh
 
     def _connect(self, pairs: np.ndarray) -> None:
-        """The graph in which the links ``pairs`` (np, 2), sorted, touch each other: made once."""
+        """Use the graph in which the links ``pairs`` (np, 2), sorted, touch each other; it is built once."""
         key = pairs.tobytes()
         if key not in self._graphs:
             if len(self._graphs) >= GRAPHS:
@@ -180,7 +182,7 @@ class Variational(Method):
     # -- the stages of a step ----------------------------------------------------------------------------------
 
     def take(self, state: State) -> None:
-        """Begin from joint coordinates, unless they are what the last step left."""
+        """Start from joint coordinates, unless they are those of the last step."""
         if self._known[0] and np.array_equal(state.q, self._q) and np.array_equal(state.v, self._v):
             return
         motion, self._known[0] = self.motion, 0.0
@@ -213,7 +215,7 @@ class Variational(Method):
                 except StickslipError:
                     if done == 0:
                         raise
-                    return OK, done  # those before it count; the next call meets it again
+                    return OK, done  # the steps before it count; the next call repeats it
                 if self._lost:
                     return DIVERGED, done
                 self._finish(state)
@@ -225,8 +227,8 @@ class Variational(Method):
         self._taken, self._ours = False, True
         done, reason = stepping.advance(
             self.mechanism, self.motion, self.rows, self.joint_step, self.touch, self.linear, self._kept, self._memory,
-            self._before, self._edges, self.forces, search, inputs, self.work.kin, self.contacts.arrays, self.how,
-            margin, seconds, cell, self.warm_start, self.work.acceleration, state.q, state.v, self.told, n,
+            self._before, self._edges, self.forces, search, inputs, self.work.kin, self.contacts.arrays, self.settings,
+            margin, seconds, cell, self.warm_start, self.work.acceleration, state.q, state.v, self.report, n,
         )  # fmt: skip
         if done:
             self._q[:], self._v[:] = state.q, state.v
@@ -237,7 +239,7 @@ class Variational(Method):
         return int(done), int(reason)
 
     def _restore(self) -> None:
-        """Back to the beginning of a step that was not taken."""
+        """Go back to the beginning of a step that was not accepted."""
         self.motion.nu[:], self.motion.lam[:] = self._before.nu, self._before.lam
 
     def stages(self) -> dict[str, Stage]:
@@ -267,7 +269,7 @@ class Variational(Method):
         return np.unique(links[links[:, 0] > 0], axis=0)
 
     def _formulate(self) -> None:
-        """Contacts as points; room and graph for them."""
+        """Set up the contact points, and the arrays and graph for them."""
         self.contacts.check()
         n = len(self.contacts)
         if n > len(self.touch.edge):
@@ -282,7 +284,7 @@ class Variational(Method):
         self._taken = False
         status = stepping.solve_contacts(
             self.mechanism, self.motion, self.rows, self.joint_step, self.touch, self.linear, self._kept,
-            self._memory, self._before, self.how, self.warm_start, self.told,
+            self._memory, self._before, self.settings, self.warm_start, self.report,
         )  # fmt: skip
         if status != CONVERGED:
             self._refuse(status)
@@ -293,20 +295,20 @@ class Variational(Method):
         self.work.acceleration[:] = np.nan if self._lost else 0.0
 
     def _refuse(self, status: int) -> None:
-        """Raise where an unsolved step must not be taken: what it began with is put back."""
+        """Restore the state and raise an error if an unsolved step must not be accepted."""
         if not self._finite():
-            return  # the simulation has diverged, and says so
+            return  # the simulation has diverged and reports it
         spins = too_fast(self.model, self.motion.nu, self.dt, TOO_FAST)
         if self.policy == "raise" or spins:
             self._restore()
             raise UnconvergedError(
-                f"variational: {describe(self.told)} (tolerance {self.how.tolerance:g}); "
+                f"variational: {describe(self.report)} (tolerance {self.settings.tolerance:g}); "
                 + (spins or f"{self.at_unconverged}, or unconverged='warn' to go on")
             )
 
     def _finite(self) -> bool:
         fastest = np.abs(self.motion.nu).max(initial=0.0)
-        return bool(fastest <= FASTEST) and int(self.told[STATUS_AT]) != NOT_FINITE
+        return bool(fastest <= FASTEST) and int(self.report[STATUS_AT]) != NOT_FINITE
 
     def _finish(self, state: State) -> None:
         stepping.finish(
@@ -317,7 +319,7 @@ class Variational(Method):
         self._acting, self._taken = Inputs(*(given.copy() for given in self._inputs)), True
 
     def _recall(self) -> None:
-        """The last step's forces in the contacts of now, and how open joints are, for recordings."""
+        """Write the last step's forces to the current contacts, and the joint errors, for recordings."""
         self._open = joint_violations(self.mechanism, self.motion)
         contact_velocities(self.work.kin, self.contacts.arrays)
         arrays, n = self.contacts.arrays, len(self.contacts)
@@ -326,21 +328,21 @@ class Variational(Method):
             k = names.get(int(arrays.pair[c]) + 1)
             arrays.force[c] = 0.0 if k is None else self._memory.force[k]
 
-    # -- what the loop asks ------------------------------------------------------------------------------------
+    # -- queries of the simulation loop ------------------------------------------------------------------------
 
     @property
     def iterations(self) -> int:
-        return int(self.told[ITERATIONS_AT])
+        return int(self.report[ITERATIONS_AT])
 
     @property
     def status(self) -> str:
-        """How the last step's solution ended."""
-        return STATUS[int(self.told[STATUS_AT])]
+        """Result of the last step's iteration."""
+        return STATUS[int(self.report[STATUS_AT])]
 
     @property
     def residual(self) -> float:
         """The largest of the last step's residuals: momenta [N s], joints and gaps [m or rad], products [J, W]."""
-        return float(self.told[2:].max())
+        return float(self.report[2:].max())
 
     @property
     def unconverged(self) -> int:
@@ -351,11 +353,11 @@ class Variational(Method):
         return self._names
 
     def joint_error(self) -> np.ndarray:
-        """Positions of solved steps are exact to 1e-10; velocities belong to the chord of the step: G(z)·ν = O(dt)."""
+        """Position errors of solved steps are below 1e-10; velocities are mean velocities, so that G(z)·ν = O(dt)."""
         return self._open
 
     def stable_dt(self, state: State) -> float:
-        """That of passive joint springs, which are explicit."""
+        """The longest stable step of passive joint springs, which are explicit."""
         return longest_spring_step(self.model, state.q)
 
     def memory(self) -> dict[str, np.ndarray]:
@@ -376,7 +378,7 @@ class Variational(Method):
         }
 
     def make_room(self, pairs: int) -> None:
-        """Contacts are found by their id, not placed by it."""
+        """Nothing to do: contacts are searched by id, not indexed by it."""
 
     def remember(self, memory) -> None:
         if len(memory["pair"]) > len(self._memory.name):

@@ -2,10 +2,9 @@
 
     given ← P₋(ν) + dt·f(z);   contacts at z;   ν⁺ from ``interior_point``;   z ← z⁺,  ν ← ν⁺
 
-A step begins from the last one's velocities and multipliers (those of contacts by their ids), lifted inside by
-``WARM``; where a contact closes, or that does not converge, from ``COLD``. A call ends early where Python has to help
-(``REASONS``).
-Cost: linear in links, joints and contacts, as long as the graph's factors are.
+A step starts from the last one's velocities and multipliers (those of contacts by their ids), moved into the interior
+by ``WARM``. If a contact closes, or if that start does not converge, it starts from ``COLD``. A call returns early if
+Python has to act (``REASONS``). Cost: linear in links, joints and contacts, if the graph's factors are.
 """
 
 from __future__ import annotations
@@ -39,31 +38,31 @@ REASONS = {
     GRAPH: "other bodies touch each other than the graph connects; it is made anew",
     UNSOLVED: "the interior point did not converge",
 }
-"""Why a compiled call ends, as sentences."""
+"""Reasons for which a compiled call returns early."""
 COLD, WARM = 1.0, 1e-4
-"""What a step begins with: products [J, W] without the last one's multipliers; with them, the least of each [SI]."""
+"""Products at a cold start [J, W]; smallest value of each multiplier at a warm start [SI]."""
 
 
 class Forces(NamedTuple):
-    """What acts on the bodies, constant."""
+    """Constant parameters of the forces on the bodies."""
 
     passive: JointForces
-    """Without limits."""
+    """Passive joint forces without limits."""
     actuators: Actuators
     armature: np.ndarray
     gravity: np.ndarray
     radius: np.ndarray
-    """(nl,) reach of each link's shapes from its origin [m]."""
+    """(nl,) radius of each link's shapes about its origin [m]."""
 
 
 class Memory(NamedTuple):
-    """The last step's contacts: what warm starts and recordings need."""
+    """The last step's contacts, for warm starts and recordings."""
 
     name: np.ndarray
-    """(N,) ids plus one; 0: none."""
+    """(N,) ids plus one; 0 for none."""
     cones: Cones
     force: np.ndarray
-    """(N, 3) [N]."""
+    """(N, 3) contact forces [N]."""
 
 
 class Edges(NamedTuple):
@@ -72,13 +71,13 @@ class Edges(NamedTuple):
     key: np.ndarray
     """(np,) lower link·nl + higher link, ascending."""
     edge: np.ndarray
-    """(np,)."""
+    """(np,) the edge of the graph."""
     seen: np.ndarray
-    """(np,) scratch."""
+    """(np,) scratch: whether the pair touches now."""
 
 
 class Before(NamedTuple):
-    """The beginning of a step: unknowns for another try, and z for its gradient."""
+    """State at the beginning of a step: unknowns for a second attempt, and z for the gradient."""
 
     nu: np.ndarray
     lam: np.ndarray
@@ -92,7 +91,7 @@ def make_memory(contacts: int, facets: int) -> Memory:
 
 @kernel
 def place_links(bodies, pose, nu, kin):
-    """Poses and velocities of the links' own frames into ``kin``, for the detector."""
+    """Write poses and velocities of the link frames to ``kin``, for the detector."""
     for b in range(1, nu.shape[0]):
         x, y, z = rotate(pose.rot, b, bodies.com[b, 0], bodies.com[b, 1], bodies.com[b, 2])
         wx, wy, wz = rotate(pose.rot, b, nu[b, 3], nu[b, 4], nu[b, 5])
@@ -108,7 +107,7 @@ def place_links(bodies, pose, nu, kin):
 
 @kernel
 def begin(mechanism, motion, rows, joint_step, forces, inputs, q, dt):
-    """Everything that is fixed during a step: impulses of forces, rows of joints at z."""
+    """Compute everything that is constant during a step: impulses of forces, rows of joints at z."""
     bodies, nodes, given, nu, pose = mechanism.bodies, mechanism.nodes, motion.given, motion.nu, motion.pose
     joint_impulses(
         bodies, forces.passive, forces.actuators, forces.armature, pose, nu, q, inputs.control, inputs.applied, dt,
@@ -129,7 +128,7 @@ def begin(mechanism, motion, rows, joint_step, forces, inputs, q, dt):
 
 @kernel
 def find_edges(points, pairs, nl, edge):
-    """The edges of contacts between bodies; False: the graph has one too few, or one too many."""
+    """Find the edges of contacts between bodies; False if the graph has too few or too many."""
     found = 0
     for k in range(pairs.seen.shape[0]):
         pairs.seen[k] = 0
@@ -156,13 +155,13 @@ def find_edges(points, pairs, nl, edge):
 
 @kernel
 def lands(touch, memory):
-    """Whether some contact that bore nothing, or was not there, closes at the present velocities."""
+    """Whether a contact that is new or carried no force closes at the current velocities."""
     size, at = memory.name.shape[0], 0
     for c in range(touch.points.found[0]):
         if touch.u[c, 0] >= 0.0:
             continue
         bears = False
-        for _ in range(size):  # from where the last one was: they come in the same order
+        for _ in range(size):  # start at the last match: the order is the same
             at = at if at < size and memory.name[at] != 0 else 0
             at += 1
             if memory.name[at - 1] == touch.points.name[c] + 1:
@@ -175,7 +174,7 @@ def lands(touch, memory):
 
 @kernel
 def start(mechanism, motion, rows, touch, memory, warm, dt):
-    """Slacks and multipliers strictly inside, at the present ν⁺; ``move_to`` has been there."""
+    """Set slacks and multipliers strictly inside at the current ν⁺; call ``move_to`` before."""
     points, cones, D, nodes = touch.points, touch.cones, touch.D, mechanism.nodes
     warm = warm and not lands(touch, memory)
     level = WARM if warm else COLD
@@ -209,8 +208,8 @@ def start(mechanism, motion, rows, touch, memory, warm, dt):
 
 
 @kernel
-def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, how, warm, told):
-    """The interior point, from the last step's multipliers and, should that fail, from none."""
+def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, settings, warm, report):
+    """Run the interior-point method from the last step's multipliers and, if that fails, from a cold start."""
     for b in range(motion.nu.shape[0]):
         copy_to(motion.nu[b], before.nu[b])
     copy_to(motion.lam, before.lam)
@@ -222,13 +221,13 @@ def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, mem
                 copy_to(before.nu[b], motion.nu[b])
             for m in range(motion.lam.shape[0]):
                 motion.lam[m] = 0.0
-        move_to(mechanism, motion, rows, touch, how.dt)
-        start(mechanism, motion, rows, touch, memory, warm and attempt == 0, how.dt)
-        status = solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, how, told)
-        spent += told[ITERATIONS_AT]
+        move_to(mechanism, motion, rows, touch, settings.dt)
+        start(mechanism, motion, rows, touch, memory, warm and attempt == 0, settings.dt)
+        status = solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, settings, report)
+        spent += report[ITERATIONS_AT]
         if status == CONVERGED:
             break
-    told[ITERATIONS_AT] = spent
+    report[ITERATIONS_AT] = spent
     return status
 
 
@@ -244,7 +243,7 @@ def fastest(nu):
 
 @kernel
 def store(touch, contacts, memory):
-    """Forces and multipliers of the contacts, by id."""
+    """Store the forces and multipliers of the contacts by id."""
     n = touch.points.found[0]
     for c in range(memory.name.shape[0]):
         memory.name[c] = touch.points.name[c] + 1 if c < n else 0
@@ -257,7 +256,7 @@ def store(touch, contacts, memory):
 
 @kernel
 def finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceleration, q, v, dt):
-    """z ← z⁺; the state in joint coordinates."""
+    """z ← z⁺, and write the state in joint coordinates."""
     copy_pose(motion.after, motion.pose)
     for d in range(v.shape[0]):
         acceleration[d] = -v[d] / dt
@@ -270,12 +269,12 @@ def finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceler
 @kernel
 def advance(
     mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, pairs, forces, search, inputs, kin,
-    contacts, how, margin, reach, cell, warm, acceleration, q, v, told, n,
+    contacts, settings, margin, reach, cell, warm, acceleration, q, v, report, n,
 ):  # fmt: skip
-    """Up to n steps; returns (how many, why no more). The one that is left has touched scratch only."""
+    """Up to n steps; returns (number of steps, reason for returning). An unfinished step has changed scratch only."""
     for k in range(n):
         place_links(mechanism.bodies, motion.pose, motion.nu, kin)
-        begin(mechanism, motion, rows, joint_step, forces, inputs, q, how.dt)
+        begin(mechanism, motion, rows, joint_step, forces, inputs, q, settings.dt)
         if not find_simple(search, kin, margin + reach * fastest_point(kin, forces.radius), cell, contacts):
             return k, PAIRS
         if contacts.found[0] > touch.edge.shape[0]:
@@ -284,9 +283,9 @@ def advance(
         if not find_edges(touch.points, pairs, motion.nu.shape[0], touch.edge):
             return k, GRAPH
         status = solve_contacts(
-            mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, how, warm, told
+            mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, settings, warm, report
         )
         if status != CONVERGED or not fastest(motion.nu) <= FASTEST:
             return k, UNSOLVED
-        finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceleration, q, v, how.dt)
+        finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceleration, q, v, settings.dt)
     return n, DONE

@@ -97,11 +97,11 @@ def rest_stage(n, world, work, scratch, joints, contacts, dt, q0, v0, q, v):
 
 
 @kernel
-def expo_steps(n, world, work, scratch, joints, contacts, anchors, inputs, how, dt, q0, v0, q, v):
+def expo_steps(n, world, work, scratch, joints, contacts, anchors, inputs, settings, dt, q0, v0, q, v):
     for _ in range(n):
         set_to(q0, q)
         set_to(v0, v)
-        expo.step(world, work, scratch, joints, contacts, anchors, inputs, how, dt, q, v)
+        expo.step(world, work, scratch, joints, contacts, anchors, inputs, settings, dt, q, v)
 
 
 @kernel
@@ -121,18 +121,18 @@ def expo_loops(truth: GroundTruth, label: str, k: int) -> dict[str, Callable[[in
     s: Any = sim.stepper
     q0, v0 = truth.q[k].copy(), truth.v[k].copy()
     q, v = q0.copy(), v0.copy()
-    buffer, (middle, _, passes, matmuls, tolerance) = s.contacts.arrays, s.how
-    ahead = middle * DT
-    scheme = (passes, matmuls, tolerance, DT)
+    buffer, settings = s.contacts.arrays, s.settings
+    ahead = settings.freeze * DT
+    averages = (settings.passes, settings.matmuls, settings.tolerance, DT)
     loops: dict[str, Callable[[int], None]] = {
         "computeContactForces": lambda n: contact_stage(n, s.world, s.work, buffer, s.anchors, DT, q0, v0),
         "prepareExpLDS": lambda n: linear_stage(
             n, s.world, s.work, s.expo, s.joints, buffer, sim.inputs, ahead, DT, q0, v0
         ),
-        "computeIntegrals": lambda n: integral_stage(n, s.expo, buffer, *scheme),
+        "computeIntegrals": lambda n: integral_stage(n, s.expo, buffer, *averages),
         "rest": lambda n: rest_stage(n, s.world, s.work, s.expo, s.joints, buffer, DT, q0, v0, q, v),
         "step": lambda n: expo_steps(
-            n, s.world, s.work, s.expo, s.joints, buffer, s.anchors, sim.inputs, s.how, DT, q0, v0, q, v
+            n, s.world, s.work, s.expo, s.joints, buffer, s.anchors, sim.inputs, s.settings, DT, q0, v0, q, v
         ),
     }
     for loop in loops.values():

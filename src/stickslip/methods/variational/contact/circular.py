@@ -6,23 +6,23 @@ Relaxed by μ, the disc's constraint F − |β|²/F ≥ 0 with a slack r and a m
     v_t + ψ·β/F = 0           r·ψ = μ
     F − |β|²/F − r = 0
 
-Sliding, r → 0, ψ = |v_t| and β = −F·v_t/|v_t|; sticking, ψ → 0. It is the central path of the second-order cones
-(F, β) and (ψ, v_t). A Newton step with b = β/F, q = |b|², residuals e = v_t + ψ·b and c = F − q·F − r, p of r·ψ (with
-Mehrotra's second-order term) and ΔF = c_f·Δγ, Δγ = k₀ − (γ/s)·Δφ (see ``cone``):
+In sliding, r → 0, ψ = |v_t| and β = −F·v_t/|v_t|; in sticking, ψ → 0. This is the central path of the second-order
+cones (F, β) and (ψ, v_t). A Newton step with b = β/F, q = |b|², residuals e = v_t + ψ·b and c = F − q·F − r, p of r·ψ
+(with Mehrotra's second-order term) and ΔF = c_f·Δγ, Δγ = k₀ − (γ/s)·Δφ (see ``cones``) is
 
     h  = 1/(r + 2·q·F),     K_tt = (F/ψ)·(1 − 2·F·h·b·bᵀ)
     Δf_t = Δβ = −K_tt·(e + Δv) − h·(F/ψ)·(p − ψ·c)·b + h·((1 + q)·F + r)·ΔF·b
     Δψ = h·(p − ψ·(c + (1 − q)·ΔF) − 2·F·b·(e + Δv))
     Δr = h·(r·(c + (1 − q)·ΔF + 2·(F/ψ)·b·(e + Δv)) + 2·(F/ψ)·q·p)
 
-K_tt is symmetric and positive: F/ψ across the direction of sliding, almost nothing along it. Since r is an unknown of
-its own, β may turn along the rim of the disc in long steps; a method that keeps (F, β) in its cone (Nesterov and Todd's
-scaling was tried) takes steps that end at that rim, and loses half the digits there. ``beta`` is used in its first two
-columns, ``eta`` not at all. Where friction cannot change the velocity much, F/ψ·ease < ``SLAVE``, ``settle`` puts its
-unknowns onto the path at that velocity, in closed form: ψ·(F − F·|v_t|²/ψ²) = μ. Where contacts stick, it puts r right,
-which no step can once redundant forces have only the last digits of velocities to go by.
-c_f = 0: no friction unknowns.
-Reference: Brüdigam et al., eqs. (2), (4). Differs from the paper in: the cone itself, instead of a pyramid.
+K_tt is symmetric and positive: F/ψ across the direction of sliding, and almost zero along it. Since r is an unknown of
+its own, β can turn along the rim of the disc in long steps; a method that keeps (F, β) in its cone (Nesterov and Todd's
+scaling was tried) takes steps that end at that rim, and loses half the digits there. Only the first two columns of
+``beta`` are used, and ``eta`` is not. If friction cannot change the velocity much, F/ψ·ease < ``SLAVE``, ``settle``
+sets its unknowns on the path at that velocity in closed form: ψ·(F − F·|v_t|²/ψ²) = μ. For sticking contacts it
+corrects r, which no step can do once redundant forces depend on the last digits of velocities only. If c_f = 0, there
+are no friction unknowns. Reference: Brüdigam et al., eqs. (2), (4). Differs from the paper in: the cone itself, instead
+of a pyramid.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from stickslip.methods.variational.contact.cones import (
 )
 
 SLAVE = 0.1
-"""Change of the velocity by friction, over the velocity, below which friction follows the velocity."""
+"""Ratio of the velocity change by friction to the velocity below which friction follows the velocity."""
 EVEN = 0.01
-"""Of the product, and of the slack: an error of the slack that is made good at once."""
+"""Relative error of the slack, and of the product, that is corrected at once."""
 
 
 @kernel
 def start(cones, D, c, friction, gap, level):
-    """Both products are ``level``; no friction force."""
+    """Set both products to ``level``, without friction force."""
     length = max(gap, level**0.5)
     cones.s[c], cones.gamma[c] = length, level / length
     without_friction(cones, c)
@@ -56,7 +56,7 @@ def start(cones, D, c, friction, gap, level):
 
 @kernel
 def lift(cones, D, c, friction, level):
-    """The unknowns of another step, moved inside: none that must be positive is below ``level`` [SI]."""
+    """Move the unknowns of another step inside: raise those that must be positive to at least ``level`` [SI]."""
     cones.s[c], cones.gamma[c] = raised(cones.s[c], cones.gamma[c], level)
     if friction > 0.0:
         cones.room[c], cones.psi[c] = raised(cones.room[c], cones.psi[c], level)
@@ -145,7 +145,7 @@ def longest(cones, step, D, c, friction):
 
 @kernel
 def settle(cones, D, c, friction, u1, u2, target, ease):
-    """Friction that follows the velocity is put there; ``ease`` [m/s/N] is about dt/mass of the lighter body."""
+    """Set friction that follows the velocity; ``ease`` [m/s/N] is about dt/mass of the lighter body."""
     if friction <= 0.0 or target <= 0.0:
         return
     F = friction * cones.gamma[c]

@@ -1,18 +1,19 @@
-"""Cones: the unknowns of frictional contacts in an interior-point method, and what pyramid and circular cone share.
+"""Cones: the unknowns of frictional contacts in an interior-point method, and shared parts of pyramid and circular
+cone.
 
 A contact has a slack s [m] of its gap, a normal force γ [N], a friction force β [N] in its tangent plane and, in the
 plane of velocities, ψ [m/s] and η [m/s]. The kernels of ``pyramid`` and of ``circular`` have the same signatures; u =
-(φ(z⁺) [m], v_t1 [m/s], v_t2 [m/s]) is what the bodies do, f = (γ, f_t1, f_t2) [N] acts on body 2.
+(φ(z⁺) [m], v_t1 [m/s], v_t2 [m/s]) is the motion of the bodies, and f = (γ, f_t1, f_t2) [N] acts on body 2.
 
-* ``start``     all unknowns strictly inside, from a gap [m] and a product μ [J, W]
-* ``lift``      the same from the unknowns of another step, such as the last one
+* ``start``     sets all unknowns strictly inside, from a gap [m] and a product μ [J, W]
+* ``lift``      does the same from the unknowns of another step, such as the last one
 * ``force``     f
 * ``residual``  (|φ − s| [m], other equations [N, m/s], |products − μ| [J, W])
 * ``block``     Δf = k − K·Δu, the Newton step with everything but u eliminated
 * ``recover``   Δ of the unknowns from Δu
-* ``longest``   the step to the boundary; ``move`` goes along it
-* ``settle``    unknowns that only follow the velocity are put where they belong
-* ``gap``       (sum of products after a step of some length, how many)
+* ``longest``   the step length to the boundary; ``move`` takes a step
+* ``settle``    sets unknowns that only follow the velocity in closed form
+* ``gap``       (sum of products after a step of some length, number of products)
 
 The normal direction is the same in both: Δs = Δu₀ + (u₀ − s) and γ·Δs + s·Δγ = p, so that Δγ = k₀ − (γ/s)·Δu₀.
 """
@@ -27,9 +28,9 @@ from stickslip._jit import kernel
 from stickslip.errors import expected
 
 FEWEST_FACETS = 4
-"""Of a pyramid."""
+"""Smallest number of facets of a pyramid."""
 FAR = 1e10
-"""The longest step to a boundary that is told: there is none."""
+"""Step length to the boundary if there is none."""
 
 
 class Cones(NamedTuple):
@@ -46,12 +47,12 @@ class Cones(NamedTuple):
     eta: np.ndarray
     """(N, facets) ψ + velocity along each direction [m/s]; circular: unused."""
     room: np.ndarray
-    """(N,) what friction is left [N], pyramid: c_f·γ − Σβ, circular: c_f·γ − |β|²/(c_f·γ); an unknown of its own, since
-    the difference loses its digits."""
+    """(N,) distance of friction from its limit [N], pyramid: c_f·γ − Σβ, circular: c_f·γ − |β|²/(c_f·γ). It is an
+    unknown of its own, because the difference loses its digits."""
 
 
 def facets_of(variant: str, facets: int | None) -> int:
-    """How many facets friction has, 0 where its cone is round."""
+    """Number of facets of the friction cone; 0 for the circular cone."""
     if variant != "pyramid":
         if facets is not None:
             raise expected("facets", f"none with variational/{variant}", facets, "leave them out")
@@ -70,7 +71,7 @@ def make_cones(contacts: int, facets: int) -> Cones:
 
 @kernel
 def copy_cone(a, i, b, k):
-    """Entry i of the cones a into entry k of the cones b."""
+    """Copy entry i of the cones a to entry k of the cones b."""
     b.s[k], b.gamma[k], b.psi[k], b.room[k] = a.s[i], a.gamma[i], a.psi[i], a.room[i]
     for m in range(a.beta.shape[1]):
         b.beta[k, m], b.eta[k, m] = a.beta[i, m], a.eta[i, m]
@@ -78,7 +79,7 @@ def copy_cone(a, i, b, k):
 
 @kernel
 def without_friction(cones, c):
-    """Friction's unknowns of contact c are 0."""
+    """Set the friction unknowns of contact c to 0."""
     cones.psi[c], cones.room[c] = 0.0, 0.0
     for i in range(cones.beta.shape[1]):
         cones.beta[c, i], cones.eta[c, i] = 0.0, 0.0
@@ -96,7 +97,7 @@ def normal_block(cones, step, c, u0, target, second):
 
 @kernel
 def shorter(alpha, value, change):
-    """The step that keeps value + step·change ≥ 0, if that is shorter than ``alpha``."""
+    """The step length that keeps value + step·change ≥ 0, but at most ``alpha``."""
     if change < 0.0 and value < -alpha * change:
         return -value / change
     return alpha
@@ -104,13 +105,13 @@ def shorter(alpha, value, change):
 
 @kernel
 def raised(x, y, level):
-    """(x, y), neither below ``level`` [SI]."""
+    """(x, y), both raised to at least ``level`` [SI]."""
     return max(x, level), max(y, level)
 
 
 @kernel
 def move(cones, step, c, alpha):
-    """Contact c goes by ``alpha`` along its step."""
+    """Move contact c by ``alpha`` times its step."""
     cones.s[c] += alpha * step.s[c]
     cones.gamma[c] += alpha * step.gamma[c]
     cones.psi[c] += alpha * step.psi[c]

@@ -1,4 +1,4 @@
-"""How the rows of contact points turn as their two bodies move, for the gradient of a step.
+"""Changes of the rows of contact points as their two bodies move, for the gradient of a step.
 
 A contact's three rows are those of unit forces along d ∈ (n, t₁, t₂) at the point p on body 2, of opposite signs on the
 two links: −(d, R₁ᵀ((p − x₁) × d)) and (d, R₂ᵀ((p − x₂) × d)), at the start of the step. Under a small motion
@@ -9,13 +9,14 @@ two links: −(d, R₁ᵀ((p − x₁) × d)) and (d, R₂ᵀ((p − x₂) × d)
     ROUND   δn = (1 − n·nᵀ)(δc₂ − δc₁)/|c₂ − c₁|          δp = δc₂ − r₂·δn
     δt = (Θ₁ + Ω) × t,    Ω = (a + n) × δn'/(1 + a·n),    δn' = δn − Θ₁ × n
 
-p = c₂ − r₂·n, or p = c₁ + e·n where FLAT2; p is read back from the rows themselves. Ω is how ``smooth_tangent`` turns
-the frame where the normal wanders over link 1, a (the pole, in link 1's axes) being the axis that it starts from; with
-a = 0 the frame rolls along without twist, which is right wherever tangents mean nothing: on circular cones.
+p = c₂ − r₂·n, or p = c₁ + e·n for FLAT2; p is computed from the rows themselves. Ω is the rotation of the frame by
+``smooth_tangent`` as the normal moves over link 1, and a (the pole, in link 1's axes) is the z axis of its formula.
+With a = 0 the frame rolls without twist, which suffices for circular cones, where the choice of tangents does not
+matter.
 
-Exact where the cores are fixed in their links and the normal is that of its kind: balls, capsules and corners on planes
-and faces, balls on balls and corners. Elsewhere (cylinders on their rims, edges across edges, polygons of two faces,
-capsules across each other) the points of contact are taken as carried by their links.
+The derivatives are exact if the cores are fixed in their links and the normal is that of its kind: balls, capsules and
+corners on planes and faces, balls on balls and corners. In other cases (cylinders on their rims, crossing edges,
+polygons of two faces, crossing capsules) the points of contact are taken as fixed to their links.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from stickslip.math.spatial import cross, rotate, rotate_transposed
 from stickslip.methods.variational.contact.points import FLAT1, FLAT2, carried
 
 OPPOSITE = 1e-9
-"""Where 1 + a·n is below this, tangents have no derivative (the hairy ball); they are taken as rolling along."""
+"""Value of 1 + a·n below which tangents have no derivative (hairy-ball theorem) and are taken as rolling."""
 
 
 @kernel
 def tangent_poles(points, shapes, convex, pole):
-    """pole (N, 3): a of each contact in the axes of link 1; ``convex``: ids are those of ``ConvexDetector``, else 0."""
+    """pole (N, 3): a of each contact in the axes of link 1; 0 unless ids are those of ConvexDetector (``convex``)."""
     ns = shapes.kind.shape[0]
     for c in range(points.found[0]):
         pole[c, 0], pole[c, 1], pole[c, 2] = 0.0, 0.0, 0.0
@@ -63,7 +64,7 @@ def contact_point(points, c, pose):
 
 @kernel
 def core_motion(pose, link, core, c, move, at):
-    """How core c of a link moves: δx + R(δθ × core)."""
+    """Motion of core c of a link: δx + R(δθ × core)."""
     x, y, z = cross(move[at + 3], move[at + 4], move[at + 5], core[c, 0], core[c, 1], core[c, 2])
     x, y, z = rotate(pose.rot, link, x, y, z)
     return x + move[at], y + move[at + 1], z + move[at + 2]
@@ -98,7 +99,7 @@ def normal_and_point_motion(points, c, pose, px, py, pz, move):
 
 @kernel
 def frame_turn(points, c, pose, pole, dx, dy, dz, move):
-    """How the contact's tangents turn, Θ₁ + Ω, as the normal moves by (dx, dy, dz)."""
+    """Rotation of the contact's tangents, Θ₁ + Ω, as the normal moves by (dx, dy, dz)."""
     a, n = points.link1[c], points.rows2[c, 0]
     tx, ty, tz = rotate(pose.rot, a, move[3], move[4], move[5])
     x, y, z = cross(tx, ty, tz, n[0], n[1], n[2])
@@ -114,7 +115,7 @@ def frame_turn(points, c, pose, pole, dx, dy, dz, move):
 
 @kernel
 def row_motion(pose, link, sign, row, d, e, p, q, move, at, change):
-    """change[at: at + 6] of sign·(d, Rᵀ((p − x) × d)), whose present value is ``row`` (6,), with δd = e and δp = q."""
+    """change[at: at + 6] of sign·(d, Rᵀ((p − x) × d)), whose current value is ``row`` (6,), with δd = e and δp = q."""
     x, y, z = p[0] - pose.pos[link, 0], p[1] - pose.pos[link, 1], p[2] - pose.pos[link, 2]
     x, y, z = cross(x, y, z, e[0], e[1], e[2])
     u, v, w = cross(q[0] - move[at], q[1] - move[at + 1], q[2] - move[at + 2], d[0], d[1], d[2])
@@ -142,8 +143,10 @@ def contact_row_changes(points, c, pose, pole, move, change):
 
 @kernel
 def contact_derivatives(points, c, pose, pole, f0, f1, f2, nu, H, D, move, change):
-    """H (12, 12) = ∂(C₀(z)ᵀ·f)/∂z for the force (f0, f1, f2) and D (3, 12) = ∂(C₀(z)·ν)/∂z for velocities nu (nl, 6);
-    the scratch ``move`` (12,) must be zero and is left so, ``change`` is (3, 12)."""
+    """H (12, 12) = ∂(C₀(z)ᵀ·f)/∂z for the force (f0, f1, f2) and D (3, 12) = ∂(C₀(z)·ν)/∂z for velocities nu (nl, 6).
+
+    The scratch ``move`` (12,) must be zero and is zero afterwards; ``change`` is (3, 12).
+    """
     a, b = points.link1[c], points.link2[c]
     for k in range(12):
         move[k] = 1.0

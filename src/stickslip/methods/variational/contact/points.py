@@ -1,23 +1,23 @@
 """Contact points in maximal coordinates: gaps φ at any pose, their derivatives N, friction's B at the start of a step.
 
-A contact is held between two cores, c₁ on link 1 and c₂ on link 2, that stay where they are in their links for a step:
+A contact is defined by two cores, c₁ on link 1 and c₂ on link 2, which are fixed to their links during a step:
 
-    FLAT1, FLAT2    φ = n·(c₂ − c₁) − offset, with the normal n carried by link 1 or 2
+    FLAT1, FLAT2    φ = n·(c₂ − c₁) − offset, with the normal n fixed to link 1 or 2
     ROUND           φ = |c₂ − c₁| − offset
 
-The core of a ball is its centre, of a capsule a point of its axis, of a cylinder on its side a point of its axis (with
-the radius as it is now), of anything else the material point that touches: balls and capsules may roll on planes and
-faces, and balls on balls and corners, while φ stays exact. On edges and on the sides of capsules and cylinders the
-normal is frozen (FLAT): φ is then the distance to a plane that touches a convex body, never more than the true one
-while bodies shift. The offset makes φ(z) the detector's gap. Derivatives are over (δx [world], δθ [body axes]) of the
-links' centres of mass: with d = c₂ − c₁ and n = d/|d| where ROUND,
+The core of a ball is its centre, that of a capsule a point of its axis, that of a cylinder on its side a point of its
+axis (with the current radius), and that of any other shape the material point that touches. So balls and capsules may
+roll on planes and faces, and balls on balls and corners, while φ stays exact. On edges and on the sides of capsules and
+cylinders the normal is frozen (FLAT): φ is then the distance to a tangent plane of a convex body, never more than the
+true one while bodies translate. The offset makes φ(z) the detector's gap. Derivatives are over (δx [world], δθ [body
+axes]) of the links' centres of mass: with d = c₂ − c₁, and n = d/|d| for ROUND,
 
     FLAT1   N₁ = −(n, Rᵀ((c₂ − x₁) × n)),   N₂ = (n, Rᵀ((c₂ − x₂) × n))
     FLAT2   the same with c₁,     ROUND   with either, which lie on one line along n
 
 so that a normal force has one line of action for both links. ``rows`` are C₀(z) = (N; B) with the tangents t of the
 contact frame, B₁ = −(t, Rᵀ((p − x₁) × t)), B₂ = (t, Rᵀ((p − x₂) × t)) at the point p on body 2: u̇ = C₀·(v, ω) is the
-velocity of body 2 against body 1.
+velocity of body 2 relative to body 1.
 Reference: Brüdigam et al., eqs. (14), (18), (19), (22). Differs from the paper in: any normal instead of the world's z
 axis, tangents of the contact frame, balls, two moving bodies.
 """
@@ -37,19 +37,18 @@ from stickslip.math.spatial import cross, rotate, rotate_transposed
 
 FLAT1, FLAT2, ROUND = range(3)
 ALIGNED = 1e-12
-"""A normal is that of a face where its cosine with the face's is nearer to 1 than this."""
+"""Distance of the cosine from 1 below which a normal counts as that of a face."""
 ACROSS = 1e-6
-"""A normal is across an axis, or along a face of a box, where its cosine with it is below this."""
-
+"""Cosine below which a normal counts as perpendicular to an axis."""
 MET = 1e-12
-"""[m] Cores nearer than this, or beyond each other, have no direction between them."""
+"""Distance below which two cores have no direction between them [m]."""
 
 
 class Points(NamedTuple):
-    """Up to N contacts for the length of a step; the first ``found[0]`` are valid."""
+    """Up to N contacts during a step; the first ``found[0]`` are valid."""
 
     found: np.ndarray
-    """(1,)."""
+    """(1,) number of contacts."""
     name: np.ndarray
     """(N,) the contact's id, which persists from step to step."""
     link1: np.ndarray
@@ -59,13 +58,13 @@ class Points(NamedTuple):
     kind: np.ndarray
     """(N,) FLAT1, FLAT2 or ROUND."""
     core1: np.ndarray
-    """(N, 3) c₁ from the centre of mass of link 1, in its axes [m]; link 0: in the world."""
+    """(N, 3) c₁ from the centre of mass of link 1, in its axes [m]; for link 0, in the world."""
     core2: np.ndarray
     """(N, 3) c₂ likewise [m]."""
     normal: np.ndarray
-    """(N, 3) n in the axes of the link that carries it; unused where ROUND."""
+    """(N, 3) n in the axes of the link that it is fixed to; unused for ROUND."""
     offset: np.ndarray
-    """(N,) [m]."""
+    """(N,) offset of the gap [m]."""
     friction: np.ndarray
     """(N,) c_f."""
     rows1: np.ndarray
@@ -98,7 +97,7 @@ def make_points(capacity: int) -> Points:
 
 @kernel
 def carried(pose, link, core, c):
-    """Where core c of a link is in the world."""
+    """World position of core c of a link."""
     x, y, z = rotate(pose.rot, link, core[c, 0], core[c, 1], core[c, 2])
     return x + pose.pos[link, 0], y + pose.pos[link, 1], z + pose.pos[link, 2]
 
@@ -139,7 +138,7 @@ def gap_and_rows(points, c, pose, row1, row2):
 
 @kernel
 def cosine(shapes, s, pose, axis, nx, ny, nz):
-    """Of a normal with an axis of shape s."""
+    """Cosine of a normal with an axis of shape s."""
     R = shapes.rot
     x, y, z = rotate(pose.rot, shapes.link[s], R[s, 0, axis], R[s, 1, axis], R[s, 2, axis])
     return x * nx + y * ny + z * nz
@@ -147,7 +146,7 @@ def cosine(shapes, s, pose, axis, nx, ny, nz):
 
 @kernel
 def reach(shapes, s, pose, nx, ny, nz):
-    """How far the core lies inside of the surface [m]."""
+    """Distance of the core from the surface [m]."""
     kind = shapes.kind[s]
     if kind == SPHERE or kind == CAPSULE:
         return shapes.size[s, 0]
@@ -158,7 +157,7 @@ def reach(shapes, s, pose, nx, ny, nz):
 
 @kernel
 def has_face(shapes, s, pose, nx, ny, nz):
-    """Whether a normal is one of the shape's own."""
+    """Whether a normal is that of a face of the shape."""
     kind = shapes.kind[s]
     if kind == PLANE:
         return True
@@ -173,7 +172,7 @@ def has_face(shapes, s, pose, nx, ny, nz):
 
 @kernel
 def is_point(shapes, s, pose, nx, ny, nz):
-    """Whether the core is a point whatever the direction: a ball's centre, a capsule's end, a box's corner."""
+    """Whether the core is a single point for all directions: a ball's centre, a capsule's end, a box's corner."""
     kind, least = shapes.kind[s], 1.0
     if kind == CAPSULE:
         least = abs(cosine(shapes, s, pose, 2, nx, ny, nz))
@@ -187,7 +186,7 @@ def is_point(shapes, s, pose, nx, ny, nz):
 
 @kernel
 def convex_kind(shapes, name, one, other, swapped, pose, nx, ny, nz):
-    """Who carries the normal between shape ``one`` of link 1 and shape ``other`` of link 2."""
+    """The kind of contact between shape ``one`` of link 1 and shape ``other`` of link 2."""
     first, second = shapes.kind[one], shapes.kind[other]
     if (first == BOX or first == MESH) and (second == BOX or second == MESH):
         label = (name % FEATURES) >> (2 * FEATURE_BITS)
@@ -206,7 +205,7 @@ def convex_kind(shapes, name, one, other, swapped, pose, nx, ny, nz):
 
 @kernel(inline=False)
 def place_points(contacts, shapes, convex, pose, points):
-    """Contacts of this instant as points at ``pose``; ``convex``: their ids are those of ``ConvexDetector``."""
+    """Fill ``points`` with the contacts at ``pose``; ``convex`` says that their ids are those of ``ConvexDetector``."""
     total, ns = contacts.found[0], shapes.kind.shape[0]
     points.found[0] = total
     for c in range(total):
@@ -251,7 +250,7 @@ def place_points(contacts, shapes, convex, pose, points):
 
 @kernel
 def exchange(points, c):
-    """Body 2 of contact c was the world: it becomes body 1. All axes change their signs, numbers do not."""
+    """Make body 2 of contact c, the world, body 1. All axes change their signs, scalars do not."""
     points.link1[c], points.link2[c] = points.link2[c], points.link1[c]
     if points.kind[c] != ROUND:
         points.kind[c] = FLAT1 if points.kind[c] == FLAT2 else FLAT2
@@ -265,6 +264,6 @@ def exchange(points, c):
 
 @kernel
 def put_core(pose, link, x, y, z, core, c):
-    """A point of the world as core c of a link."""
+    """Store a world point as core c of a link."""
     x, y, z = x - pose.pos[link, 0], y - pose.pos[link, 1], z - pose.pos[link, 2]
     core[c, 0], core[c, 1], core[c, 2] = rotate_transposed(pose.rot, link, x, y, z)

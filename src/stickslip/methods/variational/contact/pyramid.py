@@ -1,4 +1,4 @@
-"""The friction pyramid in an interior-point method: m directions dᵢ, everything but u eliminated in O(m).
+"""The friction pyramid in an interior-point method: m directions dᵢ, with everything but u eliminated in O(m).
 
 Maximal dissipation on the polygon Σβᵢ ≤ c_f·γ, β ≥ 0, with f_t = Σ βᵢ·dᵢ, relaxed by μ, eqs. (20) and (26):
 
@@ -6,19 +6,19 @@ Maximal dissipation on the polygon Σβᵢ ≤ c_f·γ, β ≥ 0, with f_t = Σ 
     dᵢ·v_t + ψ − ηᵢ = 0           βᵢ·ηᵢ = μ
     c_f·γ − Σβᵢ − s_ψ = 0         s_ψ·ψ = μ
 
-A Newton step with the right-hand sides r (of the left column, what is to be added to the step of the variable that it
-is solved for) and p (of the right column; Mehrotra's second-order terms are in them):
+A Newton step has right-hand sides r of the left column (added to the step of the variable that the equation is solved
+for) and p of the right column, which include Mehrotra's second-order terms:
 
     Δγ = k₀ − (γ/s)·Δφ                         see ``cone``
     Δβᵢ = aᵢ − wᵢ·(dᵢ·Δv + Δψ),                wᵢ = βᵢ/ηᵢ,   aᵢ = (pᵢ − βᵢ·rᵢ)/ηᵢ
     Δψ  = h·(p_ψ − ψ·(c_f·Δγ + r_ψ − Σaᵢ + m·Δv)),   m = Σ wᵢ·dᵢ,   W = Σ wᵢ,   h = 1/(s_ψ + ψ·W)
 
 since Δs_ψ = c_f·Δγ − ΣΔβᵢ + r_ψ. The diagonal wᵢ with the rank one of ψ has its Schur complement in closed form; with
-d̄ = m/W, δᵢ = dᵢ − d̄ no large numbers cancel where the contact slides (one wᵢ → ∞):
+d̄ = m/W, δᵢ = dᵢ − d̄ no large numbers cancel if the contact slides (one wᵢ → ∞):
 
     Δf_t = Σ aᵢ·δᵢ + h·s_ψ·(Σaᵢ)·d̄ − h·(p_ψ − ψ·r_ψ)·m + h·ψ·c_f·m·Δγ − (Σ wᵢ·δᵢ·δᵢᵀ + h·s_ψ·W·d̄·d̄ᵀ)·Δv
 
-c_f = 0: there are no friction unknowns.
+If c_f = 0, there are no friction unknowns.
 Reference: Brüdigam, Janeva, Sosnowski, Hirche, "Linear-Time Contact and Friction Dynamics in Maximal Coordinates using
 Variational Integrators", Sec. III. Differs from the paper in: contacts are eliminated in closed form before the graph
 is factored, instead of being nodes of it; βᵢ has no slack of its own.
@@ -39,7 +39,7 @@ from stickslip.methods.variational.contact.cones import (
 
 @kernel
 def start(cones, D, c, friction, gap, level):
-    """All products are ``level``, as far as the gap and ψ's equation let them."""
+    """Set all products to ``level``, as far as the gap and ψ's equation allow."""
     length = max(gap, level**0.5)
     cones.s[c], cones.gamma[c] = length, level / length
     if friction <= 0.0:
@@ -54,7 +54,7 @@ def start(cones, D, c, friction, gap, level):
 
 @kernel
 def lift(cones, D, c, friction, level):
-    """The unknowns of another step, moved inside: none that must be positive is below ``level`` [SI]."""
+    """Move the unknowns of another step inside: raise those that must be positive to at least ``level`` [SI]."""
     cones.s[c], cones.gamma[c] = raised(cones.s[c], cones.gamma[c], level)
     if friction > 0.0:
         for i in range(D.shape[0]):
@@ -185,7 +185,7 @@ def longest(cones, step, D, c, friction):
 
 @kernel
 def settle(cones, D, c, friction, u1, u2, target, ease):
-    """Nothing to do: facets are flat."""
+    """Nothing to do for a pyramid, whose facets are flat."""
 
 
 @kernel

@@ -1,11 +1,11 @@
 """Right-hand sides of a step's gradient: −∂(residuals)/∂(z, ν, u, forces), one row of X per parameter.
 
-The equations of ``equations`` hold at the solution y = (ν⁺, λ, contacts) whatever the parameters p, hence
+The equations of ``equations`` hold at the solution y = (ν⁺, λ, contacts) for all parameters p, hence
 
     F·∂y/∂p = −∂r/∂p,    F the matrix of Newton's method at the solution, contacts eliminated as there
 
-Parameters, in this order: δz = (δx [world], δθ [body]) and ν of every body, 6 each; controls u (nu); and, where asked
-for, forces in joints (nv) and wrenches on bodies (6 each, world axes, at the link's origin). With z⁺ = z ⊕ dt·ν⁺,
+Parameters, in this order: δz = (δx [world], δθ [body]) and ν of every body, 6 each; controls u (nu); and, if requested,
+forces in joints (nv) and wrenches on bodies (6 each, world axes, at the link's origin). With z⁺ = z ⊕ dt·ν⁺,
 ∂z⁺/∂z = (1, Q), Q = R⁺ᵀR of every body, and H, D of ``joint_derivatives`` and ``point_derivatives``:
 
     bodies    + H_held + H_rates + H_limits (impulses λ and dt·τ) + dt·H_contacts − dt·Cᵀ·K·(∂u/∂z)      by z
@@ -14,9 +14,9 @@ for, forces in joints (nv) and wrenches on bodies (6 each, world axes, at the li
     soft      − w·(D(ν⁺) − D(ν)) + dt·(∂τ/∂q·R + ∂τ/∂q̇·D(ν))      by z        (w + dt·∂τ/∂q̇)·R             by ν
     contacts  ∂u/∂z = (N(z⁺)·(1, Q); D(ν⁺)),   Δf = −K·Δu
 
-∂τ/∂q̇ contains −dt·K of ``joint_slopes``; soft rows with rotors have I_a·(r(z) − r(z⁻))·ν besides, z⁻ ⊕ dt·ν = z
-(``joint_nodes``); forces in joints without a soft row are impulses on the bodies.
-Sizes: nl links with the world, X (parameters, rows of the system). Cost: linear, but for the zeros of X.
+∂τ/∂q̇ contains −dt·K of ``joint_slopes``. Soft rows with rotors also have I_a·(r(z) − r(z⁻))·ν, z⁻ ⊕ dt·ν = z
+(``joint_nodes``). Forces in joints without a soft row are impulses on the bodies.
+Sizes: nl links including the world, X (parameters, rows of the system). Cost: linear, except for the zeros of X.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from stickslip.methods.variational.newton_system import contact_block
 
 
 class Slopes(NamedTuple):
-    """Derivatives at the two ends of a step; links a, b of a row first."""
+    """Derivatives at the two ends of a step; those of rows are over links a and b."""
 
     turn: np.ndarray
     """(nl, 3, 3) Q = R⁺ᵀR."""
@@ -56,15 +56,15 @@ class Slopes(NamedTuple):
     rate_before: np.ndarray
     """(nv, 12) D(ν)."""
     by_q: np.ndarray
-    """(nv, 3)."""
+    """(nv, 3) ∂τ/∂q of ``joint_slopes``."""
     by_v: np.ndarray
-    """(nv,)."""
+    """(nv,) ∂(τ − h·K·q̇)/∂q̇."""
     by_u: np.ndarray
-    """(nu,)."""
+    """(nu,) ∂τ/∂u."""
     rotor: np.ndarray
-    """(2, nv, 12) of rotors' I_a·(r(z) − r(z⁻))·ν by z and by ν."""
+    """(2, nv, 12) derivatives of I_a·(r(z) − r(z⁻))·ν by z and by ν."""
     pole: np.ndarray
-    """(N, 3)."""
+    """(N, 3) poles of the tangents, see ``point_derivatives``."""
 
 
 class Small(NamedTuple):
@@ -93,7 +93,7 @@ def make_small() -> Small:
 
 @kernel
 def add_force_slopes(sym, a, b, H, scale, X):
-    """scale·H (12, 12) into the rows of bodies a and b, by their poses."""
+    """Add scale·H (12, 12), derivatives by the poses of bodies a and b, to their rows."""
     for k in range(12):
         link, at = (a, k) if k < 6 else (b, k - 6)
         if link == 0:
@@ -107,7 +107,7 @@ def add_force_slopes(sym, a, b, H, scale, X):
 
 @kernel
 def add_row_slopes(a, b, row, scale, first, at, X):
-    """scale·row (12,) into row ``at`` of the system, by parameters that begin at ``first``, six of each body."""
+    """Add scale·row (12,) to row ``at`` of the system, for parameters from ``first`` on, six per body."""
     for k in range(6):
         if a > 0:
             X[first + 6 * (a - 1) + k, at] += scale * row[k]
@@ -116,7 +116,7 @@ def add_row_slopes(a, b, row, scale, first, at, X):
 
 @kernel
 def carry_back(turn, a, b, row, out):
-    """out (12,) = row·(1, Q): a row over z⁺ of links a and b as one over z."""
+    """out (12,) = row·(1, Q): a row over z⁺ of links a and b becomes one over z."""
     for k in range(12):
         out[k] = row[k]
     out[3], out[4], out[5] = rotate_transposed(turn, a, row[3], row[4], row[5])
@@ -125,7 +125,7 @@ def carry_back(turn, a, b, row, out):
 
 @kernel
 def body_columns(bodies, sym, pose, before, wrench, dt, J, X):
-    """∂P₋/∂ν, and how wrenches turn against the bodies."""
+    """Columns of ∂P₋/∂ν and of wrenches, which turn relative to the bodies."""
     nl = before.shape[0]
     for b in range(1, nl):
         at, first = sym.place[b - 1], 6 * (nl - 1) + 6 * (b - 1)
@@ -148,7 +148,7 @@ def body_columns(bodies, sym, pose, before, wrench, dt, J, X):
 
 @kernel
 def wrench_columns(bodies, sym, pose, dt, first, X):
-    """By force and torque at the links' origins, world axes; the parameters begin at ``first``."""
+    """Columns of force and torque at the links' origins, world axes; the parameters begin at ``first``."""
     for b in range(1, pose.pos.shape[0]):
         at = sym.place[b - 1]
         for k in range(3):
@@ -193,7 +193,7 @@ def limit_columns(mechanism, sym, slopes, motion, small, X):
 
 @kernel
 def rate_columns(mechanism, sym, slopes, joint_step, row, dt, X):
-    """Soft rows, and forces in joints that have none; ``joint_step`` at z."""
+    """Columns of soft rows, and of forces in joints without one; ``joint_step`` is at z."""
     bodies, nodes, nl = mechanism.bodies, mechanism.nodes, slopes.turn.shape[0]
     tree, rates, nv = bodies.tree, joint_step.rates, joint_step.rate.shape[0]
     for b in range(1, nl):
@@ -228,7 +228,7 @@ def rate_columns(mechanism, sym, slopes, joint_step, row, dt, X):
 
 @kernel
 def control_columns(mechanism, sym, slopes, joint_step, actuators, dt, applied, X):
-    """By controls, whose joints are all soft; with ``applied``, also by forces in joints, which follow."""
+    """Columns of controls, whose joints are all soft, and, with ``applied``, of forces in joints after them."""
     bodies, nodes, nl = mechanism.bodies, mechanism.nodes, slopes.turn.shape[0]
     first, rates, soft = 12 * (nl - 1), joint_step.rates, 0
     for d in range(joint_step.rate.shape[0]):
@@ -251,7 +251,7 @@ def control_columns(mechanism, sym, slopes, joint_step, actuators, dt, applied, 
 
 @kernel
 def contact_columns(mechanism, sym, slopes, touch, motion, small, dt, X):
-    """``motion`` and ``touch`` at the solution."""
+    """Columns of contacts; ``motion`` and ``touch`` are at the solution."""
     points, K = touch.points, touch.K
     for c in range(points.found[0]):
         a, b = points.link1[c], points.link2[c]
@@ -275,7 +275,7 @@ def contact_columns(mechanism, sym, slopes, touch, motion, small, dt, X):
 
 @kernel(inline=False)
 def lift_contacts(touch, level):
-    """No slack, force or speed of a contact below ``level`` [SI]."""
+    """Raise every slack, force and speed of the contacts to at least ``level`` [SI]."""
     for c in range(touch.points.found[0]):
         if touch.D.shape[0] > 0:
             pyramid.lift(touch.cones, touch.D, c, touch.points.friction[c], level)
@@ -285,8 +285,10 @@ def lift_contacts(touch, level):
 
 @kernel(inline=False)
 def fill_columns(mechanism, sym, slopes, joint_step, actuators, touch, motion, before, wrench, small, dt, forces, X):
-    """All of X, which must be zero; ``motion`` at the solution with z in its pose, ``before`` (nl, 6) ν; with
-    ``forces``, also by forces in joints and by wrenches."""
+    """Fill X, which must be zero; with ``forces``, also the columns of forces in joints and of wrenches.
+
+    ``motion`` is at the solution with z in its pose; ``before`` (nl, 6) is ν.
+    """
     bodies = mechanism.bodies
     body_columns(bodies, sym, motion.pose, before, wrench, dt, small.J, X)
     held_columns(mechanism, sym, slopes, small.row, X)
@@ -301,6 +303,6 @@ def fill_columns(mechanism, sym, slopes, joint_step, actuators, touch, motion, b
 
 @kernel(inline=False)
 def solve_columns(linear, X):
-    """Every row of X (parameters, rows of the system) by the factors at hand."""
+    """Solve for every row of X (parameters, rows of the system) with the current factors."""
     for p in range(X.shape[0]):
         solve(linear.symbolic, linear.values, linear.pivots, X[p])

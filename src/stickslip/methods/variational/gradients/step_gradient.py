@@ -1,16 +1,17 @@
 """Gradients of a variational step by the implicit function theorem: ∂(z⁺, ν⁺)/∂(z, ν, u), exact.
 
 The equations r(y; p) = 0 of a step (``equations``) define its unknowns y as functions of the parameters p =
-(z, ν, u), so that ∂y/∂p = −(∂r/∂y)⁻¹·∂r/∂p: Newton's matrix at the solution is factored once more, along the graph, and
-solved for each parameter (``gradient_columns`` has the right-hand sides). Linear time per parameter; results are dense.
+(z, ν, u), so that ∂y/∂p = −(∂r/∂y)⁻¹·∂r/∂p. Newton's matrix at the solution is factored once more, along the graph, and
+solved for each parameter, with the right-hand sides of ``gradient_columns``. The time is linear per parameter; the
+results are dense.
 
-With a ``relaxation`` μ > 0 contacts and limits keep s·γ = μ and the step is a smooth function, also where a contact
-opens, closes, sticks or slips: γ is felt at a distance. With μ = 0 the derivative is that of the contacts that the
-solver ended with, open or closed, sticking or sliding; where it is undecided, it is one of several.
+With a ``relaxation`` μ > 0 contacts and limits keep s·γ = μ, and the step is a smooth function, also where a contact
+opens, closes, sticks or slips, because γ acts at a distance. With μ = 0 the derivative is that of the contact states
+that the solver found, open or closed, sticking or sliding; at a transition it is one of several.
 
 Small changes are δz = (δx of the centre of mass [m, world], δθ [rad, body axes]) and δν = (δv [m/s, world], δω [rad/s,
 body axes]), link by link without the world: row 6(b − 1) is the first of link b.
-Not differentiated: which contacts are found; where on edges that cross and on rims they are (``point_derivatives``).
+Not differentiated: the set of contacts, and their positions on crossing edges and on rims (``point_derivatives``).
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ from stickslip.methods.variational.joints.joint_slopes import joint_slopes
 from stickslip.methods.variational.newton_system import assemble
 
 LEAST = 1e-10
-"""[m, N, m/s] what slacks, forces and speeds of contacts are at least: a contact is as stiff as γ/s, and beside
-1e15 N/m the masses of bodies would be lost in rounding."""
+"""Smallest slack, force and speed of contacts [m, N, m/s]. The stiffness of a contact is γ/s, and beside 1e15 N/m the
+masses of bodies would be lost in rounding."""
 
 
 @dataclass(frozen=True)
 class JointGradient:
-    """∂(q⁺, v⁺)/∂(q, v, u) in joint coordinates; q by its tangent, as ``Dynamics.integrate`` has it.
+    """∂(q⁺, v⁺)/∂(q, v, u) in joint coordinates, with q in the tangent space of ``Dynamics.integrate``.
 
     Sizes: nv velocities, nu controls."""
 
@@ -79,7 +80,7 @@ class JointGradient:
 class StepGradient:
     """∂(z⁺, ν⁺)/∂(z, ν, u) of one step; sizes: nb bodies, nv joint velocities, nu controls.
 
-    Steps follow one another as matrices multiply, [dz; dnu] of the second by [dz; dnu] of the first."""
+    The gradients of successive steps multiply as matrices over [dz; dnu]."""
 
     dz_dz: np.ndarray
     """(6·nb, 6·nb)."""
@@ -123,8 +124,8 @@ class StepGradient:
     def in_joints(self) -> JointGradient:
         """The same from (q, v, u) to (q⁺, v⁺).
 
-        A chain of steps is exact in (z, ν) and not quite in (q, v): after a step G(z)·ν = O(dt) is part of the state,
-        and joint coordinates do not know of it. Multiply ``matrix``, and go to joints at the two ends."""
+        A chain of steps is exact in (z, ν), but not in (q, v): after a step G(z)·ν = O(dt) is part of the state, which
+        joint coordinates do not contain. Multiply ``matrix``, and convert to joints at the two ends."""
         E, F, r, S = self.z_q, self.nu_q, self.q_z, self.v_z
 
         def both(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -141,13 +142,13 @@ class StepGradient:
 
 
 class Began(NamedTuple):
-    """What a step began with."""
+    """State and inputs at the beginning of a step."""
 
     pose: Pose
     nu: np.ndarray
     """(nl, 6) ν."""
     q: np.ndarray
-    """(nq,) of which those at z are the nearest turns."""
+    """(nq,) joint coordinates; those at z are the nearest turns to them."""
     control: np.ndarray
     applied: np.ndarray
     wrench: np.ndarray
@@ -166,11 +167,11 @@ def step_gradient(
     convex: bool,
     forces: bool = False,
 ) -> StepGradient:
-    """Of the step that began with ``began`` and whose solution is in ``motion`` (ν⁺, λ, slacks) and ``touch``.
+    """Gradient of the step that began with ``began``; its solution is in ``motion`` (ν⁺, λ, slacks) and ``touch``.
 
-    ``acting`` has what acts in joints: passive (without limits), actuators, armature.
-    ``linear`` and what is scratch in ``touch`` are overwritten; ``joint_step`` tells which joints are soft; ``shapes``,
-    ``convex``: of ``place_points``."""
+    ``acting`` holds the forces in joints: passive (without limits), actuators, armature. ``joint_step`` says which
+    joints are soft; ``shapes`` and ``convex`` are those of ``place_points``. ``linear`` and the scratch in ``touch``
+    are overwritten."""
     bodies, nodes = mechanism.bodies, mechanism.nodes
     nl, nv, nu = len(bodies.mass), len(bodies.dof_link), len(began.control)
     n = nl - 1
@@ -296,7 +297,7 @@ def _slopes(
 
 
 def _rotors(mechanism: Mechanism, acting: Any, began: Began, joint_step: JointStep, slopes: Slopes, dt: float) -> None:
-    """By z⁻ = z ⊖ dt·ν, δx⁻ = δx − dt·δv and δθ⁻ = Q·(δθ − T·δω), Q = R⁻ᵀR of the last interval."""
+    """Derivatives through z⁻ = z ⊖ dt·ν: δx⁻ = δx − dt·δv and δθ⁻ = Q·(δθ − T·δω), Q = R⁻ᵀR of the last interval."""
     bodies, nv, nl = mechanism.bodies, len(joint_step.rate), len(began.nu)
     early, move, change = np.zeros((nv, 12)), *np.zeros((2, 12))
     tree, com, before = bodies.tree, bodies.com, joint_step.before

@@ -3,11 +3,11 @@
     A = [ D_a  A_ab ]      one node per body (6 rows) and per joint (its rows); a block pair [a, b], [b, a] per edge
         [ A_ba D_b  ]
 
-Eliminating node k adds −A_ik·D_k⁻¹·A_kj to every block [i, j] of its later neighbours i, j; blocks that were not there
-*fill in*. ``symbolic`` chooses the order (``elimination_order``: depth first, or minimum degree where that
-leaves less work), finds the pattern of the factors and gives every block its place in one flat array of values, row by
-row. Values of blocks in the order of elimination: D_k, then [k, i] and [i, k] of all its later neighbours i. Cost:
-linear in the size of the factors.
+Eliminating node k adds −A_ik·D_k⁻¹·A_kj to every block [i, j] of its later neighbours i, j; new blocks are *fill-in*.
+``symbolic`` chooses the order (``elimination_order``: depth first, or minimum degree if that costs less), finds the
+pattern of the factors and assigns every block its position in one flat array of values, row by row. Blocks are stored
+in the order of elimination: D_k, then [k, i] and [i, k] of all its later neighbours i. Cost: linear in the size of the
+factors.
 
 Reference: Brüdigam et al., "Linear-time contact and friction dynamics in maximal coordinates using variational
 integrators", Sec. III-B; the pattern by rows of the elimination tree: Davis, *Direct Methods for Sparse Linear Systems*
@@ -26,47 +26,47 @@ from stickslip.errors import expected
 from stickslip.methods.variational.graph.elimination_order import BODY, JOINT, adjacency, depth_first, minimum_degree
 
 LARGEST = 1 << 14
-"""Nodes up to which minimum degree is tried: its matrix of bits takes 32 MiB there."""
+"""Largest number of nodes for which minimum degree is tried; its bit matrix then takes 32 MiB."""
 
 
 class Symbolic(NamedTuple):
-    """Where everything is; what kernels see. Nodes are counted as given, positions in the order of elimination."""
+    """Layout of the matrix, as kernels see it. Nodes are numbered as given, positions in the order of elimination."""
 
     order: np.ndarray
     """(nn,) the node at each position."""
     place: np.ndarray
-    """(nn,) where a node's rows begin in right-hand sides: nodes as given, one after another."""
+    """(nn,) first row of a node in right-hand sides, which hold the nodes as given."""
     diagonal: np.ndarray
-    """(nn,) where a node's diagonal block begins in the values."""
+    """(nn,) start of a node's diagonal block in the values."""
     upper: np.ndarray
-    """(ne,) where block [a, b] of edge (a, b) begins; size_a × size_b, by rows."""
+    """(ne,) start of block [a, b] of edge (a, b); size_a × size_b, by rows."""
     lower: np.ndarray
-    """(ne,) where block [b, a] begins."""
+    """(ne,) start of block [b, a]."""
     width: np.ndarray
-    """(nn,) rows of the node at a position."""
+    """(nn,) number of rows of the node at a position."""
     row: np.ndarray
     """(nn,) ``place`` by position."""
     block: np.ndarray
     """(nn,) ``diagonal`` by position."""
     first: np.ndarray
-    """(nn + 1,) where the later neighbours of a position begin in the following three."""
+    """(nn + 1,) first later neighbour of a position in the following three arrays."""
     later: np.ndarray
-    """(nb,) their positions, ascending."""
+    """(nb,) positions of the later neighbours, ascending."""
     right: np.ndarray
-    """(nb,) where block [position, later] begins."""
+    """(nb,) start of block [position, later]."""
     left: np.ndarray
-    """(nb,) where block [later, position] begins."""
+    """(nb,) start of block [later, position]."""
     length: int
-    """Of the values; all must be zero where nothing is assembled, also blocks that fill in."""
+    """Length of the values; entries that are not assembled, including fill-in, must be zero."""
     rows: int
-    """Of right-hand sides and pivots."""
+    """Length of right-hand sides and pivots."""
     fill: int
-    """How many blocks fill in, both sides of the diagonal counted."""
+    """Number of blocks of fill-in, on both sides of the diagonal."""
 
 
 @kernel
 def elimination_tree(order, first, near, position, parent, top, count):
-    """Positions, the tree, and how many later neighbours every position has."""
+    """Compute positions, the elimination tree, and the number of later neighbours of every position."""
     nn = order.shape[0]
     for k in range(nn):
         position[order[k]] = k
@@ -74,7 +74,7 @@ def elimination_tree(order, first, near, position, parent, top, count):
     for i in range(nn):
         for p in range(first[order[i]], first[order[i] + 1]):
             k = position[near[p]]
-            while k < i and k != -1:  # up to the root found so far, with shortcuts
+            while k < i and k != -1:  # up to the current root, with path compression
                 above = top[k]
                 top[k] = i
                 if above == -1:
@@ -94,7 +94,7 @@ def elimination_tree(order, first, near, position, parent, top, count):
 
 @kernel
 def work(order, size, first, near, position, parent, top, below):
-    """Multiplications of the factorisation, about; ``below`` (nn,) is scratch."""
+    """Approximate number of multiplications of the factorisation; ``below`` (nn,) is scratch."""
     nn = order.shape[0]
     for i in range(nn):
         below[i] = 0
@@ -116,7 +116,7 @@ def work(order, size, first, near, position, parent, top, below):
 @kernel
 def lay_out(size, edges, near_first, near, position, parent, top, next_one, sym_upper, sym_lower, place, order,
             diagonal, width, row, block, first, later, right, left):  # fmt: skip
-    """Everything of ``Symbolic`` from the order and ``first``; returns the length of the values."""
+    """Fill all of ``Symbolic`` from the order and ``first``; returns the length of the values."""
     nn = order.shape[0]
     for k in range(nn):
         next_one[k] = first[k]
@@ -155,7 +155,7 @@ def lay_out(size, edges, near_first, near, position, parent, top, next_one, sym_
 
 @kernel
 def distinct(first, near, mark):
-    """How many different pairs of neighbours there are, each counted twice."""
+    """Number of distinct pairs of neighbours, each counted twice."""
     count = 0
     for a in range(mark.shape[0]):
         mark[a] = -1
@@ -186,9 +186,9 @@ def _checked(size: np.ndarray, edges: np.ndarray, kind: np.ndarray) -> tuple[np.
 def symbolic(size: np.ndarray, edges: np.ndarray, kind: np.ndarray) -> Symbolic:
     """The order of elimination and the pattern of the factors.
 
-    ``size`` (nn,) rows of every node, zero allowed; ``edges`` (ne, 2) pairs of nodes with non-zero blocks, a pair more
-    than once if need be: its blocks are the same; ``kind`` (nn,) ``BODY`` or ``JOINT``. A joint with one body is
-    tied to the world, one with two to both.
+    ``size`` (nn,) is the number of rows of every node, possibly zero; ``edges`` (ne, 2) are pairs of nodes with
+    non-zero blocks, where repeated pairs share their blocks; ``kind`` (nn,) is ``BODY`` or ``JOINT``. A joint with one
+    body connects it to the world.
     """
     size, given_edges, kind = _checked(size, edges, kind)
     nn, there = len(size), np.all(size[given_edges] > 0, axis=1)  # nodes without rows have no neighbours

@@ -1,21 +1,21 @@
-"""A·x = b by blocks along a graph: A = L·D·U, numerically, in the pattern of ``block_graph``.
+"""A·x = b by blocks along a graph: the numerical factorisation A = L·D·U in the pattern of ``block_graph``.
 
-For every position k, later neighbours i and j:
+For every position k and its later neighbours i and j:
 
     U_kj = D_k⁻¹·A_kj,   A_ij ← A_ij − A_ik·U_kj          factor; pivots inside the block D_k
     y_k  = D_k⁻¹·b_k,    b_i  ← b_i − A_ik·y_k             solve, forwards
     x_k  = y_k − Σ U_kj·x_j                                solve, backwards
 
-The pattern is symmetric, the values need not be. Sizes are any; those of a body (6) and a ball joint (3) have loops
-of fixed length, their factors are kept in registers, and rows are updated six, three or one columns at a time. Nothing
-is allocated. Cost of a tree: linear, some 400 multiplications and 0.3 µs for a body and its ball joint.
+The pattern is symmetric, the values need not be. Blocks may have any size; those of a body (6) and a ball joint (3)
+have loops of fixed length with their factors in registers, and rows are updated six, three or one columns at a time.
+Nothing is allocated. Cost of a tree: linear, some 400 multiplications and 0.3 µs for a body and its ball joint.
 
-``SINGULAR``: a pivot is zero or not a number. Redundant loops leave rounding errors as pivots, rarely zeros: their rows
-need a small diagonal.
+The status is ``SINGULAR`` if a pivot is zero or not a number. Pivots of redundant loops are rounding errors, rarely
+zeros, so their rows need a small diagonal.
 
 Reference: Brüdigam et al., "Linear-time contact and friction dynamics in maximal coordinates using variational
 integrators", Sec. III-B.
-Differs from the paper in: L is not scaled (A_ik is kept as it is), so a solve needs each D_k⁻¹ once.
+Differs from the paper in: L is not scaled (A_ik is kept), so that a solve applies each D_k⁻¹ once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ OK, SINGULAR = 0, 1
 
 @kernel
 def lu(A, d, n, pivots, r):
-    """The block at d becomes P·L·D·U, L and U with a unit diagonal, D⁻¹ in place of it."""
+    """Overwrite the block at d by its factors P·L·D·U; L and U have a unit diagonal, whose place D⁻¹ takes."""
     for k in range(n):
         best, size = k, abs(A[d + n * k + k])
         for i in range(k + 1, n):
@@ -54,9 +54,9 @@ def lu(A, d, n, pivots, r):
 
 @kernel
 def row_minus(A, t, c, w, m, begin, end):
-    """Row at t of m columns, less Σ A[c + k]·(row k of the block at w), k from begin to end."""
+    """Subtract Σ A[c + k]·(row k of the block at w), k from begin to end, from the row at t of m columns."""
     j = 0
-    while j + 6 <= m:  # sums stay in registers: the compiler cannot know that rows do not overlap
+    while j + 6 <= m:  # sums stay in registers, because the compiler cannot know that rows do not overlap
         o = t + j
         t0, t1, t2, t3, t4, t5 = A[o], A[o + 1], A[o + 2], A[o + 3], A[o + 4], A[o + 5]
         for k in range(begin, end):
@@ -91,7 +91,7 @@ def row_minus(A, t, c, w, m, begin, end):
 
 @kernel
 def columns(A, d, n, u, m):
-    """L·D·U solved for the m columns of n rows at u."""
+    """Solve L·D·U for the m columns of n rows at u."""
     for i in range(1, n):
         row_minus(A, u + m * i, d + n * i, u, m, 0, i)
     for i in range(n - 1, -1, -1):
@@ -102,7 +102,7 @@ def columns(A, d, n, u, m):
 
 @kernel
 def columns_3(A, d, X, u, m):
-    """L·D·U solved for the m columns of 3 rows at u of X, with the factors in registers."""
+    """Solve L·D·U for the m columns of 3 rows at u of X, with the factors in registers."""
     a00, a01, a02 = A[d], A[d + 1], A[d + 2]
     a10, a11, a12 = A[d + 3], A[d + 4], A[d + 5]
     a20, a21, a22 = A[d + 6], A[d + 7], A[d + 8]
@@ -118,7 +118,7 @@ def columns_3(A, d, X, u, m):
 
 @kernel
 def columns_6(A, d, X, u, m):
-    """L·D·U solved for the m columns of 6 rows at u of X, with the factors in registers."""
+    """Solve L·D·U for the m columns of 6 rows at u of X, with the factors in registers."""
     a00, a01, a02, a03, a04, a05 = A[d], A[d + 1], A[d + 2], A[d + 3], A[d + 4], A[d + 5]
     a10, a11, a12, a13, a14, a15 = A[d + 6], A[d + 7], A[d + 8], A[d + 9], A[d + 10], A[d + 11]
     a20, a21, a22, a23, a24, a25 = A[d + 12], A[d + 13], A[d + 14], A[d + 15], A[d + 16], A[d + 17]
@@ -169,7 +169,7 @@ def lu_solve(A, d, n, pivots, r, x):
 
 @kernel
 def lu_solve_block(A, d, n, pivots, r, u, m):
-    """The block at u, n × m, becomes D⁻¹ times it."""
+    """Multiply the block at u, n × m, by D⁻¹."""
     for k in range(n):
         p = pivots[r + k]
         if p != k:
@@ -187,14 +187,14 @@ def lu_solve_block(A, d, n, pivots, r, u, m):
 
 @kernel
 def product_minus(A, t, l, w, rows, n, m):
-    """The block at t, rows × m, less that at l times that at w."""
+    """Subtract the product of the blocks at l and w from the block at t, rows × m."""
     for i in range(rows):
         row_minus(A, t + m * i, l + n * i, w, m, 0, n)
 
 
 @kernel
 def eliminate(sym, A, pivots, k, n):
-    """Position k, of n rows."""
+    """Eliminate position k, of n rows."""
     width, later, right, left = sym.width, sym.later, sym.right, sym.left
     d, r, begin, end = sym.block[k], sym.row[k], sym.first[k], sym.first[k + 1]
     if lu(A, d, n, pivots, r) != OK:
@@ -208,7 +208,7 @@ def eliminate(sym, A, pivots, k, n):
             j = later[q]
             if q > p:
                 s += 1
-                while later[s] != j:  # both lists ascend, and every later neighbour of k is one of i
+                while later[s] != j:  # both lists ascend, and i has every later neighbour of k
                     s += 1
                 t = right[s]
                 product_minus(A, left[s], left[q], right[p], width[j], n, rows)
@@ -224,7 +224,7 @@ def eliminate(sym, A, pivots, k, n):
 
 @kernel(inline=False)
 def factor(sym, values, pivots):
-    """``values`` (sym.length,) become the factors; ``pivots`` (sym.rows,) integers. Returns OK or SINGULAR."""
+    """Overwrite ``values`` (sym.length,) by the factors; ``pivots`` (sym.rows,) are integers. Returns a status."""
     for k in range(sym.width.shape[0]):
         n = sym.width[k]
         if n == 6:
@@ -240,7 +240,7 @@ def factor(sym, values, pivots):
 
 @kernel
 def minus(A, u, n, m, x, r, s):
-    """x[s : s + n] less the block at u, n × m, times x[r : r + m]."""
+    """Subtract the block at u, n × m, times x[r : r + m] from x[s : s + n]."""
     for a in range(n):
         t = x[s + a]
         for b in range(m):
@@ -265,7 +265,7 @@ def forward(sym, A, pivots, x, k, n):
 
 @kernel(inline=False)
 def solve(sym, values, pivots, x):
-    """x (sym.rows,), the right-hand side, becomes the solution."""
+    """Overwrite the right-hand side x (sym.rows,) by the solution."""
     nn = sym.width.shape[0]
     for k in range(nn):
         n = sym.width[k]

@@ -1,19 +1,19 @@
-"""In which order bodies and joints are eliminated, so that little fills in and every pivot exists.
+"""The order of elimination of bodies and joints, with little fill-in and non-zero pivots.
 
-A joint's diagonal block is zero: its pivot is −G·D⁻¹·Gᵀ over the bodies eliminated before it, those not yet eliminated
-being held. Rows that are independent stay so when one body of a mechanism is held, since joints see relative motion
-only; not when two are, or one and the world. So a joint may go as soon as what is already tied together with it has at
-most one such *anchor*: a body yet to come, or the world. In a tree that is after the child and before the parent; in a
-loop, just before the topmost body of the cycle.
+A joint's diagonal block is zero. Its pivot is −G·D⁻¹·Gᵀ over the bodies eliminated before it, while the others count as
+fixed. Independent rows stay independent if one body of a mechanism is fixed, since joints constrain relative motion
+only, but not if two are, or one and the world. So a joint may be eliminated as soon as the eliminated part connected
+with it has at most one such *anchor*: a remaining body, or the world. In a tree that is after the child and before the
+parent; in a loop, just before the topmost body of the cycle.
 
-* Depth first (``depth_first``): leaves before what carries them, roots at bodies that joints tie to the world. Nothing
-  fills in for trees; the nodes of a loop's path get one block pair each. Joints that must wait go once they may.
-* Minimum degree (``minimum_degree``): next is the node with the fewest neighbours, among those that may go.
+* Depth first (``depth_first``): leaves before their parents, with roots at bodies that joints connect to the world.
+  Trees have no fill-in; each node on a loop's path gets one block pair. Joints that must wait follow once they may.
+* Minimum degree (``minimum_degree``): the next node is the one with the fewest neighbours among those allowed.
 
 Reference: Brüdigam et al., "Linear-time contact and friction dynamics in maximal coordinates using variational
-integrators", Sec. III-B; Duff, Erisman & Reid, *Direct Methods for Sparse Matrices* (2017), ch. 7.
-Differs from the paper in: loop joints wait for their cycle, where a plain depth-first search starts with a zero pivot;
-minimum degree for contacts between bodies.
+integrators", Sec. III-B; Duff, Erisman & Reid, *Direct Methods for Sparse Matrices* (2017), ch. 7. Differs from the
+paper in: loop joints wait for their cycle, because a plain depth-first search starts with a zero pivot; minimum degree
+for contacts between bodies.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from stickslip._jit import kernel
 BODY, JOINT = 0, 1
 """Kinds of nodes."""
 NOBODY, WORLD, TWO = -1, -2, -3
-"""Anchors that are no body."""
+"""Values of an anchor other than a body."""
 
 
 @kernel
 def adjacency(edges, first, near):
-    """``near[first[a] : first[a + 1]]``: the neighbours of node a, as often as they are given."""
+    """Fill ``near[first[a] : first[a + 1]]`` with the neighbours of node a, repeated as given."""
     nn = first.shape[0] - 1
     for a in range(nn + 1):
         first[a] = 0
@@ -57,7 +57,7 @@ def find(part, a):
 
 @kernel
 def anchor_of(j, kind, first, near, done, part, anchor):
-    """The one anchor of joint j with all that is tied to it, or ``NOBODY``; ``TWO``: it may not go."""
+    """The single anchor of joint j and the part connected with it, or ``NOBODY``; ``TWO`` if it must wait."""
     one, bodies, last = NOBODY, 0, -1
     for p in range(first[j], first[j + 1]):
         b = near[p]
@@ -69,7 +69,7 @@ def anchor_of(j, kind, first, near, done, part, anchor):
             if one != NOBODY and one != held:
                 return TWO
             one = held
-    if bodies < 2:  # a joint of one body ties it to the world
+    if bodies < 2:  # a joint of one body connects it to the world
         if one != NOBODY and one != WORLD:
             return TWO
         one = WORLD
@@ -78,12 +78,12 @@ def anchor_of(j, kind, first, near, done, part, anchor):
 
 @kernel
 def eliminate(a, kind, first, near, done, part, anchor, held):
-    """Note that node a is gone; ``held``: a joint's anchor."""
+    """Mark node a as eliminated; ``held`` is a joint's anchor."""
     done[a] = True
     root = find(part, a)
     for p in range(first[a], first[a + 1]):
         b = near[p]
-        if done[b] and kind[a] != kind[b]:  # a body joins the joints that it was the anchor of
+        if done[b] and kind[a] != kind[b]:  # a body joins the joints whose anchor it was
             part[find(part, b)] = root
     anchor[root] = held
 
@@ -115,7 +115,7 @@ def depth_first(kind, first, near, order, done, part, anchor, visit, stack, wait
             waiting[waits] = a
             waits += 1
             gone = True
-            while gone:  # what goes may free others
+            while gone:  # each elimination may release waiting joints
                 gone, left = False, 0
                 for w in range(waits):
                     b = waiting[w]
@@ -133,7 +133,7 @@ def depth_first(kind, first, near, order, done, part, anchor, visit, stack, wait
 
 @kernel
 def ones(word):
-    """How many bits of a non-negative number are set."""
+    """Number of set bits of a non-negative number."""
     word -= (word >> 1) & 0x5555555555555555
     word = (word & 0x3333333333333333) + ((word >> 2) & 0x3333333333333333)
     word = (word + (word >> 4)) & 0x0F0F0F0F0F0F0F0F
@@ -144,7 +144,7 @@ def ones(word):
 
 @kernel
 def minimum_degree(kind, first, near, order, done, part, anchor, degree, bits):
-    """The same by degrees; ``bits`` (nn, ⌈nn/62⌉) is the matrix of the graph, 62 neighbours a word."""
+    """The same by minimum degree; ``bits`` (nn, ⌈nn/62⌉) is the graph's matrix, 62 neighbours per word."""
     nn, words = bits.shape
     for a in range(nn):
         done[a], part[a], anchor[a] = False, a, NOBODY
@@ -172,7 +172,7 @@ def minimum_degree(kind, first, near, order, done, part, anchor, degree, bits):
                 b = 62 * w + ones(low - 1)
                 rest ^= low
                 bits[b, best // 62] &= ~(1 << (best % 62))
-                degree[b] = -1  # and not itself
+                degree[b] = -1  # does not count itself
                 for u in range(words):
                     bits[b, u] |= bits[best, u]
                     degree[b] += ones(bits[b, u])

@@ -1,1 +1,1 @@
-"""Joints between positions: held, soft and limit rows, and their derivatives."""
+"""Joints at position level: rigid rows, soft rows and limits, and their derivatives."""

@@ -1,6 +1,6 @@
-"""Joint coordinates of two bodies and their derivatives, exact wherever the bodies are: for limits, springs and servos.
+"""Joint coordinates of two bodies and their derivatives, exact at any poses: for limits, springs and servos.
 
-With R = B₀ᵀ·R₁ᵀ·R₂ as in ``maximal.conversion``, small turns δθ₁, δθ₂ of the links in their own axes change it to
+With R = B₀ᵀ·R₁ᵀ·R₂ as in ``maximal.conversion``, small rotations δθ₁, δθ₂ of the links in their own axes change it to
 R·exp(δφ), δφ = δθ₂ − R₂ᵀ·R₁·δθ₁. With (w, v) the quaternion of R, u a joint axis, n = u₁ × u₂ and y = Rᵀ·u₁:
 
     slide       ∂q = velocity along the axis that link 1 carries
@@ -9,7 +9,7 @@ R·exp(δφ), δφ = δθ₂ − R₂ᵀ·R₁·δθ₁. With (w, v) the quatern
                 q₂ = atan2(n·y, u₁·y)               ∂q₂/∂φ = (c·n − a·u₁) × y/(a² + c²)
     ball        angle |φ| = |log R|                 ∂|φ|/∂φ = φ/|φ|
 
-Where the joint is closed the first four are the rates of ``maximal.rates``; in a Newton iteration it is not.
+If the joint is closed, the first four are the rates of ``maximal.rates``; during a Newton iteration it is not.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from stickslip.model.arrays import BALL, HINGE, SLIDE
 
 @kernel
 def turn_row(pose, p, b, x, y, z, row):
-    """row (12,): (x, y, z)·δφ over the turns of the two links."""
+    """row (12,): (x, y, z)·δφ over the rotations of the two links."""
     for k in range(12):
         row[k] = 0.0
     row[9], row[10], row[11] = x, y, z
@@ -84,8 +84,11 @@ def slide_coordinate(tree, pose, b, j, row):
 
 @kernel
 def coordinate_row(tree, pose, b, j, q, R, row):
-    """The coordinate of joint j of link b (hinge: the turn nearest to that in q (nq,); ball: its angle) and its row
-    (12,) over δx, δθ of the parent, then of the link; R (3, 3) is scratch. ``tree`` is that of ``Centred``."""
+    """The coordinate of joint j of link b and its row (12,) over δx, δθ of the parent, then of the link.
+
+    A hinge's coordinate is the turn nearest to that in q (nq,), a ball's is its angle. R (3, 3) is scratch; ``tree`` is
+    that of ``Centred``.
+    """
     kind, i, u, p = tree.joint_type[j], tree.joint_q[j], tree.joint_axis, tree.parent[b]
     if kind == SLIDE:
         return tree.q0[i] + slide_coordinate(tree, pose, b, j, row)

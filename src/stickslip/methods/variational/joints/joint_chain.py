@@ -1,6 +1,6 @@
 """Small changes of joint coordinates as small changes of bodies, and back: for gradients.
 
-The rows of a link's joint, held ones G and rates r, are six over its own velocity and give it from its parent's,
+The rigid rows G and rates r of a link's joint are together six rows that give its velocity from its parent's,
 
     [G; r]·(ν_p, ν_b) = (0, q̇)    hence    [G; r]·(δz_p, δz_b) = (0, δq)
 
@@ -10,7 +10,7 @@ so that δz = E·δq goes from link to link with 6×6 solves. Differentiated onc
 
 and back q = q(z), v = r(z)·ν: δq = r·δz, δv = r·δν + ∂(r·ν)/∂z·δz. Tangents: δq as in ``dynamics.configuration`` (free
 joints: of the link's origin in world axes, then body axes), δz = (δx of the centre of mass [world], δθ [body]) per
-body. Where ν is not that of any q̇ (after a variational step G·ν = O(dt)), what G·ν is stays as it is.
+body. If ν does not belong to any q̇ (after a variational step G·ν = O(dt)), G·ν is held constant.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from stickslip.methods.variational.joints.joint_derivatives import held_derivati
 
 
 class RowsAt(NamedTuple):
-    """Rows of joints and rates at a pose, and how their velocities change with it; sizes: nb held rows, nv rates."""
+    """Rows of joints and rates at a pose, and derivatives of their velocities by it; sizes: nb held rows, nv rates."""
 
     held: np.ndarray
     """(nb, 12) G."""
@@ -39,7 +39,7 @@ class RowsAt(NamedTuple):
 
 
 def rows_at(bodies: Centred, joints: Joints, pose: Pose, nu: np.ndarray) -> RowsAt:
-    """``joints``: with anchors from the centres of mass; nu (nl, 6)."""
+    """The rows at a pose with velocities nu (nl, 6); the anchors of ``joints`` are from the centres of mass."""
     nb, nv, nl = len(joints.joint), len(bodies.dof_link), len(nu)
     at = RowsAt(np.zeros((nb, 12)), np.zeros((nv, 12)), np.zeros((nb, 12)), np.zeros((nv, 12)))
     move, change = np.zeros((2, 12))

@@ -1,14 +1,14 @@
-"""Derivatives of what joints do to bodies by the poses of the bodies: what the gradient of a step needs.
+"""Derivatives of joint forces and rates by the poses of the bodies, for the gradient of a step.
 
     H = ∂(G(z)ᵀλ)/∂z  (12, 12) per joint       of held rows, for given impulses λ
     H = ∂(r(z)ᵀτ)/∂z  (12, 12) per link        of rates, for given forces or impulses τ in the joints
     D = ∂(r(z)·ν)/∂z  (12,) per row            velocity of a row, for given velocities ν of the bodies
 
 z moves by (δx₁, δθ₁, δx₂, δθ₂) of the row's two links, x in world axes, θ in body axes; force components are in the
-same axes, of the bodies as they are then. Columns of the world mean nothing. Sizes: nj joints, nb held rows, nl, nv.
+same axes of the displaced bodies. Columns of the world have no meaning. Sizes: nj joints, nb held rows, nl, nv.
 
-Where a joint is closed, ∂q/∂z of its coordinates (hinge angles, slides, the rotation vector of a ball) is r(z) itself;
-a free joint's are those of its link's origin, o = x − R·c (c: centre of mass in link axes), with the row
+If a joint is closed, ∂q/∂z of its coordinates (hinge angles, slides, the rotation vector of a ball) is r(z) itself. The
+coordinates of a free joint are those of its link's origin, o = x − R·c (c: centre of mass in link axes), with the row
 (1, R[c]×) over (v, ω).
 """
 
@@ -78,8 +78,10 @@ def row_velocity(change, nu, a, b):
 
 @kernel
 def held_derivatives(joints, pose, impulse, nu, H, D, move, change):
-    """H (nj, 12, 12), D (nb, 12) of the held rows for impulses (nb,) and velocities ``nu`` (nl, 6); the scratch
-    ``move`` (12,) must be zero and is left so."""
+    """H (nj, 12, 12), D (nb, 12) of the held rows for impulses (nb,) and velocities ``nu`` (nl, 6).
+
+    The scratch ``move`` (12,) must be zero and is zero afterwards.
+    """
     H[:] = 0.0
     for r in range(joints.joint.shape[0]):
         j = joints.joint[r]
@@ -94,8 +96,10 @@ def held_derivatives(joints, pose, impulse, nu, H, D, move, change):
 
 @kernel
 def rate_derivatives(tree, com, pose, tau, nu, H, D, move, change):
-    """H (nl, 12, 12), D (nv, 12) of all rates, for joint forces tau (nv,) and velocities ``nu`` (nl, 6); scratch as
-    above."""
+    """H (nl, 12, 12), D (nv, 12) of all rates for joint forces tau (nv,) and velocities ``nu`` (nl, 6).
+
+    The scratch ``move`` (12,) must be zero and is zero afterwards.
+    """
     H[:] = 0.0
     for b in range(1, tree.parent.shape[0]):
         for j in range(tree.joint_start[b], tree.joint_start[b + 1]):

@@ -1,23 +1,23 @@
-"""Joints as nodes of the graph of bodies and joints: rows that hold, soft rows and limits of each, one after another.
+"""Joints as nodes of the graph of bodies and joints: rigid rows, soft rows and limits of each, one after another.
 
-A node stands between two bodies. Its rows, in this order, with r(z) the row of a joint velocity (``velocity_rows``):
+A node connects two bodies. Its rows, in this order, with r(z) the row of a joint velocity (``velocity_rows``):
 
     held    g(z⁺) = 0                                                         rows of ``maximal.joint_types``
     soft    w·(r(z)·ν⁺ − q̇⁻) + λ − h·(τ − h·K·q̇⁻) = 0,  w = I_a + h·D + h²·K  armature, dampers, actuators
     limits  0 ≤ gap(z⁺) ⟂ λ ≥ 0                                               ends of a joint's range
 
-A rotor's impulse is I_a·(r(z)·ν⁺ − r(z⁻)·ν), z⁻ ⊕ h·ν = z: the change of the joint's rate, not that of velocities along
-a row that has turned since; I_a·(r(z) − r(z⁻))·ν is in the impulse of the soft row.
+A rotor's impulse is I_a·(r(z)·ν⁺ − r(z⁻)·ν), z⁻ ⊕ h·ν = z: the change of the joint's rate, with each velocity projected
+on the row of its own step. The difference I_a·(r(z) − r(z⁻))·ν is part of the impulse of the soft row.
 
-λ [N s or N m s] is the impulse in the row; it acts on the bodies by the row's transpose at z. q̇⁻ = r(z)·ν, τ: actuators
-with controls and coordinates at z, springs, dampers, applied forces; K, D: gains of servos that are not at their force
-limits, and dampers. Springs act with their force at z: they are part of the Lagrangian, and the step stays symplectic
-(``springs`` has the longest stable step). Soft rows are those that may ever be soft, so that nodes keep their
-sizes; with w = 0 a soft row says λ = h·τ.
+λ [N s or N m s] is the impulse in the row; it acts on the bodies by the row's transpose at z. q̇⁻ = r(z)·ν; τ is the
+force of actuators, springs, dampers and applied forces at z; K, D are the gains of dampers and of servos that are not
+at their force limits. Springs act with their force at z: they are part of the Lagrangian, and the step stays symplectic
+(``springs`` has the longest stable step). Every row that may become soft is present, so that nodes keep their sizes;
+with w = 0 a soft row is λ = h·τ.
 
 Nodes are the joints of ``build_joints`` (tree, loops, extra ones) in their order, then one for each free joint with
-armature or damping, which holds nothing: link 1 is the world there. Sizes: nn nodes, nb held rows, ns soft ones, nlim
-limits.
+armature or damping, which has no rigid rows and whose link 1 is the world. Sizes: nn nodes, nb held (rigid) rows, ns
+soft rows, nlim limits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from stickslip.model.model import Model
 
 
 class JointNodes(NamedTuple):
-    """What kernels see of the joints; a row's place counts from the beginning of its node."""
+    """The joints as kernels see them; a row's place counts from the beginning of its node."""
 
     joints: Joints
     """Held rows, anchors from the centres of mass; held row r is in node joints.joint[r] at r − joints.start[node]."""
@@ -51,40 +51,40 @@ class JointNodes(NamedTuple):
     soft_dof: np.ndarray
     """(ns,) joint velocities with a soft row, ascending."""
     soft_node: np.ndarray
-    """(ns,)."""
+    """(ns,) node of each soft row."""
     soft_place: np.ndarray
-    """(ns,)."""
+    """(ns,) its place in the node."""
     limit_joint: np.ndarray
     """(nlim,) joint of the model (0 … nj − 1)."""
     limit_side: np.ndarray
-    """(nlim,) 0: lower end, gap = q − bound; 1: upper end (of a ball, its angle), gap = bound − q."""
+    """(nlim,) 0: lower end, gap = q − bound; 1: upper end (for a ball, of its angle), gap = bound − q."""
     limit_bound: np.ndarray
     """(nlim,) that end [rad or m]."""
     limit_node: np.ndarray
-    """(nlim,)."""
+    """(nlim,) node of each limit."""
     limit_place: np.ndarray
-    """(nlim,)."""
+    """(nlim,) its place in the node."""
 
 
 class JointStep(NamedTuple):
-    """What a step knows of the joints from its beginning; filled by ``joint_impulses``."""
+    """Joint quantities at the beginning of a step; filled by ``joint_impulses``."""
 
     rates: np.ndarray
     """(nv, 12) r(z): rows of joint velocities over ν of the parent, then of the link."""
     rate: np.ndarray
     """(nv,) q̇⁻ = r(z)·ν [rad/s or m/s]."""
     weight: np.ndarray
-    """(nv,) w = I_a + h·D + h²·K [kg m² or kg]; 0 where the velocity is not soft."""
+    """(nv,) w = I_a + h·D + h²·K [kg m² or kg]; 0 if the velocity is not soft."""
     impulse: np.ndarray
-    """(nv,) h·(τ − h·K·q̇⁻), rotors' share as above [N m s or N s]; 0 where the velocity is not soft."""
+    """(nv,) h·(τ − h·K·q̇⁻) with the rotors' term [N m s or N s]; 0 if the velocity is not soft."""
     push: np.ndarray
     """(nl, 6) impulses of joint forces that are not soft, h·rᵀ·τ, over ν of the bodies."""
     soft: np.ndarray
-    """(nv,) 1 where the velocity has a soft row; constant."""
+    """(nv,) 1 if the velocity has a soft row; constant."""
     turning: np.ndarray
     """(nt,) joint velocities with a rotor whose rows turn with the bodies: all but single hinges; constant."""
     before: Pose
-    """z⁻, where the last step began."""
+    """z⁻, the poses at which the last step began."""
     rates_before: np.ndarray
     """(nv, 12) r(z⁻)."""
 
@@ -143,7 +143,7 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
 
 
 def free_rotors(model: Model) -> np.ndarray:
-    """Linear velocities of free joints with armature: those of a link's origin, seen from its centre of mass."""
+    """Linear velocities with armature of free joints, whose link's origin is not its centre of mass."""
     tree = model.tree
     first = tree.joint_v[tree.joint_type == FREE]
     dofs = (first[:, None] + np.arange(3)).ravel()
@@ -151,7 +151,7 @@ def free_rotors(model: Model) -> np.ndarray:
 
 
 def make_joint_step(model: Model, nodes: JointNodes) -> JointStep:
-    """Memory for the beginning of a step."""
+    """Allocate a JointStep."""
     nv, soft = model.nv, np.zeros(model.nv, dtype=np.int64)
     soft[nodes.soft_dof] = 1
     return JointStep(
@@ -168,15 +168,17 @@ def make_joint_step(model: Model, nodes: JointNodes) -> JointStep:
 
 
 def without_limits(model: Model) -> JointForces:
-    """The model's passive joint forces for ``joint_impulses``: limits are rows."""
+    """The model's passive joint forces without limits, which are rows here."""
     return model.joint_forces._replace(limited=np.zeros_like(model.joint_forces.limited))
 
 
 @kernel
 def joint_impulses(centred, passive, actuators, armature, pose, nu, q, control, applied, dt, step):
-    """``step`` (JointStep) at the beginning of a step: the bodies at ``pose`` with nu (nl, 6), q (nq,) the joint
-    coordinates there; passive = ``without_limits(model)``, armature (nv,) = ``model.inertia.armature``, controls (nu,),
-    applied (nv,) forces in the joints."""
+    """Fill ``step`` (JointStep) at the beginning of a step, with the bodies at ``pose`` and velocities nu (nl, 6).
+
+    q (nq,) are the joint coordinates there, ``passive`` is ``without_limits(model)``, ``armature`` (nv,) is
+    ``model.inertia.armature``, ``control`` (nu,) are controls and ``applied`` (nv,) forces in the joints.
+    """
     tree, rates, rate, weight, impulse = centred.tree, step.rates, step.rate, step.weight, step.impulse
     velocity_rows(centred, pose, rates)
     joint_rates(centred, rates, nu, rate)
@@ -219,8 +221,10 @@ def joint_impulses(centred, passive, actuators, armature, pose, nu, q, control, 
 
 @kernel
 def limit_gaps(nodes, tree, pose, q_near, R, gap, rows):
-    """gap (nlim,) [rad or m] and rows (nlim, 12) = ∂gap over δx, δθ of link 1, then of link 2 of the node, at any pose;
-    ``tree`` is that of ``Centred``. Hinges are the turns nearest to ``q_near`` (nq,); R (3, 3) is scratch."""
+    """gap (nlim,) [rad or m] and rows (nlim, 12) = ∂gap over δx, δθ of link 1, then of link 2 of the node, at any pose.
+
+    ``tree`` is that of ``Centred``. Hinges are the turns nearest to ``q_near`` (nq,); R (3, 3) is scratch.
+    """
     for n in range(nodes.limit_joint.shape[0]):
         j, row = nodes.limit_joint[n], rows[n]
         if n > 0 and nodes.limit_joint[n - 1] == j:

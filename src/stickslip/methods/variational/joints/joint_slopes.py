@@ -1,8 +1,8 @@
-"""Derivatives of the forces in joints that a variational step takes from its beginning: actuators, springs, dampers.
+"""Derivatives of the joint forces at the beginning of a variational step: actuators, springs, dampers.
 
 With τ(q, q̇, u) as in ``joint_impulses``, h·(τ − h·K·q̇) in every joint velocity:
 
-    by_q = ∂τ/∂q        servos, springs; of ball and free joints 3×3, by the rotation vector in body axes
+    by_q = ∂τ/∂q        servos, springs; for ball and free joints 3×3, by the rotation vector in body axes
     by_v = ∂(τ − h·K·q̇)/∂q̇    servos, dampers, −h·K
     by_u = ∂τ/∂u        gain·gear, 0 where the control or the force is clipped
 
@@ -19,8 +19,10 @@ from stickslip.model.arrays import FREE, HINGE, SLIDE
 
 @kernel
 def joint_slopes(tree, passive, actuators, q, v, control, dt, by_q, by_v, by_u):
-    """by_q (nv, 3): over the coordinates of the same triple (ball, free), or in column 0; by_v (nv,), by_u (nu,);
-    q (nq,) and v (nv,) at the beginning of a step."""
+    """by_q (nv, 3), by_v (nv,) and by_u (nu,) at q (nq,) and v (nv,), the beginning of a step.
+
+    by_q is over the coordinates of the same triple (ball, free), or in column 0.
+    """
     for d in range(v.shape[0]):
         by_q[d, 0], by_q[d, 1], by_q[d, 2], by_v[d] = 0.0, 0.0, 0.0, -passive.damping[d]
     for j in range(tree.joint_type.shape[0]):
@@ -60,7 +62,7 @@ def control_slope(actuators, a, position, speed, control):
 
 @kernel
 def triple_start(tree, dof_link, d):
-    """The first of the three velocities that ``by_q`` of velocity d is over, and how many they are."""
+    """(first velocity, number of velocities) that ``by_q`` of velocity d is over."""
     b = dof_link[d]
     for j in range(tree.joint_start[b], tree.joint_start[b + 1]):
         if tree.joint_type[j] == HINGE or tree.joint_type[j] == SLIDE:

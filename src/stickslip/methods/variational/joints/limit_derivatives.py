@@ -1,4 +1,4 @@
-"""How the rows of joint limits turn as their two bodies move: second derivatives of joint coordinates, at any pose.
+"""Changes of the rows of joint limits as their two bodies move: second derivatives of joint coordinates, at any pose.
 
 A limited coordinate's row is h·δφ, δφ = δθ₂ − R₂ᵀR₁δθ₁ (``coordinate_rows``), a slide's is that of
 ``along_axis_change``. With R·exp(δφ) the relative rotation and (w, v) its quaternion, δv = ½(w·δφ + v × δφ) and
@@ -105,7 +105,7 @@ def second_turn(R, u, j, k, tx, ty, tz):
 
 @kernel
 def ball_turn(w, x, y, z, tx, ty, tz):
-    """h and δh of a ball's angle; 0 where it is straight."""
+    """h and δh of a ball's angle; 0 if the angle is 0."""
     x, y, z = logarithm(w, x, y, z)
     angle = sqrt(x * x + y * y + z * z)
     if angle == 0.0:
@@ -121,8 +121,10 @@ def ball_turn(w, x, y, z, tx, ty, tz):
 
 @kernel
 def coordinate_row_change(tree, pose, b, j, R, move, change):
-    """change (12,) of the row of ``coordinate_row`` of joint j of link b under the motion ``move`` (12,) of the parent
-    and of the link; R (3, 3) is scratch, ``tree`` that of ``Centred``."""
+    """change (12,) of the row of ``coordinate_row`` of joint j of link b under the motion ``move`` (12,).
+
+    ``move`` is that of the parent, then of the link; R (3, 3) is scratch; ``tree`` is that of ``Centred``.
+    """
     p, u, kind = tree.parent[b], tree.joint_axis, tree.joint_type[j]
     if kind == SLIDE:
         x, y, z = rotate(tree.link_rot, b, u[j, 0], u[j, 1], u[j, 2])

@@ -1,8 +1,8 @@
-"""Bodies put where their joints are closed: the initial state of a step that only keeps joints as it finds them.
+"""Projection of the initial poses onto closed joints, which later steps keep closed.
 
 Newton's method on g(Q) = 0 along M⁻¹·Gᵀ: every iteration moves the bodies by the smallest u, in kinetic energy, with
-G·u = −g; light bodies move more than heavy ones. Then V ← V + u with G·V = 0. Loops that say the same thing twice are
-solved in the least-squares sense (``maximal.constraints``). Rotors and springs do not resist.
+G·u = −g, so that light bodies move more than heavy ones. Then V ← V + u with G·V = 0. Redundant loops are solved in the
+least-squares sense (``maximal.constraints``). Rotors and springs do not resist.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from stickslip.maximal.joints import Joint
 from stickslip.model.model import Model
 
 CLOSED = 1e-12
-"""Joints are closed at this error [m or rad], times the size of the mechanism where it is larger than 1 m."""
+"""Error of closed joints [m or rad], times the size of the mechanism if that is larger than 1 m."""
 ROUND_OFF = 1e3
-"""At so many times that error, Newton's method may end where it no longer gets smaller."""
+"""Multiple of that error at which Newton's method may end if the error no longer decreases."""
 ITERATIONS = 50
 FARTHEST = 0.5
 """Largest displacement of an iteration [m or rad]; longer ones are shortened."""
 
 
 class Projection(NamedTuple):
-    """Closed joints, and how open they were."""
+    """Closed joints, and their errors before."""
 
     Q: np.ndarray
     """(7(nl − 1),) poses of the link frames."""
@@ -40,13 +40,13 @@ class Projection(NamedTuple):
     position: float
     """Largest |g| before [m or rad]."""
     velocity: float
-    """Largest |G·V| before, at the poses that were found [m/s or rad/s]."""
+    """Largest |G·V| before, at the corrected poses [m/s or rad/s]."""
     moved: float
-    """How far the correction moved and turned the bodies at most [m or rad]."""
+    """Largest displacement or rotation of a body by the correction [m or rad]."""
 
 
 class Projector:
-    """Closes the joints of one model and extra ones, as often as states are set."""
+    """Closes the joints of one model and extra ones."""
 
     def __init__(self, model: Model, extra: Sequence[Joint] = ()) -> None:
         self._free = cut(model)
@@ -60,14 +60,16 @@ class Projector:
         return float(np.max(np.abs(self._constraints.violation), initial=0.0))
 
     def _correct(self, rates: np.ndarray) -> np.ndarray:
-        """(nv,) the smallest motion that takes these rates (nb,) away."""
+        """(nv,) the smallest motion that removes these rates (nb,)."""
         if not self._constraints.factorised:
             self._constraints.factorise(self._data.mass.M)
         return self._constraints.correct(-rates)
 
     def project(self, Q, V, *, keep: float = 0.0) -> Projection:
-        """Closed joints near the poses Q (7(nl − 1),) and velocities V (6(nl − 1),) of ``to_bodies``. Errors of at most
-        ``keep`` [m or rad] are left as they are."""
+        """Closed joints near the poses Q (7(nl − 1),) and velocities V (6(nl − 1),) of ``to_bodies``.
+
+        Errors of at most ``keep`` [m or rad] are not corrected.
+        """
         free, constraints = self._free, self._constraints
         first, Q, V = np.array(Q, dtype=float), np.array(Q, dtype=float), np.array(V, dtype=float)
         closed = CLOSED * max(1.0, float(np.abs(Q).max(initial=0.0)))

@@ -1,8 +1,8 @@
-"""How the rows of joints turn as their two bodies move: exact directional derivatives.
+"""Changes of the rows of joints as their two bodies move: exact directional derivatives.
 
-With R₁, R₂ the rotations of link a and link b, x their origins, u an axis that link a carries, f one that link b
-carries (each in its link's axes), s link b's anchor in its axes, and a small motion (δx₁, δθ₁, δx₂, δθ₂), x in world
-and θ in body axes:
+With R₁, R₂ the rotations of link a and link b, x their origins, u an axis fixed to link a, f one fixed to link b (each
+in its link's axes), s link b's anchor in its axes, and a small motion (δx₁, δθ₁, δx₂, δθ₂), x in world and θ in body
+axes:
 
     δ(R₁·u) = R₁(δθ₁ × u)                               an axis in the world
     u₂ = R₂ᵀR₁u    δu₂ = R₂ᵀR₁(δθ₁ × u) + u₂ × δθ₂      link a's axis seen by link b; the same with 1, 2 exchanged
@@ -14,8 +14,8 @@ and θ in body axes:
     parent's axis   (0, −u, 0, u₂)                      rates of hinges before the last
     child's axis    (0, −f₁, 0, f)                      rates of last hinges and balls
 
-The second derivative of a function on rotations in body axes is not symmetric: δ(row) by motion i, component k, differs
-from δ(row) by motion k, component i, by half a bracket each. So nothing here is computed by symmetry.
+The second derivative of a function on rotations in body axes is not symmetric: δ(row) by motion i, component k, and
+δ(row) by motion k, component i, differ by half a Lie bracket each. So no derivative here is obtained by symmetry.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _only_angular(change):
 
 @kernel
 def two_axes_change(pose, a, b, ux, uy, uz, fx, fy, fz, move, change):
-    """change (12,) of the row that holds u of link a and f of link b at right angles."""
+    """change (12,) of the row that keeps u of link a and f of link b at right angles."""
     _only_angular(change)
     x, y, z = axis_seen_change(pose, b, a, fx, fy, fz, move[9], move[10], move[11], move[3], move[4], move[5])
     change[3], change[4], change[5] = cross(ux, uy, uz, x, y, z)
@@ -82,7 +82,7 @@ def two_axes_change(pose, a, b, ux, uy, uz, fx, fy, fz, move, change):
 
 @kernel
 def parent_axis_change(pose, a, b, ux, uy, uz, move, change):
-    """change (12,) of the row u·(ω₂ − ω₁), u carried by link a."""
+    """change (12,) of the row u·(ω₂ − ω₁), u fixed to link a."""
     _only_angular(change)
     change[9], change[10], change[11] = axis_seen_change(
         pose, a, b, ux, uy, uz, move[3], move[4], move[5], move[9], move[10], move[11]
@@ -91,7 +91,7 @@ def parent_axis_change(pose, a, b, ux, uy, uz, move, change):
 
 @kernel
 def child_axis_change(pose, a, b, fx, fy, fz, move, change):
-    """change (12,) of the row f·(ω₂ − ω₁), f carried by link b."""
+    """change (12,) of the row f·(ω₂ − ω₁), f fixed to link b."""
     _only_angular(change)
     x, y, z = axis_seen_change(pose, b, a, fx, fy, fz, move[9], move[10], move[11], move[3], move[4], move[5])
     change[3], change[4], change[5] = -x, -y, -z

@@ -1,10 +1,9 @@
-"""How long a step may be whose passive joint springs are part of the Lagrangian, their forces taken at its beginning.
+"""The longest stable step with passive joint springs, whose forces are taken at the beginning of a step.
 
-x⁺ = x + h·v⁺, v⁺ = v − h·ω²·x is symplectic Euler: for h < 2/ω it keeps an energy that differs from the true one by
-O(h); beyond, it grows without bounds. With stiffnesses K of the joint velocities, the fastest of all springs together
-has ω² = largest eigenvalue of K^½·r·M⁻¹·rᵀ·K^½, r the rows of joint velocities and M⁻¹ the response of the bodies with
-their joints and rotors: the inverse mass matrix of joint coordinates. Loops can only slow it down; dampers and servos
-are implicit and do so, too.
+x⁺ = x + h·v⁺, v⁺ = v − h·ω²·x is symplectic Euler: for h < 2/ω it conserves an energy that differs from the true one by
+O(h); beyond, the energy grows without bounds. With stiffnesses K of the joint velocities, the highest frequency of all
+springs together has ω² = largest eigenvalue of K^½·r·M⁻¹·rᵀ·K^½, where r are the rows of joint velocities and M⁻¹ is
+the inverse mass matrix of joint coordinates. Loops can only lower it, and so do dampers and servos, which are implicit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""HeldContacts: contacts that have become constraints, each a point of link 2 held on a point of link 1.
+"""StickingContacts: contacts that have become constraints, each of a point of link 2 to a point of link 1.
 
-An entry is made where a contact touches, at the contact point, and stays under the contact's pair id until it is
-dropped. The arrays are a stepper's memory; an id is stored plus one, so that zeros mean nothing.
+An entry is created at the contact point when a contact touches, and is kept under the contact's pair id until it is
+dropped. The arrays are the method's memory; an id is stored plus one, so that zero means no entry.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from stickslip.dynamics.data import Kinematics
 from stickslip.model.loops import Constraint
 
 
-class HeldContacts:
-    """Arrays that grow; the entries in use are the first ones."""
+class StickingContacts:
+    """Growing arrays of constrained contacts; the entries in use come first."""
 
     def __init__(self, capacity: int = 16) -> None:
         self.pair = np.zeros(capacity, dtype=np.int64)
         self.links = np.zeros((capacity, 2), dtype=np.int64)
         self.place = np.zeros((capacity, 9))
-        """(capacity, 9) the point in the frame of link 1 and in that of link 2 [m], the normal in that of 1."""
+        """(capacity, 9) the point in the frames of link 1 and link 2 [m], and the normal in the frame of link 1."""
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.pair))
@@ -36,20 +36,15 @@ class HeldContacts:
             self.place = np.concatenate([self.place, np.zeros((more, 9))])
             assert len(self.pair) == n + more
 
-    def copy(self) -> HeldContacts:
-        other = HeldContacts(len(self.pair))
-        other.take(self)
-        return other
-
-    def take(self, other: HeldContacts) -> None:
-        """Become what the other is."""
+    def copy_from(self, other: StickingContacts) -> None:
+        """Copy all entries of another object."""
         self.make_room(len(other.pair))
         for mine, its in zip(self.memory().values(), other.memory().values(), strict=True):
             mine[:] = 0
             mine[: len(its)] = its
 
-    def hold(self, contacts: ContactList, c: int, kin: Kinematics) -> None:
-        """Hold contact c where it is: its point midway between the two surfaces, carried by both links."""
+    def add(self, contacts: ContactList, c: int, kin: Kinematics) -> None:
+        """Add contact c where it is: a point midway between the two surfaces is fixed to both links."""
         arrays, n = contacts.arrays, len(self)
         self.make_room(n + 1)
         a, b, normal = int(arrays.link1[c]), int(arrays.link2[c]), arrays.axes[c, 0]
@@ -59,7 +54,7 @@ class HeldContacts:
         self.place[n] = np.concatenate([*local, kin.rot[a].T @ normal])
 
     def drop(self, which: np.ndarray) -> None:
-        """Forget the entries ``which``; the others keep their order."""
+        """Remove the entries ``which``; the others keep their order."""
         kept = np.setdiff1d(np.arange(len(self)), which)
         for array in self.memory().values():
             saved = array[kept].copy()
@@ -67,12 +62,12 @@ class HeldContacts:
             array[: len(kept)] = saved
 
     def find(self, pair: np.ndarray) -> np.ndarray:
-        """(n,) the entry of each pair id; −1 where there is none."""
+        """(n,) the entry of each pair id; −1 if there is none."""
         entry = {int(p) - 1: i for i, p in enumerate(self.pair[: len(self)])}
         return np.array([entry.get(int(p), -1) for p in pair], dtype=np.int64)
 
     def constraints(self) -> list[Constraint]:
-        """A connect per entry, in their order."""
+        """A connect constraint per entry, in their order."""
         return [
             Constraint("connect", int(a), int(b), pos1=place[:3], pos2=place[3:6], name=f"contact {pair - 1}")
             for (a, b), place, pair in zip(
@@ -81,6 +76,6 @@ class HeldContacts:
         ]
 
     def normals(self, kin: Kinematics) -> np.ndarray:
-        """(n, 3) world axes."""
+        """(n, 3) normals in world axes."""
         n = len(self)
         return np.einsum("bij,bj->bi", kin.rot[self.links[:n, 0]], self.place[:n, 6:])
