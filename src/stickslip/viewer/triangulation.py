@@ -11,9 +11,6 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
-from trimesh import Trimesh
-from trimesh.creation import box, revolve
-from trimesh.graph import smooth_shade
 
 AROUND = 32
 """Segments of a full turn."""
@@ -56,20 +53,26 @@ def drawing(shape: Mapping[str, Any], vertices: np.ndarray | None) -> Drawing | 
     return None
 
 
-def _shaded(mesh: Trimesh) -> Mesh:
-    """Duplicate the vertices of sharp edges."""
+def _shaded(mesh: Any) -> Mesh:
+    """Duplicate the vertices of sharp edges of a Trimesh."""
+    from trimesh.graph import smooth_shade
+
     split = smooth_shade(mesh, angle=SHARP, facet_minarea=None)
     return Mesh(np.asarray(split.vertices), np.asarray(split.faces))
 
 
 def _revolved(radius: Any, height: Any) -> Mesh:
     """The surface of revolution about z of a profile from its lowest to its highest point."""
+    from trimesh.creation import revolve
+
     return _shaded(revolve(np.stack([radius, height], axis=1), sections=AROUND))
 
 
 @cache
 def unit_box() -> Mesh:
     """A box with half edges of 1."""
+    from trimesh.creation import box
+
     return _shaded(box((2.0, 2.0, 2.0)))
 
 
