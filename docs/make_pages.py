@@ -1,7 +1,7 @@
 """Makes the pages and tables that follow from the source: docs/layout.md, and the table of methods in README.md.
 
-Run it after a module was added, moved or renamed, or a method's declaration was changed: ``python docs/make_pages.py``. A
-test compares the pages with the source.
+Run it after a module was added, moved or renamed, or a method's declaration was changed: ``python docs/make_pages.py``.
+A test compares the pages with the source.
 """
 
 import ast

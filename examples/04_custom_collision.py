@@ -1,6 +1,6 @@
-"""A collision function of your own: a ball rolls on the floor z = 0.05 sin(5x), which no shape of a scene can be.
+"""A collision function of your own: a ball rolls on the floor z = 0.05 sin(5x), which no bundled shape has.
 
-Any stage of a step may be such a Python function of the simulation; the other stages stay compiled.
+Any stage of a step can be a Python function of the simulation; the other stages stay compiled.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ def height(x: float) -> tuple[float, float, float]:
 
 
 def bumpy_floor(sim: ss.Simulation) -> None:
-    """Find where the ball (link 1) touches the world (link 0) and say so."""
+    """Find where the ball (link 1) touches the world (link 0), and add the contact."""
     sim.contacts.clear()
     x, y, z = sim.kinematics.pos[1]
     s = x
@@ -28,7 +28,7 @@ def bumpy_floor(sim: ss.Simulation) -> None:
     gap = np.dot([x - s, 0.0, z - f], normal) - RADIUS
     if gap < 0.0:
         point = np.array([x, y, z]) - RADIUS * normal  # on body 2, the ball
-        # pair: an id that stays, so that the law finds its anchor again; rolling: the point wanders over the ball
+        # pair: a constant id, by which the contact law finds its anchor; rolling: the point moves over the ball
         sim.contacts.add(0, 1, point, normal, gap, pair=0, friction=0.8, rolling=True)
 
 

@@ -1,4 +1,4 @@
-"""Snapshots: go back and continue, bit for bit as if never interrupted, contacts and controller included."""
+"""Snapshots: go back and continue with the same bits as without interruption, contacts and controller included."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import stickslip as ss
 
 
 class Integral:
-    """PD control with an integral term: a controller that has a state of its own takes part by two methods."""
+    """PD control with an integral term. Two methods put the state of the controller into snapshots."""
 
     def __init__(self, robot: ss.Robot) -> None:
         self.pd = ss.control.PD(robot, kp=10.0, kd=0.2)

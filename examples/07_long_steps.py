@@ -1,4 +1,4 @@
-"""One squat, every stepper: how far each strays from the truth, at steps from 0.1 to 40 ms."""
+"""One squat by five methods: the error of each at time steps from 0.1 to 40 ms."""
 
 import warnings
 
@@ -7,7 +7,7 @@ import numpy as np
 import stickslip as ss
 
 SECONDS = 1.2
-setup = ss.SCENES["solo12-squat"].build()  # an inverse-dynamics controller, asked every 40 ms
+setup = ss.SCENES["solo12-squat"].build()  # an inverse-dynamics controller, called every 40 ms
 
 
 def end(method: str, dt: float) -> np.ndarray:
@@ -20,7 +20,7 @@ def end(method: str, dt: float) -> np.ndarray:
     return np.concatenate([sim.state.q, sim.state.v])
 
 
-warnings.simplefilter("ignore", ss.StickslipWarning)  # that is what we are here to see
+warnings.simplefilter("ignore", ss.StickslipWarning)  # unstable steps are part of this comparison
 truth = end("rk4", 5e-5)
 steps = (1e-4, 1e-3, 1e-2, 4e-2)
 print("largest error of q and v", *(f"{1e3 * dt:>8g} ms" for dt in steps))

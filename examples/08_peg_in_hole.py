@@ -1,7 +1,7 @@
 """A peg with 5 µm of clearance on each side, and one that is 5 µm too large: which formulation is right?
 
-Stewart–Trinkle with every anticipated contact keeps the small peg out; PEG knows that it is enough to be outside one
-face of a corner. Figure 8 of Williams et al., "RPI-MATLAB-Simulator".
+Stewart–Trinkle with every anticipated contact keeps the small peg out; PEG requires only that a corner is outside one
+face. Figure 8 of Williams et al., "RPI-MATLAB-Simulator".
 """
 
 import stickslip as ss

@@ -1,7 +1,7 @@
-"""Research in three functions: a collision routine, a formulation and a solver of one's own, in one loop.
+"""A collision routine, a formulation and a solver of your own, in three functions.
 
-A ball rolls over a floor. The floor is found by our own routine, contacts are formulated without friction, and the
-problem is solved by a projected fixed point of five lines. Every stage could be left out: then the built-in one runs.
+A ball rolls over a floor. Our own routine finds the floor, contacts are formulated without friction, and
+a projected fixed-point iteration of five lines solves the problem. If a stage is left out, the built-in one runs.
 """
 
 import numpy as np
@@ -23,9 +23,9 @@ def floor(sim):
 
 
 def frictionless(sim):
-    """Formulation: 0 ≤ p ⟂ W_nn·p + u_n + ψ/dt ≥ 0, and how p moves the bodies."""
+    """Formulation: 0 ≤ p ⟂ W_nn·p + u_n + ψ/dt ≥ 0, and the effect of p on the bodies."""
     m = sim.matrices  # the paper's preDynamics
-    rows = np.arange(0, 3 * m.contacts, 3)  # normals; tangents follow each
+    rows = np.arange(0, 3 * m.contacts, 3)  # normals; two tangents follow each
     W = m.delassus[np.ix_(rows, rows)]
     sim.problem = LinearProblem(W, m.free[rows] + m.gap / m.dt)
 

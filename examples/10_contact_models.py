@@ -1,8 +1,8 @@
-"""One block, four models of contact: how deep it sinks, how high it lifts as it slides, how fast it creeps as it rests.
+"""One block, four contact models: its penetration, its lift when it slides, and its creep when it rests.
 
-The block stands on its four lower corners, each of stiffness K and damping B where a model has such. Rigid contacts do
-neither of the three; springs sink in by m·g/(4 K); the convex relaxation lifts what slides and lets creep what rests.
-Bilateral contacts are joints: what is dragged does not move at all.
+The block stands on its four lower corners, each with stiffness K and damping B if the model has them. Rigid contacts
+show none of the three; springs sink in by m·g/(4 K); with the convex relaxation a sliding block separates slightly and
+a resting block creeps. Bilateral contacts are joints, so that a dragged block does not move at all.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ MODELS = {"soft": "expo", "Coulomb": "coulomb", "relaxed": "relaxed", "bilateral
 
 
 def simulate(method: str, seconds: float, drag: float = 0.0) -> ss.Simulation:
-    """The block on a plane, dragged along x with so many newtons; soft ones start where they rest."""
+    """The block on a plane, dragged along x with ``drag`` [N]; soft contacts start at their static penetration."""
     scene = ss.Scene()
     scene.add_plane(friction=MU, stiffness=K, damping=B)
     sink = MASS * G / (4 * K) if method in ("expo", "relaxed") else 0.0
@@ -28,8 +28,8 @@ def simulate(method: str, seconds: float, drag: float = 0.0) -> ss.Simulation:
 print("model       method       depth [mm]   lift at 2 m/s [mm]   creep [mm/s]")
 for name, method in MODELS.items():
     depth = 0.05 - simulate(method, 0.2).state.q[2]
-    holds, slides = 0.8 * MU * MASS * G, 2.0 * MU * MASS * G  # N, below and above what friction can hold
-    sliding = simulate(method, 2.0 / (MU * G), slides)  # until it is at 2 m/s
+    holds, slides = 0.8 * MU * MASS * G, 2.0 * MU * MASS * G  # N, below and above the friction limit
+    sliding = simulate(method, 2.0 / (MU * G), slides)  # until its speed is 2 m/s
     lift = sliding.state.q[2] - 0.05
     creep = simulate(method, 0.4, holds).state.v[0]
     moved = f"{1e3 * lift:z20.4f}" if sliding.state.v[0] > 1.0 else f"{'does not slide':>20}"

@@ -18,7 +18,7 @@ q, (v, tau) = model.state().q, rng.normal(size=(2, model.nv))
 a = dyn.aba(q, v, tau)
 
 feet = []
-for name in ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"):  # each held where it is
+for name in ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"):  # each fixed where it is
     pos2 = model.frames.pos[model.frame(name)]
     feet.append(ss.Constraint("connect", 0, model.link(name), pos1=dyn.frame_pose(q, name)[0], pos2=pos2))
 held = ss.Bilateral(model, feet)

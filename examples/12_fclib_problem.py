@@ -1,4 +1,4 @@
-"""One step of a simulation as an FCLib file, solved by every solver of Coulomb's law, and judged alike.
+"""One step of a simulation as an FCLib file, solved by every solver of Coulomb's law, and judged by the same criteria.
 
 Ten blocks stand on each other, and the lowest is struck. The file holds W, q and μ of u = W·r + q with
 K ∋ r ⟂ u + (μ·|u_t|, 0, 0) ∈ K*; any other program that reads FCLib's files can solve it, too.
@@ -28,12 +28,12 @@ with tempfile.TemporaryDirectory() as folder:  # in a script of your own: ss.cap
         if "ncp" not in solver.solves:
             continue
         result = solve(problem, name)
-        told = judge(problem, result.z)  # from the answer alone, whatever the solver says of itself
-        figures = f"{told.natural:9.1e} {told.signorini:9.1e} {told.cone:9.1e} {told.merit_1:9.1e}"
+        measures = judge(problem, result.z)  # from the solution alone, not from what the solver reports
+        figures = f"{measures.natural:9.1e} {measures.signorini:9.1e} {measures.cone:9.1e} {measures.merit_1:9.1e}"
         print(f"{name:16} {figures} {result.iterations:10}  {result.status.name.lower()}")
-        if best is None or told.natural < judge(problem, best).natural:
+        if best is None or measures.natural < judge(problem, best).natural:
             best = result.z
 
-    ss.write_fclib(path, file, solution=best)  # beside the problem, as FCLib has it
+    ss.write_fclib(path, file, solution=best)  # stored with the problem, as in FCLib
     stored = judge(problem, ss.read_fclib(path).solution.r)
     print(f"stored solution: natural residual {stored.natural:.1e}, MERIT_1 {stored.merit_1:.1e}")

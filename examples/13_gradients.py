@@ -1,9 +1,9 @@
-"""A cube is thrown, lands, slides and stops on a target: Gauss-Newton through contact, with exact gradients of steps.
+"""A cube is thrown, lands, slides and stops on a target: Gauss-Newton through contact, with exact gradients.
 
-Every step of the variational method has the derivative of its end by its beginning and by what acts on it (implicit
-function theorem, through the factors that solved the step). Their product along the motion says how the place where the
-cube stops depends on how it was thrown. With a relaxation > 0 contacts are felt a little before they touch, so that
-the derivative exists everywhere and also tells which way to throw a cube that did not touch at all.
+Every step of the variational method gives the derivative of the new state by the old one and by the forces, from the
+implicit function theorem and the factors that solved the step. Their product along the motion is the derivative of the
+final position by the initial velocity. With a relaxation > 0 contacts act slightly before they touch, so that the
+derivative exists everywhere, also for a cube that did not touch at all.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ sim = ss.Simulation(scene, method="variational/circular", dt=0.02, relaxation=1e
 
 
 def throw(velocity):
-    """Where the cube is at the end, (2,), and its derivative by the velocity (3,) that it was given, (2, 3)."""
+    """The final position (2,) of the cube, and its derivative (2, 3) by the initial velocity (3,)."""
     sim.reset()
     sim.set_state(v=[*velocity, 0, 0, 0])
     J = np.zeros((12, 3))
@@ -39,7 +39,7 @@ for k in range(12):
           f"  {np.linalg.norm(miss):12.2e}")  # fmt: skip
     if np.linalg.norm(miss) < 1e-6:
         break
-    step = np.linalg.lstsq(J, miss, rcond=None)[0]  # the smallest change of velocity that does it, to first order
+    step = np.linalg.lstsq(J, miss, rcond=None)[0]  # the smallest sufficient change of velocity, to first order
     velocity = velocity + step / max(1.0, np.linalg.norm(step))
 
 small, (place, J) = 1e-5, throw(velocity)

@@ -1,9 +1,9 @@
-"""A table lands level on two legs: which touches first is undecided, and so the landing's derivative has two sides.
+"""A table lands level on two legs: which touches first is undecided, so the derivative has two sides.
 
-The legs are springs with a common preload (a lever between them shares it): it acts on the first leg to touch, and on
-both, half and half, once the other is down too. Each order of touching has its own derivative by the table's start;
-together they are the B-derivative, one piecewise-linear map. Tilted to either side the table is caught earlier, and is
-higher in the end: an absolute value, which no matrix can say.
+The legs are springs with a common preload (a lever between them shares it): it acts on the first leg to touch, and is
+shared equally once the other touches too. Each order of touching has its own derivative by the initial state; together
+they are the B-derivative, a piecewise-linear map. If the table is tilted to either side it is caught earlier and ends
+higher: an absolute value, which no matrix represents.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ SIDES = np.array([1.0, -1.0])
 
 
 def h(x):
-    """How far the legs are pressed, (2,); x = (z, tilt, ż, rate of tilt)."""
+    """Compression of the legs (2,) [m]; x = (z, tilt, ż, rate of tilt)."""
     return REST - x[0] - ARM * SIDES * x[1]
 
 
@@ -25,7 +25,7 @@ def Dh(x):
 
 
 def f(x, down):
-    """``down`` (2,) tells which legs have touched."""
+    """Right-hand side; ``down`` (2,) says which legs have touched."""
     forces = down * (PRELOAD / max(1, down.sum()) + STIFFNESS * h(x))
     return np.array([x[2], x[3], forces.sum() / MASS - GRAVITY, ARM * (SIDES @ forces) / INERTIA])
 

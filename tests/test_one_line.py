@@ -1,5 +1,5 @@
-"""A new method is one folder and one line in ``METHODS``, a new solver one file and one line in ``SOLVERS``: lists, help,
-options, colours, citations, comparisons and solver tables follow from what they declare."""
+"""A new method is one folder and one line in ``METHODS``, a new solver one file and one line in ``SOLVERS``: lists,
+help, options, colours, citations, comparisons and solver tables follow from what they declare."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""The exceptions and warnings of stickslip: each message says what was expected, what came, and what to do."""
+"""The exceptions and warnings of stickslip: each message says what was expected, what was given, and what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class StickslipError(Exception):
-    """Base of everything that stickslip raises on purpose; the command line prints it as one line."""
+    """Base of all errors that stickslip raises deliberately; the command line prints them as one line."""
 
 
 class InputError(StickslipError, ValueError):
@@ -18,11 +18,11 @@ class InputError(StickslipError, ValueError):
 
 
 class ModelError(StickslipError):
-    """A model file or scene that cannot be turned into something to simulate."""
+    """A model file or scene that cannot be simulated."""
 
 
 class UnsupportedFeatureError(ModelError):
-    """A feature of a model file that stickslip does not simulate, refused by name."""
+    """A feature of a model file that stickslip does not simulate; the message names it."""
 
 
 class RecordingError(StickslipError, OSError):
@@ -30,7 +30,7 @@ class RecordingError(StickslipError, OSError):
 
 
 class DivergedError(StickslipError):
-    """The simulation produced a number that is not finite; carries the last good state."""
+    """The simulation produced a number that is not finite; the error holds the last good state."""
 
     def __init__(self, message: str, *, snapshot: Any = None, saved_to: str | None = None) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class ControlError(StickslipError):
 
 
 class UnconvergedError(StickslipError):
-    """A step's problem was not solved to the tolerance, and the simulation was asked to stop then."""
+    """A step's problem was not solved to the tolerance, and the user asked to stop in that case."""
 
 
 class StickslipWarning(UserWarning):
@@ -51,19 +51,19 @@ class StickslipWarning(UserWarning):
 
 
 class NotHonouredWarning(StickslipWarning):
-    """The chosen method cannot honour something that the scene asks for; it is named."""
+    """The chosen method ignores a property of the scene; the message names it."""
 
 
 class StartWarning(StickslipWarning):
-    """The simulation starts in a configuration that throws things about."""
+    """The simulation starts in a configuration that causes large forces, such as deep penetration."""
 
 
 class UnstableStepWarning(StickslipWarning):
-    """The time step is longer than the method can bear in this scene."""
+    """The time step is too long for the stability of the method in this scene."""
 
 
 class UnconvergedWarning(StickslipWarning):
-    """The solver of some steps did not reach its tolerance; they were taken all the same."""
+    """The solver of some steps did not reach its tolerance; the run went on with their inexact results."""
 
 
 class PainleveWarning(StickslipWarning):
@@ -71,14 +71,14 @@ class PainleveWarning(StickslipWarning):
 
 
 def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
-    """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` as an exception to raise."""
+    """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` is an exception to raise."""
     return InputError(f"{what}: expected {wanted}, got {got!r}" + (f"; {remedy}" if remedy else ""))
 
 
 def number(
     what: str, value: Any, wanted: str = "a finite number", *, least: float = -inf, above: float = -inf
 ) -> float:
-    """A finite float with ``value >= least`` and ``value > above``; anything else is refused by name."""
+    """A finite float with ``value >= least`` and ``value > above``; for anything else the error names the value."""
     try:
         result = float(value)
     except (TypeError, ValueError):
@@ -96,7 +96,7 @@ def whole(what: str, value: Any, least: int) -> int:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
-    """An unknown name, with the nearest known ones first."""
+    """The error for an unknown name, which lists the most similar known names first."""
     choices = sorted(known)
     near = get_close_matches(name, choices, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
@@ -104,7 +104,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
 
 
 def listed(names: Iterable[str], most: int = 4) -> str:
-    """Names in a sentence: ``a, b, c, d and 3 more``."""
+    """List names in a sentence: ``a, b, c, d and 3 more``."""
     every = list(names)
     more = len(every) - most
     return ", ".join(every[:most]) + (f" and {more} more" if more > 0 else "")

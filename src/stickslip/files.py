@@ -1,4 +1,4 @@
-"""Files that commands write; trouble is one line, and comes before the work where that is possible."""
+"""Checks of files that commands write, so that an error comes before the work and is one line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stickslip.errors import RecordingError
 
 
 def check_writable(path: Path | None) -> None:
-    """Refuse a file that could not be written later on."""
+    """Raise an error now for a file that could not be written later."""
     if path is None:
         return
     if path.is_dir():

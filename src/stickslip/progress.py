@@ -10,7 +10,7 @@ PATIENCE = 2.0
 
 
 class Progress:
-    """``with Progress("what", total, "unit") as bar: … bar.update(done)``; ``show`` forces it on or off."""
+    """``with Progress("what", total, "unit") as bar: … bar.update(done)``; ``show`` switches it on or off."""
 
     def __init__(self, description: str, total: float, unit: str = "", *, show: bool | None = None) -> None:
         self.description, self.total, self.unit, self.show = description, total, unit, show
@@ -22,7 +22,7 @@ class Progress:
         return self
 
     def update(self, done: float) -> None:
-        """Say how much is done, in the units of ``total``; cheap enough to call often."""
+        """Set how much is done, in the units of ``total``; it is cheap enough to be called often."""
         now = time.monotonic()
         if self.show is False or now < self._next:
             return

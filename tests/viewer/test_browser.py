@@ -92,8 +92,8 @@ def test_the_mouse_picks_and_pulls(watched):
     camera = next(iter(viewer.server.get_clients().values())).camera
     x, y = on_screen(camera, viewer.live.sim.state.q[:3])
     picked = []
-    select = viewer.hands.select
-    viewer.hands.select = lambda link: (picked.append(link), select(link))
+    select = viewer.interaction.select
+    viewer.interaction.select = lambda link: (picked.append(link), select(link))
 
     def click():
         page.mouse.click(x, y)
@@ -135,11 +135,11 @@ def on_screen(camera, point):
 
 def test_ghosts(chromium, recordings):
     with opened(recordings) as viewer, visiting(chromium, viewer) as page:
-        assert [actor.label for actor in viewer.actors] == [
+        assert [run.label for run in viewer.runs] == [
             "semi-implicit-euler/spring-damper",
             "stewart-trinkle/lemke",
         ]
-        assert len({actor.colour for actor in viewer.actors}) == 2
+        assert len({run.colour for run in viewer.runs}) == 2
         assert page.get_by_role("tab", name="Push").count() == 0  # the past cannot be pushed
         viewer.post(viewer.scrub, 0.5)
         assert until(lambda: viewer.cursor == 0.5)

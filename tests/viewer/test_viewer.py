@@ -58,7 +58,7 @@ def test_a_recording_is_not_read_whole(recordings):
     with opened(recordings[0]) as viewer:
         for moment in (0.1, 0.5, 0.3):
             do(viewer, viewer.scrub, moment)
-        assert until(lambda: viewer.actors[0].track.size == len(viewer.replays[0].log))
+        assert until(lambda: viewer.runs[0].track.size == len(viewer.replays[0].log))
         assert set(viewer.replays[0].log._cache) <= {"time", "contact/start"}
 
 

@@ -1,4 +1,4 @@
-"""``stickslip doctor``: what is wrong with a model, before simulating it."""
+"""``stickslip doctor``: find faults of a model before simulating it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def doctor(
     ignore: Ignore = None,
     json: Annotated[Path | None, typer.Option(help="write the findings to this file")] = None,
 ) -> None:
-    """Examine a model; the exit status is 1 if there are errors, 0 if there are only warnings and notes.
+    """Find faults of a model. The exit status is 1 if there are errors, 0 if there are only warnings and notes.
 
     Example: [bold]stickslip doctor my_robot.urdf --floating-base[/bold]
     """

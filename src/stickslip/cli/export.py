@@ -26,7 +26,7 @@ def export(
     follow: Annotated[str | None, typer.Option(help="name of a link that the camera follows")] = None,
     contacts: Annotated[bool, typer.Option(help="draw contact forces")] = True,
 ) -> None:
-    """Write a recording for other programs; nothing here needs a graphics card.
+    """Export a recording for other programs, or as pictures and films. No graphics card is needed.
 
     Examples: [bold]stickslip export drop.h5 --qpos drop.npz --csv drop.csv[/bold],
     [bold]stickslip export drop.h5 --gif drop.gif --size 640x360 --speed 0.25[/bold],
@@ -55,7 +55,7 @@ def export(
 
 
 def pixels(text: str) -> tuple[int, int]:
-    """``"960x540"``."""
+    """Parse a size such as ``"960x540"``."""
     width, _, height = text.lower().partition("x")
     if not (width.isdigit() and height.isdigit()):
         raise expected("--size", "WIDTHxHEIGHT in pixels", text, "for example 960x540")
@@ -63,7 +63,7 @@ def pixels(text: str) -> tuple[int, int]:
 
 
 def chosen_camera(log: Any, text: str, options: dict[str, Any]) -> Any:
-    """``"-60,15"``: the usual camera turned; with a third number, its distance."""
+    """Parse a camera such as ``"-60,15"``: azimuth and elevation [deg], and optionally the distance [m]."""
     from dataclasses import replace
 
     from stickslip.record.picture import Painter

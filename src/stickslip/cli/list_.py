@@ -1,4 +1,4 @@
-"""``stickslip list``: what there is, and what pairs with what."""
+"""``stickslip list``: scenes, robots, methods and their variants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from stickslip.cli.plugin import Plugin, load_plugins
 
 
 def list_(plugin: Plugin = None) -> None:
-    """Show the bundled scenes and robots, the methods, and what pairs with what.
+    """Show the bundled scenes and robots, the methods, and which solvers they can use.
 
     Examples: [bold]stickslip list[/bold], [bold]stickslip list --plugin my_solver.py[/bold]
     """
@@ -37,7 +37,7 @@ def list_(plugin: Plugin = None) -> None:
     options = Table("method", "option", "what it chooses", title="Options of methods", title_justify="left")
     for method, stepper in METHODS.items():
         for option, text in stepper.option_help().items():
-            options.add_row(method, option, escape(text))  # units stand in square brackets, as rich's markup does
+            options.add_row(method, option, escape(text))  # rich would take units in brackets for markup
     contact_laws = Table("law", "what it is", title="Contact laws", title_justify="left")
     for name, text in variants().items():
         contact_laws.add_row(name, escape(text))

@@ -1,4 +1,4 @@
-"""Options that several commands share: how a model file is loaded, how a method is set."""
+"""Options that several commands share: for loading model files, and for methods."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Ignore = Annotated[list[str] | None, typer.Option(help="unsupported feature to l
 def load_options(
     floating_base: bool, package_dir: list[Path] | None, unreadable_meshes: str, ignore: list[str] | None
 ) -> dict[str, Any]:
-    """As keyword arguments of ``Scene.load``."""
+    """The options as keyword arguments of ``Scene.load``."""
     return {
         "floating_base": floating_base,
         "package_dirs": package_dir or (),
@@ -28,7 +28,7 @@ def load_options(
 
 
 def method_options(pairs: list[str] | None) -> dict[str, Any]:
-    """``["matmuls=2", "rest=detected"]`` as keyword arguments: whole numbers, numbers, or words."""
+    """``["matmuls=2", "rest=detected"]`` as keyword arguments; values are integers, floats or strings."""
     options: dict[str, Any] = {}
     for pair in pairs or []:
         name, equals, text = pair.partition("=")

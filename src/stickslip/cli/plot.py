@@ -1,4 +1,4 @@
-"""``stickslip plot``: pictures of recordings, several runs on top of each other."""
+"""``stickslip plot``: plots of one or several recordings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def plot(
     ],
     out: Annotated[Path | None, typer.Option(help="the picture (.png, .pdf, .svg); default: beside the file")] = None,
 ) -> None:
-    """Plot recordings; runs of several files are drawn on top of each other, a colour each.
+    """Plot recordings. Several runs are drawn into the same axes, each in its colour.
 
     Examples: [bold]stickslip plot drop.h5[/bold],
     [bold]stickslip plot drop.h5 energy penetration --out drop.pdf[/bold],

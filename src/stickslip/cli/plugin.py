@@ -20,11 +20,11 @@ Plugin = Annotated[
     ),
 ]
 LOADED: list[Path] = []
-"""The files, in order: a process that is started afresh loads them again."""
+"""The loaded files in order; new processes load them again."""
 
 
 def load_plugin(path: str | Path) -> ModuleType:
-    """Run a file that registers something (see ``stickslip.extend``); a second time runs it anew."""
+    """Run a file that registers something (see ``stickslip.extend``); loading it again runs it again."""
     path = Path(path).absolute()
     if path.suffix != ".py" or not path.is_file():
         raise expected("--plugin", "a Python file", str(path), "see docs/extending.md")
@@ -34,8 +34,8 @@ def load_plugin(path: str | Path) -> ModuleType:
     assert spec.loader is not None
     module = module_from_spec(spec)
     before = _registered()
-    sys.modules[name] = module  # what it defines is pickled by this name
-    sys.path.insert(0, str(path.parent))  # so that it can import its neighbours, as a script does
+    sys.modules[name] = module  # classes that it defines are pickled under this name
+    sys.path.insert(0, str(path.parent))  # lets it import modules of its folder, as a script can
     try:
         spec.loader.exec_module(module)
     except StickslipError as error:
@@ -53,7 +53,7 @@ def load_plugin(path: str | Path) -> ModuleType:
 
 
 def load_plugins(paths: Iterable[str | Path] | None) -> None:
-    """All of an option that may be repeated."""
+    """Load all files of the repeatable option."""
     for path in paths or ():
         load_plugin(path)
 
@@ -70,7 +70,7 @@ def _registered() -> list[tuple[str, Any]]:
 
 
 def _line(error: BaseException, path: Path) -> str:
-    """Where in the file it happened, as far as that is known."""
+    """The line of the file where the error happened, if known."""
     if isinstance(error, SyntaxError):
         return f", line {error.lineno}"
     found, trace = "", error.__traceback__

@@ -113,7 +113,7 @@ def run(
 
 
 def failures_folder(asked: str | None, record: Path | None, scene: str, problems: bool) -> Path | bool | None:
-    """Where the problems of unconverged steps go; by default nowhere, of methods without ``problems``."""
+    """Folder for the problems of unconverged steps; None for methods without ``problems``."""
     if asked == "none":
         return False
     if asked is not None:
@@ -122,12 +122,12 @@ def failures_folder(asked: str | None, record: Path | None, scene: str, problems
 
 
 def _identity(path: Path | None) -> int | None:
-    """Of the file that stands there now: a new recording takes the place of an earlier one."""
+    """Identity of the present file, to tell a new recording from an earlier one that it replaces."""
     return os.stat(path).st_ino if path is not None and path.exists() else None
 
 
 def interrupted(time: float, duration: float, recording: Path | None) -> str:
-    """What is left of a run that was stopped, and what can be done with it."""
+    """The message after an interrupted run: what was recorded, and what to do with it."""
     text = f"interrupted at t = {time:.6g} s of {duration:g} s; "
     if recording is None:
         return text + "nothing was recorded (--record FILE keeps what there is)"

@@ -1,4 +1,4 @@
-"""Controllers: callables ``controller(t, q, v) -> u`` that a simulation asks at its control rate."""
+"""Controllers: callables ``controller(t, q, v) -> u`` that a simulation calls at its control rate."""
 
 from stickslip.control import references
 from stickslip.control.force_task import ContactForce

@@ -13,8 +13,8 @@ from stickslip.model.model import Model
 
 
 class Actuation:
-    """The actuators of a model, all or those of the indices ``which`` (nu,); one per actuated joint, unless they may be
-    ``shared``."""
+    """The actuators of a model, or those with the indices ``which`` (nu,). Each joint may have only one, unless
+    ``shared`` is true."""
 
     def __init__(self, model: Model, who: str, which: np.ndarray | None = None, *, shared: bool = False) -> None:
         which = np.arange(model.nu) if which is None else which

@@ -1,10 +1,10 @@
-"""How contacts shall share the load: an objective on contact forces in the inverse-dynamics controller.
+"""An objective on contact forces in the inverse-dynamics controller.
 
     weight·Σ ‖f_i − f_ref,i‖²    over the contacts i that have a reference f_ref,i (3,) [N]
 
 f_i is the force on the robot at contact i, in world axes. A contact that has a reference is not pulled towards zero by
 ``force_weight`` any more. Equations of motion, friction pyramids, normal forces and torque limits remain constraints:
-a reference beyond them ends on their boundary.
+if the reference violates them, the force ends on their boundary.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from stickslip.model.model import Model
 
 
 class ContactForce:
-    """Press with given forces: ``reference`` is a mapping from contacts to forces (3,), an array (n, 3) in the order of
-    the n contacts, or a function of time that returns either, or None while the task is off; all [N], on the robot,
-    world axes.
+    """Track given contact forces [N] on the robot in world axes.
 
-    In a mapping, contacts that are left out are free, and those that do not touch at the time are passed over; an
-    array must have one row per contact that touches. ``weight`` ≥ 0 [(m/s²/N)²] is small by default: a newton too much
-    counts like an acceleration of the centre of mass that is 0.03 m/s² off.
+    ``reference`` is a mapping from contacts to forces (3,), an array (n, 3) in the order of the n contacts, or a
+    function of time that returns either, or None while the task is off. In a mapping, contacts that are left out are
+    free, and contacts that are not active at the time are ignored. An array has one row per active contact.
+    ``weight`` ≥ 0 [(m/s²/N)²] is small by default: an error of 1 N counts like an error of 0.03 m/s² in the
+    acceleration of the centre of mass.
 
     >>> more = ContactForce({"FL_FOOT": (0, 0, 8), "HR_FOOT": (0, 0, 8)})
     >>> controller = InverseDynamics(feet, [CenterOfMass(), Posture(weight=1e-3), more])
@@ -35,12 +35,12 @@ class ContactForce:
         self.weight = number("ContactForce weight", weight, "a number ≥ 0", least=0.0)
 
     def bind(self, model: Model, contacts: Sequence[str], *, always: bool) -> None:
-        """Meet the model and the contacts at t = 0; ``always`` says that there are never others."""
+        """Check the reference against the contacts at t = 0; ``always`` says that they never change."""
         self._model, self._always = model, tuple(contacts) if always else None
         self.target(0.0, contacts)
 
     def target(self, t: float, contacts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) which of the contacts that touch at t have a reference, and (k, 3) their forces [N]."""
+        """(k,) indices of the active contacts that have a reference at t, and (k, 3) their forces [N]."""
         wanted = self.reference(t) if callable(self.reference) else self.reference
         what = f"ContactForce reference at t = {t:g} s"
         if wanted is None and callable(self.reference):

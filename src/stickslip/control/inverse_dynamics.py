@@ -39,22 +39,22 @@ from stickslip.errors import ControlError, InputError, expected, number
 from stickslip.model.model import Model
 
 NORMAL_SHARE = 1e-3
-"""Of the force weight, for normal forces: they must carry the robot. In full they would make the centre of pressure
-stiff: for Romeo on one foot the force objective then weighs as much as the task of the centre of mass."""
+"""Weight of normal forces relative to ``force_weight``; they must carry the robot. With 1, the centre of pressure would
+be stiff: for Romeo on one foot the force objective would weigh as much as the task of the centre of mass."""
 
 Contacts = Sequence[str] | Mapping[str, object]
 """Names of the points that touch, or a mapping from their names to where they should be (3,) [m, world] (or None)."""
 
 
 class Solution(NamedTuple):
-    """What the quadratic program found."""
+    """Solution of the quadratic program."""
 
     acceleration: np.ndarray
     """(nv,) [m/s², rad/s²]."""
     torque: np.ndarray
     """(nu,) joint torques in the order of ``model.actuator_names`` [N m or N]."""
     contacts: tuple[str, ...]
-    """The points that were to touch."""
+    """The active contact points."""
     force: np.ndarray
     """(n, 3) on the robot at these points, world axes [N]."""
 
@@ -63,13 +63,13 @@ class InverseDynamics:
     """Follow tasks while standing on contacts: a controller for all actuated joints of a scene.
 
     ``contacts`` are frames (sites) as names, as a mapping from names to positions [m, world], or a function of time
-    that returns either. With a position the point is pulled there by ``contact_kp`` [1/s²]; without it is only damped
-    by ``contact_kd`` [1/s] (default 2·√contact_kp). ``contact_weight`` makes the contacts a task of that weight;
-    left out, they are hard constraints.
+    that returns either. A point with a position is pulled there by ``contact_kp`` [1/s²]; one without is only damped by
+    ``contact_kd`` [1/s] (default 2·√contact_kp). ``contact_weight`` makes the contacts a task of that weight; by
+    default they are hard constraints.
 
     ``friction`` is μ of a pyramid of ``facets`` sides inside the cone about ``normal`` (3,); ``normal_force`` [N] are
-    the least and the most. ``hold`` [s] is the time for which a torque will stay in force: the program is solved for
-    the state predicted for its middle, and for the references of that time.
+    the least and the most. ``hold`` [s] is the time for which a torque is held: the program is solved for the state
+    predicted for the middle of that time, with the references at that instant.
 
     >>> feet = ["FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"]
     >>> controller = InverseDynamics(feet, [CenterOfMass(), Posture(weight=1e-3)])
@@ -125,7 +125,7 @@ class InverseDynamics:
         self._force_cost = np.eye(3) - (1.0 - NORMAL_SHARE) * np.outer(self._normal, self._normal)
 
     def bind(self, model: Model) -> None:
-        """Meet the model: find the actuators, contact points and frames, and check them all."""
+        """Find the actuators, contact points and frames in the model, and check them."""
         self._actuation = Actuation(model, "InverseDynamics")
         self._dyn = Dynamics(model)
         self._actuated = self._actuation.dofs
@@ -141,7 +141,8 @@ class InverseDynamics:
         try:
             solution = self.solve(t, q, v)
             if self.hold > 0.0:
-                # the lever arms of a held torque change: a leg that stretches pushes ever harder (explicit midpoint)
+                # explicit midpoint rule: lever arms change while a torque is held, and a leg that stretches pushes
+                # harder
                 half, a = 0.5 * self.hold, solution.acceleration
                 middle = self._dyn.integrate(q, v + 0.5 * half * a, half)
                 solution = self._solve(self._active(t), t + half, middle, v + half * a)
@@ -150,7 +151,7 @@ class InverseDynamics:
         return self._actuation.control(solution.torque, q, v)
 
     def _advice(self, v: np.ndarray) -> str:
-        """For those who simulate: it may be the time step, and not the task, that the robot cannot bear."""
+        """A hint for error messages: too large a time step may be the cause, rather than the task."""
         model, d = self._dyn.model, int(np.argmax(np.abs(v)))
         joint = model.joint_names[int(np.searchsorted(model.tree.joint_v, d, side="right")) - 1]
         return (
@@ -159,7 +160,7 @@ class InverseDynamics:
         )
 
     def solve(self, t: float, q: np.ndarray, v: np.ndarray) -> Solution:
-        """Accelerations, torques and contact forces at time t [s] in the state (q, v); ``hold`` plays no part."""
+        """Accelerations, torques and contact forces at time t [s] in the state (q, v); ``hold`` is not used."""
         if not hasattr(self, "_dyn"):
             raise InputError("InverseDynamics: no model yet; sim.run(…, controller=…) or bind(model) comes first")
         return self._solve(self._active(t), t, q, v)
@@ -175,7 +176,7 @@ class InverseDynamics:
 
         size = nv + 3 * n
         H, g = np.zeros((size, size)), np.zeros(size)
-        spared = np.ones(n)  # contacts without a force reference
+        spared = np.ones(n)  # 1 for contacts without a force reference
         for task in (task for task in self.tasks if task.weight > 0.0):
             if isinstance(task, ContactForce):
                 members, force = task.target(t, names)
@@ -226,10 +227,10 @@ class InverseDynamics:
         return tau - model.joint_forces.damping * v
 
     def _contact_rows(self, active: dict, q: np.ndarray, v: np.ndarray, J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(A, right): A·a = right keeps the points where they are.
+        """(A, right) of the equation A·a = right that keeps the points where they are.
 
         The points of one link can only move as a rigid body: their 3n rows have rank 3, 5 or 6, and the feedback and
-        the centripetal terms on the right contradict each other. So both sides are projected on the rigid motions.
+        the centripetal terms on the right contradict each other. So both sides are projected onto the rigid motions.
         """
         dyn = self._dyn
         links: dict[int, list[int]] = {}
@@ -298,7 +299,7 @@ def rigid_motions(points: np.ndarray) -> np.ndarray:
 
 
 def add_objective(H: np.ndarray, g: np.ndarray, weight: float, J: np.ndarray, right: np.ndarray) -> None:
-    """Add ½·weight·‖J·a − right‖² to ½·xᵀHx + gᵀx; a constant is left out."""
+    """Add ½·weight·‖J·a − right‖² to ½·xᵀHx + gᵀx; the constant is left out."""
     nv = J.shape[1]
     H[:nv, :nv] += weight * (J.T @ J)
     g[:nv] -= weight * (J.T @ right)

@@ -1,7 +1,7 @@
 """Linear feedback along a reference: u = u_ref(t) + K_fb(t)·(x_ref(t) ⊖ x).
 
-x = (q, v) (nq + nv,), ⊖ on the configuration manifold (2nv,), u (nu,) forces of the actuated joints. The controller of
-the trot and jump of Hammoud et al., "Exponential Integration for Efficient and Accurate Multi-Body Simulation with
+x = (q, v) (nq + nv,), ⊖ on the configuration manifold (2nv,), u (nu,) forces of the actuated joints. It drives
+the trot and the jump of Hammoud et al., "Exponential Integration for Efficient and Accurate Multi-Body Simulation with
 Stiff Viscoelastic Contacts", Section VI.
 """
 
@@ -24,7 +24,7 @@ from stickslip.model.model import Model, State
 
 @dataclass(frozen=True, repr=False)
 class Reference:
-    """A motion with what drives it and what corrects it, on n instants; held at its last instant for ever."""
+    """A motion with feed-forward forces and feedback gains at n instants; after the last instant it is held."""
 
     time: np.ndarray
     """(n,) [s], increasing."""
@@ -94,7 +94,7 @@ class Reference:
 
 
 def _arrays(path: str) -> dict[str, np.ndarray]:
-    """What the file has under the names of a Reference's fields; all of them."""
+    """Read all fields of a Reference from a file."""
     names = [field.name for field in fields(Reference)]
     try:
         archive = np.load(path, allow_pickle=False)
@@ -115,8 +115,8 @@ class LinearFeedback:
 
     >>> log = sim.run(3.0, controller=LinearFeedback(reference), control_dt=2e-3)
 
-    Between two instants of the reference everything is interpolated, configurations along q₀ ⊕ s·(q₁ ⊖ q₀). Forces
-    beyond what the actuators can do are clipped by them.
+    Between two instants of the reference everything is interpolated, configurations along q₀ ⊕ s·(q₁ ⊖ q₀). The
+    actuators clip forces beyond their limits.
     """
 
     def __init__(self, reference: Reference) -> None:

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 INFINITE = 1e30
-"""Bounds beyond it are no bounds for DAQP."""
+"""DAQP ignores bounds beyond this."""
 REGULARISATION = 1e-10
-"""Of the largest diagonal entry of H: decides directions that no objective mentions."""
+"""Relative to the largest diagonal entry of H; it decides directions that no objective mentions."""
 CONSISTENT = 1e-7
 """Equalities that are violated by more than this, relative to their size, contradict each other."""
 
@@ -63,7 +63,7 @@ def solve_qp(
     free = length > 1e-12 * (1.0 + np.abs(C).max(initial=0.0))
     if np.any((at < lower - 1e-9)[~free] | (at > upper + 1e-9)[~free]):
         raise Infeasible("the equality constraints leave no room for the inequalities")
-    scale = 1.0 / length[free]  # rows of length one: one tolerance fits forces and torques
+    scale = 1.0 / length[free]  # rows of unit length, so that one tolerance suits forces and torques
     z, _, flag, _ = daqp.solve(
         np.ascontiguousarray(reduced),
         np.ascontiguousarray(N.T @ (g + H @ x)),

@@ -1,6 +1,6 @@
-"""What a robot shall do: objectives of the inverse-dynamics controller.
+"""Tasks: objectives of the inverse-dynamics controller.
 
-Each task asks for an acceleration of something whose velocity is J·v, with feedback on where it is:
+Each task prescribes the acceleration of a quantity x with velocity J·v, with feedback on its error:
 
     J·a + J̇·v = ẍ_ref + kd·(ẋ_ref − ẋ) + kp·(x_ref − x)
 
@@ -24,15 +24,15 @@ Reference = Callable[[float], tuple[Any, Any, Any] | None]
 
 
 class Task(ABC):
-    """Base of all tasks. A new one gives ``home`` and ``jacobian``, and ``error`` where positions are no vectors.
+    """Base of all tasks. A new one defines ``home`` and ``jacobian``, and ``error`` where positions are not vectors.
 
     ``reference`` is a constant position, a function of time that returns (position, velocity, acceleration) or None
-    (off at that time), or left out: hold what the scene's home configuration has. ``weight`` ≥ 0; ``kp`` [1/s²],
+    (off at that time). The default holds the value at the scene's home configuration. ``weight`` ≥ 0; ``kp`` [1/s²],
     ``kd`` [1/s].
     """
 
     shape: tuple[int, ...] = (3,)
-    """Of a position; velocities and accelerations are vectors."""
+    """Shape of a position; velocities and accelerations are vectors."""
 
     def __init__(self, reference=None, *, weight: float = 1.0, kp: float = 10.0, kd: float | None = None) -> None:
         name = type(self).__name__
@@ -42,7 +42,7 @@ class Task(ABC):
         self.kd = 2.0 * np.sqrt(self.kp) if kd is None else number(f"{name} kd", kd, "a number ≥ 0", least=0.0)
 
     def bind(self, dyn: Dynamics) -> None:
-        """Meet the model: find names, check sizes, look up what home means."""
+        """Find names in the model, check sizes and look up the home configuration."""
         self._home = self.home(dyn, dyn.model.state().q)
         self.shape = self._home.shape
         if self.reference is not None and not callable(self.reference):
@@ -73,7 +73,7 @@ class Task(ABC):
         return J, acceleration + feedback - drift
 
     def target(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Position, velocity and acceleration that are wanted at t, or None while the task is off."""
+        """Desired position, velocity and acceleration at t, or None while the task is off."""
         size = (self.error(self._home, self._home).size,)
         if not callable(self.reference):
             constant = self._home if self.reference is None else np.asarray(self.reference, dtype=float)

@@ -1,1 +1,1 @@
-"""What exists: scenes, models, states, materials, bundled robots."""
+"""Scenes, models, states, materials and the bundled robots."""

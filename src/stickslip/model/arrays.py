@@ -1,4 +1,4 @@
-"""The constant arrays of a model, in small NamedTuples: what kernels see of it.
+"""The constant arrays of a model, in small NamedTuples that the kernels read.
 
 A *link* is a body that moves: it has at least one joint to its parent. Link 0 is the world. Bodies that are fixed to
 a link (or to the world) are merged into it; they live on as frames. Links are numbered so that parents come first,
@@ -19,12 +19,12 @@ JOINT_NV = (6, 3, 1, 1)
 
 
 class Tree(NamedTuple):
-    """The kinematic tree: who hangs on whom, by which joint."""
+    """The kinematic tree: the parent of each link and the joints between them."""
 
     parent: np.ndarray
     """(nl,) parent link; parent[0] = 0."""
     root: np.ndarray
-    """(nl,) the link of the same tree that hangs on the world; its origin is the tree's reference point O."""
+    """(nl,) the link of the same tree whose parent is the world; its origin is the tree's reference point O."""
     joint_start: np.ndarray
     """(nl + 1,) link b has the joints joint_start[b] … joint_start[b + 1] − 1."""
     joint_type: np.ndarray
@@ -99,16 +99,16 @@ class JointForces(NamedTuple):
     range: np.ndarray
     """(nj, 2) lower and upper limit [rad or m]; for a ball joint (0, largest angle)."""
     limit_stiffness: np.ndarray
-    """(nj,) of the one-sided limit spring."""
+    """(nj,) stiffness of the one-sided limit spring [N m/rad or N/m]."""
     limit_damping: np.ndarray
-    """(nj,) of the one-sided limit damper."""
+    """(nj,) damping of the one-sided limit damper [N m s/rad or N s/m]."""
 
 
 class Actuators(NamedTuple):
     """Actuators on hinge and slide joints: force = gear·clip(gain·u + bias·(1, gear·q, gear·v))."""
 
     joint: np.ndarray
-    """(nu,) the joint it drives."""
+    """(nu,) the driven joint."""
     gear: np.ndarray
     """(nu,) transmission ratio."""
     gain: np.ndarray
@@ -125,7 +125,7 @@ class Frames(NamedTuple):
     """Named frames (bodies, sites, shapes), each rigidly attached to a link."""
 
     link: np.ndarray
-    """(nf,)."""
+    """(nf,) the link that carries the frame."""
     pos: np.ndarray
     """(nf, 3) in the link frame [m]."""
     rot: np.ndarray
@@ -133,7 +133,7 @@ class Frames(NamedTuple):
 
 
 def build_support(tree: Tree, nv: int) -> Support:
-    """The sparsity pattern of a tree: computed once per model."""
+    """The sparsity pattern of a tree, computed once per model."""
     nl = len(tree.parent)
     dof_link = np.zeros(nv, dtype=np.int64)
     dof_parent = np.full(nv, -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Body: what hangs on a scene, and the shapes, joints, points and frames that hang on it."""
+"""Body: a body of a scene, with methods that add shapes, joints, contact points, frames and child bodies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ JOINTS = {
     "hinge": mujoco.mjtJoint.mjJNT_HINGE,
 }
 ALIASES = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball"}
-"""Robotics' names of joints."""
+"""Names of joints in robotics → in MuJoCo."""
 Vector = Sequence[float] | np.ndarray
 
 
@@ -61,7 +61,7 @@ def positive(name: str, *values: float) -> None:
 
 
 def says_why(method: F) -> F:
-    """What Python or MuJoCo object to in the arguments becomes an InputError that names the method."""
+    """Turn errors that Python or MuJoCo raise for the arguments into an InputError that names the method."""
 
     @functools.wraps(method)
     def wrapped(*args, **options):
@@ -89,7 +89,7 @@ def option_names() -> set[str]:
 
 @dataclass
 class Body:
-    """A body of a scene: hang shapes, joints, contact points, frames and child bodies on it."""
+    """A body of a scene. Its methods add shapes, joints, contact points, frames and child bodies."""
 
     scene: Scene = field(repr=False)
     spec: mujoco.MjsBody = field(repr=False)
@@ -125,8 +125,8 @@ class Body:
     def add_mesh(self, vertices: Vector | str | Path, *, faces=None, convex: str | None = None, **options) -> Body:
         """A mesh: the hull of ``vertices`` (n, 3) [m], a surface of triangles ``faces`` (m, 3), or an STL or OBJ file.
 
-        What touches is convex. ``convex`` says what becomes of a surface that is not: "hull", its convex hull (also the
-        default, but then with a warning); "decompose", several convex shapes; "refuse", an error.
+        Collision shapes are convex. ``convex`` decides about a surface that is not: "hull" takes its convex hull (so
+        does the default, with a warning), "decompose" splits it into several convex shapes, "refuse" raises an error.
         """
         check_choice(convex)
         path = file_of(vertices) if isinstance(vertices, str | Path) else None
@@ -160,7 +160,7 @@ class Body:
         return self._shape(GEOM.mjGEOM_MESH, [0, 0, 0], meshname=name, **options)
 
     def _meshes(self, parts: list[np.ndarray], options: dict) -> Body:
-        """Several convex meshes that share a mass by their volumes, and a name with numbers."""
+        """Add several convex meshes. They share the mass by volume, and their names are numbered."""
         volume = np.array([hull_of(part, "part of a mesh").volume for part in parts])
         mass, name = options.pop("mass", None), options.pop("name", None)
         for k, part in enumerate(parts):
@@ -293,7 +293,7 @@ class Body:
 
     @says_why
     def add_contact_point(self, name: str, *, pos: Vector = (0, 0, 0)) -> Body:
-        """A named point that touches planes, boxes and spheres (and is a frame)."""
+        """A named point that touches planes, boxes and spheres; it is also a frame."""
         self.spec.add_site(name=name, pos=vector("pos", pos, 3), userdata=[1.0], size=[0.004, 0, 0])
         return self
 
@@ -301,7 +301,7 @@ class Body:
     def set_inertia(self, mass: float, *, inertia: Vector, com: Vector = (0, 0, 0)) -> Body:
         """Mass [kg], centre of mass [m] and inertia about it [kg m²]: (xx, yy, zz) or (xx, yy, zz, xy, xz, yz).
 
-        Takes the place of what the shapes would give.
+        They replace what would follow from the shapes.
         """
         number(f"mass of body {self.name!r}", mass, "a number > 0 [kg]", above=0.0)
         entries = np.zeros(6)

@@ -1,4 +1,4 @@
-"""Mechanisms that are easier to compute than to write down: a chain, a cylinder on points, a hopper.
+"""Mechanisms with computed dimensions: a chain, a cylinder on contact points, a hopper.
 
 Parameters are those of Brüdigam et al., "Linear-time contact and friction dynamics in maximal coordinates using
 variational integrators", Sec. IV.
@@ -13,7 +13,7 @@ from stickslip.model.scene import Body, Scene
 
 
 def check_count(what: str, value: int, least: int = 1) -> int:
-    """A whole number of things, at least so many."""
+    """Check that ``value`` is a whole number ≥ ``least`` and return it as an int."""
     if number(what, value, f"a whole number ≥ {least}", least=least) != int(value):
         raise expected(what, f"a whole number ≥ {least}", value)
     return int(value)
@@ -33,8 +33,8 @@ def add_chain(
 ) -> list[Body]:
     """A chain of cylinders along x; links + 1 contact points, one at each end and each joint.
 
-    ``joint`` is ball or hinge (about y); ``fixed=True`` hangs the first link on the world by the same joint instead
-    of letting it float.
+    ``joint`` is ball or hinge (about y); ``fixed=True`` joins the first link to the world by the same kind of
+    joint instead of letting it float.
     """
     check_count("links", links, 1)
     along_x = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)

@@ -37,7 +37,7 @@ class Attachment:
 
 
 def attach_bodies(mj: mujoco.MjModel) -> tuple[list[Attachment], list[int]]:
-    """For each body its link and its pose in it; and for each link the body that gave it its frame."""
+    """The Attachment of each body, and for each link the body that defines its frame."""
     bodies = [Attachment(0, np.zeros(3), np.eye(3))]
     link_body = [0]
     for b in range(1, mj.nbody):
@@ -97,15 +97,16 @@ def build_inertia(mj: mujoco.MjModel, bodies: list[Attachment], nl: int) -> Iner
         r = pos - com[link]
         tensor[link] += about_own + m * (r @ r * np.eye(3) - np.outer(r, r))
     six = np.stack([tensor[:, i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))], axis=1)
-    mass[0], com[0], six[0] = 0.0, 0.0, 0.0  # the world does not move: its mass means nothing
+    mass[0], com[0], six[0] = 0.0, 0.0, 0.0  # the world does not move, so its mass has no meaning
     return Inertia(mass, com, six, mj.dof_armature.astype(float), mj.opt.gravity.astype(float))
 
 
 def build_joint_forces(mj: mujoco.MjModel) -> JointForces:
     """Springs, dampers and limits; a limit is a one-sided spring-damper with MuJoCo's solref time constant.
 
-    solref = (time constant, damping ratio) describes an acceleration; times the joint's own inertia at the reference
-    configuration it is a stiffness [N m/rad or N/m] and a damping. The default is critically damped within 20 ms.
+    solref = (time constant, damping ratio) describes an acceleration. Multiplied by the joint's own inertia at the
+    reference configuration it gives a stiffness [N m/rad or N/m] and a damping. The default is critically damped within
+    20 ms.
     """
     stiffness, damping = np.zeros(mj.njnt), np.zeros(mj.njnt)
     for j in range(mj.njnt):
@@ -174,12 +175,12 @@ SHAPE_NAMES = {
 
 
 def hull_vertices(mj: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """(n, 3) corners of a mesh's convex hull [m, shape frame]: what touches; others lie inside, on faces or edges."""
+    """(n, 3) corners of a mesh's convex hull [m, shape frame]; all other vertices lie inside it or on its faces."""
     first, count = mj.mesh_vertadr[mesh], mj.mesh_vertnum[mesh]
     points = mj.mesh_vert[first : first + count].astype(float)
     try:
         return points[np.unique(ConvexHull(points).vertices)]
-    except QhullError:  # flat: all points are corners as far as anybody can tell
+    except QhullError:  # The mesh is flat: keep all its points.
         return np.unique(points, axis=0)
 
 

@@ -1,4 +1,4 @@
-"""Constraint: what holds two links together besides the tree's joints — a closed loop, a weld, a foot that sticks.
+"""Constraint: two links held together apart from the joints of the tree, such as a closed loop or a weld.
 
     connect   p₂ − p₁ = 0                      3 rows [m]       a point of link 2 stays on a point of link 1
     weld      p₂ − p₁ = 0,  log(R₁ᵀ·R₂) = 0    6 rows [m, rad]  a frame of link 2 stays on a frame of link 1
@@ -19,7 +19,7 @@ ROWS = {"connect": 3, "weld": 6}
 """Constraint kind → its number of rows, linear ones first."""
 KINDS = {int(mujoco.mjtEq.mjEQ_CONNECT): "connect", int(mujoco.mjtEq.mjEQ_WELD): "weld"}
 ORTHONORMAL = 1e-6
-"""How far RᵀR may be from 1 in what is taken for a rotation."""
+"""Largest deviation of RᵀR from the identity in a rotation matrix."""
 
 
 def _origin() -> np.ndarray:
@@ -75,16 +75,17 @@ class Constraint:
 
     @property
     def rows(self) -> int:
-        """3 or 6."""
+        """Number of scalar equations, 3 or 6."""
         return ROWS[self.kind]
 
 
 def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint, ...]:
     """The active ``connect`` and ``weld`` equalities of a compiled MuJoCo model; ``bodies`` are its Attachments.
 
-    MuJoCo's data (eq_data): of a connect between bodies, the anchor in body 1 and in body 2; of a weld, the anchor in
-    body 2 and in body 1, then the turn of body 2 against body 1. Between sites, the sites' frames. solref, solimp and
-    the torque scale say how soft MuJoCo makes them; ours are rigid. The world, if it is one of them, becomes link 1.
+    MuJoCo's eq_data holds, for a connect between bodies, the anchor in body 1 and in body 2; for a weld, the anchor in
+    body 2 and in body 1, then the rotation of body 2 relative to body 1. Equalities between sites have the sites'
+    frames. solref, solimp and the torque scale soften MuJoCo's constraints; ours are rigid. The world can only be
+    ``link1``.
     """
     loops = []
     for e in np.flatnonzero(mj.eq_active0):
@@ -103,7 +104,7 @@ def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint, ...]:
             frames.reverse()
         (link1, pos1, rot1), (link2, pos2, rot2) = frames
         if link1 == link2:
-            continue  # nothing moves between bodies of one link
+            continue  # bodies of one link do not move against each other
         name = mj.equality(e).name or f"{kind} {e}"
         loops.append(Constraint(kind, link1, link2, pos1, rot1, pos2, rot2, name))
     return tuple(loops)

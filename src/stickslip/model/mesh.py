@@ -1,6 +1,6 @@
-"""Meshes and convexity: what touches is convex; how far a mesh is from that, and the convex parts of one that is not.
+"""Convexity of meshes: how far a mesh is from convex, and its decomposition into convex parts.
 
-A mesh that consists of several pieces, each of them convex, is taken apart along its pieces. Any other is decomposed by
+A mesh of several disconnected convex pieces is split into these. Any other mesh is decomposed by
 CoACD (Wei et al., *Approximate Convex Decomposition for 3D Meshes with Collision-Aware Concavity*, SIGGRAPH 2022), an
 optional package.
 """
@@ -18,11 +18,11 @@ from stickslip.errors import ModelError, expected, unknown
 from stickslip.model.importers.meshes import read_with_trimesh
 
 FLAT = 1e-6
-"""Of its size: a mesh that is thinner has no volume."""
+"""A mesh thinner than this, relative to its size, has no volume."""
 HOLLOW = 1e-3
-"""Of its size: a mesh whose surface lies deeper below its hull is not convex."""
+"""A mesh whose surface lies deeper than this below its hull, relative to its size, is not convex."""
 CONCAVITY = 0.05
-"""CoACD's threshold: the concavity that is left in a part, of the mesh's size."""
+"""CoACD's threshold: largest concavity of a part, relative to the size of the mesh."""
 CHOICES = ("hull", "decompose", "refuse")
 
 
@@ -31,7 +31,7 @@ def size_of(points: np.ndarray) -> float:
 
 
 def is_flat(points: np.ndarray) -> bool:
-    """Whether points (n, 3) lie in a plane, to ``FLAT`` of their size."""
+    """Whether points (n, 3) lie in a plane, up to ``FLAT`` times their size."""
     if len(points) < 4:
         return True
     thinnest = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
@@ -39,7 +39,7 @@ def is_flat(points: np.ndarray) -> bool:
 
 
 def hull_of(points: np.ndarray, where: str) -> ConvexHull:
-    """The convex hull, if it encloses anything."""
+    """The convex hull; raises an error if it has no volume."""
     try:
         if not is_flat(points):
             return ConvexHull(points)
@@ -51,7 +51,7 @@ def hull_of(points: np.ndarray, where: str) -> ConvexHull:
 
 
 def hollow(points: np.ndarray, faces: np.ndarray, where: str) -> float:
-    """How deep triangles lie below their convex hull, at their corners and middles, of their size."""
+    """Greatest depth of the triangles' corners and centres below their convex hull, relative to their size."""
     corners = points[np.unique(faces)]
     planes = hull_of(corners, where).equations
     surface = np.concatenate([corners, points[faces].mean(axis=1)])
@@ -59,7 +59,7 @@ def hollow(points: np.ndarray, faces: np.ndarray, where: str) -> float:
 
 
 def triangles(faces, vertices: np.ndarray) -> np.ndarray:
-    """Checked triangles (m, 3)."""
+    """Check triangles (m, 3) and return them as an array."""
     array = np.asarray(faces)
     whole = array.ndim == 2 and array.shape[1] == 3 and len(array) > 0 and np.issubdtype(array.dtype, np.integer)
     if not whole or array.min() < 0 or array.max() >= len(vertices):
@@ -96,7 +96,7 @@ def convex_parts(points: np.ndarray, faces: np.ndarray, where: str) -> list[np.n
 
 
 def pieces(points: np.ndarray, faces: np.ndarray) -> list[np.ndarray]:
-    """The triangles of each connected piece; vertices at the same place are one."""
+    """The triangles of each connected piece; vertices at the same place count as one."""
     _, same = np.unique(np.round(points / (FLAT * size_of(points))), axis=0, return_inverse=True)
     welded = same.reshape(-1)[faces]
     links = np.concatenate([welded[:, [0, 1]], welded[:, [1, 2]]])

@@ -1,4 +1,4 @@
-"""Two things that MuJoCo's Python interface does not offer plainly: warnings as values, and exact XML."""
+"""Additions to MuJoCo's Python interface: warnings as values, and XML with all digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 DIGITS = 17
-"""Significant digits that give a double back exactly."""
+"""Significant digits that reproduce a double exactly."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Model: the constant description of a scene, compiled once; State: what changes."""
+"""Model: the constant description of a scene, compiled once. State: configuration, velocity and time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class State:
 
 @dataclass(frozen=True)
 class Model:
-    """Constant arrays of a scene, split into small tuples for the kernels, with the names that people use."""
+    """Constant arrays of a scene, split into small tuples for the kernels, and the names of its elements."""
 
     tree: Tree
     support: Support
@@ -50,9 +50,9 @@ class Model:
     keyframes: dict[str, np.ndarray] = field(repr=False)
     """Named configurations (nq,)."""
     mj: mujoco.MjModel = field(repr=False, compare=False)
-    """The MuJoCo model that this one was compiled from: the same scene for the peer."""
+    """The MuJoCo model that this one was compiled from; MuJoCo simulates it when methods are compared."""
     loops: tuple[Constraint, ...] = ()
-    """What holds links together besides the tree's joints: closed loops and welds."""
+    """Constraints besides the joints of the tree: closed loops and welds."""
     spec: mujoco.MjSpec | None = field(default=None, repr=False, compare=False)
     """Its specification, if it was compiled from a scene."""
 
@@ -116,7 +116,7 @@ class Model:
             q = self.keyframes.get("home", self.tree.q0)
         state = State(np.array(q, dtype=float), np.zeros(self.nv) if v is None else np.array(v, dtype=float))
         self.check(state)
-        for _, first in self.quaternions():  # unit to 1e-6 when they come, unit to round-off from here on
+        for _, first in self.quaternions():  # given as unit to 1e-6, now to round-off
             state.q[first : first + 4] /= np.linalg.norm(state.q[first : first + 4])
         return state
 

@@ -1,4 +1,4 @@
-"""The same model for Pinocchio, and states and forces in its layout: an oracle for tests, a peer for benches.
+"""A model for Pinocchio, and states and forces in its layout, for tests and benchmarks.
 
 Our coordinates are MuJoCo's. Pinocchio's differ in three ways: quaternions are (x, y, z, w); hinge and slide
 coordinates count from the reference configuration, q − q0; and the linear velocity of a free joint is in body axes,
@@ -23,7 +23,7 @@ from stickslip.model.model import Model
 
 
 def import_pinocchio() -> ModuleType:
-    """The optional package, or one line that says how to get it."""
+    """Import the optional package, or raise an error that says how to install it."""
     try:
         import pinocchio
     except ImportError as error:
@@ -146,7 +146,7 @@ def a_from_pinocchio(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) 
 
 
 def tau_to_pinocchio(model: Model, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
-    """(nv,) the forces in Pinocchio's layout: the same power, so they turn as velocities do."""
+    """(nv,) the forces in Pinocchio's layout; since power is the same, they transform as velocities do."""
     return v_to_pinocchio(model, q, tau)
 
 
@@ -162,7 +162,7 @@ class TangentMaps(NamedTuple):
     """How Pinocchio's quantities change with ours, each (nv, nv); columns by q are along q ⊕ ε·e_k. Written v_P and so
     on, δv_P = X·δv + v_by_q·δq, δa_P = X·δa + a_by_v·δv + a_by_q·δq, δτ_P = X·δτ + tau_by_q·δq; a step in q is X·δq.
 
-    Only free joints differ: their linear part turns with the body, and its derivative is [·]× of what turns.
+    Only free joints differ: their linear part is in body axes, so its derivative by rotation is a cross product.
     """
 
     X: np.ndarray
@@ -173,7 +173,7 @@ class TangentMaps(NamedTuple):
 
 
 def tangent_maps(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> TangentMaps:
-    """At a state in our layout."""
+    """The maps at a state in our layout."""
     v, a, tau = _checked("v", v, model.nv), _checked("a", a, model.nv), _checked("tau", tau, model.nv)
     maps = TangentMaps(np.eye(model.nv), *np.zeros((4, model.nv, model.nv)))
     for d, R in _body_axes(model, q):

@@ -1,8 +1,8 @@
-"""Scene: describe what is there, by hand or from files; ``compile()`` makes the Model.
+"""Scene: describe bodies, joints and shapes by hand or from files; ``compile()`` makes the Model.
 
-A scene is a MuJoCo specification underneath, so that what is built in Python and what is loaded from MJCF or URDF
-end as the same thing, and ``scene.save("scene.xml")`` opens in MuJoCo. Material properties that MJCF does not have
-travel in its ``user`` attributes (see ``Material.to_user``).
+A scene holds a MuJoCo specification, whether it is built in Python or loaded from MJCF or URDF, and MuJoCo opens what
+``scene.save("scene.xml")`` writes. Material properties that MJCF does not have are kept in its ``user`` attributes
+(see ``Material.to_user``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 
 OPTIONS_OF_A_FILE = [name for name in dir(mujoco.MjSpec().option) if not name.startswith("_")]
 PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force")
-"""What ``add_box(…)`` and the like hand on to ``add_body``; stiffness and damping are the surface's."""
+"""Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Robot:
 
 
 class Scene:
-    """Everything that exists. z is up, SI units.
+    """All bodies of a simulation, with gravity. z is up; units are SI.
 
     >>> scene = Scene()
     >>> scene.add_plane(friction=0.8)
@@ -79,7 +79,7 @@ class Scene:
 
     @classmethod
     def from_file(cls, path: str | Path, **options) -> Scene:
-        """A scene that is just this file; its gravity is kept. Options as in ``load``."""
+        """A scene with the content of this file and its gravity. Options are those of ``load``."""
         return cls._from_loaded(read_spec(path, **options), Path(path).stem)
 
     @classmethod
@@ -95,7 +95,7 @@ class Scene:
 
     @says_why
     def add_plane(self, *, normal: Vector = (0, 0, 1), pos: Vector = (0, 0, 0), **material) -> Body:
-        """An infinite plane through ``pos``; everything on the side of ``normal`` is free."""
+        """An infinite plane through ``pos``; the side of ``normal`` is free space."""
         return self.world._shape(GEOM.mjGEOM_PLANE, [0, 0, 0.1], pos=pos, quat=quat_from_normal(normal), **material)
 
     @says_why
@@ -109,8 +109,7 @@ class Scene:
         parent: Body | None = None,
         **joint_options,
     ) -> Body:
-        """An empty body; ``joint`` is free, ball, hinge, slide or fixed, or robotics' names of them as in ``add_joint``
-        (add more with ``body.add_joint``).
+        """An empty body; ``joint`` is a kind of joint as in ``add_joint``. ``body.add_joint`` adds more joints.
 
         ``joint_options`` go to ``add_joint``; the joint takes the body's name.
         """
@@ -124,7 +123,7 @@ class Scene:
         try:
             body = Body(self, spec, name).add_joint(joint, name=name, **joint_options)
         except StickslipError:
-            self.spec.delete(spec)  # a refused body leaves nothing behind
+            self.spec.delete(spec)  # an error must leave no trace in the scene
             raise
         self._bodies.add(name)
         return body
@@ -156,7 +155,7 @@ class Scene:
     def add_mesh(self, vertices, **options) -> Body:
         """A body that is the hull of ``vertices`` (n, 3) [m], a surface of ``faces``, or an STL or OBJ file.
 
-        ``convex`` ("hull", "decompose", "refuse") says what becomes of a surface that is not; see ``Body.add_mesh``.
+        ``convex`` ("hull", "decompose", "refuse") decides about a surface that is not convex; see ``Body.add_mesh``.
         """
         return self._shaped(Body.add_mesh, (vertices,), options)
 
@@ -165,7 +164,7 @@ class Scene:
         try:
             return add(body, *size, **options)
         except (InputError, ModelError, TypeError):
-            self.spec.delete(body.spec)  # a refused shape leaves no empty body behind
+            self.spec.delete(body.spec)  # an error must leave no empty body
             self._bodies.discard(body.name)
             raise
 
@@ -189,13 +188,13 @@ class Scene:
         self, body1: Body | str, body2: Body | str = "world", pos: Vector = (0, 0, 0), *, name: str = ""
     ) -> None:
         """Close a loop: the point ``pos`` (3,) [m] of body 1, in its frame, stays on the point of body 2 that is there
-        in the reference configuration. Rigid; which methods hold loops is in docs/models.md."""
+        in the reference configuration. The constraint is rigid; docs/models.md says which methods simulate loops."""
         self._equality(mujoco.mjtEq.mjEQ_CONNECT, body1, body2, pos, name)
 
     @says_why
     def weld(self, body1: Body | str, body2: Body | str = "world", *, name: str = "") -> None:
         """Hold body 2 where it is against body 1 in the reference configuration, in position and orientation. The
-        force is that at body 2's origin; of a body welded to the world, at its own."""
+        reported force acts at the origin of body 2, or of the body that is welded to the world."""
         if body2 == "world" or body2 is self.world:
             body1, body2 = body2, body1
         self._equality(mujoco.mjtEq.mjEQ_WELD, body1, body2, (0, 0, 0), name)
@@ -212,12 +211,12 @@ class Scene:
         equality.name1, equality.name2 = names
         equality.data[:3] = vector("pos", pos, 3)
         if kind == mujoco.mjtEq.mjEQ_WELD:
-            equality.data[3:10], equality.data[10] = 0.0, 1.0  # no quaternion: the pose of the reference configuration
+            equality.data[3:10], equality.data[10] = 0.0, 1.0  # a zero quaternion stands for the reference pose
 
     # -- loading -----------------------------------------------------------------------------------------------
 
     def add_robot(self, robot: str, *, pos: Vector | None = None, quat: Vector | None = None, name: str = "") -> Robot:
-        """A bundled robot (``stickslip list``), or a file; a second one of a kind needs a ``name``."""
+        """Add a bundled robot (``stickslip list``) or a file; a second robot of the same kind needs a ``name``."""
         if str(robot) in BUNDLED:
             return self.load(BUNDLED[str(robot)], pos=pos, quat=quat, name=name)
         if isinstance(robot, str | Path) and Path(robot).suffix:
@@ -241,7 +240,7 @@ class Scene:
         ``pos`` and ``quat`` place the base (default: the file's home pose). ``name`` prefixes all names, as
         ``name/``. ``floating_base`` frees the root link of a URDF. ``unreadable_meshes`` is "error", "replace"
         (convert with trimesh) or "drop". ``ignore`` names features of the file that stickslip does not simulate
-        and that shall be left out; anything else unsupported is an error.
+        and that shall be left out; any other unsupported feature is an error.
         """
         loaded = read_spec(
             path,
@@ -270,7 +269,7 @@ class Scene:
             if quat is not None:
                 body.quat = vector("quat", quat, 4)
             free = [j for j in body.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
-            for joint in free:  # where to start: the given pose wins over the file's home pose
+            for joint in free:  # the given pose takes precedence over the file's home pose
                 home = loaded.home.setdefault(joint.name, np.concatenate([body.pos, body.quat]))
                 if pos is not None:
                     home[:3] = pos
@@ -279,11 +278,11 @@ class Scene:
         joints = tuple(prefix + joint.name for joint in child.joints)
         actuators = tuple(prefix + actuator.name for actuator in child.actuators)
         child.nuser_geom, child.nuser_site, child.nkey = self.spec.nuser_geom, self.spec.nuser_site, self.spec.nkey
-        for option in OPTIONS_OF_A_FILE:  # of MuJoCo's solver, and gravity: the scene's count
+        for option in OPTIONS_OF_A_FILE:  # solver options and gravity are the scene's
             setattr(child.option, option, getattr(self.spec.option, option))
         with collected_warnings() as messages:
             self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
-        # to_xml() with an empty prefix is tested to give the scene back, whatever MuJoCo fears
+        # MuJoCo warns of an empty prefix, but tests show that to_xml() then reproduces the scene
         loaded.notes += [" ".join(m.split()) for m in messages if "empty prefix" not in m]
         for key, joints_of_key in {**loaded.keyframes, "home": loaded.home}.items():
             values = self._keyframes.setdefault(key if key == "home" else prefix + key, {})
@@ -293,7 +292,7 @@ class Scene:
 
     @says_why
     def set_home(self, joint: str, value: Vector | float) -> None:
-        """Start the named joint at this value (rad, m; quaternion; position and quaternion)."""
+        """Set the initial value of a joint: angle [rad], distance [m], quaternion, or position and quaternion."""
         spec = self.spec.joint(joint)
         if spec is None:
             raise unknown("joint", joint, [j.name for j in self.spec.joints])
@@ -305,7 +304,7 @@ class Scene:
     def compile(self) -> Model:
         """The constant arrays of this scene; the initial configuration is its keyframe ``home``."""
         spec = self.spec.copy()
-        spec.add_text(name=MARKER, data="1")  # says that the user attributes are ours
+        spec.add_text(name=MARKER, data="1")  # marks the user attributes as ours
         mj = compile_spec(spec, f"scene {self.name!r}")
         return replace(compile_model(mj), keyframes=self._configurations(mj), spec=spec)
 

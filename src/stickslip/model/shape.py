@@ -1,4 +1,4 @@
-"""Shapes and materials: what touches, and how it feels."""
+"""Shapes and their materials."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from stickslip.errors import expected, number
 
 DEFAULT_FRICTION = 1.0
 DEFAULT_STIFFNESS = 1e5
-"""[N/m] the expo paper's contact stiffness."""
+"""[N/m] contact stiffness in the paper of ``expo``."""
 DEFAULT_DAMPING = 300.0
-"""[N s/m] the expo paper's contact damping."""
+"""[N s/m] contact damping in the paper of ``expo``."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """Surface properties; ``None`` leaves the choice to the other surface of a pair, and then to the default."""
+    """Surface properties. A property that is ``None`` is taken from the other surface of a pair, or is the default."""
 
     friction: float | None = None
     """Coulomb coefficient μ."""
@@ -28,7 +28,7 @@ class Material:
     restitution: float | None = None
     """Newton's coefficient e."""
     preload: float | None = None
-    """P [N]: the spring of a contact is compressed before it touches, and presses with P as soon as it does."""
+    """P [N]: the contact spring is compressed in advance, so that the force is P as soon as surfaces touch."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -71,7 +71,7 @@ class PairMaterial:
 
     @property
     def row(self) -> tuple[float, float, float, float, float]:
-        """As rows of ``material`` arrays have it: friction, stiffness, damping, restitution, preload."""
+        """A row of ``material`` arrays: friction, stiffness, damping, restitution, preload."""
         return self.friction, self.stiffness, self.damping, self.restitution, self.preload
 
 
@@ -114,14 +114,14 @@ class Shape:
     rot: np.ndarray
     """(3, 3) in the link frame; a plane's normal and a capsule's or cylinder's axis are the third column."""
     size: np.ndarray
-    """(3,) MuJoCo's: radius; radius and half length; half edges [m]."""
+    """(3,) as in MuJoCo: radius; radius and half length; half edges [m]."""
     vertices: np.ndarray | None
-    """(n, 3) of a mesh, in the shape frame [m]."""
+    """(n, 3) vertices of a mesh in the shape frame [m]."""
     material: Material
     group: int
-    """Bit mask of what it is (MuJoCo's contype)."""
+    """Bit mask of the groups that the shape belongs to (MuJoCo's contype)."""
     mask: int
-    """Bit mask of what it touches (MuJoCo's conaffinity)."""
+    """Bit mask of the groups that it collides with (MuJoCo's conaffinity)."""
     rgba: np.ndarray
     body: int
-    """The body of the file that it belongs to."""
+    """Index of its MuJoCo body."""

@@ -1,1 +1,1 @@
-"""Files of contact problems: frames in HDF5, and FCLib's format."""
+"""Files of contact problems: captured frames in HDF5, and FCLib's format."""

@@ -5,9 +5,9 @@
     /solution/{u, r, v, l}        /guesses/{number_of_guesses, 1/{u, r, v, l}, 2/…}
 
 A matrix is a group {nzmax, m, n, nz, p, i, x} and, with information on it, {comment, conditioning, determinant, rank}.
-Numbers are arrays of one int (32 bits) or double, words are scalar strings that end with a zero byte. This is what
-``fclib.h`` of FrictionalContactLibrary/fclib writes and reads, type by type.
-Differs from FCLib in: files may be written again, and a solution may be replaced.
+Numbers are arrays of one int (32 bits) or double; texts are scalar strings that end with a zero byte. All types are
+those that ``fclib.h`` of FrictionalContactLibrary/fclib writes and reads.
+Differs from FCLib in: files may be overwritten, and a solution may be replaced.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def is_fclib(path: str | os.PathLike) -> bool:
 
 
 def read_fclib(path: str | os.PathLike) -> FCLibProblem:
-    """A file, checked: ``read_fclib("Capsules-i100-1090.hdf5").friction`` is a problem for ``solvers.solve``."""
+    """Read and check a file: ``read_fclib("Capsules-i100-1090.hdf5").friction`` is a problem for ``solvers.solve``."""
     path = os.fspath(path)
     with open_problems(path, "r") as file:
         if LOCAL not in file and GLOBAL not in file:
@@ -85,7 +85,7 @@ def write_fclib(
 ) -> None:
     """Write one problem; ``solution`` and ``guesses`` may be impulses p of ``problem.friction``.
 
-    A file of FCLib's that is there already is replaced, any other is refused.
+    An existing FCLib file is replaced; any other existing file is an error.
     """
     import h5py
 
@@ -117,9 +117,9 @@ def write_fclib(
 
 
 def write_fclib_solution(path: str | os.PathLike, solution: FCLibSolution) -> None:
-    """Put a solution into a file, in the place of an earlier one; nothing else in it changes."""
+    """Store a solution in a file, replacing an earlier one; nothing else in the file changes."""
     problem = read_fclib(path)
-    replace(problem, solution=solution)  # checks its sizes
+    replace(problem, solution=solution)  # checks the sizes
     with open_problems(os.fspath(path), "r+") as file:
         try:
             if "solution" in file:
@@ -198,7 +198,7 @@ def _put_int(group: Any, name: str, value: int) -> None:
 
 
 def _put_words(group: Any, name: str, text: str) -> None:
-    """A scalar C string of fixed length with its zero byte, as H5LTmake_dataset_string makes it."""
+    """Write a scalar C string of fixed length with its zero byte, as H5LTmake_dataset_string does."""
     import h5py
 
     data = text.encode()
@@ -245,7 +245,7 @@ def _read_info(group: Any) -> FCLibInfo | None:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays of one number, which FCLib writes, as numbers."""
+    """Convert arrays of one number, as FCLib writes them, to numbers."""
     array = np.asarray(value)
     return array.ravel()[0].item() if array.size == 1 and array.dtype.kind in "iuf" else value
 
@@ -262,7 +262,7 @@ def _read_guesses(group: Any) -> tuple[FCLibSolution, ...]:
 
 
 def _need(group: Any, name: str, kind: Callable) -> Any:
-    """A group (dict) or the numbers (float, int) of a dataset that must be there."""
+    """A required group (dict), or the numbers (float, int) of a required dataset."""
     where = f"{group.name}/{name}".lstrip("/")
     what = "a group" if kind is dict else "an array of numbers"
     if name not in group:

@@ -1,12 +1,12 @@
-"""A sparse matrix as FCLib stores it: compressed by columns or rows, or triplets, told apart by ``nz``.
+"""A sparse matrix as FCLib stores it: compressed columns, compressed rows or triplets, distinguished by ``nz``.
 
     nz ≥ 0   triplets: nz entries (i, p, x)
     nz = −1  compressed columns: p (n + 1,), row numbers i and values x of at least p[n] entries
     nz = −2  compressed rows: p (m + 1,), column numbers i and values x of at least p[m] entries
 
-Triplets: FCLib's header says p are rows and i columns, and its library never looks. Siconos, which wrote the triplets
-that there are, and CSparse, which FCLib's merit functions hand matrices to, have p as columns and i as rows. So have
-we; where the indices fit the header's reading only, that one is taken. Entries that occur twice are summed.
+For triplets, FCLib's header says that p are rows and i columns, but its library does not use them. Siconos, which wrote
+the existing triplets, and CSparse, to which FCLib's merit functions pass matrices, have p as columns and i as rows. So
+do we, unless the indices fit only the header's reading. Repeated entries are summed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COLUMNS, ROWS = -1, -2
 
 @dataclass(frozen=True, eq=False)
 class FCLibMatrix:
-    """(m, n), checked; ``where`` names it in errors."""
+    """A checked matrix (m, n); ``where`` names it in errors."""
 
     m: int
     n: int
@@ -33,7 +33,7 @@ class FCLibMatrix:
     i: np.ndarray
     x: np.ndarray
     about: dict[str, Any] = field(default_factory=dict)
-    """FCLib's matrix info: comment, conditioning, determinant, rank; those that there are."""
+    """FCLib's matrix info: comment, conditioning, determinant and rank, as far as given."""
     where: str = "matrix"
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class FCLibMatrix:
 
     @property
     def entries(self) -> int:
-        """Of p, i and x that count; files may have room for more."""
+        """Number of entries in use; arrays in files may be longer."""
         return self.nz if self.nz >= 0 else int(self.p[-1])
 
     @property
@@ -89,7 +89,7 @@ class FCLibMatrix:
         return i, p
 
     def array(self) -> sp.csr_array:
-        """(m, n) CSR."""
+        """The matrix (m, n) in CSR format."""
         k = self.entries
         if self.nz == ROWS:
             found = sp.csr_array((self.x[:k], self.i[:k], self.p), shape=self.shape)
@@ -102,7 +102,7 @@ class FCLibMatrix:
 
 
 def fclib_matrix(matrix: Any, where: str = "matrix") -> FCLibMatrix:
-    """A dense or scipy.sparse matrix by columns, which is what FCLib's merit functions work with."""
+    """Convert a dense or scipy.sparse matrix to compressed columns, which FCLib's merit functions use."""
     if isinstance(matrix, FCLibMatrix):
         return matrix
     if np.ndim(matrix) != 2 and not sp.issparse(matrix):

@@ -1,4 +1,4 @@
-"""FCLib's friction-contact problems, local and global, and how they become ours and come back.
+"""FCLib's local and global friction-contact problems, and their conversion to ``FrictionProblem`` and back.
 
 Local, nc contacts with d = 3 (or 2) rows each, (normal, tangents), m = d·nc, and neq equations:
 
@@ -9,7 +9,7 @@ which is our ``FrictionProblem`` with bilateral rows: W_bb = R, W_cb = V, b = (s
     M·v = H·r + G·λ + f,    Gᵀ·v + b = 0,    u = Hᵀ·v + w
 
 and eliminating v gives W = Hᵀ·M⁻¹·H, V = Hᵀ·M⁻¹·G, R = Gᵀ·M⁻¹·G, q = w + Hᵀ·M⁻¹·f, s = b + Gᵀ·M⁻¹·f.
-A contact with two rows (d = 2) gets a third of its own, u = W_tt·r, whose answer is zero.
+A contact with two rows (d = 2) gets a third, decoupled one, u = W_tt·r, whose solution is zero.
 Reference: Acary, Brémond, Koziara, Pérignon, "FCLIB: a collection of discrete 3D frictional contact problems",
 INRIA RT-0444, 2014, and the library's header.
 """
@@ -30,18 +30,18 @@ from stickslip.solvers.problem import FrictionProblem
 from stickslip.solvers.storage import compact
 
 CHUNK = 256
-"""Columns of H that are solved for at once: their answer is dense for a moment."""
+"""Number of columns of H that are solved for at once; their dense solution is temporary."""
 
 
 @dataclass(frozen=True)
 class FCLibInfo:
-    """What a file says of its problem."""
+    """Title, description and attributes of a problem."""
 
     title: str = ""
     description: str = ""
     math_info: str = ""
     attributes: dict[str, Any] = field(default_factory=dict)
-    """Of the group ``info``: numbers and words."""
+    """Attributes of the group ``info``: numbers and texts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class FCLibSolution:
     u: np.ndarray
     """(m,) relative velocities, without the term μ·|u_t| [m/s]."""
     r: np.ndarray
-    """(m,) contact impulses [N s] (or forces: FCLib leaves that open)."""
+    """(m,) contact impulses [N s] (or forces: FCLib does not say)."""
     v: np.ndarray | None = None
     """(n,) velocities of a global problem."""
     l: np.ndarray | None = None
@@ -60,10 +60,10 @@ class FCLibSolution:
 
 @dataclass(frozen=True, eq=False)
 class FCLibLocal:
-    """``/fclib_local``."""
+    """A local problem, ``/fclib_local``."""
 
     W: Any
-    """(m, m) FCLibMatrix; dense and scipy.sparse ones become such."""
+    """(m, m) FCLibMatrix; dense and scipy.sparse matrices are converted."""
     q: np.ndarray
     mu: np.ndarray
     V: Any = None
@@ -98,7 +98,7 @@ class FCLibLocal:
 
     @cached_property
     def friction(self) -> FrictionProblem:
-        """The same problem as ours."""
+        """The same problem as a FrictionProblem."""
         W, q, neq = self.W.array(), self.q, self.equations
         V = None if self.V is None else self.V.array()
         if self.spacedim == 2:
@@ -114,14 +114,14 @@ class FCLibLocal:
         return FrictionProblem(compact(sp.csr_array(W)), q, self.mu, neq)
 
     def solution(self, p: np.ndarray) -> FCLibSolution:
-        """From impulses of ``friction``."""
+        """The solution that corresponds to impulses of ``friction``."""
         neq = self.equations
         both = (p, self.friction.function(p))
         r, u = (x[neq:].reshape(-1, 3)[:, : self.spacedim].ravel() for x in both)
         return FCLibSolution(u, r, l=p[:neq].copy() if neq else None)
 
     def impulses(self, solution: FCLibSolution) -> np.ndarray:
-        """(neq + 3·nc,) of ``friction``, from a solution."""
+        """(neq + 3·nc,) impulses of ``friction`` that correspond to a solution."""
         r = solution.r.reshape(-1, self.spacedim)
         contact = np.zeros((len(self.mu), 3))
         contact[:, : self.spacedim] = r
@@ -130,19 +130,19 @@ class FCLibLocal:
 
 @dataclass(frozen=True, eq=False)
 class FCLibGlobal:
-    """``/fclib_global``."""
+    """A global problem, ``/fclib_global``."""
 
     M: Any
-    """(n, n)."""
+    """(n, n) mass matrix."""
     H: Any
-    """(n, m)."""
+    """(n, m) transposed contact Jacobian."""
     f: np.ndarray
-    """(n,)."""
+    """(n,) forces or impulses without contact."""
     w: np.ndarray
-    """(m,)."""
+    """(m,) constant part of the relative velocities."""
     mu: np.ndarray
     G: Any = None
-    """(n, neq)."""
+    """(n, neq) transposed Jacobian of the equations."""
     b: np.ndarray | None = None
     spacedim: int = 3
     info: FCLibInfo | None = None
@@ -166,7 +166,7 @@ class FCLibGlobal:
 
     @cached_property
     def local(self) -> FCLibLocal:
-        """The same problem without velocities."""
+        """The local problem that results from eliminating the velocities."""
         H, free = self.H.array(), self._solve(self.f[:, None])[:, 0]
         X = self._solved(H)
         W = sp.csr_array(H.T @ X)
@@ -208,7 +208,7 @@ class FCLibGlobal:
 
 @dataclass(frozen=True, eq=False)
 class FCLibProblem:
-    """A file: a local problem, a global one or both, a solution and guesses."""
+    """The content of a file: a local problem, a global one or both, a solution and guesses."""
 
     local: FCLibLocal | None = None
     whole: FCLibGlobal | None = None
@@ -227,7 +227,7 @@ class FCLibProblem:
 
     @property
     def reduced(self) -> FCLibLocal:
-        """The local problem, of a global one by elimination of the velocities."""
+        """The local problem; for a global problem the velocities are eliminated."""
         if self.local is not None:
             return self.local
         assert self.whole is not None
@@ -235,7 +235,7 @@ class FCLibProblem:
 
     @property
     def friction(self) -> FrictionProblem:
-        """As one of ours, for solvers and the judge."""
+        """The problem as a FrictionProblem, for solvers and for the judge."""
         return self.reduced.friction
 
     @property
@@ -244,7 +244,7 @@ class FCLibProblem:
         return found or FCLibInfo()
 
     def answer(self, p: np.ndarray) -> FCLibSolution:
-        """Impulses p of ``friction`` as FCLib writes a solution: u, r, and v of a global problem."""
+        """Convert impulses p of ``friction`` to FCLib's solution: u, r, and v for a global problem."""
         found = self.reduced.solution(np.asarray(p, dtype=float))
         v = None if self.whole is None else self.whole.velocity(found.r, found.l)
         return FCLibSolution(found.u, found.r, v, found.l)
@@ -267,7 +267,7 @@ class FCLibProblem:
 
 
 def from_friction(problem: FrictionProblem, info: FCLibInfo | None = None) -> FCLibProblem:
-    """One of our problems as a local one; bilateral rows become V, R and s."""
+    """Convert a FrictionProblem to a local problem; bilateral rows become V, R and s."""
     nb, W = problem.bilateral, problem.W
     parts: dict[str, Any] = {}
     if nb:
@@ -276,7 +276,7 @@ def from_friction(problem: FrictionProblem, info: FCLibInfo | None = None) -> FC
 
 
 def _begin(problem: Any, where: str, needed: tuple[str, ...], optional: tuple[str, ...]) -> tuple[int, int]:
-    """Matrices as FCLib's, and the shape of the first."""
+    """Convert the matrices to FCLibMatrix; return the shape of the first."""
     for name in needed + optional:
         value = getattr(problem, name)
         if value is not None:
@@ -308,6 +308,6 @@ def _friction(where: str, mu: np.ndarray) -> None:
 
 
 def _spread(nc: int) -> sp.csr_array:
-    """(3·nc, 2·nc) puts two rows per contact where three are."""
+    """(3·nc, 2·nc) matrix that puts the two rows of each contact into three."""
     rows = (3 * np.arange(nc)[:, None] + np.arange(2)).ravel()
     return sp.csr_array((np.ones(2 * nc), (rows, np.arange(2 * nc))), shape=(3 * nc, 2 * nc))

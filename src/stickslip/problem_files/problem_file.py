@@ -1,9 +1,9 @@
-"""Problem files: HDF5, a group ``mbs_frame%06d`` per captured time step, to be opened by any tool that knows HDF5.
+"""Problem files: HDF5 files with a group ``mbs_frame%06d`` per captured time step.
 
     mbs_frame000001/timestep, bodies/…, contacts/…, constraints/…      the tables of ``problems.py``
     mbs_frame000001/solver_data/<name>/…                               residual histories of solvers
 
-Every frame is flushed before it gets its name, so that a killed run leaves a file that can be read.
+Every frame is flushed before it gets its name, so that a killed run leaves a readable file.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CONVENTIONS = {
 }
 FRAME = re.compile(r"mbs_frame(\d+)$")
 OURS = "stickslip"
-"""The name under ``solver_data`` of what the convention has no place for."""
+"""The name under ``solver_data`` for data that the convention does not define."""
 EXTRAS = {
     "tangents": ("1", "first tangents, world axes; second tangent = normal x first tangent"),
     "restitution": ("1", "Newton's coefficients of restitution"),
@@ -55,9 +55,9 @@ class ProblemWriter:
         self.path = check_target(path)
         there = os.path.exists(self.path) and os.path.getsize(self.path) > 0
         if there:
-            ProblemFile(self.path).close()  # nobody's recording is overwritten by a slip of the pen
+            ProblemFile(self.path).close()  # refuses to overwrite a file that is not a problem file
         try:
-            # The format of the first versions: the later ones mark a file as open, and a kill would leave the mark.
+            # Later HDF5 formats mark an open file, and the mark would stay after a kill.
             self._file = h5py.File(self.path, "a" if append else "w", libver="earliest")
             attributes = {**CONVENTIONS, "versions": json.dumps(versions(PACKAGES)), "scene": scene, **provenance}
             for name, value in attributes.items():
@@ -99,7 +99,7 @@ class ProblemFile:
         self.path = os.fspath(path)
         self._file = open_problems(self.path, "r")
         self.numbers = frame_numbers(self._file)
-        """Of the frames, rising."""
+        """Numbers of the frames in ascending order."""
         self.attributes: dict[str, Any] = dict(self._file.attrs)
         if not self.numbers and self.attributes.get("kind") != KIND:
             self._file.close()
@@ -116,11 +116,11 @@ class ProblemFile:
 
     @property
     def states_normals(self) -> bool:
-        """Whether the file says which way its normals point; where it does not, from body 1 to body 2 is assumed."""
+        """Whether the file states the direction of its normals; if not, from body 1 to body 2 is assumed."""
         return "normal_convention" in self.attributes
 
     def read(self, number: int) -> ProblemFrame:
-        """One frame, checked."""
+        """Read and check one frame."""
         if number not in self.numbers:
             span = f"{self.numbers[0]} … {self.numbers[-1]}" if self.numbers else "none at all"
             raise RecordingError(f"cannot read frame {number} of {self.path!r}: expected one of {span}")
@@ -146,7 +146,7 @@ class ProblemFile:
 
 
 def store_solver_data(path: str | os.PathLike, number: int, name: str, arrays: Mapping[str, Any], **attributes) -> None:
-    """Put a solver's arrays (a residual history) into ``solver_data/<name>`` of a frame, in place of earlier ones."""
+    """Store arrays of a solver (a residual history) in ``solver_data/<name>`` of a frame, replacing earlier ones."""
     with open_problems(os.fspath(path), "r+") as file:
         frame = file[_name(file, number)]
         place = frame.require_group("solver_data")
@@ -164,7 +164,7 @@ def frame_numbers(file: Any) -> list[int]:
 
 
 def write_frame(group: Any, frame: ProblemFrame) -> None:
-    """A frame into an empty HDF5 group."""
+    """Write a frame into an empty HDF5 group."""
     group["timestep"] = float(frame.timestep)
     group["timestep"].attrs["units"] = "s"
     group.attrs["time"], group.attrs["step"] = frame.time, frame.step
@@ -187,7 +187,7 @@ def write_frame(group: Any, frame: ProblemFrame) -> None:
 
 
 def read_frame(group: Any) -> ProblemFrame:
-    """A frame from its HDF5 group; ``KeyError`` or ``InputError`` say what is wrong with it."""
+    """Read a frame from its HDF5 group; raises ``KeyError`` or ``InputError`` if it is faulty."""
     parts: dict[str, Any] = {}
     for name, kind in GROUPS.items():
         parts[name] = kind(**{column: _array(group, f"{name}/{column}") for column in columns(kind)})

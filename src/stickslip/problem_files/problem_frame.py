@@ -1,4 +1,4 @@
-"""ProblemFrame: the contact problem of one time step, free of the simulation that it came from.
+"""ProblemFrame: the contact problem of one time step, independent of the simulation that it came from.
 
 The fields, their names and shapes are those of the HDF5 convention of the solver-comparison papers, which Williams et
 al., Sec. 5.2, use: bodies in maximal coordinates, contacts, bilateral constraints. With the velocities V (6n,), the
@@ -8,10 +8,10 @@ forces f and the block-diagonal mass matrix M of a frame, a time step of length 
 
 for constraint and contact impulses p that a formulation and a solver find (``lab.problems.rebuild``).
 
-Where the convention leaves a choice: the normal points from the first to the second body of a pair; the gap is
-positive apart; the point is common to both; the angular velocity is in world axes; inertia tensors are about centres
-of mass; a constraint's Jacobian gives the velocity whose position is its violation; ``rows`` says how many rows each
-constraint has; the world, id −1, comes first where it is in a pair.
+Where the convention leaves a choice: the normal points from the first to the second body of a pair; the gap is positive
+for separate bodies; the point is common to both; the angular velocity is in world axes; inertia tensors are about
+centres of mass; a constraint's Jacobian gives the velocity whose position is its violation; ``rows`` says how many rows
+each constraint has; the world, id −1, is the first body of a pair.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from stickslip.errors import expected
 WORLD = -1
 """The id of the world in pairs."""
 DYNAMIC, STATIC = 1, -1
-"""``states`` of bodies."""
+"""Values of ``states`` of bodies."""
 UNIT = 1e-6
-"""Quaternions and normals may be this far from unit length."""
+"""Largest deviation of quaternions and normals from unit length."""
 
 
 class Column(NamedTuple):
-    """What an array of a frame is."""
+    """Shape, type and meaning of an array of a frame."""
 
     shape: tuple[str | int, ...]
     """ "n" stands for the number of bodies, "6n" for six times as many, and so on."""
@@ -117,7 +117,7 @@ GROUPS: dict[str, type] = {"bodies": Bodies, "contacts": ContactRows, "constrain
 
 @dataclass(frozen=True, eq=False)
 class ProblemFrame:
-    """Everything that is needed to pose the contact problem of a time step again, checked when it is made."""
+    """All data that define the contact problem of a time step, checked on construction."""
 
     timestep: float
     """[s]."""
@@ -125,18 +125,18 @@ class ProblemFrame:
     contacts: ContactRows
     constraints: Constraints
     tangents: np.ndarray | None = None
-    """(nc, 3) first tangents, world axes; None: any. The convention has no place for this and the next two, which are
+    """(nc, 3) first tangents, world axes; None for any. The convention does not define this and the next two, which are
     stored under ``solver_data/stickslip``."""
     restitution: np.ndarray | None = None
-    """(nc,) Newton's coefficients; None: 0."""
+    """(nc,) Newton's coefficients; None for 0."""
     groups: np.ndarray | None = None
-    """(ng + 1,) the subcontacts of group g are groups[g] … groups[g + 1] − 1; None: each contact is its own group."""
+    """(ng + 1,) the subcontacts of group g are groups[g] … groups[g + 1] − 1; None if each contact is a group."""
     solver_data: Mapping[str, Mapping[str, np.ndarray]] = field(default_factory=dict)
     """Residual histories and the like, by solver and name."""
     time: float = 0.0
-    """Of the beginning of the step [s]."""
+    """Time at the beginning of the step [s]."""
     step: int = 0
-    """Steps since the start."""
+    """Number of steps since the start."""
 
     def __post_init__(self) -> None:
         check(self)
@@ -149,13 +149,13 @@ def columns(kind: type) -> dict[str, Column]:
 
 
 def empty(kind: type) -> Any:
-    """No bodies, no contacts or no constraints."""
+    """An empty table of bodies, contacts or constraints."""
     shapes = {name: [size if isinstance(size, int) else 0 for size in c.shape] for name, c in columns(kind).items()}
     return kind(**{name: np.zeros(shape) for name, shape in shapes.items()})
 
 
 def check(frame: ProblemFrame) -> None:
-    """Refuse wrong shapes, numbers that are not finite, unknown ids; bring arrays to float64 and int64."""
+    """Convert arrays to float64 and int64; raise an error for wrong shapes, non-finite numbers and unknown ids."""
     sizes = _sizes(frame)
     for group, kind in GROUPS.items():
         part = getattr(frame, group)

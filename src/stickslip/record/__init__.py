@@ -1,4 +1,4 @@
-"""Recordings: HDF5 files and logs in memory of what happened in a run."""
+"""Recordings of runs: HDF5 files, and logs in memory."""
 
 from stickslip.record.log import Contacts, Log, load
 from stickslip.record.writer import Recorder

@@ -1,4 +1,4 @@
-"""Recordings for other programs: MuJoCo's qpos arrays, and CSV tables. Numbers keep all their digits."""
+"""Export recordings as MuJoCo's qpos arrays or as CSV tables. Numbers keep all their digits."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from stickslip.record.log import Log
 
 BLOCK = 2000
-"""Frames that are read in one go: a long recording is never in memory as a whole."""
+"""Number of frames that are read at once, so that a long recording is never in memory as a whole."""
 
 
 class Qpos(NamedTuple):
-    """What MuJoCo needs to show a recording; ``data.qpos[:] = qpos[i]; mujoco.mj_forward(model, data)``."""
+    """A recording in MuJoCo's layout: ``data.qpos[:] = qpos[i]; mujoco.mj_forward(model, data)`` shows frame i."""
 
     time: np.ndarray
     """(frames,) [s]."""
@@ -37,7 +37,7 @@ class Qpos(NamedTuple):
     """MJCF of the scene, with all digits: ``mujoco.MjModel.from_xml_string(xml)``."""
 
     def save(self, path: str | Path) -> Path:
-        """As a NumPy archive: ``np.load(path)["qpos"]``; ``str(np.load(path)["xml"])``."""
+        """Save as a NumPy archive: ``np.load(path)["qpos"]``; ``str(np.load(path)["xml"])``."""
         path = Path(path)
         if path.suffix.lower() != ".npz":
             raise expected("qpos", "a name that ends in .npz", str(path))
@@ -56,8 +56,8 @@ def to_qpos(log: Log) -> Qpos:
 
 
 def to_csv(log: Log, path: str | Path, what: str = "frames") -> Path:
-    """A row per frame (coordinates, velocities, controls, poses, energies, how the solver fared), or a row per contact
-    (``what="contacts"``); the first row names the columns, units in brackets."""
+    """Write a row per frame (coordinates, velocities, controls, poses, energies, solver statistics), or with
+    ``what="contacts"`` a row per contact. The first row names the columns, with units in brackets."""
     if what not in ("frames", "contacts"):
         raise expected("what", "'frames' or 'contacts'", what)
     path = Path(path)
@@ -131,7 +131,7 @@ def _contact_rows(log: Log) -> Iterator[list]:
 
 
 def coordinates(header: Header) -> list[str]:
-    """(nq,) the names of q: a joint's own, with its parts where it has several."""
+    """(nq,) the names of the coordinates: joint names, with a suffix where a joint has several coordinates."""
     return _parts(header, {FREE: ("x", "y", "z", "qw", "qx", "qy", "qz"), BALL: ("qw", "qx", "qy", "qz")})
 
 

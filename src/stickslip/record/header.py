@@ -1,4 +1,4 @@
-"""What a recording says about its model and its making, apart from the frames."""
+"""Header of a recording: the model, the options and the versions, without the frames."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ PACKAGES = ("stickslip", "numpy", "numba", "mujoco", "h5py")
 # Kept as attributes of the file, so that any HDF5 tool shows them.
 NAMES = ("link_names", "joint_names", "actuator_names", "constraint_names")
 ADDED_LATER = {"constraint_names": (), "nc": 0}
-"""What files of earlier versions lack, and its value in them."""
+"""Entries that files of earlier versions lack → the value to assume."""
 NUMBERS = ("link_parent", "joint_type", "joint_link", "joint_q", "joint_v")
 
 
 @dataclass(frozen=True)
 class Header:
-    """Constant through a recording."""
+    """The data that are constant during a recording."""
 
     sizes: Sizes
     link_names: tuple[str, ...]
-    """(nl,)."""
+    """(nl,) names."""
     joint_names: tuple[str, ...]
-    """(nj,)."""
+    """(nj,) names."""
     actuator_names: tuple[str, ...]
-    """(nu,)."""
+    """(nu,) names."""
     constraint_names: tuple[str, ...]
-    """(nc,) joints that are constraints (maximal coordinates)."""
+    """(nc,) names of joints that are constraints (maximal coordinates)."""
     link_parent: np.ndarray
     """(nl,) parent link."""
     joint_type: np.ndarray
@@ -53,16 +53,16 @@ class Header:
     shapes: tuple[dict[str, Any], ...]
     """The fields of ``model.shape.Shape`` without ``vertices``."""
     vertices: dict[int, np.ndarray]
-    """Shape → (n, 3) mesh vertices in the shape frame [m]; only for drawing, hence float32."""
+    """Shape → (n, 3) mesh vertices in the shape frame [m]; float32, since they are only drawn."""
     scene_xml: str
     options: dict[str, Any]
-    """Method, dt and whatever else the run was started with."""
+    """Method, dt and all other options of the run."""
     versions: dict[str, str]
     created: str
-    """ISO 8601, UTC."""
+    """Time at which the run began (ISO 8601, UTC)."""
 
     def write(self, file: Any) -> None:
-        """Into a new HDF5 file."""
+        """Write the header into a new HDF5 file."""
         import h5py
 
         text = h5py.string_dtype()
@@ -77,7 +77,7 @@ class Header:
             file.attrs.create(name, np.array(getattr(self, name), dtype=object), dtype=text)
         for name in NUMBERS:
             file.attrs[name] = getattr(self, name)
-        # These two may be megabytes, too much for an attribute.
+        # These two may have megabytes, which is too much for an attribute.
         file.create_dataset("scene_xml", data=self.scene_xml, dtype=text)
         file.create_dataset("shapes", data=json.dumps(self.shapes), dtype=text)
         group = file.create_group("shape_vertices")
@@ -130,19 +130,19 @@ def describe(model: Model, scene_xml: str, options: dict[str, Any], constraints:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON would give it back, so that a log in memory and one from a file are the same."""
+    """The value as it is after a round trip through JSON, so that logs from memory and from files are equal."""
 
     def convert(x: Any) -> Any:
         if isinstance(x, np.ndarray | np.generic):
             return x.tolist()
-        return str(x)  # a controller, a function: the name is all that can be kept
+        return str(x)  # of a controller or function only the name can be kept
 
     return json.loads(json.dumps(value, default=convert))
 
 
 @cache
 def versions(packages: Iterable[str]) -> dict[str, str]:
-    """Python's version, and those of the packages."""
+    """Versions of Python and of the packages."""
     found = {"python": platform.python_version()}
     for package in packages:
         try:

@@ -1,8 +1,8 @@
-"""What a recording holds: the one table that the writer, the in-memory log and the reader share.
+"""Layout of recordings: the table of fields that the writer, the in-memory log and the reader share.
 
-A *frame* is one recorded instant. Contacts are ragged, so they lie one after another in flat arrays, and frame i has
-the contacts ``start[i] … start[i + 1] − 1`` of them; ``contact/start`` therefore has one entry more than there are
-frames and begins with 0.
+A *frame* is one recorded instant. The number of contacts varies, so they are stored one after another in flat arrays,
+and frame i has the contacts ``start[i] … start[i + 1] − 1``. ``contact/start`` therefore has one entry more than there
+are frames and begins with 0.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FORMAT = 1
 """Raised when a reader of the previous format could misread a file; adding a field does not raise it."""
 
 OUTCOMES = ("complete", "interrupted", "diverged")
-"""How a run may end; a file says "running" until then."""
+"""How a run can end; until then the file says "running"."""
 
 
 class Sizes(NamedTuple):
@@ -49,7 +49,7 @@ def _vector(_: Sizes) -> tuple[int, ...]:
     return (3,)
 
 
-# ``time`` comes last because it is written last: a frame whose time is in the file is there in full.
+# ``time`` is last because it is written last: a frame whose time is in the file is complete.
 FRAME = (
     Field("q", lambda n: (n.nq,), "f8", "m, rad or 1", "joint coordinates, laid out as MuJoCo's qpos"),
     Field("v", lambda n: (n.nv,), "f8", "m/s or rad/s", "joint velocities, laid out as MuJoCo's qvel"),
@@ -110,7 +110,7 @@ def table() -> dict[str, Field]:
 
 
 def complete_frames(arrays: dict[str, Any]) -> int:
-    """How many frames are there in full: a killed process may leave some arrays longer than others."""
+    """Number of complete frames; a killed process may leave some arrays longer than others."""
     contacts = min(arrays[flat(f.name)].shape[0] for f in CONTACT)
     frames = min(arrays[START.name].shape[0] - 1, *(arrays[f.name].shape[0] for f in FRAME))
     ends = np.asarray(arrays[START.name][1 : frames + 1])

@@ -1,12 +1,12 @@
-"""Who is writing: a lock that a recorder holds for as long as its process lives.
+"""A file lock that a recorder holds for as long as its process lives.
 
 HDF5 gives up its own lock when it starts single-writer/multiple-reader mode, so a file of a killed process and a file
-that is still being written look the same. The operating system drops our lock when the process dies, however it dies.
+that is still being written look the same. The operating system releases our lock when the process dies for any reason.
 
-It is an *open file description* lock on one byte far behind the data: unlike ``flock`` it does not meet the locks that
-HDF5 takes, unlike POSIX locks it survives that the same process reads the file and closes it, and one can ask for it
-without taking it. It is a shared lock, so it never keeps anybody from anything. Linux has such locks; elsewhere nothing
-counts as held, and a running recording reads as killed.
+It is an *open file description* lock on one byte far behind the data. Unlike ``flock`` it does not conflict with the
+locks of HDF5, unlike POSIX locks it persists when the same process reads and closes the file, and it can be queried
+without being taken. It is shared, so it blocks nobody. Only Linux has such locks; elsewhere no file counts as locked,
+and a running recording reads as killed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BYTE = 1 << 62
 
 
 def hold(path: str) -> int | None:
-    """Mark a file as being written by this process; ``os.close`` the result to end it."""
+    """Mark a file as being written by this process, until the result is closed by ``os.close``."""
     if _SET < 0:
         return None
     descriptor = os.open(path, os.O_RDONLY)
@@ -37,12 +37,12 @@ def hold(path: str) -> int | None:
 
 
 def is_held(path: str) -> bool:
-    """Whether a living recorder writes this file."""
+    """Whether a running process is recording to this file."""
     if _GET < 0:
         return False
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        # "Could I have it for myself?": the answer is a lock in the way, or F_UNLCK.
+        # Ask for an exclusive lock without taking it: the answer is a conflicting lock, or F_UNLCK.
         answer = fcntl.fcntl(descriptor, _GET, struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, _BYTE, 1, 0))
         return struct.unpack(_FLOCK, answer)[0] != fcntl.F_UNLCK
     except OSError:

@@ -1,4 +1,4 @@
-"""Log: a recording to look at, from memory or from a file."""
+"""Log: read access to a recording in memory or in a file."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 
 READ_WHOLE = 100_000
-"""Contacts of a recording up to which looking at one frame reads those of all: looking at the next is then free."""
+"""Largest number of contacts in a recording that are all read when those of one frame are asked for."""
 
 
 class Contacts(NamedTuple):
-    """The n contacts of one frame; the force acts on body 2, the world comes first."""
+    """The n contacts of one frame. Forces act on body 2; the world, if involved, is body 1."""
 
     pair: np.ndarray
     """(n,) pair of shapes."""
     link1: np.ndarray
-    """(n,)."""
+    """(n,) body 1."""
     link2: np.ndarray
-    """(n,)."""
+    """(n,) body 2."""
     point: np.ndarray
     """(n, 3) world [m]."""
     normal: np.ndarray
@@ -46,7 +46,7 @@ class Contacts(NamedTuple):
     force: np.ndarray
     """(n, 3) normal, tangent 1, tangent 2 [N]."""
     velocity: np.ndarray
-    """(n, 3) of body 2 relative to body 1: normal, tangent 1, tangent 2 [m/s]."""
+    """(n, 3) velocity of body 2 relative to body 1: normal, tangent 1, tangent 2 [m/s]."""
     friction: np.ndarray
     """(n,) Coulomb coefficient μ."""
 
@@ -141,7 +141,7 @@ class Log:
 
     @property
     def status(self) -> np.ndarray:
-        """(frames,) status code of the step; 0 is good."""
+        """(frames,) status code of the step; 0 is success."""
         return self._array("status")
 
     @property
@@ -156,7 +156,7 @@ class Log:
 
     @property
     def unconverged(self) -> np.ndarray:
-        """(frames,) steps of the simulation so far whose solver did not reach its tolerance."""
+        """(frames,) number of steps so far whose solver did not reach its tolerance."""
         return self._array("unconverged")
 
     @property
@@ -166,7 +166,7 @@ class Log:
         return self._array("joint_error")
 
     def dataset(self, name: str) -> Any:
-        """The array in the file (or memory) for slicing without reading it whole, such as ``dataset("pose")[::100]``.
+        """The array in the file (or memory), for reading slices of it: ``dataset("pose")[::100]``.
 
         After a kill it may be longer than ``len(log)``; only the first ``len(log)`` frames are complete.
         """
@@ -212,7 +212,7 @@ class Log:
         return Contacts(*(self._contact_rows(flat(f.name), first, stop) for f in CONTACT))
 
     def _contact_rows(self, name: str, first: int, stop: int) -> np.ndarray:
-        """Of one frame; a long array, which may be gigabytes, is not read whole for them."""
+        """One field of the contacts of one frame; a long array, which may have gigabytes, is not read as a whole."""
         if name in self._cache or self.contact_start[-1] <= READ_WHOLE:
             return self._array(name)[first:stop]
         values = self._source.rows(name, first, stop).view()
@@ -224,7 +224,7 @@ class Log:
         return np.diff(self.contact_start)
 
     def contact_force(self, link: int | str | None = None) -> np.ndarray:
-        """(frames,) sum of the normal forces [N]; with ``link``, of the contacts of that link."""
+        """(frames,) sum of the normal forces [N]; with ``link``, only of the contacts of that link."""
         return sums.normal_force(self, None if link is None else self.link(link))
 
     def net_contact_force(self, link: int | str) -> np.ndarray:
@@ -235,11 +235,11 @@ class Log:
         """(frames,) depth of the deepest contact; 0 where nothing penetrates [m]."""
         return sums.penetration(self)
 
-    # What was recorded, and how it went.
+    # The header and the outcome.
 
     @property
     def header(self) -> Header:
-        """Everything constant: sizes, the tree, where each joint lies in q and v, shapes and mesh vertices."""
+        """The constant data: sizes, the tree, the place of each joint in q and v, shapes and mesh vertices."""
         return self._source.header
 
     @property
@@ -249,12 +249,12 @@ class Log:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the run was started with: method, dt, …"""
+        """Options of the run: method, dt, …"""
         return self.header.options
 
     @property
     def versions(self) -> dict[str, str]:
-        """Of Python, stickslip and the packages that decide the numbers."""
+        """Versions of Python, stickslip and the packages that influence the numbers."""
         return self.header.versions
 
     @property
@@ -273,7 +273,7 @@ class Log:
 
     @property
     def outcome(self) -> str:
-        """ "complete", "interrupted", "diverged", "killed" (the process died) or "running" (it lives)."""
+        """ "complete", "interrupted", "diverged", "killed" (the process died) or "running"."""
         return self._source.outcome
 
     @property
@@ -296,14 +296,14 @@ class Log:
         return int(name)
 
     def refresh(self) -> Log:
-        """See what a live writer has flushed since; every array is read anew."""
+        """Include what a running recorder has written since; every array is read again."""
         self._source.refresh()
         self._frames = self._source.frames
         self._cache.clear()
         return self
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write this log to a file; of a killed recording, a clean copy."""
+        """Write this log to a file; for a killed recording, this makes a clean copy."""
         from stickslip.record.store import FileStore
 
         store = FileStore(path, self.header)
@@ -336,27 +336,27 @@ class Log:
         return to_csv(self, os.fspath(path), what)
 
     def image(self, frame: int = -1, **options: Any) -> np.ndarray:
-        """(height, width, 3) uint8: a picture of one frame. Options: ``size`` in pixels, ``camera``
-        (``record.picture.Camera``), ``contacts`` (whether forces are drawn), ``follow``, a link to keep in sight."""
+        """(height, width, 3) uint8: a picture of one frame. Options are ``size`` in pixels, ``camera``
+        (``record.picture.Camera``), ``contacts`` (whether forces are drawn) and ``follow`` (a link to keep in view)."""
         from stickslip.record.picture import Painter
 
         return Painter(self, **options).image(frame)
 
     def frames(self, folder: str | os.PathLike, *, fps: float = 30.0, speed: float = 1.0, **options: Any) -> list[Path]:
-        """Write ``frame-00000.png`` and on, ``fps`` for a second of film, which shows ``speed`` seconds; options as of
-        ``image``."""
+        """Write ``frame-00000.png`` and so on, ``fps`` pictures per second of film, which shows ``speed`` simulated
+        seconds; further options are those of ``image``."""
         from stickslip.record.picture.video import write_frames
 
         return write_frames(self, os.fspath(folder), fps, speed, **options)
 
     def gif(self, path: str | os.PathLike, *, fps: float = 25.0, speed: float = 1.0, **options: Any) -> Path:
-        """Write an animated GIF; options as of ``image``."""
+        """Write an animated GIF; further options are those of ``image``."""
         from stickslip.record.picture.video import write_gif
 
         return write_gif(self, os.fspath(path), fps, speed, **options)
 
     def close(self) -> None:
-        """Close the file; arrays already read stay."""
+        """Close the file; arrays that were read remain available."""
         self._source.close()
 
     def __enter__(self) -> Log:

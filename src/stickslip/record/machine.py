@@ -1,4 +1,4 @@
-"""What a measurement was made on and with."""
+"""The machine and the package versions of a measurement."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stickslip.record.header import versions
 
 
 def machine(*peers: str) -> dict[str, str]:
-    """The processor's name and the versions that decide the speed, of further packages too."""
+    """The processor's name, and the versions of packages that influence the speed; ``peers`` adds further ones."""
     cpu = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():

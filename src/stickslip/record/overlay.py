@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 STYLES: tuple[Any, ...] = ("-", "--", ":", "-.")
 MOST_STYLES = 8
-"""Of more curves the legend names the runs only."""
+"""Largest number of curves per run that the legend names; with more it names only the runs."""
 
 
 def run_handles(logs: Mapping[str, Log]) -> list[Line2D]:
-    """For a legend that says which colour is which run's."""
+    """Legend handles that show the colour of each run."""
     from matplotlib.lines import Line2D
 
     return [Line2D([], [], color=f"C{k % 10}", linewidth=2.0, label=name) for k, name in enumerate(logs)]
@@ -50,7 +50,7 @@ def overlay(logs: Mapping[str, Log], what: str, ax: Axes, legend: bool = True) -
         handles += [Line2D([], [], color="0.2", linestyle=style, label=label) for label, style in styles.items()]
     beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0), "borderaxespad": 0.0}
     ax.legend(handles=handles, fontsize="small", frameon=False, **beside)
-    while len(ax.texts) > 1:  # "no contacts" once is enough, and not at all where another run has some
+    while len(ax.texts) > 1:  # show "no contacts" at most once, and not where another run has contacts
         ax.texts[-1].remove()
     if len(ax.texts) == 1 and len(ax.lines):
         ax.texts[0].remove()
@@ -84,7 +84,7 @@ def save_plots(logs: Mapping[str, Log], names: Sequence[str], path: str | Path, 
 
 
 def labels(logs: Sequence[Log]) -> list[str]:
-    """What tells runs apart: their methods and steps, and their files where these are the same."""
+    """Labels that distinguish the runs: method and time step, and the file where these are equal."""
     names = []
     for log in logs:
         method, variant, dt = (log.options.get(key) for key in ("method", "variant", "dt"))

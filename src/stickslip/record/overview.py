@@ -1,4 +1,4 @@
-"""One picture of a run: height, contact forces, penetration and energy, for ``stickslip run --plot``."""
+"""Overview picture of a run, for ``stickslip run --plot``: height, contact forces, penetration and energy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENDINGS = (".png", ".pdf", ".svg")
 
 
 def check_plot(path: Path | None) -> None:
-    """Refuse a picture that could not be written later on."""
+    """Raise an error now for a picture that could not be written after the run."""
     check_writable(path)
     if path is not None and path.suffix.lower() not in ENDINGS:
         raise RecordingError(f"plot {str(path)!r}: expected a name that ends in {', '.join(ENDINGS)}")

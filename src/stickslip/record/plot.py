@@ -1,4 +1,4 @@
-"""Plots of a log against time: ``PLOTS`` names them, each draws into the axes it is given."""
+"""Plots of a log against time. ``PLOTS`` names them; each draws into given axes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from stickslip.record.log import Log
 
 MOST_LINES = 12
-"""More curves than this are not told apart; those that move most are kept."""
+"""Largest number of labelled curves; of more, those that vary most are kept."""
 COLUMNS = 2000
-"""A picture shows no more: of longer curves the lowest and the highest point in each column are drawn."""
+"""Columns of a picture; longer curves are drawn by their lowest and highest point in each column."""
 
 
 def plot(log: Log, what: str = "energy", ax: Axes | None = None, **options: Any) -> Axes:
@@ -37,7 +37,7 @@ def plot(log: Log, what: str = "energy", ax: Axes | None = None, **options: Any)
     if not len(log):
         _note(ax, "no frames")
     if ax.get_legend_handles_labels()[1]:
-        # Beside the curves: a legend over them hides what one wants to see.
+        # The legend is beside the curves, so that it hides none.
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize="small", frameon=False)
     return ax
 
@@ -112,9 +112,9 @@ def _contact_force(log: Log, ax: Axes) -> None:
 
 
 def _friction(log: Log, ax: Axes) -> None:
-    """|tangential| / normal of every contact, with μ: on the line it slips, below it sticks."""
+    """|tangential| / normal of every contact, with μ: a contact slips on the line and sticks below it."""
     force, mu, time = log.contact("force"), log.contact("friction"), log.time[log.contact_frame()]
-    # Without pressure the ratio says nothing.
+    # Without normal force the ratio has no meaning.
     pressed = force[:, 0] > 1e-6 * np.max(force[:, 0], initial=0.0)
     ratio = np.linalg.norm(force[:, 1:], axis=1) / np.where(pressed, force[:, 0], 1.0)
     busiest = sorted(sums.by_links(log).items(), key=lambda item: -np.count_nonzero(item[1]))
@@ -126,7 +126,7 @@ def _friction(log: Log, ax: Axes) -> None:
     for value in np.unique(mu[pressed]):
         ax.axhline(value, color="k", linestyle="--", linewidth=1.0, label=f"μ = {value:g}")
     if len(log) > 1:
-        ax.set_xlim(log.time[0], log.time[-1])  # also where nothing touches
+        ax.set_xlim(log.time[0], log.time[-1])  # the full range, also without contacts
     if not pressed.any():
         _note(ax, "no contacts")
     ax.set_ylabel("tangential / normal force [1]")
@@ -146,7 +146,7 @@ def _contacts(log: Log, ax: Axes) -> None:
 
 
 def _joint_error(log: Log, ax: Axes, velocity: bool = False) -> None:
-    """How far joints are open in maximal coordinates."""
+    """Position errors of joints in maximal coordinates."""
     errors = log.joint_error[:, :, int(velocity)]
     names = log.names.constraints
     _curves(ax, log, [(n, errors[:, k]) for k, n in enumerate(names)], "no errors: joints are not constraints here")
@@ -154,7 +154,7 @@ def _joint_error(log: Log, ax: Axes, velocity: bool = False) -> None:
 
 
 def _slip(log: Log, ax: Axes) -> None:
-    """The fastest sliding contact under load, per pair of links."""
+    """The fastest sliding speed of loaded contacts, per pair of links."""
     force, speed = log.contact("force")[:, 0], np.linalg.norm(log.contact("velocity")[:, 1:], axis=1)
     speed = np.where(force > 1e-6 * np.max(force, initial=0.0), speed, 0.0)
     curves = []
@@ -199,7 +199,7 @@ PLOTS: dict[str, Callable[..., None]] = {
 
 
 def thinned(time: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A curve with at most ``2·COLUMNS`` points that looks the same: no peak is lost."""
+    """A curve with at most ``2·COLUMNS`` points that looks the same; no peak is lost."""
     rows = len(y) // COLUMNS
     if rows < 3:
         return time, y
@@ -212,7 +212,7 @@ def thinned(time: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _dots(time: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Points without those that others hide."""
+    """Draw points, without those that others hide."""
     if len(y) <= COLUMNS or not np.ptp(time) > 0.0:
         return time, y
     column = ((time - time[0]) / np.ptp(time) * COLUMNS).astype(np.int64)
@@ -222,7 +222,7 @@ def _dots(time: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _curves(ax: Axes, log: Log, curves: list[tuple[str, np.ndarray]], nothing: str = "nothing to draw") -> None:
-    """At most ``MOST_LINES`` labelled curves; of more, those that move most, and the others in grey."""
+    """Draw at most ``MOST_LINES`` labelled curves, those that vary most, and the others in grey."""
     if not curves:
         _note(ax, nothing)
         return
@@ -245,7 +245,7 @@ def _note(ax: Axes, text: str) -> None:
 
 
 def _links(log: Log, links: Iterable[int | str] | None) -> list[int]:
-    """The chosen links, by default those that hang on the world."""
+    """The chosen links, by default the roots of the trees."""
     if links is not None:
         return [log.link(b) for b in ([links] if isinstance(links, int | str) else links)]
     parent = log.header.link_parent

@@ -1,4 +1,4 @@
-"""Opening recordings: finished, abandoned by a killed process, or still being written."""
+"""Open recordings: finished, left by a killed process, or still being written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stickslip.record.header import Header
 from stickslip.record.layout import ADDED_LATER, FORMAT, Field, complete_frames, table
 
 CHUNK_CACHE = 2**20
-"""[bytes] that each array keeps of its chunks: HDF5's own 8 MiB are 200 MiB of all arrays, and little is read twice."""
+"""[bytes] chunk cache of each array. HDF5's default of 8 MiB would take 200 MiB in all, and little is read twice."""
 
 
 class FileSource:
-    """What a ``Log`` reads from when the recording is a file."""
+    """The source of a ``Log`` whose recording is a file."""
 
     def __init__(self, path: str | os.PathLike) -> None:
         self.path = _existing(path)
@@ -38,11 +38,11 @@ class FileSource:
             raise _damaged(self.path, error) from error
 
     def _empty(self, field: Field) -> np.ndarray:
-        """A field that the file is too old to have."""
+        """The value of a field that files of earlier versions lack."""
         return np.zeros((len(self._file["time"]), *field.shape(self.header.sizes)), field.dtype)
 
     def _look(self) -> None:
-        # The outcome first: if it says that the run is over, the frames seen after it are all there will be.
+        # Read the outcome first: if it says that the run is over, no frames are added afterwards.
         stored = _text(self._file["outcome"])
         if stored == "running":
             stored = "running" if lock.is_held(self.path) else "killed"
@@ -69,7 +69,7 @@ class FileSource:
             raise _damaged(self.path, error) from error
 
     def refresh(self) -> None:
-        """See what a live writer has added."""
+        """Include what a running recorder has added."""
         if self._file.swmr_mode:
             for dataset in (self._file["outcome"], *self.arrays.values()):
                 if not isinstance(dataset, np.ndarray):
@@ -108,8 +108,8 @@ def _open(path: str) -> Any:
                 f"cannot load {path!r}: expected a stickslip recording, got a file that is not HDF5; "
                 "use a file written by record=…"
             )
-        # A killed process leaves the file flagged as being written; only SWMR mode opens it then. It is not for other
-        # files: where one is damaged, that mode waits for a writer to repair it, for ever.
+        # A killed process leaves the file flagged as being written, and only SWMR mode opens it then. Other files are
+        # not opened in that mode, because on a damaged one it would wait forever for a writer to repair it.
         return h5py.File(path, "r", swmr=_flagged(path), rdcc_nbytes=CHUNK_CACHE)
     except PermissionError as error:
         raise RecordingError(f"cannot load {path!r}: expected a readable file, got {error.strerror!r}") from error

@@ -1,6 +1,6 @@
-"""Where blocks of frames go: memory, or an HDF5 file that survives the death of its process.
+"""Stores for blocks of frames: memory, or an HDF5 file that stays readable if its process is killed.
 
-A block is a dict path → array of all fields of the layout, with ``contact/start`` holding the *end* of each new frame.
+A block is a dict path → array with all fields of the layout; its ``contact/start`` holds the *end* of each new frame.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from stickslip.record.layout import FRAME_NAMES, START, complete_frames, table
 
 Block = dict[str, np.ndarray]
 
-# Rows per chunk. A chunk that is flushed before it is full is written again later, and the old copy's space is lost
-# while readers may hold it, so small chunks keep the files of slow runs small: at 10 frames a flush, 64 rows cost 3.5
-# times the space of a fast run, 512 rows 20 times; a fast run loses 4 % to the small chunks.
+# Rows per chunk. A chunk that is flushed before it is full is written again later. The space of the old copy is lost,
+# because readers may use it, so small chunks keep the files of slow runs small. At 10 frames per flush, 64 rows take
+# 3.5 times the space of a fast run and 512 rows 20 times; a fast run loses 4 % by the small chunks.
 FRAME_CHUNK, CONTACT_CHUNK = 64, 256
 
 
 class MemoryStore:
-    """A recording in memory; also what a ``Log`` reads from then."""
+    """A recording in memory, which is also the source of its ``Log``."""
 
     path = None
 
@@ -47,7 +47,7 @@ class MemoryStore:
 
     @property
     def arrays(self) -> Block:
-        """All blocks as one; joined when somebody looks."""
+        """All blocks joined into one, on first use."""
         if len(self._blocks) > 1:
             self._blocks = [{path: np.concatenate([b[path] for b in self._blocks]) for path in self._blocks[0]}]
         return self._blocks[0]
@@ -66,11 +66,11 @@ class MemoryStore:
         """Nothing to do: ``arrays`` always holds what was written."""
 
     def close(self) -> None:
-        """Nothing to give back."""
+        """Nothing to do: there is no file."""
 
 
 class FileStore:
-    """An HDF5 file in single-writer/multiple-reader mode: readable at any moment, also after SIGKILL."""
+    """An HDF5 file in single-writer/multiple-reader mode: readable at any time, also after SIGKILL."""
 
     def __init__(self, path: str | os.PathLike, header: Header) -> None:
         import h5py
@@ -79,8 +79,8 @@ class FileStore:
         self._length = dict.fromkeys(table(), 0) | {START.name: 1}
         self._lock: int | None = None
         self._failure: RecordingError | None = None
-        # Built beside the target and moved onto it: an earlier recording stays whole until the new one stands, and
-        # whoever has the earlier one open keeps reading it.
+        # The file is made under another name and then renamed. Until then an earlier recording stays intact, and
+        # programs that have it open can still read it.
         beside = f"{self.path}.{os.getpid()}.new"
         try:
             _try_space(beside, header)
@@ -92,7 +92,7 @@ class FileStore:
         try:
             with self._disk():
                 self._create(header)
-                self._file.swmr_mode = True  # from here on nothing new may be created
+                self._file.swmr_mode = True  # no dataset can be created from here on
                 self._lock = lock.hold(beside)
                 os.replace(beside, self.path)
         except BaseException:
@@ -107,7 +107,7 @@ class FileStore:
         file.create_dataset("outcome", data=np.bytes_("running"), dtype="S16")
         for path, (name, shape_of, dtype, unit, meaning) in table().items():
             shape = shape_of(header.sizes)
-            width = tuple(max(n, 1) for n in shape)  # HDF5 has no chunks without width
+            width = tuple(max(n, 1) for n in shape)  # HDF5 allows no empty chunks
             rows = FRAME_CHUNK if name in FRAME_NAMES else CONTACT_CHUNK
             dataset = file.create_dataset(
                 path,
@@ -129,7 +129,8 @@ class FileStore:
     def write(self, block: Block) -> None:
         """Add rows and push them to the operating system, ``time`` last.
 
-        The lengths move on only when all is written, so that a block that Ctrl-C cut short can be written again.
+        The lengths are updated only after everything is written, so that a block interrupted by Ctrl-C can be written
+        again.
         """
         with self._disk():
             for path in self._length:
@@ -162,15 +163,15 @@ class FileStore:
 
     @contextmanager
     def _disk(self) -> Iterator[None]:
-        """Turn what HDF5 says of a disk into one line, and keep HDF5 from crashing over it."""
+        """Turn a disk error of HDF5 into one line, and keep HDF5 from crashing."""
         if self._failure is not None:
             raise self._failure
         try:
             yield
         except (OSError, RuntimeError, ValueError, KeyError) as error:  # h5py raises all of these for a disk error
             self._failure = _disk_error(self.path, error)
-            # Closing would try the same writes again, fail half-way and take the process down with it (seen with HDF5
-            # 2.0). So what HDF5 still holds goes nowhere, and the file stays as it is after a kill: readable.
+            # Closing would try the same writes again, fail and crash the process (seen with HDF5 2.0). So the data that
+            # HDF5 still holds are discarded, and the file stays readable, as after a kill.
             with open(os.devnull, "r+b") as nowhere:
                 os.dup2(nowhere.fileno(), self._file.id.get_vfd_handle())
             self._let_go()
@@ -191,7 +192,7 @@ def _empty(header: Header) -> Block:
 
 
 def check_target(path: str | os.PathLike) -> str:
-    """The real path of a file that may be (over)written, or a sentence why not."""
+    """The real path of a file that may be (over)written; otherwise raise an error that says why not."""
     try:
         target = os.path.realpath(os.fspath(path))
     except TypeError:
@@ -215,7 +216,7 @@ def check_target(path: str | os.PathLike) -> str:
         raise refuse("a file that you may write to", "a read-only file", "choose another name")
     with open(target, "rb") as file:
         signature = file.read(8)
-    if signature not in (b"", b"\x89HDF\r\n\x1a\n"):  # --record robot.xml must not cost anybody a robot
+    if signature not in (b"", b"\x89HDF\r\n\x1a\n"):  # --record robot.xml must not overwrite the robot
         raise refuse("a new name or an earlier recording", "another kind of file", "choose another name or delete it")
     if lock.is_held(target):
         raise refuse("a file that nobody writes", "one that is being written", "choose another name, or end that run")
@@ -223,7 +224,7 @@ def check_target(path: str | os.PathLike) -> str:
 
 
 def _try_space(path: str, header: Header) -> None:
-    """Write as much as a new file needs, so that a full disk is met here: HDF5 would crash over it."""
+    """Write as many bytes as a new file needs, so that a full disk is noticed here; HDF5 would crash."""
     size = (
         2**18 + 2 * len(header.scene_xml) + 512 * len(header.shapes) + sum(v.nbytes for v in header.vertices.values())
     )
@@ -232,7 +233,7 @@ def _try_space(path: str, header: Header) -> None:
 
 
 def _disk_error(path: str, error: Exception) -> RecordingError:
-    said = re.search(r"error message = '([^']*)'", str(error))  # HDF5 wraps the system's words in its own
+    said = re.search(r"error message = '([^']*)'", str(error))  # HDF5 wraps the system's message in its own
     reason = said[1] if said else getattr(error, "strerror", None) or " ".join(str(error).split())
     return RecordingError(
         f"cannot write the recording {path!r}: expected a working disk with space left, got {reason!r}; "

@@ -16,7 +16,7 @@ def per_frame(log: Log, values: np.ndarray, which: np.ndarray | slice = slice(No
 
 
 def normal_force(log: Log, link: int | None) -> np.ndarray:
-    """(frames,) [N]."""
+    """(frames,) sum of the normal forces [N]."""
     force = log.contact("force")[:, 0]
     if link is None:
         return per_frame(log, force)
@@ -30,14 +30,14 @@ def world_force(log: Log) -> np.ndarray:
 
 
 def net_force(log: Log, link: int) -> np.ndarray:
-    """(frames, 3) [N]."""
+    """(frames, 3) total contact force on a link in world axes [N]."""
     sign = (log.contact("link2") == link).astype(float) - (log.contact("link1") == link)
     force = sign[:, None] * world_force(log)
     return np.stack([per_frame(log, force[:, k]) for k in range(3)], axis=1)
 
 
 def penetration(log: Log) -> np.ndarray:
-    """(frames,) [m]."""
+    """(frames,) depth of the deepest contact [m]."""
     depth = np.zeros(len(log))
     np.maximum.at(depth, log.contact_frame(), -log.contact("gap"))
     return depth

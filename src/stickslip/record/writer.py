@@ -1,4 +1,4 @@
-"""Recorder: takes frames one by one, keeps them in a buffer, and hands over blocks."""
+"""Recorder: takes frames one by one, buffers them and writes them in blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stickslip.model.model import Model
 
 FLUSH_SECONDS = 1.0
-"""The most that a killed process loses."""
+"""Longest wall time between flushes [s], and so the most that a killed process loses."""
 
 
 class Recorder:
@@ -54,7 +54,7 @@ class Recorder:
         self.frames = 0
         """Frames appended so far."""
         self.flushed = 0
-        """Frames that are safe from a kill."""
+        """Frames that are written and survive a kill."""
         self.closed = False
 
         self._sizes = sizes = header.sizes
@@ -68,7 +68,7 @@ class Recorder:
         self._last_flush = time.monotonic()
 
     def append(self, frame: Mapping[str, Any], contacts: Mapping[str, Any] | None = None) -> None:
-        """Copy one frame and its contacts; every ``capacity`` frames or second of wall time, flush."""
+        """Copy one frame and its contacts; flush after ``capacity`` frames or a second of wall time."""
         if self.closed:
             raise RecordingError("cannot append: expected an open recorder, got a closed one; make a new Recorder")
         if frame.keys() != FRAME_NAMES:
@@ -83,7 +83,7 @@ class Recorder:
         stop = self._contact_rows
         if contacts:
             stop = self._copy_contacts(contacts)
-        # Only now does the frame exist: an error above leaves the recording as it was.
+        # The frame is counted only now, so that an error above leaves the recording unchanged.
         self._contact_rows = stop
         self._end[row] = self._contacts_before + stop
         self._rows = row + 1
@@ -94,7 +94,7 @@ class Recorder:
             self.flush_if_due()
 
     def flush_if_due(self) -> None:
-        """Flush if the last time was a second ago; call it often, also between frames."""
+        """Flush if the last flush was a second ago; to be called often, also between frames."""
         if self._rows and time.monotonic() - self._last_flush > FLUSH_SECONDS:
             self.flush()
 
@@ -117,7 +117,7 @@ class Recorder:
         return stop
 
     def flush(self) -> None:
-        """Hand the buffered frames over; after it they outlive this process."""
+        """Write the buffered frames; after that they survive a kill of this process."""
         if self._rows:
             block = {flat(name): buffer[: self._contact_rows] for name, _, buffer in self._contact}
             block[START.name] = self._end[: self._rows]
@@ -136,7 +136,7 @@ class Recorder:
         self._store.save_last_good(time, q, v)
 
     def close(self, outcome: str = "complete") -> None:
-        """Flush and say how the run ended; closing twice does nothing."""
+        """Flush and store the outcome of the run; closing again does nothing."""
         if outcome not in OUTCOMES:
             raise unknown("outcome", outcome, OUTCOMES)
         if self.closed:
@@ -148,7 +148,7 @@ class Recorder:
             self._store.finish(outcome)
 
     def log(self) -> Log:
-        """The recording so far; flushes first when still open."""
+        """The recording so far; an open recording is flushed first."""
         if not self.closed:
             self.flush()
         if isinstance(self._store, MemoryStore):

@@ -26,17 +26,17 @@ from stickslip.scenes.setup import Entry, Setup
 __all__ = ["SCENES", "Entry", "Setup", "find", "standing"]
 
 RIGID = "stewart-trinkle/lemke"
-"""For bodies that neither give nor bounce."""
+"""Method for rigid bodies without restitution."""
 MANY = "stewart-trinkle/pgs"
-"""For many of them."""
+"""Method for many rigid bodies."""
 SHARED = "stewart-trinkle/interior-point"
-"""Where more contacts carry a load than are needed: it shares the load out, while pivoting leaves some without."""
+"""Method for more contacts than a load needs: it spreads the load, while pivoting leaves some contacts without."""
 EXACT = "coulomb"
-"""Where the friction cone must be round."""
+"""Method for scenes where the friction cone must be round."""
 HARD = "coulomb/interior-point"
-"""Where, besides, masses are far apart or loads are passed on through many contacts."""
+"""Method for a round cone with very different masses, or loads that pass through many contacts."""
 EVENTS = "event-selected"
-"""Where the instants of touchdown and lift-off matter."""
+"""Method for scenes where the instants of touchdown and lift-off matter."""
 
 SCENES: dict[str, Entry] = {
     "solo12-drop": Entry(
@@ -99,7 +99,7 @@ SCENES: dict[str, Entry] = {
 
 
 def find(name_or_path: str, *, floor: float | None = None, **load_options) -> tuple[str, Setup, float]:
-    """(name, setup, seconds) of a bundled scene, or of a model file, with a floor at a height [m] if asked for."""
+    """(name, setup, seconds) of a bundled scene, or of a model file, optionally with a floor at a height [m]."""
     if name_or_path in SCENES:
         asked = [name for name, value in load_options.items() if value and value != "error"]
         if floor is not None or asked:

@@ -1,10 +1,11 @@
 """A six-joint arm with a two-finger gripper, of the size of a Schunk Powerball LWA 4P with a PG 70.
 
 Published dimensions [m]: shoulder 0.205 above the base, upper arm 0.350, forearm 0.305, wrist to flange 0.075, gripper
-0.093 and fingers 0.060 long with 0.034 of travel each; joint torques of the manufacturer's ROS description. Masses are
-those of the drive modules (3.9 kg at shoulder and elbow, 1.8 kg at the wrist) and tubes between them, 12.4 kg in all
-with 1.4 kg of gripper; every link is a cylinder or a box for its inertia. 0.1 kg m² of armature is of the order that
-small motors have behind gears of 1 : 100, and lets a controller of 100 Hz damp the light wrist. Only fingers touch.
+0.093 and fingers 0.060 long with 0.034 of travel each; joint torques are those of the manufacturer's ROS description.
+Masses are those of the drive modules (3.9 kg at shoulder and elbow, 1.8 kg at the wrist) and tubes between them, 12.4
+kg in all with 1.4 kg of gripper; every link is a cylinder or a box for its inertia. The armature of 0.1 kg m² is
+typical of small motors behind gears of 1 : 100, and lets a controller of 100 Hz damp the light wrist. Only fingers
+collide.
 
 At zero the arm stands upright. Joints 1, 4 and 6 turn about the links, 2, 3 and 5 bend the arm towards x.
 """
@@ -23,7 +24,7 @@ TIP = FLANGE + PALM + FINGER
 FINGER_OPEN = 0.02
 """[m] travel of an open finger; at zero they are 0.05 m apart."""
 MAX_TORQUE = (370.0, 370.0, 176.0, 176.0, 41.6, 20.1)
-"""[N m] of the joints."""
+"""[N m] largest torques of the joints."""
 
 
 def add_arm(scene: Scene, *, friction: float | None = None) -> None:

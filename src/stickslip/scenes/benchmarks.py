@@ -1,9 +1,8 @@
-"""Scenes of SimBenchmark, by which the Robotic Systems Lab compared physics engines: a pushed box that carries balls,
-and a cube of balls that collapses.
+"""Scenes of SimBenchmark, a comparison of physics engines: a pushed box that carries balls, and a cube of balls.
 
 Kang and Hwangbo, SimBenchmark (2018), https://leggedrobotics.github.io/SimBenchmark: "Rolling test" and "666 test".
-Differs from the original in: bodies touch at the start of the rolling test, where there they overlap by 20 μm; the
-cube's disorder is of another random generator.
+Differs from the original in: bodies touch at the start of the rolling test, instead of overlapping by 20 μm; the
+cube's disorder comes from another random generator.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def ball_cube(n: int = 6, *, friction: float = 0.0, disorder: float = 1e-3, seed
     """n³ balls (10 kg, radius 0.1 m) without friction, 1 cm apart and up to ``disorder`` [m] out of place, fall on each
     other and collapse: 6 × 6 × 6 is the "666 test".
 
-    Nothing may overlap; without friction and bounces no energy is gained, and momentum along the floor stays zero.
+    No balls may overlap, energy may not grow, and momentum along the floor stays zero.
     """
     check_count("n", n)
     check_count("seed", seed, 0)

@@ -2,8 +2,8 @@
 
 The row is an example of the RPI simulator (see rpisim.py). The arm is Fig. 10 of Williams et al.: "the trajectory is a
 set of joint angles interpolated between start and goal configurations over a given time". Differs from the original
-in: it has gravity, a gripper and an object; its PD control, 50 N m/rad and 5 N m s/rad as there, corrects the torques
-that the motion and the arm's weight need, instead of working alone; the object's weight is left to the correction.
+in: it has gravity, a gripper and an object; its PD control (50 N m/rad and 5 N m s/rad, as there) is added to the
+torques for the motion and the weight of the arm, but not of the object.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from stickslip.scenes.setup import Setup
 def box_grasp(n: int = 3, *, force: float | None = None, friction: float = 1.0) -> Setup:
     """n unit cubes (1 kg) in a row in the air, squeezed by two cubes on slides with 10·n N each, or a ``force`` [N].
 
-    They hold if μ ≥ n·m·g/(2·force), 0.49, and, as a beam that can be pressed but not pulled, if force ≥ n²·m·g/8:
-    10·n N are enough for eight. Differs from the original in: μ = 1, not infinite.
+    The row holds if μ ≥ n·m·g/(2·force) = 0.49 and, since it is a beam without tensile strength, if force ≥ n²·m·g/8;
+    10·n N suffice for n = 8. Differs from the original in: μ = 1, not infinite.
     """
     check_count("n", n)
     force = 10.0 * n if force is None else number("force", force, "a force ≥ 0 [N]", least=0.0)
@@ -45,7 +45,7 @@ def box_grasp(n: int = 3, *, force: float | None = None, friction: float = 1.0) 
 
 
 class Phase(NamedTuple):
-    """Go to these joint angles (6,) [rad] in so many seconds, with open or closing fingers."""
+    """A phase of the motion: joint angles (6,) [rad] to reach, duration [s], and whether the fingers close."""
 
     seconds: float
     goal: np.ndarray
@@ -86,7 +86,7 @@ def arm_grasp(
     lift = number("lift", lift, "a height > 0 [m]", above=0.0)
     if lift > 0.3:
         raise expected("lift", "a height of at most 0.3 m, the arm's reach", lift)
-    tip = 0.02  # above the table
+    tip = 0.02  # height above the table
     down = reach_down(reach, tip)
     above, start = reach_down(reach, tip + lift), reach_down(reach, tip + lift)
     start[0] = 0.8
@@ -103,7 +103,7 @@ def arm_grasp(
 
 
 def _reference(model: Model, start: np.ndarray, phases, grip: float, kp: float, kd: float) -> Reference:
-    """The motion on instants 10 ms apart, with the torques that it needs, and gains that are PD control."""
+    """The motion at instants 10 ms apart, with its feed-forward torques and PD gains."""
     dynamics, home = Dynamics(model), model.state().q
     joints = [model.joint(name) for name in model.actuator_names]
     at_q, at_v = model.tree.joint_q[joints], model.tree.joint_v[joints]

@@ -39,8 +39,9 @@ def hanging_rod(angle: float = np.pi / 5) -> Setup:
 def cart(slope: float = 0.17, *, friction: float = FRICTION) -> Setup:
     """A cart with four free wheels, all of 1 kg, on a plane that falls by ``slope`` per metre towards y.
 
-    It rolls with g·sin α·M/(M + k·I/r²), 5/7·g·sin α for k = 4 wheels that carry it. Three are enough, and then the
-    fourth does not turn: rigid bodies leave it open, and pivoting solvers choose that (10/13). Differs from the
+    It rolls with g·sin α·M/(M + k·I/r²), 5/7·g·sin α for k = 4 wheels that carry it. Three wheels
+    can carry it, and then the fourth does not turn: rigid-body contact does not determine which, and pivoting solvers
+    choose three (10/13). Differs from the
     original in: it starts on the plane, not above it.
     """
     slope = number("slope", slope, "a number ≥ 0", least=0.0)
@@ -62,7 +63,7 @@ def bar_tree(levels: int = 6, *, torque: float = 0.1, seconds: float = 3.0) -> S
 
     The first bar (0.5 kg, 0.5 m) is turned by a torque [N m] for some seconds; a child has 0.6 of its parent's length
     and a third of its mass, and hangs 5 cm lower by its middle. Differs from the original in: 0.1 N m, not 30, which
-    would make 0.05 kg m² turn hundreds of times a second. Nothing collides.
+    would spin the bar hundreds of times a second. Nothing collides.
     """
     check_count("levels", levels, 0)
     torque, seconds = number("torque", torque), number("seconds", seconds, "a time ≥ 0 [s]", least=0.0)

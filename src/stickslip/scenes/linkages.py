@@ -22,11 +22,11 @@ def _rod(body: Body, end: np.ndarray, mass: float, radius: float = 0.01) -> None
 
 
 def four_bar(crank: float = 0.2, coupler: float = 0.6, rocker: float = 0.5, base: float = 0.6) -> Setup:
-    """A planar four-bar linkage of rods with 1 kg/m, the crank upright, let go; lengths [m].
+    """A planar four-bar linkage of rods with 1 kg/m, released with the crank upright; lengths [m].
 
     Crank and rocker turn about y in the world, ``base`` apart; the coupler hangs on the crank, and the point at its end
     is connected to the rocker's end: 3 rows, of which the one along y follows from the hinges. With the default lengths
-    the shortest and the longest are together shorter than the others: the crank turns round (Grashof).
+    the shortest and the longest rod are together shorter than the other two, so that the crank turns fully (Grashof).
     """
     lengths = [
         number(name, value, "a positive length [m]", above=0.0)
@@ -56,10 +56,10 @@ def four_bar(crank: float = 0.2, coupler: float = 0.6, rocker: float = 0.5, base
 def bricard(length: float = 0.3) -> Setup:
     """Bricard's trihedral ring: six equal rods [m], each hinge at right angles to the next, turning inside out.
 
-    By counting it is rigid: five hinges and six rows. By its symmetry it moves. The first rod is fixed, and the sixth
-    hinge is two connected points of its axis, of whose rows four are independent. It starts with threefold symmetry:
-    hinge angles θ, φ, θ, φ, … with cos θ·cos φ + cos θ + cos φ = 0, and quarter turns that are right- and left-handed
-    in alternation.
+    By a count of freedoms, five hinges and six rows, it is rigid, but by its symmetry it moves. The first rod is fixed.
+    The sixth hinge is made of two connected points on its axis, with four independent rows. It starts with threefold
+    symmetry: hinge angles θ, φ, θ, φ, … with cos θ·cos φ + cos θ + cos φ = 0, and quarter turns that are right- and
+    left-handed in alternation.
     """
     length = number("length", length, "a positive length [m]", above=0.0)
     theta = 2.0
@@ -67,7 +67,7 @@ def bricard(length: float = 0.3) -> Setup:
     quarter, angles = np.sqrt(0.5), (theta, phi) * 3
     scene = Scene(name="bricard")
     parent, rod = scene.world, np.array([length, 0.0, 0.0])
-    for k in range(1, 6):  # after rod k − 1 along x a quarter turn about x, to and fro, and hinge k about z
+    for k in range(1, 6):  # after rod k − 1 along x: a quarter turn about x of alternating sign, and hinge k about z
         cos, sin, sign = np.cos(angles[k] / 2), np.sin(angles[k] / 2), 1 if k % 2 else -1
         turn = quarter * np.array([cos, sign * cos, -sign * sin, sin])
         parent = parent.add_body(f"rod{k}", joint="hinge", axis=(0, 0, 1), pos=rod, quat=turn)

@@ -1,8 +1,8 @@
-"""Masonry without mortar: a semicircular arch, which stands by its shape and by friction.
+"""Masonry without mortar: a semicircular arch.
 
-J. Heyman, "The safety of masonry arches", Int. J. Mech. Sci. 11, 1969; J. A. Ochsendorf, "The masonry arch on
-spreading supports", Struct. Eng. 84, 2006: of thickness t and mean radius R it stands iff t/R ≥ 0.1075, by hinges at
-the crown, the haunches and the springings.
+J. Heyman, "The safety of masonry arches", Int. J. Mech. Sci. 11, 1969; J. A. Ochsendorf, "The masonry arch on spreading
+supports", Struct. Eng. 84, 2006: an arch of thickness t and mean radius R stands iff t/R ≥ 0.1075; it fails by hinges
+at the crown, the haunches and the springings.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def arch(
 ) -> Setup:
     """A semicircle of wedge-shaped ``blocks`` (2000 kg/m³) on a floor: it stands iff thickness/radius ≥ 0.1075.
 
-    ``thickness``, mean ``radius`` and ``depth`` [m]. Limit analysis of the 21 joints gives 0.1073; fewer of them leave
-    hinges fewer places, and let a thinner arch stand. Blocks do not slide if μ ≥ 0.5.
+    ``thickness``, mean ``radius`` and ``depth`` [m]. Limit analysis with 21 joints gives 0.1073; with fewer joints
+    there are fewer places for hinges, and a thinner arch stands. Blocks do not slide if μ ≥ 0.5.
     """
     check_count("blocks", blocks, 3)
     radius, depth = (

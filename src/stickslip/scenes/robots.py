@@ -26,8 +26,8 @@ def drop(robot: str, height: float, kp: float, kd: float) -> Setup:
 
 
 def solo12_stand(friction: float = 0.8, *, speed: float = 0.0) -> Setup:
-    """Solo12 on its feet, which just touch the floor, holding its posture by PD control; thrown forward with ``speed``
-    [m/s], it slips for v/(μ·g)."""
+    """Solo12 on its feet, which just touch the floor, holding its posture by PD control; with an initial ``speed``
+    [m/s] it slips for v/(μ·g)."""
     speed = number("speed", speed, "a speed [m/s]")
     scene = Scene(name="solo12-slip" if speed else "solo12-stand")
     scene.add_plane(friction=friction)
@@ -38,7 +38,7 @@ def solo12_stand(friction: float = 0.8, *, speed: float = 0.0) -> Setup:
 
 
 def standing(name: str, robot: str, points: int, friction: float = 1.0) -> Scene:
-    """A robot on a floor, its contact points as deep in it as its weight presses them."""
+    """A robot on a floor; its contact points penetrate the floor by the static deflection under its weight."""
     scene = Scene(name=name)
     scene.add_plane(friction=friction)
     scene.add_robot(robot)
@@ -67,7 +67,7 @@ def _planned(name: str, motion: Callable, control_dt: float, friction: float = 1
 
 
 def solo12_trot(friction: float = 1.0) -> Setup:
-    """The motion is planned for a friction of 1; on less than about 0.3 the feet slip."""
+    """A trot of Solo12, planned for a friction of 1; below about 0.3 the feet slip."""
     return _planned("solo12-trot", trot, 2e-3, friction)
 
 
@@ -77,7 +77,7 @@ def solo12_jump() -> Setup:
 
 def a1_walk(seconds: float = 3.0, *, speed: float = 0.3, friction: float = 0.8) -> Setup:
     """Unitree A1 walks along x with ``speed`` [m/s], the feet of one diagonal after those of the other, and stands at
-    both ends of the ``seconds``; planned torques and PD control of the joints. Its feet just touch the floor."""
+    both ends of the ``seconds``. It has planned torques and PD control. Its feet just touch the floor at the start."""
     scene = Scene(name="a1-walk")
     scene.add_plane(friction=friction)
     scene.add_robot("a1")

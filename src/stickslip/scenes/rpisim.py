@@ -1,9 +1,9 @@
 """Rigid bodies that fall, slide and roll: scenes of the RPI simulator.
 
 Williams, Lu, Niebe, Andersen, Erleben, Trinkle, "RPI-MATLAB-Simulator: A tool for efficient research and practical
-teaching in multibody dynamics" (VRIPHYS 2013), Sec. 5, and the examples that were released with it, which the numbers
-are from. Differs from the original in: friction is that of the pair, μ = 0.5 where nothing else is said, while there
-it is 0.5·μ₁·μ₂, 0.125 for two surfaces of 0.5; cylinders are round, not prisms; floors are at z = 0.
+teaching in multibody dynamics" (VRIPHYS 2013), Sec. 5, and the examples released with it, from which the numbers are
+taken. Differs from the original in: friction is that of the pair, by default μ = 0.5, while theirs is 0.5·μ₁·μ₂, 0.125
+for two surfaces of 0.5; cylinders are round, not prisms; floors are at z = 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ def peg_in_hole(scale: float = 0.99999, *, height: float = 1.5, friction: float 
     """A cube above the hole between four fixed unit cubes (Sec. 5.1, Fig. 8): its edges are ``scale`` times the hole's,
     its centre starts at ``height`` [m] above theirs.
 
-    It falls through with a clearance of (1 − scale)/2 on each side, 5 μm; with scale > 1 it rests on the cubes.
+    By default it falls through with a clearance of 5 μm on each side, (1 − scale)/2; with scale > 1 it rests on the
+    cubes.
     """
     scale = number("scale", scale, "a number > 0", above=0.0)
     number("height", height, "a start above the cubes [m]", least=0.5 + scale / 2)

@@ -1,4 +1,4 @@
-"""What a bundled scene is made of."""
+"""Setup and Entry: a bundled scene with its controller, initial velocity and default method."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from stickslip.simulation import Controller
 
 
 class Setup(NamedTuple):
-    """A scene with what drives it and how it starts moving."""
+    """A scene with its controller and initial velocity."""
 
     scene: Scene
     controller: Controller | None = None
     velocity: np.ndarray | None = None
-    """(nv,) at the start."""
+    """(nv,) initial velocity."""
     control_dt: float | None = None
-    """[s] between controller calls; None: the default of Simulation.run."""
+    """[s] between controller calls; None for the default of Simulation.run."""
     user: Stage | None = None
-    """The user stage of its simulation, for what no motor can do."""
+    """The user stage of its simulation, for forces that no motor applies."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,11 @@ class Entry:
     """A bundled scene."""
 
     build: Callable[..., Setup]
-    """Its parameters have defaults: ``SCENES["sphere-stack"].build(n=3)``."""
+    """Function that makes the scene; all its parameters have defaults: ``SCENES["sphere-stack"].build(n=3)``."""
     time: float
-    """[s] for ``stickslip run``."""
+    """[s] duration in ``stickslip run``."""
     summary: str
     method: str = "semi-implicit-euler"
-    """What ``stickslip run`` simulates it with unless it is told otherwise."""
+    """Default method of ``stickslip run``."""
     dt: float | None = None
-    """[s] the time step that goes with that method; None: the method's default."""
+    """[s] time step for that method; None for the method's default."""

@@ -22,7 +22,7 @@ def hopper() -> Setup:
 
 def hopper_turn(speed: float = 4.2, *, turns: float = 1.0, friction: float = 0.2) -> Setup:
     """The hopper stands on its foot, crouches, leaves the ground with ``speed`` [m/s] of its sphere, turns about the
-    axis (1, 1, 0) in the air and lands. Torques on the sphere are a wrench, which a user stage applies."""
+    axis (1, 1, 0) in the air and lands. A user stage applies the torques on the sphere as a wrench."""
     scene = Scene(name="hopper-turn")
     scene.add_plane(friction=friction)
     add_hopper(scene)
@@ -35,7 +35,7 @@ def hopper_turn(speed: float = 4.2, *, turns: float = 1.0, friction: float = 0.2
 
 
 def chain(links: int = 10, *, height: float = 0.5) -> Setup:
-    """Links in a row, ``height`` [m] above the floor."""
+    """A chain of links in a row, ``height`` [m] above the floor."""
     scene = Scene(name="chain")
     scene.add_plane(friction=0.2)
     add_chain(scene, links, pos=(0, 0, height))

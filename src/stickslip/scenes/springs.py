@@ -1,8 +1,8 @@
 """Scenes of event-selected systems: a plate that falls on a bed of springs, and a hopper with a preloaded leg.
 
 After Anderson and Revzen, "Rapid Integrator for a Class of Multi-Contact Systems", Sec. 5, which gives neither mass nor
-stiffness. Differs from the paper in: a spring of the bed pushes along the plate's normal, by its depth below the
-plate; there it pushes along the vertical, by its own shortening, 1/cos² θ times as hard.
+stiffness. Differs from the paper in: a spring of the bed pushes along the plate's normal in proportion to its depth
+below the plate; theirs pushes vertically in proportion to its own shortening, with 1/cos² θ times the force.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from stickslip.model.scene import Scene
 from stickslip.scenes.setup import Setup
 
 SIZE = 6.0
-"""[m] edges of the invisible block over the plate that touches: the nearest way out is always its underside."""
+"""[m] edges of the invisible block above the plate that collides; the underside must always be its nearest face."""
 STEEPEST = 1.0
-"""[rad] of the plate at the start."""
+"""[rad] largest initial tilt of the plate."""
 
 
 def plate_on_springs(
@@ -33,8 +33,8 @@ def plate_on_springs(
     """A plate (1 kg) in the plane of x and z falls from ``height`` [m], tilted by ``tilt`` [rad], on n springs whose
     tips stand ``length`` [m] high, evenly spaced over 2 m of the ground.
 
-    ``stiffness`` [N/m], ``damping`` [N s/m] and ``preload`` [N] are those of the whole bed, each spring having its
-    share. q = (x, z − height, θ), θ > 0 where the side of positive x is the lower one.
+    ``stiffness`` [N/m], ``damping`` [N s/m] and ``preload`` [N] are those of the whole bed, shared equally by the
+    springs. q = (x, z − height, θ); with θ > 0 the side towards positive x is lower.
     """
     if number("n", n, "a whole number of springs ≥ 2", least=2.0) != int(n):
         raise expected("n", "a whole number of springs ≥ 2", n)

@@ -1,4 +1,4 @@
-"""Things on top of each other: spheres, boxes, blocks, dominoes, cards."""
+"""Stacks and rows of spheres, boxes, blocks, dominoes and cards."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def sphere_stack(
     """n³ balls (1 kg, radius 0.5 m) in cube formation on the floor (Williams et al., Fig. 9a).
 
     Layers are ``gap`` [m] apart, balls of a layer ``side_gap`` [m]; ball k (x first, then y, then z) is moved by
-    ``shift``·(sin 3k, sin 5k) [m] in the plane. Without these, it stands although it may fall; with them, it does.
-    Side gaps of twice the shift keep the balls from overlapping at the start.
+    ``shift``·(sin 3k, sin 5k) [m] in the plane. Without gaps and shifts the stack is in unstable equilibrium and
+    stands; with them it falls. Side gaps of twice the shift keep the balls from overlapping at the start.
     """
     check_count("n", n)
     for what, value in (("shift", shift), ("gap", gap), ("side_gap", side_gap)):
@@ -44,7 +44,7 @@ def loose_sphere_stack(n: int = 5, *, friction: float = FRICTION) -> Setup:
 
 
 def box_pile(levels: int = 2, *, edge: float = 0.2, friction: float = FRICTION) -> Setup:
-    """Cubes (density 500 kg/m³) fall on a pile: levels², …, 9, 4, 1 in a layer, each over the gaps of the one below.
+    """Cubes (density 500 kg/m³) fall on a pile: levels², …, 9, 4, 1 in a layer, each over the gaps of the layer below.
 
     They start a little tilted, with a quarter of an edge between layers.
     """
@@ -88,7 +88,7 @@ def block_stack(n: int = 10, *, shift: float = 0.0, ratio: float = 1.0, friction
 
 
 def heavy_on_light(lower: float = 1e-3, upper: float = 1e3, *, friction: float = FRICTION) -> Setup:
-    """Two cubes of 0.2 m on each other with masses [kg] a million to one; on the floor the ``lower`` one."""
+    """Two cubes of 0.2 m on each other with masses [kg] of a million to one; the ``lower`` one is on the floor."""
     lower, upper = (number(what, m, "a mass > 0 [kg]", above=0.0) for what, m in (("lower", lower), ("upper", upper)))
     edge = 0.2
     scene = Scene(name="heavy-on-light" if upper >= lower else "light-on-heavy")
@@ -116,7 +116,7 @@ def spheres_in_box(n: int = 100, *, friction: float = FRICTION, seed: int = 0) -
         layer, cell = divmod(k, 25)
         x, y = divmod(cell, 5)
         centre = np.array([pitch * (x - 2), pitch * (y - 2), radius + 0.22 * layer + 0.01])
-        centre[:2] += rng.uniform(-0.009, 0.009, 2)  # of the 2 cm between balls of a layer
+        centre[:2] += rng.uniform(-0.009, 0.009, 2)  # balls of a layer are 2 cm apart
         scene.add_sphere(radius, pos=centre, mass=1.0, friction=friction, name=f"ball{k}")
     return Setup(scene)
 
@@ -137,7 +137,7 @@ def domino_row(n: int = 10, *, pitch: float = 0.08, push: float = 2.0, friction:
         place = (pitch * k, 0, high / 2)
         scene.add_box((thick, wide, high), pos=place, mass=0.5, friction=friction, name=f"domino{k}")
     velocity = np.zeros(6 * n)
-    edge = np.array([thick / 2, 0.0, -high / 2])  # it turns about
+    edge = np.array([thick / 2, 0.0, -high / 2])  # the edge about which the block turns
     velocity[3:6] = 0.0, push, 0.0
     velocity[:3] = np.cross(edge, velocity[3:6])
     return Setup(scene, velocity=velocity)
@@ -147,7 +147,7 @@ def card_house(levels: int = 2, *, angle: float = 0.3, gap: float = 1e-5, fricti
     """A house of cards: ``levels`` storeys of pairs that lean on each other, one pair less in each, boards in between.
 
     Cards are 88 × 63 × 1 mm and weigh 4 g; ``angle`` [rad] is from the vertical. A pair slides apart on the floor if
-    μ < tan(angle)/2, and one that carries much if μ < tan(angle). Leaning edges start a ``gap`` [m] apart.
+    μ < tan(angle)/2, and a heavily loaded pair if μ < tan(angle). Leaning edges start a ``gap`` [m] apart.
     """
     check_count("levels", levels)
     gap = number("gap", gap, "a length ≥ 0 [m]", least=0.0)
@@ -159,7 +159,7 @@ def card_house(levels: int = 2, *, angle: float = 0.3, gap: float = 1e-5, fricti
     s, c = np.sin(angle), np.cos(angle)
     out = (long * s + thick * c + gap) / 2  # centre of a leaning card from the middle of its pair
     up = (long * c + thick * s) / 2
-    pitch = 2 * (long * s + 2 * thick)  # feet of neighbours stay apart
+    pitch = 2 * (long * s + 2 * thick)  # leaves space between neighbouring pairs
     floor = 0.0
     for level in range(levels):
         pairs = levels - level

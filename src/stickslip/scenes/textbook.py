@@ -19,7 +19,7 @@ from stickslip.scenes.rpisim import FRICTION
 from stickslip.scenes.setup import Setup
 
 STEEPEST = 1.4
-"""[rad] of planes and wedges."""
+"""[rad] largest angle of planes and wedges."""
 
 
 def _angle(what: str, value: float, most: float = STEEPEST) -> float:
@@ -42,9 +42,10 @@ def ball_rolling(angle: float = 0.3, *, friction: float = FRICTION) -> Setup:
 
 
 def bounce_damping(restitution: float, stiffness: float, mass: float) -> float:
-    """[N s/m] of a spring [N/m] from which a mass [kg] without weight leaves with ``restitution`` times its speed.
+    """Damping [N s/m] for which a mass [kg] on a spring [N/m] rebounds with ``restitution`` times its speed.
 
-    It leaves where the force is zero, not the depth: e = exp(−ζ/ω·(π − arctan(2·ζ·ω/(ω² − ζ²)))), ω = √(1 − ζ²)
+    Without gravity, the mass leaves where the force is zero, not the depth:
+    e = exp(−ζ/ω·(π − arctan(2·ζ·ω/(ω² − ζ²)))), ω = √(1 − ζ²)
     (Schwager, Pöschel, Granular Matter 9, 2007).
     """
 
@@ -90,8 +91,8 @@ def newtons_cradle(
     first is drawn aside by ``angle`` [rad] and strikes.
 
     Equal masses that collide one after another, e = 1, exchange their velocities: the last ball swings out by the same
-    angle, the others stay. Without gaps rigid bodies leave the answer open. Contacts are also undamped springs of
-    ``stiffness`` [N/m], which push for π·√(m/2K) = 0.22 ms, less than a ball needs for the gap.
+    angle, the others stay. Without gaps the rigid-body model does not determine the result. Contacts are also undamped
+    springs of ``stiffness`` [N/m], which push for π·√(m/2K) = 0.22 ms, less than a ball needs for the gap.
     """
     check_count("balls", balls, 2)
     angle, gap = _angle("angle", angle), number("gap", gap, "a distance ≥ 0 [m]", least=0.0)
@@ -112,7 +113,7 @@ def painleve_rod(angle: float = np.arctan(2.0), *, speed: float = 1.0, friction:
     ``speed`` [m/s] towards −x.
 
     Sliding has no solution of finite forces, or has two, where μ > (tan θ + 4/tan θ)/3, which is least, 4/3, at
-    tan θ = 2: the end jams within no time. Friction is that of the floor; the rod touches with its lower end only.
+    tan θ = 2: the end jams at once. Friction is that of the floor; only the lower end of the rod collides.
     """
     angle = _angle("angle", angle, 1.5)
     speed = number("speed", speed, "a speed ≥ 0 [m/s]", least=0.0)
@@ -132,15 +133,15 @@ def painleve_rod(angle: float = np.arctan(2.0), *, speed: float = 1.0, friction:
 def wedge(half_angle: float = 0.35, *, force: float = 10.0, friction: float = FRICTION) -> Setup:
     """A wedge (1 kg) without weight, squeezed between two jaws (1 kg each) on slides by a ``force`` [N] each.
 
-    It holds if tan(half angle) ≤ μ, and is else expelled upwards, with 2·N·(sin α − μ·cos α)/m, where
-    N = F/(cos α + μ·sin α + 2·tan α·(sin α − μ·cos α)·M/m).
+    It holds if tan(half angle) ≤ μ; otherwise it is expelled upwards with the acceleration 2·N·(sin α − μ·cos α)/m,
+    where N = F/(cos α + μ·sin α + 2·tan α·(sin α − μ·cos α)·M/m).
     """
     half_angle = _angle("half_angle", half_angle, 0.8)
     force = number("force", force, "a force ≥ 0 [N]", least=0.0)
     scene = Scene(name="wedge", gravity=(0, 0, 0))
     high, deep, thick = 0.2, 0.1, 0.05
     s, c, t = np.sin(half_angle), np.cos(half_angle), np.tan(half_angle)
-    middle = 0.05 + t * high / 2  # half the width at half the height; it is wider above
+    middle = 0.05 + t * high / 2  # half the width at half the height; the wedge is wider above
     outline = [(side * (middle + up * t * high / 2), up * high / 2) for up in (-1, 1) for side in (-1, 1)]
     corners = [(x, y, z) for x, z in outline for y in (-deep / 2, deep / 2)]
     scene.add_mesh(corners, mass=1.0, friction=friction, name="wedge", rgba=(0.8, 0.4, 0.2, 1))
@@ -157,7 +158,7 @@ def wedge(half_angle: float = 0.35, *, force: float = 10.0, friction: float = FR
 def sliding_disc(direction: float = 0.0, *, speed: float = 2.0, friction: float = 0.3) -> Setup:
     """A disc (1 kg, radius 0.1 m, 2 cm high) slides with ``speed`` [m/s] in a ``direction`` [rad] from x.
 
-    It stops after v²/(2·μ·g), in whatever direction.
+    It stops after v²/(2·μ·g) in every direction.
     """
     direction, speed = number("direction", direction), number("speed", speed, "a speed ≥ 0 [m/s]", least=0.0)
     scene = Scene(name="sliding-disc")

@@ -1,4 +1,4 @@
-"""What users hand over, checked before kernels trust it."""
+"""Checks of user values before kernels use them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def checked_control(model: Model, value: Any) -> np.ndarray:
-    """(nu,) finite controls."""
+    """Check controls: (nu,) and finite."""
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
@@ -29,7 +29,7 @@ def checked_control(model: Model, value: Any) -> np.ndarray:
 
 
 def check_arrays(sim: Simulation) -> None:
-    """Arrays that a user put in place of ours must be like ours: kernels trust them."""
+    """Check that arrays which a user has replaced have the type and shape of ours, since kernels rely on it."""
     m = sim.model
     for name, array, shape in (
         ("state.q", sim.state.q, (m.nq,)),

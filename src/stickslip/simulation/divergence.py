@@ -1,4 +1,4 @@
-"""What to say when a simulation diverges: the step, the time, the body, the contact, and what to try."""
+"""The message when a simulation diverges: step, time, body and contact, and what to try."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def describe_divergence(sim: Simulation) -> str:
     bad = np.flatnonzero(~(np.abs(sim.state.v + sim.dt * sim.acceleration) <= FASTEST))
     link = sim.model.link_names[sim.model.support.dof_link[bad[0]]] if len(bad) else "?"
-    limit = sim.stepper.stable_dt(sim.model.state())  # at the start: the failing state may be beyond reckoning
+    limit = sim.stepper.stable_dt(sim.model.state())  # at the initial state, since the failing state may not be finite
     remedy = f"dt = {sim.dt:g} s; try a smaller one"
     if limit < sim.dt:
         remedy += f" (below about {limit:.1g} s here)"

@@ -1,4 +1,4 @@
-"""What a recording keeps of one instant, by the names of ``record/layout.py``."""
+"""A frame of a recording from the present state, with the names of ``record/layout.py``."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, Any]:
-    """The state and what follows from it; ``sim.observe()`` must have brought poses and velocities up to date."""
+    """The frame at the present state; ``sim.observe()`` must have updated poses and velocities."""
     m, kin = sim.model, sim.kinematics
-    spatial_inertias(m.inertia, kin)  # not every method needs them for its steps
+    spatial_inertias(m.inertia, kin)  # not every method computes them in its steps
     poses = np.empty((m.nlink, 7))
     link_poses(kin, poses)
     return {

@@ -5,13 +5,13 @@ step without contacts, the forces f of the bodies satisfy
 
     Jᵀ·(M·J·Δv/h − f) = 0
 
-so that a step in maximal coordinates is that of the simulation. They are gravity, gyroscopic and velocity-product
-forces M·J̇·v of every body, and what acts in a joint as opposite wrenches on the link and its parent. A joint becomes
+so that a step in maximal coordinates equals that of the simulation. They are gravity, gyroscopic and velocity-product
+forces M·J̇·v of every body, and joint forces as opposite wrenches on the link and its parent. A joint becomes
 bilateral rows: the directions in which the link cannot move against its parent.
 
-Not in the convention of problem files, hence not here: rotor inertia (armature) and implicit springs, dampers and
-servos of joints, which are soft rows in maximal coordinates. Their share of the motion without contacts is in f, but
-they do not resist contact impulses.
+The convention of problem files does not include rotor inertia (armature) and implicit springs, dampers and servos of
+joints, which would be soft rows in maximal coordinates. Their effect on the motion without contacts is in f, but they
+do not resist contact impulses.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DECOUPLED = 1e-12
 
 
 class LinkBodies:
-    """Links 1 … nl − 1; ``coordinates`` must be up to date (``begin``)."""
+    """Links 1 … nl − 1 as bodies; ``coordinates`` must be up to date (``begin``)."""
 
     def __init__(self, inertia: Inertia, coordinates: Coordinates, dt: float) -> None:
         self.inertia, self.coordinates, self.dt = inertia, coordinates, dt
@@ -45,7 +45,7 @@ class LinkBodies:
         """(nl, 3, 3) inertia about the centres of mass, world axes [kg m²]."""
 
     def _parents(self) -> np.ndarray:
-        """(nl,) where the link hangs in these coordinates: in maximal ones, every link on the world."""
+        """(nl,) parent links; in maximal coordinates the parent of every link is the world."""
         support, parent = self.coordinates.support, np.zeros(len(self.inertia.mass), dtype=np.int64)
         for b in self.links:
             above = support.dof_parent[self.dofs[b]]
@@ -81,7 +81,7 @@ class LinkBodies:
         return force
 
     def _add_joint_forces(self, force: np.ndarray) -> None:
-        """What is missing to Δv, as wrenches between links and parents."""
+        """Add the forces that are still missing for Δv, as wrenches between links and their parents."""
         kin, change = self.kin, self.coordinates.hardened_velocity() - self.coordinates.velocity
         step = np.zeros_like(kin.vel)
         for b in self.links:
@@ -91,7 +91,7 @@ class LinkBodies:
         missing = -force
         missing[:, :3] += self.inertia.mass[:, None] * step[:, :3]
         missing[:, 3:] += np.einsum("bij,bj->bi", self.tensor, step[:, 3:])
-        missing[:, 3:] += np.cross(self.centre - kin.origin, missing[:, :3])  # about the reference point of the tree
+        missing[:, 3:] += np.cross(self.centre - kin.origin, missing[:, :3])  # moments about the tree's reference point
         for b in self.links[::-1]:
             missing[self.parent[b]] += missing[b]
         for b in self.links:
@@ -107,11 +107,11 @@ class LinkBodies:
         return _at(S, np.broadcast_to(self.kin.origin[b], (len(S), 3)), np.broadcast_to(self.kin.pos[b], (len(S), 3)))
 
     def dual(self, b: int) -> np.ndarray:
-        """(dofs, 6) wrenches at the link's origin, each of power 1 in its joint velocity and 0 in the others."""
+        """(dofs, 6) wrenches at the link's origin, each with power 1 in its joint velocity and 0 in the others."""
         return np.linalg.pinv(self.motions(b)).T
 
     def constraints(self) -> Constraints:
-        """Joints of the tree, then joint rows and limits that the coordinates report."""
+        """Constraints of the tree's joints, then the joint rows and limits that the coordinates report."""
         parts = [self._joint(b) for b in self.links if self.dofs[b + 1] - self.dofs[b] < 6]
         for reported, least in ((self.coordinates.bilateral(), -np.inf), (self.coordinates.limits(), 0.0)):
             if reported is not None and len(reported[1]):
@@ -120,13 +120,13 @@ class LinkBodies:
         return _joined(parts) if parts else empty(Constraints)
 
     def _joint(self, b: int) -> Constraints:
-        """All directions that are orthogonal to the joint's motions, at the link's origin."""
+        """The constraint of a joint: all directions orthogonal to its motions, at the link's origin."""
         rows = _complement(self.motions(b))
         bounds = np.tile((-np.inf, np.inf), (len(rows), 1))
         return self._constraint(b, self.parent[b], rows, np.zeros(len(rows)), bounds)
 
     def _row(self, row, error: float, least: float) -> Constraints:
-        """One reported row over the velocities of one or two links."""
+        """The constraint of one reported row on the velocities of one or two links."""
         dense, support = row.toarray()[0], self.coordinates.support
         loaded = sorted({int(support.dof_link[d]) for d in np.flatnonzero(dense)})
         jacobian = np.zeros((1, 12))
@@ -152,7 +152,7 @@ class LinkBodies:
         )
 
     def _constraint(self, b: int, p: int, rows: np.ndarray, errors: np.ndarray, bounds: np.ndarray) -> Constraints:
-        """Rows (r, 6) on the velocity of link b relative to link p, at the origin of b."""
+        """A constraint from rows (r, 6) on the velocity of link b relative to link p, at the origin of b."""
         jacobian = np.zeros((len(rows), 12))
         for row, place in zip(rows, jacobian, strict=True):
             place[6:] = _moved(row, self.kin.pos[b], self.centre[b])
@@ -163,20 +163,20 @@ class LinkBodies:
 
 
 def _at(motion: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """Spatial velocities (k, 6) taken at other points."""
+    """Move spatial velocities (k, 6) to other reference points."""
     result = motion.copy()
     result[:, :3] += np.cross(motion[:, 3:], new - old)
     return result
 
 
 def _moved(wrench: np.ndarray, old: np.ndarray, new: np.ndarray) -> np.ndarray:
-    """A spatial force (6,) taken at another point."""
+    """Move a spatial force (6,) to another reference point."""
     return np.concatenate([wrench[:3], wrench[3:] + np.cross(old - new, wrench[:3])])
 
 
 def _complement(motions: np.ndarray) -> np.ndarray:
-    """(6 − dofs, 6) orthonormal rows that are orthogonal to the motions; translations and rotations stay apart where
-    the motions keep them apart."""
+    """(6 − dofs, 6) orthonormal rows that are orthogonal to the motions; translations and rotations stay separate
+    if they are separate in the motions."""
     linear, angular = np.abs(motions[:, :3]).max(axis=1), np.abs(motions[:, 3:]).max(axis=1)
     if np.any((linear > DECOUPLED) & (angular > DECOUPLED)):
         return _null_space(motions)
@@ -188,14 +188,14 @@ def _complement(motions: np.ndarray) -> np.ndarray:
 
 
 def _null_space(vectors: np.ndarray) -> np.ndarray:
-    """Orthonormal rows orthogonal to independent ones; unit vectors where there is nothing to be orthogonal to."""
+    """Orthonormal rows orthogonal to the given independent ones; unit vectors if none are given."""
     if not len(vectors):
         return np.eye(vectors.shape[1])
     return np.linalg.svd(vectors)[2][len(vectors) :]
 
 
 def _joined(parts: list[Constraints]) -> Constraints:
-    """Neighbours between the same two bodies become one constraint."""
+    """Join consecutive constraints between the same two bodies."""
     rows = np.concatenate([part.rows for part in parts]).astype(np.int64)
     pairs = np.concatenate([part.pairs for part in parts])
     new = np.concatenate([[True], np.any(pairs[1:] != pairs[:-1], axis=1)])

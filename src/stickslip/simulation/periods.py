@@ -7,11 +7,11 @@ from math import ceil, floor, log10
 from stickslip.errors import expected, number
 
 TOLERANCE = 1e-6
-"""Relative: how far a period may be from a whole number of steps."""
+"""Largest relative deviation of a period from a whole number of steps."""
 
 
 def round_step(limit: float, longest: float = 1e-3) -> float:
-    """[s] the largest of 1, 2, 5 × 10ⁿ that is at most half the limit, and at most ``longest``."""
+    """The largest of 1, 2, 5 × 10ⁿ [s] that is at most half the limit, and at most ``longest``."""
     target = min(longest, 0.5 * limit) * (1 + 1e-9)
     decade = floor(log10(target))
     return max(step for digit in (1, 2, 5) if (step := float(f"{digit}e{decade}")) <= target)
@@ -23,14 +23,14 @@ def divides(dt: float, period: float) -> bool:
 
 
 def dividing_step(dt: float, period: float) -> float:
-    """[s] the longest step up to ``dt`` that divides a period, a round one if there is one: it is to be typed."""
+    """The longest step [s] up to ``dt`` that divides a period; a round number if possible, since users type it."""
     first = max(1, ceil(period / dt * (1 - TOLERANCE)))
     steps = [(n, float(f"{period / n:g}")) for n in range(first, first + 100)]
     return next((step for n, step in steps if abs(n * step - period) <= 1e-12 * period), period / first)
 
 
 def check_step(dt: float, control_dt: float) -> None:
-    """Refuse a time step [s] with which a scene's controller could not keep its own period [s]."""
+    """Raise an error if the period [s] of a scene's controller is not a multiple of the time step [s]."""
     dt = number("dt", dt, "a positive number of seconds", above=0.0)
     if not divides(dt, control_dt):
         wanted = f"a step that divides the scene's control step of {control_dt:g} s"
@@ -38,7 +38,7 @@ def check_step(dt: float, control_dt: float) -> None:
 
 
 def whole_steps(name: str, period: float | None, default: float, dt: float) -> int:
-    """A period [s] as a whole number of steps; the default is rounded to one."""
+    """A period [s] as a whole number of steps; a default period is rounded."""
     if period is None:
         return max(1, round(default / dt))
     period = number(name, period, "a positive number of seconds", above=0.0)

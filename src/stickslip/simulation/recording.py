@@ -1,4 +1,4 @@
-"""The recorder of a run, and the file that a divergence leaves behind."""
+"""The recorder of a run, and the file that is written after a divergence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make_recorder(sim: Simulation, path: str | Path | None, every_control: int) -> Recorder:
-    """To a file, or to memory; the controller is called every so many steps."""
+    """Make a recorder to a file or to memory; ``every_control`` is the number of steps between controller calls."""
     options = {
         "method": sim.method,
         "variant": sim.variant,
@@ -30,8 +30,8 @@ def make_recorder(sim: Simulation, path: str | Path | None, every_control: int) 
 
 
 def save_divergence(sim: Simulation, error: DivergedError, recorder: Recorder | None = None) -> DivergedError:
-    """The same error, after the last good state and the contact problem have gone to a file: that of the recorder,
-    or a temporary one."""
+    """Write the last good state and the present frame to the recorder's file, or to a temporary one; return the error
+    with the file's name."""
     if recorder is None or recorder.path is None:
         recorder = make_recorder(sim, Path(tempfile.mkdtemp(prefix="stickslip-")) / "diverged.h5", 1)
     recorder.save_last_good(sim.time, sim.state.q, sim.state.v)

@@ -1,4 +1,4 @@
-"""Snapshots: everything that the future of a simulation depends on."""
+"""Snapshots: the complete state of a simulation, to continue from exactly."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Everything that the future depends on: restoring it continues exactly as if never interrupted."""
+    """The complete state of a simulation. After restoring it, the run continues bit by bit as without interruption."""
 
     state: State
     steps: int
     inputs: Inputs
     memory: dict[str, np.ndarray]
-    """Of the contact law. After a divergence it is that of the failing step."""
+    """Memory of the contact law; after a divergence, that of the failing step."""
     random: Mapping[str, Any]
     controller: Any
-    """What the controller's ``get_state()`` gave, if it has one."""
+    """Result of the controller's ``get_state()``, if it has that method."""
     made_by: tuple[Any, ...]
-    """Method, variant, dt, the model's fingerprint and the method's options: it fits no other simulation. One that
-    was pickled by an earlier version may lack the options; they are not compared then."""
+    """Method, variant, dt, the model's fingerprint and the method's options, which must match when it is restored.
+    Snapshots pickled by an earlier version may lack the options; then these are not compared."""
 
 
 PARTS = ("method", "variant", "dt", "scene", "options")
-"""What ``made_by`` is made of."""
+"""Names of the entries of ``made_by`` in messages."""
 
 
 def _signature(sim: Simulation) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""A step stage by stage: the built-in functions, and those that users have put in their place."""
+"""A step run stage by stage, with the functions by which users have replaced built-in stages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def run_stage(sim: Simulation, name: str) -> None:
 
 
 def staged_step(sim: Simulation) -> int:
-    """One step; returns its status."""
+    """Take one step; returns its status."""
     if sim.stages.user is not None:
         sim.stages.user(sim)
     while sim.stages.whole:
@@ -34,8 +34,8 @@ def staged_step(sim: Simulation) -> int:
 
 
 def observe_stages(sim: Simulation) -> float:
-    """The stages up to the contact forces at the present state, with everything that they remember put back; returns
-    the contact springs' energy [J]."""
+    """Run the stages up to the contact forces at the present state and restore the memory of the contact law; returns
+    the energy of the contact springs [J]."""
     saved = {name: array.copy() for name, array in sim.stepper.memory().items()}
     random = sim.rng.bit_generator.state
     for name in sim.stepper.observing:

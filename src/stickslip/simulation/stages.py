@@ -1,4 +1,4 @@
-"""The stages of a step that users may replace, and what a controller is."""
+"""The stages of a step that users can replace, and the type of controllers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stickslip.errors import InputError, expected
 from stickslip.methods.base import Method, Stage
 
 Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
-"""``controller(t, q, v)`` returns the controls (nu,). One with a method ``bind(model)`` is told the model first."""
+"""``controller(t, q, v)`` returns the controls (nu,). A method ``bind(model)``, if any, is called first."""
 
 STAGES = ("user", "collision", "formulate", "solve", "integrate", "record")
 
@@ -29,7 +29,7 @@ class Stages:
 
     @property
     def whole(self) -> bool:
-        """Whether nothing between the user function and the recording is replaced: a compiled step in between."""
+        """Whether no stage but the user function is replaced, so that the step itself is compiled."""
         return all(getattr(self, name) is None for name in STAGES if name not in ("user", "record"))
 
     @property
@@ -45,7 +45,7 @@ def check_functions(stages: Stages) -> None:
 
 
 def check_replaceable(stages: Stages, stepper: Method, method: str) -> None:
-    """Refuse functions in place of stages that the method does inside its compiled step."""
+    """Raise an error for replaced stages that the method has only inside its compiled step."""
     for name in STAGES:
         if getattr(stages, name) is not None and name not in stepper.replaceable:
             possible = ", ".join(stage for stage in STAGES if stage in stepper.replaceable)

@@ -1,4 +1,4 @@
-"""Watching simulations and recordings in a browser."""
+"""The viewer: watch simulations and recordings in a browser."""
 
 from stickslip.viewer.app import Viewer
 from stickslip.viewer.open import view

@@ -1,7 +1,7 @@
 """Viewer: a scene that is simulated, or recordings that are replayed, in a browser.
 
-One thread owns everything that moves. Browsers only post what people do, so that any number of them may come, go and
-press buttons at once, and all see the same.
+One thread owns all state that changes. Browsers only post the actions of their users to it, so that any number of them
+can connect, and all show the same.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from contextlib import redirect_stdout
 from typing import Any
 
 from stickslip.errors import DivergedError, StickslipError
-from stickslip.viewer.actor import make_actors
-from stickslip.viewer.hands import Hands
+from stickslip.viewer.canvas import make_server
+from stickslip.viewer.interaction import Interaction
 from stickslip.viewer.live import Live, Settings
 from stickslip.viewer.panel import Panel
 from stickslip.viewer.plots import Track
 from stickslip.viewer.replay import Replay
 from stickslip.viewer.share import html
-from stickslip.viewer.stage import make_server
+from stickslip.viewer.shown_run import make_runs
+from stickslip.viewer.status import messages, status
 from stickslip.viewer.timeline import NOWHERE, Timeline
-from stickslip.viewer.words import messages, status
 
 PERIOD = 1 / 30
 """[s] between pictures."""
-WORDS, CHARTS, SETTLE = 0.2, 0.4, 0.25
-"""[s] between updates of words and of plots; how long settings must rest before they are tried."""
+TEXT, CHARTS, SETTLE = 0.2, 0.4, 0.25
+"""[s] between updates of text and of plots; time for which settings must not change before they are applied."""
 
 
 class Viewer(Timeline):
-    """``Viewer(live=…)`` or ``Viewer(replays=[…])``; ``url`` is where browsers find it."""
+    """``Viewer(live=…)`` or ``Viewer(replays=[…])``; ``url`` is the address of its page."""
 
     def __init__(
         self,
@@ -48,13 +48,13 @@ class Viewer(Timeline):
         super().__init__(live, list(replays))
         self.server, self._shadows = make_server(host, port, shadows), shadows
         self.url = f"http://{host}:{self.server.get_port()}"
-        self.actors = make_actors(self.server, [live] if live else self.replays)
+        self.runs = make_runs(self.server, [live] if live else self.replays)
         self._posted: queue.Queue[tuple[Callable, tuple]] = queue.Queue()
         self._closing = threading.Event()
         self._wanted: tuple[float, Settings] | None = None
-        self._due = dict.fromkeys(("words", "charts"), 0.0)
+        self._due = dict.fromkeys(("text", "charts"), 0.0)
         self.panel = Panel(self)
-        self.hands = Hands(self)
+        self.interaction = Interaction(self)
         if live is not None:
             self.panel.show_settings(live)
         self._thread = threading.Thread(target=self._run, name="stickslip viewer", daemon=True)
@@ -63,7 +63,7 @@ class Viewer(Timeline):
     # -- the loop ----------------------------------------------------------------------------------------------
 
     def post(self, do: Callable, *arguments: Any) -> None:
-        """Have the viewer's own thread do something soon; any thread may ask."""
+        """Have the viewer's own thread call ``do``; can be called from any thread."""
         self._posted.put((do, arguments))
 
     def _run(self) -> None:
@@ -74,17 +74,17 @@ class Viewer(Timeline):
                 self._tick(min(now - last, 0.25), now)
             except StickslipError as error:
                 self._stop_with(str(error))
-            except Exception as error:  # the viewer must outlive whatever a simulation or a file does
+            except Exception as error:  # no error of a simulation or a file may end the viewer
                 self._stop_with(f"{type(error).__name__}: {error}")
-            self._words(now)
+            self._update_panel(now)
             last = now
             self._closing.wait(max(0.002, PERIOD - (clock.perf_counter() - now)))
 
-    def _stop_with(self, words: str) -> None:
+    def _stop_with(self, message: str) -> None:
         self.playing = False
-        if words not in self.trouble:
-            print(f"viewer: {words}", file=sys.stderr)
-            self.trouble = [*self.trouble[-2:], words]
+        if message not in self.trouble:
+            print(f"viewer: {message}", file=sys.stderr)
+            self.trouble = [*self.trouble[-2:], message]
 
     def _tick(self, elapsed: float, now: float) -> None:
         while not self._posted.empty():
@@ -98,26 +98,26 @@ class Viewer(Timeline):
         self._draw()
 
     def forget(self) -> None:
-        self.actors[0].track = Track()
+        self.runs[0].track = Track()
 
     def _draw(self) -> None:
-        for actor in self.actors:
-            if actor.replay is not None:
-                actor.track.extend(actor.replay)
+        for run in self.runs:
+            if run.replay is not None:
+                run.track.extend(run.replay)
         shown = (self.cursor, -1 if self.live else sum(replay.frames for replay in self.replays))
         if shown == self._shown and not self.playing:
             return
         self._shown = shown
         with self.server.atomic():
-            for actor, moment in zip(self.actors, self._moments(), strict=True):
-                actor.show(moment)
+            for run, moment in zip(self.runs, self._moments(), strict=True):
+                run.show(moment)
                 if self.live is not None and self._history is None:
-                    actor.track.add(moment)
+                    run.track.add(moment)
 
-    # -- what people do ----------------------------------------------------------------------------------------
+    # -- user actions ----------------------------------------------------------------------------------------
 
     def want(self, settings: Settings) -> None:
-        """Other settings, as soon as nobody moves a slider any more."""
+        """Apply other settings once no slider has moved for ``SETTLE`` seconds."""
         self._wanted = (clock.perf_counter(), settings)
 
     def _change(self, settings: Settings) -> None:
@@ -133,22 +133,22 @@ class Viewer(Timeline):
         self.panel.show_settings(self.live)
 
     def show_options(self) -> None:
-        """What the panel says is to be drawn."""
+        """Show or hide things as chosen in the panel."""
         panel = self.panel
-        for k, actor in enumerate(self.actors):
+        for k, run in enumerate(self.runs):
             wanted = panel.ghosts[k].value if panel.ghosts else True
-            actor.figure.show_all(wanted, panel.collision.value)
-            overlay = actor.overlay
+            run.bodies.show_all(wanted, panel.collision.value)
+            overlay = run.overlay
             overlay.points, overlay.forces = panel.points.value and wanted, panel.forces.value and wanted
             overlay.cones, overlay.scale = panel.cones.value and wanted, panel.scale.value
         self._shown = NOWHERE
 
     def share(self, client: Any = None) -> bytes:
-        """One self-contained page of what there is; a browser that asks gets it as a download."""
+        """One self-contained page of the recordings or of the history; ``client`` gets it as a download."""
         replays = [self.live.history()] if self.live else self.replays
         page = html(replays, cones=self.panel.cones.value, shadows=self._shadows).encode()
         if client is not None:
-            client.send_file_download(f"{self.actors[0].label.replace('/', '-')}.html", page)
+            client.send_file_download(f"{self.runs[0].label.replace('/', '-')}.html", page)
         return page
 
     def save(self, path: str) -> None:
@@ -157,20 +157,20 @@ class Viewer(Timeline):
             self.live.history().log.save(path)
             self.trouble = [f"the recording is in {path}"]
 
-    # -- words and plots ---------------------------------------------------------------------------------------
+    # -- text and plots ---------------------------------------------------------------------------------------
 
-    def _words(self, now: float) -> None:
+    def _update_panel(self, now: float) -> None:
         self.panel.show_playing(self.playing)
-        if now >= self._due["words"]:
-            self._due["words"] = now + WORDS
+        if now >= self._due["text"]:
+            self._due["text"] = now + TEXT
             self.panel.say(status(self), messages(self))
             self.panel.show_time(self.start, self.end, self.cursor)
         if now >= self._due["charts"]:
             self._due["charts"] = now + CHARTS
-            self.panel.plots.show([actor.track for actor in self.actors], self.cursor)
+            self.panel.plots.show([run.track for run in self.runs], self.cursor)
 
     def wait(self) -> None:
-        """Until Ctrl-C, or until somebody closes the viewer."""
+        """Wait until Ctrl-C or until the viewer is closed."""
         try:
             while not self._closing.wait(0.2):
                 pass

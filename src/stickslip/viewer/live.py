@@ -1,7 +1,7 @@
-"""Live: a simulation that runs as it is watched, and its history as a recording in memory.
+"""Live: a simulation that runs while it is watched, with its history as a recording in memory.
 
-Method, time step, friction and stiffness can be changed while it runs: a new Simulation goes on from the present
-configuration and velocity. What cannot be done leaves everything as it was and says why.
+Method, time step, friction and stiffness can be changed while it runs: a new Simulation continues from the present
+configuration and velocity. A change that is not possible leaves everything as it was and gives a message.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from stickslip.viewer.pushes import Pushes
 from stickslip.viewer.replay import Replay
 
 PIECE = 2e-3
-"""[s] forces of the mouse are constant for so long."""
+"""[s] time for which forces of the mouse are constant."""
 LONGEST_HISTORY = 40_000
-"""Frames that are kept to scrub through; then the history begins anew."""
+"""Largest number of frames in the history; after that it begins again."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be changed while the simulation runs; None leaves the choice to the method or the scene."""
+    """Settings that can be changed while the simulation runs; None is the default of the method or the scene."""
 
     method: str
     dt: float | None = None
-    """[s]."""
+    """Time step [s]."""
     friction: float | None = None
     """μ of every contact."""
     stiffness: float | None = None
@@ -49,7 +49,7 @@ class Settings:
 
 
 class Live:
-    """One scene, simulated; ``notes`` are what the simulation warned of."""
+    """One simulated scene; ``notes`` are the warnings of the simulation."""
 
     def __init__(self, name: str, setup: Setup, settings: Settings) -> None:
         self.name, self.setup = name, setup
@@ -77,7 +77,7 @@ class Live:
         return sim
 
     def change(self, settings: Settings) -> None:
-        """Go on with other settings from here; raises what Simulation raises, and nothing has changed then."""
+        """Continue with other settings. If Simulation raises an error, so does this, and nothing changes."""
         before, every = self.sim, self._every
         controller = before.snapshot().controller
         try:
@@ -107,16 +107,16 @@ class Live:
 
     @property
     def time(self) -> float:
-        """[s]."""
+        """Present simulated time [s]."""
         return self.sim.time
 
     @property
     def start(self) -> float:
-        """[s] where the history begins."""
+        """Time at which the history begins [s]."""
         return self._start
 
     def contact_material(self) -> tuple[float, float]:
-        """(μ, K [N/m]) of the first pair of shapes that can touch."""
+        """(μ, K [N/m]) of the first pair of shapes that can collide."""
         for a, b in combinations(self.sim.model.shapes, 2):
             if a.link != b.link and (a.group & b.mask or b.group & a.mask):
                 pair = combine(a.material, b.material)
@@ -126,7 +126,7 @@ class Live:
     # -- running -----------------------------------------------------------------------------------------------
 
     def advance(self, seconds: float, budget: float) -> float:
-        """Simulate so many seconds, but stop where ``budget`` [s] of computing is spent; returns the seconds done."""
+        """Simulate some seconds, but stop after ``budget`` [s] of computing; returns the simulated seconds."""
         sim, begin, started = self.sim, self.sim.steps, clock.perf_counter()
         end = begin + max(1, round(seconds / sim.dt))
         with self._noting():
@@ -138,7 +138,7 @@ class Live:
         return (sim.steps - begin) * sim.dt
 
     def _go(self, end: int) -> None:
-        """To a step's number: the controller at its instants, the mouse's forces in pieces."""
+        """Simulate up to a step number, with controller calls at their instants and mouse forces in pieces."""
         sim = self.sim
         while sim.steps < end:
             if sim.controller is not None and sim.steps % self._every == 0:
@@ -153,14 +153,14 @@ class Live:
             sim.step(stop - sim.steps)
 
     def _apply(self) -> None:
-        """The forces of the moment in the place of the last ones; others on the same links stay."""
+        """Replace the last forces of the mouse by the present ones; other forces on the same links stay."""
         pose = self.sim.dynamics.poses(self.sim.state.q)
         self.sim.inputs.wrench[:] -= self._added
         self._added = self.pushes.wrench(pose, self.sim.time)
         self.sim.inputs.wrench[:] += self._added
 
     def _with_pushes(self, sim: Simulation) -> None:
-        """The scene's own user stage, and our forces after it, whatever it does to the same links."""
+        """A user stage that runs the scene's own one and then adds our forces."""
         sim.inputs.wrench[:] -= self._added
         assert self.setup.user is not None
         self.setup.user(sim)
@@ -168,12 +168,12 @@ class Live:
         sim.inputs.wrench[:] += self._added
 
     def step(self) -> None:
-        """One time step."""
+        """Simulate one time step."""
         with self._noting():
             self._go(self.sim.steps + 1)
 
     def reset(self) -> None:
-        """Back to the scene's start."""
+        """Return to the initial state of the scene."""
         self.pushes.clear()
         self.sim.reset()
         self._added[:] = 0.0
@@ -183,7 +183,7 @@ class Live:
         self._begin()
 
     def go_back(self, time: float) -> None:
-        """Go on from a moment of the history; what came after it is forgotten."""
+        """Continue from a moment of the history; what came after it is discarded."""
         history = self.history()
         (q, v), at = history.state(time), float(history.log.time[history.frame_at(time)])
         self.pushes.clear()
@@ -206,7 +206,7 @@ class Live:
         self.moment()
 
     def moment(self) -> Moment:
-        """The present, which is also added to the history."""
+        """The present moment, which is also added to the history."""
         sim = self.sim
         with self._noting():
             contact_energy = sim.observe()
@@ -223,12 +223,12 @@ class Live:
         return Moment(sim.time, frame["pose"], copies, energy)
 
     def history(self) -> Replay:
-        """Everything since the start, to scrub through, share or save."""
+        """The recording since the start, to scrub through, share or save."""
         return Replay(self._recorder.log(), f"{self.sim.method}/{self.sim.variant}")
 
 
 def with_materials(model: Model, friction: float | None, stiffness: float | None) -> Model:
-    """The same model, every contact with these; each surface gets twice K, since two of them are springs in series."""
+    """The model with this material in every contact. Each surface gets 2·K, since surfaces are springs in series."""
     if model.spec is None or (friction is None and stiffness is None):
         return model
     spec = model.spec.copy()

@@ -1,4 +1,4 @@
-"""Moment: what the viewer shows of one instant, wherever it comes from."""
+"""Moment: the data that the viewer shows of one instant, from a simulation or a recording."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class Moment(NamedTuple):
     time: float
     """[s]."""
     pose: np.ndarray
-    """(nl, 7) of the links: position [m], quaternion (w, x, y, z)."""
+    """(nl, 7) poses of the links: position [m], quaternion (w, x, y, z)."""
     contacts: Contacts
     energy: np.ndarray
-    """(4,) by ``ENERGIES`` [J]."""
+    """(4,) energies in the order of ``ENERGIES`` [J]."""
 
     @property
     def normal_force(self) -> float:
-        """Sum over the contacts [N]."""
+        """Sum of the normal forces of all contacts [N]."""
         return float(self.contacts.force[:, 0].sum())
 
 
@@ -33,11 +33,11 @@ def world_force(contacts: Contacts) -> np.ndarray:
 
 
 def between(first: np.ndarray, second: np.ndarray, share: float) -> np.ndarray:
-    """(nl, 7) poses on the way from one to the other."""
+    """(nl, 7) poses interpolated from ``first`` (share 0) to ``second`` (share 1)."""
     if share <= 0.0:
         return first
     pose = (1.0 - share) * first + share * second
-    opposite = np.sum(first[:, 3:] * second[:, 3:], axis=1) < 0.0  # q and −q are the same turn
+    opposite = np.sum(first[:, 3:] * second[:, 3:], axis=1) < 0.0  # q and −q are the same rotation
     pose[opposite, 3:] = (1.0 - share) * first[opposite, 3:] - share * second[opposite, 3:]
     pose[:, 3:] /= np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)
     return pose

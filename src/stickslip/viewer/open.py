@@ -1,4 +1,4 @@
-"""``ss.view``: from a scene, a log or files to a viewer."""
+"""``ss.view``: open a viewer for a scene, a log or files."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def view(
     >>> ss.view(log)
     >>> ss.view(["expo.h5", "coulomb.h5"])  # ghosts: both at once, synchronised
 
-    ``method`` and ``dt`` [s] are for scenes. The page is at ``http://host:port`` (the next free port, where that is
-    taken) and opens by itself with ``browser``; without ``shadows`` it is quicker on a machine without a graphics card.
-    ``block`` waits until Ctrl-C; without it the viewer that is returned runs until ``close()``. Further keywords are
-    those of ``Scene.load``, for model files.
+    ``method`` and ``dt`` [s] are for scenes. The page is at ``http://host:port``, or at the next free port, and
+    ``browser`` opens it. Without ``shadows`` it is faster on a machine without a graphics card. ``block`` waits until
+    Ctrl-C; otherwise the returned viewer runs until ``close()``. For model files, further keywords are those of
+    ``Scene.load``.
     """
     viewer = make_viewer(what, method=method, dt=dt, host=host, port=port, shadows=shadows, **load_options)
     print(f"stickslip view: {viewer.url} (Ctrl-C ends it)")
@@ -72,7 +72,7 @@ def make_viewer(
 
 
 def open_recordings(what: Any) -> list[Replay] | None:
-    """None where it is something to simulate."""
+    """The recordings, or None if ``what`` is something to simulate."""
     if isinstance(what, Log):
         return [Replay(what)]
     if _is_recording(what):
@@ -89,7 +89,7 @@ def _is_recording(what: Any) -> bool:
 
 
 def labelled(replays: list[Replay]) -> list[Replay]:
-    """Where methods are the same, file names and numbers tell recordings apart."""
+    """Label recordings by method, and by file name or number where methods are equal."""
     methods = [replay.method for replay in replays]
     for k, replay in enumerate(replays):
         if methods.count(replay.method) > 1:

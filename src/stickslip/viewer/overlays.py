@@ -1,7 +1,7 @@
 """Contacts drawn over the bodies: points, forces, and friction cones.
 
 A cone's tip is the contact point, its axis the normal, its height the normal force and its radius μ times that, in the
-same scale as the force arrow: the arrow ends in the cone's base, and on its rim where the contact slides.
+same scale as the force arrow. The arrow ends in the base of the cone, and on its rim if the contact slides.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from stickslip.record import Contacts
-from stickslip.viewer.figure import linear
-from stickslip.viewer.geometry import cone, from_z, sphere
+from stickslip.viewer.body_meshes import linear
 from stickslip.viewer.moment import world_force
+from stickslip.viewer.triangulation import cone, from_z, sphere
 
 POINTS, FORCES = (205, 45, 60), (224, 62, 40)
 STICKS, SLIDES = (40, 160, 140), (240, 160, 30)
 RIM = 0.999
-"""Of μ·f_n; a larger tangential force counts as sliding."""
+"""Fraction of μ·f_n above which a contact counts as sliding."""
 
 
 class Overlay:
-    """The contacts of one figure; ``size`` [m] is that of the scene, ``force`` [N] what is drawn almost as long."""
+    """The contacts of one run. ``size`` [m] is that of the scene; ``force`` [N] is drawn 0.9 times as long."""
 
     def __init__(
         self, server: Any, root: str, size: float, force: float, colour: tuple[int, int, int] | None = None
@@ -31,9 +31,9 @@ class Overlay:
         self._colour = colour
         self.metres_per_newton = 0.9 * size / max(force, 1e-9)
         self.scale = 1.0
-        """Of arrows and cones, chosen in the panel."""
+        """Scale of arrows and cones, chosen in the panel."""
         self.points, self.forces, self.cones = True, True, False
-        """What is drawn."""
+        """Whether points, forces and cones are drawn."""
         self._room = 0
         self._arrows = server.scene.add_arrows(
             f"{root}/forces",
@@ -47,7 +47,7 @@ class Overlay:
         self._make_room(8)
 
     def _make_room(self, n: int) -> None:
-        """Instances cannot be added to a node one by one: there are more than needed, the others without size."""
+        """Make nodes with at least n instances, because none can be added later; unused ones have size zero."""
         self._room = max(n, 2 * self._room)
         none = np.zeros((self._room, 3))
         still = np.tile([1.0, 0.0, 0.0, 0.0], (self._room, 1))

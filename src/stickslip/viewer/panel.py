@@ -1,4 +1,4 @@
-"""The panel: every control, and what is said in words. It changes nothing by itself: it posts to the viewer."""
+"""The panel: all controls, the status and messages. It changes nothing itself but posts to the viewer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from math import log10
 from typing import TYPE_CHECKING, Any
 
 from stickslip.methods.registry import methods
-from stickslip.viewer.hands import DIRECTIONS
+from stickslip.viewer.interaction import DIRECTIONS
 from stickslip.viewer.live import Live, Settings
 from stickslip.viewer.plots import Plots
 
@@ -18,11 +18,11 @@ SPEEDS = {"1/100": 0.01, "1/20": 0.05, "1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1"
 STEPS = ("1e-5", "2e-5", "5e-5", "1e-4", "2e-4", "5e-4", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05")
 AUTOMATIC = "automatic"
 LONGEST = 320
-"""Characters of a message."""
+"""Largest number of characters of a message."""
 
 
 class Panel:
-    """Values that a program sets come without a client: only those of people are posted."""
+    """The controls. Only changes by users are posted; those by the program have no client."""
 
     def __init__(self, viewer: Viewer) -> None:
         self._viewer = viewer
@@ -45,7 +45,7 @@ class Panel:
         with tabs.add_tab("Show"):
             self._show_tab()
         with tabs.add_tab("Plots"):
-            self.plots = Plots(gui, [a.label for a in viewer.actors], [a.colour for a in viewer.actors])
+            self.plots = Plots(gui, [a.label for a in viewer.runs], [a.colour for a in viewer.runs])
         if viewer.live is not None:
             with tabs.add_tab("Push"):
                 self._push_tab(viewer.live)
@@ -107,7 +107,7 @@ class Panel:
         return Settings(self.method.value, dt, self._chosen["friction"], self._chosen["stiffness"])
 
     def show_settings(self, live: Live) -> None:
-        """What is in force, which after a refusal is not what was asked for."""
+        """Show the settings of the simulation, which after an error are not those that were chosen."""
         settings = live.settings
         self.method.value = settings.method
         self.dt.value = AUTOMATIC if settings.dt is None else f"{settings.dt:g}"
@@ -130,11 +130,11 @@ class Panel:
         for handle in (self.points, self.forces, self.cones, self.scale, self.collision):
             self._on_people(handle, lambda _: viewer.show_options())
         self.ghosts: list[Any] = []
-        if len(viewer.actors) > 1:
-            for actor in viewer.actors:
-                r, g, b = actor.colour
+        if len(viewer.runs) > 1:
+            for run in viewer.runs:
+                r, g, b = run.colour
                 gui.add_html(f'<div style="height:4px;margin:2px 8px;background:rgb({r},{g},{b})"></div>')
-                box = gui.add_checkbox(actor.label, True)
+                box = gui.add_checkbox(run.label, True)
                 self._on_people(box, lambda _: viewer.show_options())
                 self.ghosts.append(box)
 
@@ -143,7 +143,7 @@ class Panel:
         gui.add_markdown("Click a body to choose it; **shift + drag** pulls it with the mouse.")
         names = live.sim.model.link_names
         self.body = gui.add_dropdown("Body", tuple(names[1:]) or ("none",))
-        self._on_people(self.body, lambda _: viewer.hands.select(self.chosen_link()))
+        self._on_people(self.body, lambda _: viewer.interaction.select(self.chosen_link()))
         weight = live.pushes.weight
         self.push_force = gui.add_number(
             "Force [N]", round(0.25 * weight, 3), min=0.0, step=round(0.05 * weight, 3) or 0.1
@@ -151,7 +151,7 @@ class Panel:
         self.push_time = gui.add_number("Seconds", 0.1, min=0.001, max=10.0, step=0.05)
         self.push_direction = gui.add_dropdown("Direction", tuple(DIRECTIONS))
         self.clicks = gui.add_checkbox("A click pushes along the view", False)
-        gui.add_button("Push", icon="arrow-right").on_click(lambda _: viewer.post(viewer.hands.push))
+        gui.add_button("Push", icon="arrow-right").on_click(lambda _: viewer.post(viewer.interaction.push))
 
     def chosen_link(self) -> int:
         assert self._viewer.live is not None
@@ -166,7 +166,7 @@ class Panel:
             self.file = gui.add_text("Recording", f"{viewer.live.name}.h5")
             gui.add_button("Save recording").on_click(lambda _: viewer.post(viewer.save, self.file.value))
 
-    # -- words -------------------------------------------------------------------------------------------------
+    # -- status -------------------------------------------------------------------------------------------------
 
     def say(self, status: str, messages: Sequence[str]) -> None:
         self._put(self.status, status)
@@ -197,5 +197,5 @@ class Panel:
 
 
 def shortened(text: str) -> str:
-    """The beginning, where a message is longer than the panel bears; all of it is on the terminal."""
+    """The beginning of a long message; the terminal shows all of it."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()} …"

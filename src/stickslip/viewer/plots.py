@@ -1,4 +1,4 @@
-"""Plots that follow the cursor: energies and contact forces over time, of one run or of several in their colours."""
+"""Plots that follow the cursor: energies and contact forces over time, of one run or of several."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from stickslip.viewer.moment import Moment
 from stickslip.viewer.replay import Replay
 
 BLOCK = 4096
-"""Frames that are read at a time, so that the viewer goes on meanwhile."""
+"""Number of frames that are read at once, so that the viewer stays responsive."""
 AGAIN = 1.5
-"""[s] after which charts are sent again: one in a tab that was just opened finds its width only then."""
+"""[s] after which charts are sent again, because a chart in a newly opened tab has no width at first."""
 POINTS = 400
-"""Along the time axis."""
+"""Number of points along the time axis."""
 CURSOR = "#d33"
 SPIKE = (-1.0, 2.0, -1.0)
-"""The cursor's line, on a scale of its own from 0 to 1: what lies outside is cut off."""
+"""The line of the cursor on its own scale from 0 to 1, outside which it is cut off."""
 ENERGY_COLOURS = {"kinetic": "#2a78b5", "gravity": "#6a9f3b", "springs": "#b07aa1", "total": "#222222"}
 FORCE_COLOUR = "#c8443c"
 WINDOWS = {"everything": None, "last 10 s": 10.0, "last 2 s": 2.0}
-"""What the time axis shows [s]."""
+"""Choices for the length of the time axis [s]."""
 
 
 class Track:
@@ -46,7 +46,7 @@ class Track:
         self._append(np.array([[moment.time, *moment.energy, moment.normal_force]]))
 
     def extend(self, replay: Replay) -> bool:
-        """Read one block more; whether there are others."""
+        """Read one more block; return whether there are others."""
         log, first = replay.log, self.size
         stop = min(replay.frames, first + BLOCK)
         if stop <= first or self._broken:
@@ -62,7 +62,7 @@ class Track:
                 np.bincount(frame, weights=force, minlength=stop - first),
             ]
         except (OSError, RuntimeError, ValueError) as error:
-            self._broken = True  # said once
+            self._broken = True  # report it only once
             raise RecordingError(f"cannot read {log.path!r}: {' '.join(str(error).split())}") from error
         self._append(np.stack(columns, axis=1))
         return stop < replay.frames
@@ -77,8 +77,8 @@ class Track:
         self.size = need
 
     def sample(self, grid: np.ndarray) -> np.ndarray:
-        """(len(grid), 5) energies and force at these times; a run that has ended stays as it is. What a method does not
-        know is 0: charts cannot bear NaN."""
+        """(len(grid), 5) energies and force at these times; a run that has ended keeps its last values. Values that a
+        method does not provide are 0, because charts cannot show NaN."""
         if not self.size:
             return np.zeros((len(grid), 5))
         columns = np.nan_to_num(self._rows[: self.size, 1:]).T
@@ -101,7 +101,7 @@ class Plots:
         self.window = gui.add_dropdown("Time axis", tuple(WINDOWS), initial_value="everything")
 
     def show(self, tracks: Sequence[Track], cursor: float) -> None:
-        """The cursor is a vertical line; the axis ends at the cursor where a window is chosen."""
+        """Draw the curves and the cursor; if a window is chosen, the time axis ends at the cursor."""
         drawn = (cursor, self.window.value, int(monotonic() / AGAIN), *((id(track), track.size) for track in tracks))
         if drawn == self._drawn:
             return

@@ -1,4 +1,4 @@
-"""Pushes: forces from outside, by the panel, a click, or a drag of the mouse."""
+"""Pushes: external forces by the panel, a click, or a drag of the mouse."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickslip.model.model import Model
-from stickslip.viewer.geometry import turned
+from stickslip.viewer.triangulation import turned
 
 PULL_RATE = 12.0
-"""[rad/s] of the spring between a grabbed point and the mouse, were the whole scene's mass on it."""
+"""[rad/s] natural frequency of the spring between a grabbed point and the mouse, with the mass of the whole scene."""
 STRONGEST = 20.0
-"""Weights of the scene that the mouse may pull with."""
+"""Largest force of the mouse, in weights of the scene."""
 
 
 @dataclass
@@ -27,29 +27,29 @@ class Push:
 
 @dataclass
 class Pull:
-    """A spring and damper from a point of a link, (3,) in its frame [m], to where the mouse is, (3,) [m]."""
+    """A spring and damper from a point of a link, (3,) in its frame [m], to the position of the mouse, (3,) [m]."""
 
     link: int
     grip: np.ndarray
     target: np.ndarray
     last: np.ndarray | None = None
-    """(3,) where the point was when last looked at, and the time [s]."""
+    """(3,) last position of the point, and its time [s]."""
     last_time: float = 0.0
 
 
 class Pushes:
-    """What acts on a simulation from outside, as wrenches at the links' origins."""
+    """External forces on a simulation, as wrenches at the origins of the links."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
         self.mass = max(float(model.inertia.mass.sum()), 1e-9)
-        """[kg]."""
+        """Mass of the scene [kg]."""
         self._pushes: list[Push] = []
         self._pull: Pull | None = None
 
     @property
     def weight(self) -> float:
-        """[N]; without gravity, what a standard one would make it."""
+        """Weight of the scene [N]; without gravity, the weight at standard gravity."""
         return self.mass * (float(np.linalg.norm(self._model.inertia.gravity)) or 9.81)
 
     @property
@@ -57,7 +57,7 @@ class Pushes:
         return bool(self._pushes) or self._pull is not None
 
     def add(self, link: int, force: np.ndarray, until: float, pose: np.ndarray, through: np.ndarray | None) -> None:
-        """A force on a line ``through`` a point (3,) [m]; None: through the link's centre of mass."""
+        """Add a force on a line ``through`` a point (3,) [m], by default the link's centre of mass."""
         if through is None:
             arm = turned(pose[None, link, 3:], self._model.inertia.com[None, link])[0]
         else:
@@ -79,7 +79,7 @@ class Pushes:
         self._pushes, self._pull = [], None
 
     def wrench(self, pose: np.ndarray, time: float) -> np.ndarray:
-        """(nl, 6) now; pushes that are over are forgotten."""
+        """(nl, 6) present wrenches; pushes that have ended are removed."""
         total = np.zeros((len(pose), 6))
         self._pushes = [push for push in self._pushes if time < push.until - 1e-12]
         for push in self._pushes:

@@ -1,4 +1,4 @@
-"""Replay: a recording as moments, read frame by frame; one that is still being written is followed."""
+"""Replay: reads a recording moment by moment, and follows one that is still being written."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stickslip.record.layout import CONTACT, START, flat
 from stickslip.viewer.moment import Moment, between
 
 FORCE_SAMPLES = 24
-"""Frames looked at for a typical force."""
+"""Number of frames from which a typical force is found."""
 
 
 class Replay:
-    """Of the frames only times are kept in memory; poses and contacts are read as they are shown."""
+    """A recording to show. Only the times are kept in memory; poses and contacts are read when they are shown."""
 
     def __init__(self, log: Log, label: str = "") -> None:
         self.log = log
@@ -32,7 +32,7 @@ class Replay:
 
     @property
     def method(self) -> str:
-        """Method and law, as the recording says."""
+        """Method and variant of the recording."""
         options = self.log.options
         name, variant = options.get("method", "?"), options.get("variant", options.get("law"))
         return f"{name}/{variant}" if variant else str(name)
@@ -43,12 +43,12 @@ class Replay:
 
     @property
     def start(self) -> float:
-        """[s]."""
+        """Time of the first frame [s]."""
         return float(self._times[0])
 
     @property
     def end(self) -> float:
-        """[s]."""
+        """Time of the last frame [s]."""
         return float(self._times[-1])
 
     @property
@@ -60,7 +60,7 @@ class Replay:
         return len(self._times)
 
     def refresh(self) -> bool:
-        """Look for frames that a living writer has added, and for how it ended; whether anything is new."""
+        """Look for new frames and for the outcome; return whether anything is new."""
         if not self.running:
             return False
         before = self.frames
@@ -69,15 +69,15 @@ class Replay:
         return self.frames != before or not self.running
 
     def frame_at(self, time: float) -> int:
-        """The last frame that is not later; the first, if all are."""
+        """The last frame that is not later, or the first one if all are."""
         return int(np.clip(np.searchsorted(self._times, time + 1e-9, side="right") - 1, 0, self.frames - 1))
 
     def next_time(self, time: float) -> float:
-        """[s] of the frame after."""
+        """Time of the next frame [s]."""
         return float(self._times[min(self.frame_at(time) + 1, self.frames - 1)])
 
     def moment(self, time: float) -> Moment:
-        """Poses are interpolated; contacts and energies are those of the frame before."""
+        """The moment at this time: poses are interpolated, contacts and energies are those of the frame before."""
         k = self.frame_at(time)
         time = float(np.clip(time, self.start, self.end))
         try:
@@ -106,7 +106,7 @@ class Replay:
         return self.log.dataset("q")[k], self.log.dataset("v")[k]
 
     def typical_force(self) -> float:
-        """[N] median of the total normal force where there is any; what force arrows are scaled by."""
+        """Median of the total normal force over frames with contact [N]; it scales the force arrows."""
         found = []
         for k in np.unique(np.linspace(0, self.frames - 1, FORCE_SAMPLES).astype(int)):
             total = float(self.contacts(int(k)).force[:, 0].sum())

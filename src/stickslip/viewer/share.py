@@ -1,7 +1,7 @@
-"""Sharing: recordings as one page that plays in any browser, offline.
+"""Share recordings as one HTML page that plays offline in any browser.
 
-The page is viser's client with the scene and its motion inside. A stage of its own is played through and written down,
-so that nobody who watches meanwhile sees it.
+The page contains viser's client, the scene and its motion. It is made by playing the recordings on a separate server,
+so that open viewers are not disturbed.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from contextlib import redirect_stdout
 
 import numpy as np
 
-from stickslip.viewer.actor import make_actors
+from stickslip.viewer.canvas import make_server
 from stickslip.viewer.replay import Replay
-from stickslip.viewer.stage import make_server
+from stickslip.viewer.shown_run import make_runs
 
 RATE = 30.0
-"""Frames a second."""
+"""Frames per second."""
 MOST = 1800
-"""Frames of a page; a longer recording has fewer a second."""
+"""Largest number of frames of a page; a longer recording has fewer per second."""
 
 
 def html(replays: Sequence[Replay], *, cones: bool = False, shadows: bool = True) -> str:
-    """The page."""
+    """The text of the page."""
     server = make_server("127.0.0.1", _free_port(), shadows)
     try:
         start, end = min(r.start for r in replays), max(r.end for r in replays)
-        actors = make_actors(server, replays)
-        for actor in actors:
-            actor.overlay.cones = cones
+        runs = make_runs(server, replays)
+        for run in runs:
+            run.overlay.cones = cones
         serializer = server.get_scene_serializer()
         frames = int(np.clip(round((end - start) * RATE) + 1, 2, MOST))
         step = (end - start) / (frames - 1)
         for k in range(frames):
-            for actor, replay in zip(actors, replays, strict=True):
-                actor.show(replay.moment(start + k * step))
+            for run, replay in zip(runs, replays, strict=True):
+                run.show(replay.moment(start + k * step))
             serializer.insert_sleep(max(step, 1e-3))
         return serializer.as_html()
     finally:

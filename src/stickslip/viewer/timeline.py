@@ -1,5 +1,4 @@
-"""Timeline: what is shown when. A simulation ends at its present and remembers its past; recordings end where they do,
-or go on where they are still being written."""
+"""Timeline: plays, pauses and scrubs a simulation with its history, or recordings, which may still be growing."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from stickslip.viewer.moment import Moment
 from stickslip.viewer.replay import Replay
 
 FOLLOW = 0.5
-"""[s] between looks at files that are being written."""
+"""[s] between checks of files that are being written."""
 NOWHERE = (np.nan, -1)
 
 
@@ -22,24 +21,24 @@ class Timeline:
         self.playing, self.speed = False, 1.0
         self.cursor = self.start
         self.factor = 0.0
-        """Simulated over real seconds."""
+        """Simulated seconds per real second."""
         self.trouble: list[str] = []
-        """What went wrong, in words; shown in the panel."""
+        """Messages on what went wrong, shown in the panel."""
         self._history: Replay | None = None
         self._next_look = 0.0
         self._shown = NOWHERE
 
     def forget(self) -> None:
-        """Curves of a past that is no more."""
+        """Called when the history is discarded, to clear its curves."""
 
     @property
     def start(self) -> float:
-        """[s]."""
+        """First time that can be shown [s]."""
         return self.live.start if self.live else min(replay.start for replay in self.replays)
 
     @property
     def end(self) -> float:
-        """[s]."""
+        """Last time that can be shown [s]."""
         return self.live.time if self.live else max(replay.end for replay in self.replays)
 
     @property
@@ -49,11 +48,11 @@ class Timeline:
 
     @property
     def looks_back(self) -> bool:
-        """Whether a moment of a simulation's past is shown."""
+        """Whether a past moment of a simulation is shown."""
         return self._history is not None and self.live is not None and self.cursor < self.live.time - 1e-12
 
     def toggle(self) -> None:
-        """Play or pause; a recording that has ended begins again, a simulation goes on where it stopped."""
+        """Play or pause. A recording at its end begins again; a simulation continues."""
         self.playing = not self.playing
         if self.playing:
             self.trouble = []
@@ -61,7 +60,7 @@ class Timeline:
                 self.cursor = self.start
 
     def step(self) -> None:
-        """One time step of a simulation, one frame of a recording."""
+        """Advance by one time step of a simulation or one frame of a recording."""
         self.playing = False
         if self.live is None:
             self.cursor = min(replay.next_time(self.cursor) for replay in self.replays)
@@ -74,7 +73,7 @@ class Timeline:
         self.cursor = self.live.time
 
     def restart(self) -> None:
-        """To the beginning; a simulation starts anew."""
+        """Go to the beginning; a simulation starts again."""
         self.playing, self.trouble = False, []
         if self.live is not None:
             self.live.reset()
@@ -83,7 +82,7 @@ class Timeline:
         self.cursor, self._shown = self.start, NOWHERE
 
     def to_end(self) -> None:
-        """To the present, or to the last frame."""
+        """Go to the present or to the last frame."""
         self._history, self.cursor = None, self.end
 
     def scrub(self, time: float) -> None:
@@ -94,7 +93,7 @@ class Timeline:
         self.cursor = float(np.clip(time, self.start, self.end))
 
     def go_back(self) -> None:
-        """Have the simulation go on from the moment that is shown."""
+        """Continue the simulation from the moment that is shown."""
         if self.live is not None and self._history is not None:
             self.live.go_back(self.cursor)
             self._history = None
@@ -105,7 +104,7 @@ class Timeline:
         self.speed = speed
 
     def _follow(self, now: float) -> None:
-        """What the writers of recordings have added since."""
+        """Read what has been added to recordings that are being written."""
         if now < self._next_look:
             return
         self._next_look = now + FOLLOW
@@ -116,7 +115,7 @@ class Timeline:
             self.cursor = max(self.cursor, self.end - 2 * FOLLOW * self.speed)
 
     def _play(self, elapsed: float, budget: float) -> None:
-        """Go on by real seconds; a simulation may compute for ``budget`` [s]."""
+        """Advance by ``elapsed`` real seconds; a simulation may compute for ``budget`` [s]."""
         if self.live is not None:
             self._history = None
             try:

@@ -1,5 +1,5 @@
-"""Motions for the bundled robots: each is a function of a model that returns a controller; the trot and the jump also
-return the state to start in."""
+"""Motions for the bundled robots. Each is a function of a model that returns a controller; the trot and the jump also
+return the initial state."""
 
 from stickslip.control.references.jump import jump
 from stickslip.control.references.squat import squat

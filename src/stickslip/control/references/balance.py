@@ -1,14 +1,14 @@
-"""Where the centre of mass must go while the robot stands on two feet.
+"""Motion of the centre of mass that keeps the robot balanced while it stands on two feet.
 
 Two feet can turn the robot about every axis but the line through them, so the moment of gravity and inertia about that
 line must vanish at every instant on two feet,
 
     r = e·[L̇ + (c − p)×m(c̈ − g)] = 0    (e along the line, p on it, L the angular momentum about c),
 
-and the centre of mass cannot be led at will. To a given course a horizontal deviation δ(t) is added, a quintic spline
-that is zero at both ends, with the smallest ∫ |δ|²/DEVIATION² + |δ⃛|²/JERK² among those with r = 0. By Newton's method
-on the whole robot, with ∂r = e·(δ×F) + m·e·((c − p)×δ̈), F the contact force; what is left out (L̇ changes a little) is
-why it takes three or four iterations.
+which restricts the motion of the centre of mass. To a given course a horizontal deviation δ(t) is added, a quintic
+spline that is zero at both ends and minimises ∫ |δ|²/DEVIATION² + |δ⃛|²/JERK² subject to r = 0. It is found by Newton's
+method on the whole robot with ∂r = e·(δ×F) + m·e·((c − p)×δ̈), where F is the contact force. The small change of L̇ is
+left out, so that three or four iterations are needed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from stickslip.control.references.whole_body import Course, Legged, Motion
 from stickslip.errors import InputError
 
 DEVIATION = 0.02
-"""[m]."""
+"""[m] deviation that costs one unit."""
 JERK = 20.0
-"""[m/s³]."""
+"""[m/s³] jerk that costs one unit."""
 TOLERANCE = 1e-3
-"""[N m] of moment about the line."""
+"""[N m] largest moment about the line."""
 ITERATIONS = 10
 
 
@@ -44,10 +44,10 @@ def balance(
     robot: Legged, time: np.ndarray, stance: np.ndarray, com: Course, feet: Course, start: np.ndarray
 ) -> tuple[Course, Motion]:
     """The course that the centre of mass can take near ``com``, and the motion of the robot with it."""
-    from scipy.interpolate import BSpline  # slow to import: not for those who plan nothing
+    from scipy.interpolate import BSpline  # slow to import, so only when needed
 
     knots = np.concatenate([np.repeat(time[0], 5), time, np.repeat(time[-1], 5)])
-    free = slice(3, -3)  # the other coefficients are zero: no deviation, velocity or acceleration at the ends
+    free = slice(3, -3)  # the others are zero, so that the deviation starts and ends at rest
     spline = BSpline(knots, np.eye(len(knots) - 6), 5)
     D = [spline(time, nu=order)[:, free] for order in range(4)]
     m = D[0].shape[1]

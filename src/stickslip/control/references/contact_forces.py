@@ -2,8 +2,8 @@
 
     M·a + b = Sᵀ·u + Σ Jᵢᵀ·fᵢ,    fᵢ in the friction cone of foot i
 
-The floating base has no motor, so its six rows fix the forces; where the feet can push in more ways than six, the
-weighted sum of squares is smallest. fᵢ = G·λᵢ with λᵢ ≥ 0 on the four edges of a pyramid inside the cone makes this a
+The floating base has no motor, so its six rows determine the forces; where they leave a choice, the weighted sum of
+squares is minimised. fᵢ = G·λᵢ with λᵢ ≥ 0 on the four edges of a pyramid inside the cone makes this a
 non-negative least-squares problem (Lawson and Hanson, 1974): at most 6 + 16 rows and 16 unknowns for four feet.
 """
 
@@ -16,18 +16,18 @@ import numpy as np
 from stickslip.control.references.whole_body import Legged, Motion
 
 SOFT = 1e-4
-"""Weight of the size of the forces beside the six rows of the base."""
+"""Weight of the sizes of the forces, relative to the six rows of the base."""
 
 
 class Efforts(NamedTuple):
-    """What drives a motion, on n instants."""
+    """Torques and contact forces of a motion at n instants."""
 
     u: np.ndarray
     """(n, nu) torques of the leg joints, in the order of the actuators [N m]."""
     force: np.ndarray
     """(n, nf, 3) on the feet, world [N]."""
     residual: np.ndarray
-    """(n, 6) what no contact force provides: force on the base [N, world] and torque [N m, body]."""
+    """(n, 6) force [N, world] and torque [N m, body] on the base that no contact force provides."""
 
 
 def pyramid(friction: float) -> np.ndarray:
@@ -37,8 +37,8 @@ def pyramid(friction: float) -> np.ndarray:
 
 
 def efforts(robot: Legged, motion: Motion, weight: np.ndarray, friction: float) -> Efforts:
-    """Torques and forces of a motion; ``weight`` (n, nf) says how much a foot is spared, infinite in the air."""
-    from scipy.optimize import nnls  # a quarter of a second to import: not for those who plan nothing
+    """Torques and forces of a motion; ``weight`` (n, nf) penalises the force of a foot and is infinite in the air."""
+    from scipy.optimize import nnls  # takes 0.25 s to import, so only when needed
 
     n, nf = weight.shape
     G = pyramid(friction)

@@ -1,4 +1,4 @@
-"""The feet of the bundled robots, and what to say where a model does not have them."""
+"""The feet of the bundled robots, and the error for a model that does not have them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from stickslip.model.model import Model
 
 SOLO12_FEET = ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT")
 A1_FEET = ("FL_foot", "FR_foot", "RL_foot", "RR_foot")
-"""Centres of spheres of 2 cm."""
+"""Frames at the centres of spheres of 2 cm."""
 ROMEO_FEET = {
     f"{side}_ankle": tuple(
         f"{side}_foot_{corner}" for corner in ("front_left", "front_right", "rear_left", "rear_right")
     )
     for side in "lr"
 }
-"""Feet and their contact points."""
+"""Foot → its contact points."""
 
 
 def find_feet(model: Model, feet: Iterable[str], remedy: str) -> np.ndarray:

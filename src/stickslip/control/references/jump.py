@@ -2,9 +2,9 @@
 
 While the feet are in the air the centre of mass falls freely, c̈ = g. The push accelerates it from rest at the bottom
 of the crouch along straight pieces, a = 0 → a₁ → RISE·a₁ → −g, so that the contact force ends at zero, and a₁ gives the
-velocity v = g·T/2 of a flight of T seconds; force grows while the legs stretch because the knees' lever arm shrinks.
-Landing is the push backwards in time. Feet leave and meet the ground without velocity: the legs are drawn in fast
-enough after take-off, and stretched again before touch-down.
+velocity v = g·T/2 of a flight of T seconds. The force grows while the legs stretch, because the knees' lever arm
+shrinks. Landing is the push backwards in time. Feet leave and meet the ground without velocity: the legs are drawn in
+fast enough after take-off, and stretched again before touch-down.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ from stickslip.errors import expected, number
 from stickslip.model.model import Model, State
 
 TAKE_OFF = 0.26
-"""[m] height of the base above the feet when they leave the ground: legs not quite stretched."""
+"""[m] height of the base above the feet when they leave the ground; the legs are not quite stretched."""
 CROUCH = 0.105
-"""[m] the same at the bottom of the crouch, about."""
+"""[m] approximate height at the bottom of the crouch."""
 FOLDED = 0.2
-"""[m] and in flight."""
+"""[m] height in flight."""
 RAMP = 0.04
-"""[s] in which the push sets in, and ends."""
+"""[s] in which the push begins, and in which it ends."""
 RISE = 1.3
-"""Acceleration at the end of the push beside that at its beginning."""
+"""Ratio of the accelerations at the end and at the beginning of the push."""
 DRAW_IN = 0.26
 """[m] take-off velocity times the time in which the legs are drawn in."""
 
 
 class Push(NamedTuple):
-    """From the bottom of the crouch to take-off."""
+    """The push from the bottom of the crouch to take-off."""
 
     duration: float
     """[s]."""
     corner: np.ndarray
-    """(4,) [s]."""
+    """(4,) times of the corners [s]."""
     acceleration: np.ndarray
     """(4,) at the corners [m/s²]."""
     stroke: float
-    """[m]."""
+    """Rise of the centre of mass [m]."""
 
 
 def push_off(velocity: float, stroke: float, g: float) -> Push:
@@ -68,7 +68,7 @@ def plan_jump(
     model: Model, *, height: float = 0.43, stand: float = 0.2, crouch: float = 0.5, rise: float = 0.5,
     rest: float = 0.5, friction: float = 1.0, feet: Sequence[str] = SOLO12_FEET,
 ) -> Plan:  # fmt: skip
-    """The motion alone; the arguments are those of ``jump``."""
+    """The planned motion without a controller; the arguments are those of ``jump``."""
     number("height", height, "a finite number [m]")
     for name, value in (("crouch", crouch), ("rise", rise), ("friction", friction)):
         number(name, value, "a positive number", above=0.0)
@@ -140,7 +140,7 @@ def leg_lengths(t: np.ndarray, velocity: float, g: float, stretched: float, fold
     drawn = quintic(np.minimum(t, duration), duration, (stretched, velocity, -g), (folded, 0.0, 0.0))
     lengths = []
     for order, part in enumerate(drawn):
-        back = part[::-1] * (-1.0) ** order  # touch-down is take-off backwards in time
+        back = part[::-1] * (-1.0) ** order  # touch-down is take-off reversed in time
         lengths.append(np.where(t < flight / 2, part, back))
     return Law(*lengths)
 
@@ -148,7 +148,7 @@ def leg_lengths(t: np.ndarray, velocity: float, g: float, stretched: float, fold
 def jump(
     model: Model, *, control_dt: float = 1e-2, weights: Weights | None = None, **options
 ) -> tuple[LinearFeedback, State]:
-    """A jump in place from home: the controller, to be called every ``control_dt`` [s], and the state to start in.
+    """A jump in place from home: the controller, to be called every ``control_dt`` [s], and the initial state.
 
     The base rises to about ``height`` [m]. The robot stands for ``stand`` [s], sinks for ``crouch`` [s], jumps, stands
     up again in ``rise`` [s] and stands for ``rest`` [s]. ``friction`` bounds the planned contact forces; ``feet`` names

@@ -7,8 +7,8 @@ inside the feet that stand. With piecewise constant jerk u the problem
 
 is one linear least-squares problem per axis. Kajita et al.: "Biped walking pattern generation by using preview control
 of zero-moment point", ICRA 2003.
-Differs from the paper in: the future is known and finite, so that the preview is all of it, and the optimum is computed
-at once in place of the gains of an infinite horizon.
+Differs from the paper in: the whole finite future is known, so the optimum is computed at once instead of the gains of
+an infinite horizon.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import lstsq
 
 END_WEIGHT = 1e3
-"""Of velocity and acceleration at the end; large enough to make them zero to 1e-6."""
+"""Weight of velocity and acceleration at the end, large enough to make them zero to 1e-6."""
 
 
 def preview(zmp: np.ndarray, start: np.ndarray, dt: float, height: float, gravity: float, jerk: float = 1e-7):
@@ -29,7 +29,7 @@ def preview(zmp: np.ndarray, start: np.ndarray, dt: float, height: float, gravit
     n = len(zmp) - 1
     step = np.array([[1.0, dt, 0.5 * dt * dt], [0.0, 1.0, dt], [0.0, 0.0, 1.0]])
     push = np.array([dt**3 / 6.0, 0.5 * dt * dt, dt])
-    answer = np.zeros((n + 1, 3, n))  # the state at k to a unit of jerk in step j
+    answer = np.zeros((n + 1, 3, n))  # response of the state at k to unit jerk in step j
     for k in range(n):
         answer[k + 1] = step @ answer[k]
         answer[k + 1, :, k] = push

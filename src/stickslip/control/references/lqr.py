@@ -1,14 +1,14 @@
-"""Feedback gains along a motion: a time-varying linear-quadratic regulator that does not trust its contacts.
+"""Feedback gains along a motion: a time-varying linear-quadratic regulator for uncertain contacts.
 
 With the error δx = (q ⊖ q_ref, v − v_ref) (2nv,), the rigid-body dynamics and a spring-damper at every standing foot,
 
     δẋ = A·δx + B·δu,    M·δa = Sᵀδu − ∂(M·a + b − Jᵀf)/∂x·δx + Jᵀδf,    δf = −K·δp − D·δṗ
 
-is held over a control step of h seconds, δx⁺ = Φ·δx + Γ·δu by the matrix exponential (exact, however stiff the
-contacts). Normal to the ground K and D are the contact's. Along the ground the anchor is where the foot has landed,
-not where it should have: there D is large and K small, so that a foot put down beside its place stays there for as
-long as it stands. (A stiff spring would bring it back, in the model but not on the ground: after a push, the errors of
-such a trot grow from step to step.)
+is discretised over a control step of h seconds, δx⁺ = Φ·δx + Γ·δu, by the matrix exponential, which is exact however
+stiff the contacts are. Normal to the ground K and D are the contact's. Along the ground the anchor is where the foot
+has landed, not where it should have: there D is large and K small, so that a misplaced foot stays where it is while it
+stands. (A stiff spring would bring it back in the model, but not on the ground: with one, the errors of a trot grow
+from step to step after a push.)
 
 A foot may land late, or leave early. So every planned contact state (probability 1 − p) is paired with the robot in
 the air (probability p), and the expected cost Σ δxᵀQδx + δuᵀRδu is minimised, backwards in time:
@@ -31,13 +31,13 @@ from stickslip.errors import StickslipError
 from stickslip.math.expm import expm_multiply
 
 STEP = 1e-6
-"""[rad, m, rad/s, m/s] of the differences."""
+"""[rad, m, rad/s, m/s] step of the finite differences."""
 GRIP = 1e4
-"""[N s/m] D along the ground."""
+"""[N s/m] damping D along the ground."""
 MEMORY = 1.0
-"""[s] in which the regulator expects a misplaced foot to be forgotten: K = D/MEMORY along the ground."""
+"""[s] time constant with which the regulator lets a misplaced foot return: K = D/MEMORY along the ground."""
 STATIONARY = 1e-6
-"""Relative change of P at which it has settled."""
+"""Relative change of P below which it is stationary."""
 SWEEPS = 20_000
 
 Mode = tuple[float, np.ndarray, np.ndarray]
@@ -45,24 +45,24 @@ Mode = tuple[float, np.ndarray, np.ndarray]
 
 
 class Weights(NamedTuple):
-    """What counts as an error of size one in the cost, and how far the contacts are trusted."""
+    """Errors that cost one unit each, and the probability of missing contacts."""
 
     position: float = 0.02
-    """[m] of the base."""
+    """[m] error of the base position."""
     rotation: float = 0.05
-    """[rad] of the base."""
+    """[rad] error of the base orientation."""
     joint: float = 0.1
-    """[rad]."""
+    """[rad] error of a joint."""
     velocity: float = 0.4
-    """[m/s] of the base."""
+    """[m/s] error of the base velocity."""
     spin: float = 1.0
-    """[rad/s] of the base."""
+    """[rad/s] error of the base's angular velocity."""
     rate: float = 4.0
-    """[rad/s] of the joints."""
+    """[rad/s] error of a joint velocity."""
     torque: float = 0.5
-    """[N m]."""
+    """[N m] deviation of a torque."""
     doubt: float = 0.2
-    """Probability that no foot stands where some should."""
+    """Probability p that the robot is in the air although feet should stand."""
 
     def matrices(self, joints: int) -> tuple[np.ndarray, np.ndarray]:
         """Q (2nv, 2nv) and R (nu, nu), per second."""
@@ -83,7 +83,7 @@ class Contact(NamedTuple):
 def linearise(
     robot: Legged, q: np.ndarray, v: np.ndarray, a: np.ndarray, force: np.ndarray, stance: np.ndarray, ground: Contact
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A on the feet ``stance`` (nf,), A in the air (both (2nv, 2nv)) and B (2nv, nu), of the continuous dynamics."""
+    """A with the feet ``stance`` (nf,) standing, A in the air (both (2nv, 2nv)) and B (2nv, nu), in continuous time."""
     dyn, nv, standing = robot.dyn, robot.model.nv, int(np.sum(stance))
     unit = np.eye(nv)
 
@@ -99,7 +99,7 @@ def linearise(
 
     x, y, z = v[3:6]
     A, B = np.zeros((2, 2 * nv, 2 * nv)), np.zeros((2 * nv, robot.model.nu))
-    A[:, 3:6, 3:6] = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]  # rotation errors are seen from the turning base
+    A[:, 3:6, 3:6] = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]  # rotation errors are in the axes of the turning base
     A[:, :nv, nv:] = unit
     M, J = dyn.crba(q), robot.kinematics(q)[1][stance].reshape(-1, nv)
     K = np.tile([GRIP / MEMORY, GRIP / MEMORY, ground.stiffness], standing)[:, None]

@@ -1,4 +1,4 @@
-"""A planned motion on feet, and its turning into a reference with feedback gains."""
+"""Plan: a motion on feet with its forces, and the reference with feedback gains made from it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SAMPLE = 0.01
 """[s] between the instants of a plan, as in the paper."""
 GROUND = Contact(DEFAULT_STIFFNESS, DEFAULT_DAMPING)
 LEFT_OVER = 0.01
-"""[N, N m] of force and torque on the base that a plan may leave to the feedback."""
+"""[N, N m] largest force and torque on the base that a plan may leave to the feedback."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A motion with the contacts and forces that make it possible, on n instants."""
+    """A motion with the contacts and forces that make it possible, at n instants."""
 
     robot: Legged
     time: np.ndarray
@@ -32,14 +32,14 @@ class Plan:
     com: Course
     """Centre of mass, (n, 3)."""
     feet: Course
-    """(n, nf, 3)."""
+    """Feet, (n, nf, 3)."""
     motion: Motion
     efforts: Efforts
 
     def reference(self, control_dt: float, weights: Weights | None = None, ground: Contact = GROUND) -> Reference:
         """The reference with gains for a controller that is called every ``control_dt`` [s].
 
-        A control holds for a whole step, so the torque kept for an instant is that of half a step later.
+        A control is held for a whole step, so the torque stored at an instant is that of half a step later.
         """
         dt = float(self.time[1] - self.time[0])
         gains = regulator(
@@ -48,7 +48,7 @@ class Plan:
         return Reference(self.time, self.motion.q, self.motion.v, self._held(control_dt), gains)
 
     def tracking(self, control_dt: float, kp: float, kd: float) -> Reference:
-        """The same with gains of the joints alone, kp [N m/rad] and kd [N m s/rad]: nobody looks at the base."""
+        """The reference with gains kp [N m/rad] and kd [N m s/rad] on joints only; the base is not controlled."""
         nu, nv = self.efforts.u.shape[1], self.motion.v.shape[1]
         gains = np.zeros((len(self.time), nu, 2 * nv))
         own = np.arange(nu)
@@ -74,7 +74,7 @@ def complete(
     robot: Legged, time: np.ndarray, stance: np.ndarray, weight: np.ndarray, com: Course, feet: Course, motion: Motion,
     friction: float,
 ) -> Plan:  # fmt: skip
-    """Add forces and torques, and refuse what the contacts or the motors cannot do."""
+    """Add forces and torques; raise an error if the contacts or the motors cannot provide them."""
     drive = efforts(robot, motion, weight, friction)
     k, i = np.unravel_index(np.argmax(np.abs(drive.residual)), drive.residual.shape)
     if abs(drive.residual[k, i]) > LEFT_OVER:

@@ -1,4 +1,4 @@
-"""Time laws with their first two derivatives: the pieces of which planned motions are made."""
+"""Functions of time with their first two derivatives, from which planned motions are made."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 
 class Law(NamedTuple):
-    """A function of time with its derivatives."""
+    """A function of time with its first two derivatives."""
 
     value: np.ndarray
     rate: np.ndarray
-    """Per second."""
+    """First derivative [1/s]."""
     second: np.ndarray
-    """Per second squared."""
+    """Second derivative [1/s²]."""
 
 
 def ease(t: np.ndarray | float, duration: float) -> Law:
@@ -32,7 +32,7 @@ def bump(t: np.ndarray | float, duration: float) -> Law:
 
 
 def cruise(t: np.ndarray, start: float, stop: float, ramp: float) -> Law:
-    """Distance at unit speed, which is taken up in ``ramp`` seconds from ``start`` and given up before ``stop`` [s]."""
+    """Distance at unit speed, reached in ``ramp`` seconds from ``start`` and lost in as many before ``stop`` [s]."""
 
     def taken_up(t: np.ndarray) -> tuple[np.ndarray, ...]:
         s = t / ramp
@@ -59,7 +59,7 @@ def quintic(t: np.ndarray, duration: float, start: tuple[float, ...], end: tuple
 
 
 def piecewise(t: np.ndarray, corner: np.ndarray, second: np.ndarray) -> Law:
-    """From rest at 0, with a second derivative that runs straight between its values at the corners [s]."""
+    """From rest at 0, with a second derivative that is linear between its values at the corners [s]."""
     width, slope = np.diff(corner), np.diff(second) / np.diff(corner)
     rate = np.concatenate([[0.0], np.cumsum(width * (second[1:] + second[:-1]) / 2)])
     value = np.concatenate([[0.0], np.cumsum(width * (rate[:-1] + width * (2 * second[:-1] + second[1:]) / 6))])

@@ -2,10 +2,10 @@
 
 The settings are those of the test "Solo-squat" of Hammoud et al., "Exponential Integration for Efficient and Accurate
 Multi-Body Simulation with Stiff Viscoelastic Contacts": A = 0.03 m, ω = 2 rad/s; weights: centre of mass 1, posture
-1e-3, forces 1e-6; kp: 2, 2, contacts 1; normal forces from 1 to 1e4 N; a control step of 40 ms.
-The reference begins with the velocity A·ω, the robot at rest: with kp = 2 it takes three seconds to catch up. The
-posture task holds back: it costs a third of the amplitude in itself, of which torques that are held for 40 ms happen to
-give back half. ``posture_weight=1e-6, hold=0.04`` follows to about a millimetre.
+1e-3, forces 1e-6; kp: 2, 2, contacts 1; normal forces from 1 to 1e4 N; a control step of 40 ms. The reference begins
+with the velocity A·ω and the robot at rest, so that with kp = 2 it takes three seconds to catch up. The posture task
+alone reduces the amplitude by a third; holding torques for 40 ms happens to restore half of that.
+``posture_weight=1e-6, hold=0.04`` follows to about a millimetre.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stickslip.dynamics import Dynamics
 from stickslip.model.model import Model
 
 CONTROL_DT = 0.04
-"""[s]."""
+"""[s] control step."""
 
 
 def squat(

@@ -1,8 +1,8 @@
 """A trot of Solo12 or A1: the feet of one diagonal swing while those of the other stand, then all four stand briefly.
 
-Footholds lie under the hips at the middle of the stance that follows, feet swing along polynomials that leave and
-reach the ground without velocity, and the force of a foot that has just landed or is about to leave grows from and
-fades to nothing (its weight in ``contact_forces`` does the opposite).
+Footholds lie under the hips at the middle of the following stance. Feet swing along polynomials that leave and reach
+the ground without velocity. The force of a foot grows from zero after landing and fades to zero before lift-off, by
+means of its weight in ``contact_forces``.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ from stickslip.model.model import Model, State
 
 DIAGONALS = ((0, 3), (1, 2))
 SPARED = 1e-2
-"""Smallest share of the force that a standing foot is thought to bear; its inverse is its largest weight."""
+"""Smallest share of the load that a standing foot is assumed to bear; its inverse is the largest weight."""
 
 
 class Gait(NamedTuple):
-    """When and where feet stand, on n instants."""
+    """When and where the feet stand, at n instants."""
 
     time: np.ndarray
     """(n,) [s]."""
     stance: np.ndarray
-    """(n, 4)."""
+    """(n, 4) whether each foot stands."""
     weight: np.ndarray
-    """(n, 4) for the contact forces."""
+    """(n, 4) weights of the contact forces."""
     feet: Course
-    """(n, 4, 3)."""
+    """Feet, (n, 4, 3)."""
     com: Course
-    """(n, 3) a steady advance, not yet balanced."""
+    """Centre of mass, (n, 3): a steady advance, not yet balanced."""
 
 
 def gait(
     com: np.ndarray, feet: np.ndarray, *, speed: float, duration: float, clearance: float, swing: float, overlap: float,
     stand: float,
 ) -> Gait:  # fmt: skip
-    """From a centre of mass (3,) and feet (4, 3) at rest; as many steps as fit between standing at both ends."""
+    """The gait from a centre of mass (3,) and feet (4, 3) at rest, with as many steps as fit between both stands."""
     swing, overlap, stand = (SAMPLE * max(1, round(x / SAMPLE)) for x in (swing, overlap, stand))
     period = swing + overlap
     n = 1 + round(duration / SAMPLE)
@@ -83,7 +83,7 @@ def plan_trot(
     model: Model, *, speed: float = 0.3, duration: float = 3.0, clearance: float = 0.05, swing: float = 0.16,
     overlap: float = 0.04, stand: float = 0.2, friction: float = 1.0, feet: Sequence[str] = SOLO12_FEET,
 ) -> Plan:  # fmt: skip
-    """The motion alone; the arguments are those of ``trot``."""
+    """The planned motion without a controller; the arguments are those of ``trot``."""
     number("speed", speed, "a finite number [m/s]")
     lengths = {"duration": duration, "clearance": clearance, "swing": swing, "overlap": overlap, "stand": stand}
     for name, value in lengths.items():
@@ -103,7 +103,7 @@ def plan_trot(
 def trot(
     model: Model, *, control_dt: float = 2e-3, weights: Weights | None = None, **options
 ) -> tuple[LinearFeedback, State]:
-    """A trot along x from home: the controller, to be called every ``control_dt`` [s], and the state to start in.
+    """A trot along x from home: the controller, to be called every ``control_dt`` [s], and the initial state.
 
     ``speed`` [m/s] is reached within two steps and given up before the end, ``duration`` [s] includes ``stand`` [s] on
     all feet at both ends. A foot swings for ``swing`` [s] up to ``clearance`` [m]; all stand for ``overlap`` [s]
@@ -123,7 +123,7 @@ def tracked_trot(
 ) -> tuple[LinearFeedback, State]:
     """The same motion, followed by the joints alone: planned torques and PD control, kp [N m/rad] and kd [N m s/rad].
 
-    Planned in a third of the time, and as simple as a gait can be; after a push nothing brings the base back.
+    It takes a third of the time to plan. After a push, nothing brings the base back.
     """
     control_dt = number("control_dt", control_dt, "a positive number of seconds", above=0.0)
     kp, kd = number("kp", kp, "a number ≥ 0", least=0.0), number("kd", kd, "a number ≥ 0", least=0.0)

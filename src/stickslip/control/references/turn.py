@@ -1,14 +1,15 @@
 """The hopper crouches, jumps, turns once in the air and lands: Fig. 6 of Brüdigam et al.
 
-On the ground the sphere (mass m) moves with the slide s, z̈ = −s̈, and the motor gives F = m·s̈ − m·g. In the air only the
-relative motion is its, with the reduced mass μ = m·m_p/(m + m_p) and the pole's centre d = h − s below the sphere's:
+On the ground the sphere (mass m) moves with the slide s, z̈ = −s̈, and the motor gives F = m·s̈ − m·g. In the air it
+controls only the relative motion, with the reduced mass μ = m·m_p/(m + m_p) and the pole's centre d = h − s below the
+sphere's:
 
     F = μ·(s̈ + d·ω²),    τ = d/dt(I·ω),    I = I_sphere + I_pole + μ·d²
 
-Planned are s(t) and the angle of the turn θ(t) about a horizontal axis; the centre of mass flies on a parabola. To both
-forces comes feedback on (s, ṡ) and on the attitude, log(Rᵀ·R_ref). Citation: "Linear-time contact and friction dynamics
-in maximal coordinates using variational integrators", Sec. IV-B. Differs from the paper in: the motion and its
-controller, of which it says no more than jump, full turn and axis.
+The plan is s(t) and the angle θ(t) of the turn about a horizontal axis; the centre of mass flies on a parabola. F and τ
+are corrected by feedback on (s, ṡ) and on the attitude, log(Rᵀ·R_ref). The paper is "Linear-time contact and friction
+dynamics in maximal coordinates using variational integrators", Sec. IV-B. Differs from the paper in: the motion and its
+controller, of which the paper mentions only the jump, the full turn and its axis.
 """
 
 from __future__ import annotations
@@ -24,23 +25,23 @@ from stickslip.model.arrays import FREE, SLIDE
 from stickslip.model.model import Model
 
 STAND, CROUCH, RISE = 0.2, 0.5, 0.8
-"""[s] before the jump: standing, going down; after it: rising again."""
+"""[s] durations of standing and going down before the jump, and of rising after it."""
 DEPTH, PUSHED, LANDING = 0.35, 0.08, 0.05
-"""[m] the slide when crouched, when the foot leaves and when it lands; 0 is stretched."""
+"""[m] position of the slide when crouched, when the foot leaves and when it lands; 0 is stretched."""
 TUCKED = 0.25
-"""[m] in the air."""
+"""[m] position of the slide in the air."""
 CATCH = 0.2
-"""[s] from landing to crouched."""
+"""[s] duration from landing to the crouch."""
 STOP, FREE_BEFORE_LANDING = 0.05, 0.08
-"""[s] in which sphere and pole come to the same speed after leaving; before landing, when the turn is done."""
+"""[s] time after take-off until sphere and pole have the same speed; time before landing at which the turn ends."""
 SLIDE_GAINS = 400.0, 20.0
-"""[N/m, N s/m]."""
+"""Feedback gains of the slide [N/m, N s/m]."""
 TILT_GAINS = 20.0, 1.5
-"""[N m/rad, N m s/rad] about horizontal axes of the body; about its vertical axis a tenth."""
+"""Feedback gains [N m/rad, N m s/rad] about horizontal axes of the body; a tenth of them about its vertical axis."""
 
 
 class Piece(NamedTuple):
-    """The slide between two instants: a polynomial of degree five."""
+    """Motion of the slide between two instants, a polynomial of degree five."""
 
     start: float
     """[s]."""
@@ -51,12 +52,12 @@ class Piece(NamedTuple):
 
 
 class HopperTurn:
-    """A controller of the hopper (``model.builders.add_hopper``, alone in its scene): ``turn(t, q, v)`` is the force of
-    its slide [N], ``turn.torque(t, q, v)`` (3,) that of the sphere's flywheels [N m], world axes, for
-    ``sim.inputs.wrench[1, 3:]``.
+    """A controller of the hopper (``model.builders.add_hopper``), alone in its scene.
 
-    ``speed`` [m/s] is the sphere's when the foot leaves, ``axis`` (3,) a horizontal direction to turn about, ``turns``
-    how often; ``leave`` and ``land`` [s] say when the foot does.
+    ``turn(t, q, v)`` is the force of its slide [N]. ``turn.torque(t, q, v)`` (3,) is the torque of the sphere's
+    flywheels [N m] in world axes, for ``sim.inputs.wrench[1, 3:]``. ``speed`` [m/s] is the sphere's at take-off,
+    ``axis`` (3,) the horizontal axis of the turn and ``turns`` the number of turns. The foot leaves at ``leave`` and
+    lands at ``land`` [s].
     """
 
     def __init__(self, model: Model, *, speed: float = 4.2, axis=(1.0, 1.0, 0.0), turns: float = 1.0) -> None:
@@ -80,9 +81,7 @@ class HopperTurn:
         self._g = float(np.linalg.norm(model.inertia.gravity))
         self._reduced = self._m * self._pole / (self._m + self._pole)
         self._arm = -float(model.mj.body_ipos[2, 2])
-        self._own = float(
-            inertia[1, 0] + np.median(inertia[2])
-        )  # a slender pole has two equal moments, and a small one
+        self._own = float(inertia[1, 0] + np.median(inertia[2]))  # a slender pole has two equal moments and a small one
         home = model.state().q
         self._length = float(home[2] - home[7])
 
@@ -92,7 +91,7 @@ class HopperTurn:
         self.leave = crouched + push
         up = self._m * speed / (self._m + self._pole)
         fall = self._m * (LANDING - PUSHED) / (self._m + self._pole)
-        """[m] by which the centre of mass is lower when landing than when leaving."""
+        """[m] height of the centre of mass at take-off above that at landing."""
         flight = (up + np.sqrt(up * up + 2.0 * self._g * fall)) / self._g
         self.land = self.leave + flight
         down = self._g * flight - up
@@ -109,7 +108,7 @@ class HopperTurn:
             Piece(caught, caught + RISE, (DEPTH, *still), (0.0, *still)),
         )
         self.duration = caught + RISE + STAND
-        """[s] of the whole motion."""
+        """[s] duration of the whole motion."""
         self._turn = stopped, self.land - FREE_BEFORE_LANDING - stopped
 
     def flying(self, t: float) -> bool:
@@ -140,7 +139,7 @@ class HopperTurn:
         return np.array([force + kp * (s - q[7]) + kd * (rate - v[6])])
 
     def torque(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """(3,) world axes [N m]."""
+        """(3,) torque on the sphere in world axes [N m]."""
         theta, rate, second = self.angle(t)
         w, x, y, z = q[3:7]
         off = np.array(logarithm(*multiply(w, -x, -y, -z, np.cos(theta / 2.0), *(np.sin(theta / 2.0) * self.axis))))

@@ -1,14 +1,14 @@
-"""A humanoid takes steps and then stands: footsteps, swinging feet, centre of mass, and the controller for them.
+"""Walk of a humanoid: footsteps, swinging feet, motion of the centre of mass, and the controller for them.
 
-Between two steps both feet stand and the weight moves from one to the other; the zero-moment point waits under the
+Between two steps both feet stand and the weight moves from one to the other; the zero-moment point stays under the
 middle of the standing foot while the other one swings. The centre of mass follows from it (``lipm``). A swinging foot
 goes along a polynomial of degree five and rises by one of degree six, at rest and without acceleration at both ends.
 
 The settings are those of the test "Romeo-walk" of Hammoud et al., "Exponential Integration for Efficient and Accurate
-Multi-Body Simulation with Stiff Viscoelastic Contacts": weights: centre of mass 1, foot 1, posture 1e-4, waist 1e-2,
-forces 1e-5; all kp = 10; contacts as hard constraints; a control step of 40 ms; two steps in 4.8 s, 1.5 s standing.
-Differs from it in: the plan, since theirs is a file that is not part of the paper; the torques are computed for the
-middle of a control step (``hold``), which takes three quarters off the error of the centre of mass.
+Multi-Body Simulation with Stiff Viscoelastic Contacts": the weights are centre of mass 1, foot 1, posture 1e-4, waist
+1e-2, forces 1e-5; all kp = 10; contacts as hard constraints; a control step of 40 ms; two steps in 4.8 s, 1.5 s
+standing. Differs from it in: the plan, since theirs is a file that is not part of the paper; the torques are computed
+for the middle of a control step (``hold``), which reduces the error of the centre of mass by three quarters.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from stickslip.errors import expected, number, unknown
 from stickslip.model.model import Model
 
 CONTROL_DT = 0.04
-"""[s]."""
+"""[s] control step."""
 GRID = 0.02
 """[s] between the points of the plan of the centre of mass."""
 TWO_STEPS = (("r_ankle", 0.15), ("l_ankle", 0.15))
-"""Which foot goes how far forward [m]."""
+"""(foot, length of its step [m])."""
 INSTANT = 1e-6
 """[s] tolerance of times that are a sum of time steps."""
 
@@ -50,7 +50,7 @@ class Swing:
     start: np.ndarray
     goal: np.ndarray
     height: float
-    """[m] by which it is lifted."""
+    """[m] largest lift."""
 
     def motion(self, t: float) -> Motion:
         since, span = t - self.begin, self.end - self.begin
@@ -110,11 +110,11 @@ class WalkPlan:
             t += swing + shift
         self.swings = tuple(swings)
         self.goal = where
-        """Where each foot stands at the end (3,) [m]."""
+        """Foot → its final position (3,) [m]."""
         self.walking = t
-        """[s] until the weight is between the feet again."""
+        """[s] time until the weight is between the feet again."""
         self.duration = t + stand
-        """[s]."""
+        """[s] duration of the whole motion."""
         instants.append(t)
         zmp.append(np.mean([self._middle(foot, where) for foot in feet], axis=0))
 
@@ -128,7 +128,7 @@ class WalkPlan:
         return (where[foot] + np.mean(list(self._corner[foot].values()), axis=0))[:2]
 
     def center_of_mass(self, t: float) -> Motion:
-        """At constant height; cubic between the points of the plan, at rest after its end."""
+        """Motion at constant height, cubic between the points of the plan and at rest after its end."""
         if t >= self.times[-1]:
             return np.array([*self.states[-1, 0], self._com[2]]), np.zeros(3), np.zeros(3)
         dt = self.times[1]
@@ -140,18 +140,18 @@ class WalkPlan:
         return np.array([*position, self._com[2]]), np.array([*velocity, 0.0]), np.array([*acceleration, 0.0])
 
     def swinging(self, t: float) -> Swing | None:
-        """The step that is being made."""
+        """The current step, or None."""
         return next((s for s in self.swings if s.begin - INSTANT <= t < s.end - INSTANT), None)
 
     def contacts(self, t: float) -> dict[str, np.ndarray]:
-        """The contact points of the feet that stand, and where they should be (3,) [m]."""
+        """Contact points of the standing feet → where they should be (3,) [m]."""
         now = self.swinging(t)
         where = self.home | {s.foot: s.goal for s in self.swings if t >= s.end - INSTANT}
         standing = [foot for foot in where if now is None or foot != now.foot]
         return {point: where[foot] + offset for foot in standing for point, offset in self._corner[foot].items()}
 
     def position_of(self, foot: str):
-        """A reference for FramePosition, on while the foot swings."""
+        """A reference for FramePosition that is active while the foot swings."""
 
         def reference(t: float) -> Motion | None:
             now = self.swinging(t)
@@ -160,7 +160,7 @@ class WalkPlan:
         return reference
 
     def orientation_of(self, foot: str):
-        """A reference for FrameOrientation: as at home, while the foot swings."""
+        """A reference for FrameOrientation that holds the home orientation while the foot swings."""
 
         def reference(t: float) -> Motion | None:
             now = self.swinging(t)

@@ -24,31 +24,31 @@ from stickslip.model.arrays import FREE
 from stickslip.model.model import Model
 
 TOLERANCE = 1e-9
-"""[m, rad] at which Newton's method stops."""
+"""[m, rad] largest error at which Newton's method stops."""
 ITERATIONS = 30
 LONGEST = 0.5
-"""[rad, m] of one of its steps."""
+"""[rad, m] largest step of Newton's method."""
 
 
 class Course(NamedTuple):
-    """Positions with their first two derivatives in time, on n instants."""
+    """Positions with their first two time derivatives at n instants."""
 
     position: np.ndarray
     """(n, …, 3) [m]."""
     velocity: np.ndarray
-    """[m/s]."""
+    """(n, …, 3) [m/s]."""
     acceleration: np.ndarray
-    """[m/s²]."""
+    """(n, …, 3) [m/s²]."""
 
     @classmethod
     def at_rest(cls, place: np.ndarray, n: int) -> Course:
-        """Stay where ``place`` (…, 3) is for n instants."""
+        """Stay at ``place`` (…, 3) for n instants."""
         position = np.repeat(place[None], n, axis=0)
         return cls(position, np.zeros_like(position), np.zeros_like(position))
 
 
 class Motion(NamedTuple):
-    """A motion of the whole robot on n instants."""
+    """A motion of the whole robot at n instants."""
 
     q: np.ndarray
     """(n, nq)."""
@@ -72,7 +72,7 @@ def feet_kinematics(tree, support, frames, kin, feet, q, v, point, J, drift):
 
 
 class Legged:
-    """A floating base on legs of three joints that end in points, with its dynamics."""
+    """A robot with a floating base and legs of three joints that end in point feet."""
 
     def __init__(self, model: Model, feet: Sequence[str]) -> None:
         nf, needed = len(feet), 6 + 3 * len(feet)
@@ -93,7 +93,7 @@ class Legged:
         self._zero = np.zeros(model.nv)
 
     def kinematics(self, q: np.ndarray, v: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of the feet: position (nf, 3) [m], Jacobian (nf, 3, nv), J̇·v (nf, 3) [m/s²]."""
+        """Position (nf, 3) [m], Jacobian (nf, 3, nv) and J̇·v (nf, 3) [m/s²] of the feet."""
         m, nf = self.model, len(self.feet)
         out = np.empty((nf, 3)), np.zeros((nf, 3, m.nv)), np.empty((nf, 3))
         v = self._zero if v is None else v
@@ -112,7 +112,7 @@ class Legged:
     def configuration(
         self, start: np.ndarray, level: np.ndarray, com: np.ndarray, feet: np.ndarray
     ) -> np.ndarray | None:
-        """The q near ``start`` with this centre of mass, these feet and the base turned as in ``level`` (nq,)."""
+        """The q near ``start`` with this centre of mass, these feet and the base orientation of ``level`` (nq,)."""
         q = start
         for _ in range(ITERATIONS):
             point, J, _drift = self.kinematics(q)
@@ -126,7 +126,7 @@ class Legged:
         return None
 
     def motion(self, time: np.ndarray, com: Course, feet: Course, start: np.ndarray) -> Motion:
-        """The motion that moves centre of mass (n, 3) and feet (n, nf, 3) like this, beginning near ``start`` (nq,)."""
+        """The whole-body motion for given centre of mass (n, 3) and feet (n, nf, 3), beginning near ``start`` (nq,)."""
         n, nv = len(time), self.model.nv
         motion = Motion(np.empty((n, self.model.nq)), np.empty((n, nv)), np.empty((n, nv)))
         q = start

@@ -1,4 +1,4 @@
-"""What is wrong with a model, before simulating it."""
+"""The model doctor: finds faults of a model before it is simulated."""
 
 from stickslip.model.doctor.examine import Report, examine
 from stickslip.model.doctor.finding import Finding

@@ -1,7 +1,7 @@
-"""The model doctor: what is wrong with a model file, before it is simulated.
+"""Examine a model file for faults before it is simulated.
 
-``examine`` looks at the file as far as it can be read: what the specification says, then, if it compiles (with faulty
-inertias replaced, so that one fault does not hide the others), what MuJoCo makes of it.
+``examine`` checks the specification as far as the file can be read. If that compiles, with faulty inertias replaced so
+that one fault does not hide the others, it checks MuJoCo's compiled model too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Report:
     origin: str
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    """What loading dropped, replaced, ignored, merged."""
+    """Sentences on what loading dropped, replaced, ignored or merged."""
     summary: dict[str, Any] = field(default_factory=dict)
     """Counts and mass; empty when the model cannot be compiled at all."""
 
@@ -42,11 +42,11 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """1 with errors, else 0."""
+        """1 if there are errors, else 0."""
         return 1 if self.of("error") else 0
 
     def to_dict(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """The report as plain data for ``--json``."""
         return {
             "origin": self.origin,
             "findings": [vars(finding) for finding in self.findings],
@@ -56,7 +56,7 @@ class Report:
         }
 
     def print(self, console: Any = None) -> None:
-        """A table of findings, the notes, the friction rule and one line that sums up."""
+        """Print the findings as a table, the notes, the friction rule and a summary."""
         from rich.console import Console
         from rich.markup import escape
         from rich.table import Table
@@ -121,11 +121,11 @@ def _examine(subject: Any, unreadable_meshes: str, ignored: frozenset[str], opti
 
 
 def _parse(report: Report, path: Path, policy: str, ignored: frozenset[str], options: dict) -> Parsed | None:
-    """Read the file; what stops it is an error, and then it is read with less demanded, to look at the rest."""
+    """Read the file. If something stops that, note an error and read it again with fewer demands, to check the rest."""
     for names, meshes in ((ignored, policy), (frozenset(NAMES), policy), (frozenset(NAMES), "drop")):
         try:
             parsed = parse(path, unreadable_meshes=meshes, ignored=names, **options)
-            forced = () if names == ignored else ("ignored:", "dropped:")  # those are errors already
+            forced = () if names == ignored else ("ignored:", "dropped:")  # these have been reported as errors
             report.notes += [note for note in parsed.notes if not note.startswith(forced)]
             return parsed
         except ModelError as error:

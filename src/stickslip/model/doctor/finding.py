@@ -9,9 +9,9 @@ from typing import Literal
 @dataclass(frozen=True)
 class Finding:
     severity: Literal["error", "warning", "note"]
-    """An error stops the simulation or makes it meaningless; a warning is probably a mistake; a note is to be known."""
+    """An error stops the simulation or makes it meaningless. A warning is probably a mistake, a note is information."""
     code: str
-    """Short and stable, for programs: ``inertia``, ``mass``, ``limits``, …"""
+    """A short, stable name for programs: ``inertia``, ``mass``, ``limits``, …"""
     where: str
     """The element, by kind and name."""
     message: str

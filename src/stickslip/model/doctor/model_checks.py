@@ -1,4 +1,4 @@
-"""The doctor's look at a compiled model: masses, meshes, shapes, poses, motors."""
+"""Checks of a compiled model: masses, meshes, shapes, poses, motors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
 
 MOST_MASS_RATIO = 1e4
 MOST_GYRATION, MOST_GYRATION_UNSEEN, LEAST_GYRATION = 2.0, 10.0, 0.02
-"""Radius of gyration over the size of the body: none can exceed 1, few are below 1/20; of a body without shapes only
-the offsets of its joints and of its centre of mass are known."""
+"""Bounds on the radius of gyration over the size of the body. The ratio cannot exceed 1, and few bodies are below 1/20.
+The second bound is for a body without shapes: only the offsets of its joints and centre of mass tell its size."""
 UNSEEN_SIZE = 0.05
-"""[m] the least that a body without shapes is taken to measure."""
+"""[m] smallest size that a body without shapes is assumed to have."""
 MOST_PAIRS = 8
-"""Overlapping pairs that are listed one by one."""
+"""Largest number of overlapping pairs that are listed one by one."""
 DEEP = 1e-6
-"""[m] penetration that counts."""
+"""[m] smallest penetration that is reported."""
 PLANE = mujoco.mjtGeom.mjGEOM_PLANE
 
 
@@ -38,7 +38,7 @@ def _links(mj: mujoco.MjModel):
 
 
 def masses(mj: mujoco.MjModel) -> list[Finding]:
-    """Neighbours, and extremes, of absurdly different mass: solvers converge badly, and it is often a wrong unit."""
+    """Find very different masses of neighbours or in the whole model: solvers converge badly, often a unit is wrong."""
     findings = []
     _, tree, inertia, names = _links(mj)
     for b in range(1, len(names)):
@@ -61,7 +61,7 @@ def masses(mj: mujoco.MjModel) -> list[Finding]:
 
 
 def gyration(mj: mujoco.MjModel) -> list[Finding]:
-    """Radius of gyration against the size of the link: its shapes, its joints and its children."""
+    """Compare the radius of gyration of each link with its size, taken from its shapes, joints and children."""
     findings = []
     bodies, tree, inertia, names = _links(mj)
     size, most = np.zeros(len(names)), np.full(len(names), MOST_GYRATION_UNSEEN)
@@ -94,7 +94,7 @@ def gyration(mj: mujoco.MjModel) -> list[Finding]:
 
 
 def meshes(mj: mujoco.MjModel) -> list[Finding]:
-    """Meshes touch as their convex hull: by how much that is larger; and meshes that enclose nothing."""
+    """Find meshes that enclose no volume, and meshes whose convex hull, which is what collides, is much larger."""
     import trimesh
 
     findings = []
@@ -122,7 +122,7 @@ def meshes(mj: mujoco.MjModel) -> list[Finding]:
 
 
 def _hull_volume(points: np.ndarray) -> float:
-    """[m³]; 0 of points that lie in a plane."""
+    """Volume of the convex hull [m³]; 0 for points in a plane."""
     try:
         return float(ConvexHull(points).volume)
     except QhullError:
@@ -139,7 +139,7 @@ def home_configuration(mj: mujoco.MjModel) -> tuple[str, np.ndarray]:
 
 
 def limits(mj: mujoco.MjModel) -> list[Finding]:
-    """The configuration to start from must lie within the limits."""
+    """Check that the initial configuration lies within the joint limits."""
     findings = []
     pose, q = home_configuration(mj)
     for j in np.flatnonzero(mj.jnt_limited):
@@ -180,7 +180,7 @@ def _material(mj: mujoco.MjModel, g: int) -> Material:
 
 
 def collision_shapes(mj: mujoco.MjModel) -> list[Finding]:
-    """Shapes whose masks match neither an ordinary floor nor any other shape; robots without any shape."""
+    """Find shapes whose masks match neither an ordinary floor nor any other shape, and robots without shapes."""
     findings = []
     kind, mask = mj.geom_contype, mj.geom_conaffinity
     paired = np.zeros(mj.ngeom, dtype=bool)
@@ -204,7 +204,7 @@ def collision_shapes(mj: mujoco.MjModel) -> list[Finding]:
 
 
 def rest_pose(mj: mujoco.MjModel) -> list[Finding]:
-    """Contacts that exist already in the pose to start from."""
+    """Find contacts that exist already in the initial configuration."""
     pose, q = home_configuration(mj)
     data = mujoco.MjData(mj)
     data.qpos[:] = q
@@ -235,7 +235,7 @@ def rest_pose(mj: mujoco.MjModel) -> list[Finding]:
 
 
 def _rigid(mj: mujoco.MjModel, geom: int) -> int:
-    """The body that a geom moves with; of a fixed one its own body, which is 0 for a floor."""
+    """The body that a geom moves with; for a fixed geom its own body, which is 0 for a floor."""
     body = mj.geom_bodyid[geom]
     return int(mj.body_weldid[body] or body)
 
@@ -253,7 +253,7 @@ def motors(mj: mujoco.MjModel) -> list[Finding]:
 
 
 def hints(mj: mujoco.MjModel) -> list[Finding]:
-    """What the materials mean for the choice of a method."""
+    """Say what the materials mean for the choice of a method."""
     findings = []
     touching = [(int(g), _material(mj, int(g))) for g in np.flatnonzero(colliding(mj))]
     bouncy = [element_name(mj, OBJ.mjOBJ_GEOM, g) for g, material in touching if material.restitution]

@@ -1,5 +1,7 @@
-"""The doctor's look at what a file says, before it is compiled. Faults are mended after they have been noted, so that
-the compiler gets to see, and to say, what else there is."""
+"""Checks of a specification before it is compiled.
+
+Faults are repaired once they have been noted, so that the compiler can find others.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ STAND_IN_RADIUS = 0.1
 
 
 def check_spec(spec: mujoco.MjSpec, urdf: bool) -> tuple[list[Finding], list[str]]:
-    """Findings, and notes on what was merged; ``spec`` is mended where it was faulty."""
+    """Return findings, and notes on what was merged; faults of ``spec`` are repaired in place."""
     findings = check_limits(spec) + check_masses(spec, urdf)
     faults = impossible(spec)
     notes = merge_impossible(spec) if urdf else []
@@ -50,7 +52,7 @@ def impossible(spec: mujoco.MjSpec) -> dict[str, tuple[float, str]]:
 
 
 def check_masses(spec: mujoco.MjSpec, urdf: bool) -> list[Finding]:
-    """Negative masses, and moving bodies without any."""
+    """Find negative masses, and moving bodies without mass."""
     findings = []
     for body in spec.bodies[1:]:
         where = f"body {body.name!r}"

@@ -1,1 +1,1 @@
-"""Reading MJCF and URDF through MuJoCo's compiler; what cannot be simulated as the file asks is refused by name."""
+"""Read MJCF and URDF through MuJoCo's compiler. Unsupported features are errors that name them."""

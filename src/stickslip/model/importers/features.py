@@ -1,4 +1,4 @@
-"""What a model file may ask for and stickslip does not simulate: found by name, refused by name, left out on request.
+"""Features of model files that stickslip does not simulate: find them, refuse them by name, leave them out on request.
 
 ``FEATURES`` is the list. A file that uses one of them is refused (``check_features``) unless the user names it in
 ``ignore=(…)``; then ``leave_out.remove_features`` takes it out of the specification, so that MuJoCo, run on the same
@@ -31,11 +31,11 @@ LABELS = {
 
 @dataclass(frozen=True)
 class Feature:
-    """One thing that stickslip does not simulate."""
+    """A feature that stickslip does not simulate."""
 
     name: str
     what: str
-    """Completes "<name> (…)": what the feature is."""
+    """What the feature is, as messages say it in parentheses after the name."""
     kind: mujoco.mjtObj
     """The elements that carry it; mjOBJ_UNKNOWN for an option of the whole file."""
     find: Callable[[mujoco.MjModel], Iterable]
@@ -102,7 +102,7 @@ def _odd_gain(mj: mujoco.MjModel) -> np.ndarray:
         (mj.actuator_gaintype == gain.mjGAIN_AFFINE) & ~mj.actuator_gainprm[:, 1:3].any(axis=1)
     )
     affine = np.isin(mj.actuator_biastype, (bias.mjBIAS_NONE, bias.mjBIAS_AFFINE))
-    # A muscle is named once, as dynamics.
+    # A muscle is reported only once, under dynamics.
     return np.flatnonzero(~(constant & affine) & ~has_dynamics(mj))
 
 
@@ -112,7 +112,7 @@ def actuators_per_joint(mj: mujoco.MjModel) -> np.ndarray:
 
 
 def _shared_force_limit(mj: mujoco.MjModel) -> np.ndarray:
-    # With one actuator on the joint the limit is moved to the actuator (leave_out.translate): the same force.
+    # With one actuator on the joint, leave_out.translate moves the limit to the actuator; the force is the same.
     return np.flatnonzero((mj.jnt_actfrclimited != 0) & (actuators_per_joint(mj) > 1))
 
 
@@ -152,7 +152,7 @@ DISABLE = {
         "actuation",
     )
 }
-"""MuJoCo's switches that change the motion; gravity is honoured, the others concern its own solver."""
+"""MuJoCo's switches that change the motion. Of those not listed, gravity is honoured and others concern its solver."""
 
 
 def _disabled(mj: mujoco.MjModel) -> list[str]:
@@ -272,7 +272,7 @@ NAMES = (*(feature.name for feature in FEATURES), *URDF_FEATURES)
 
 
 def feature_names(ignore: Iterable[str] | str) -> frozenset[str]:
-    """The features to ignore, checked; ``"all"`` is all of them."""
+    """Check the names of features to ignore; ``"all"`` stands for every feature."""
     if ignore == "all":
         return frozenset(NAMES)
     if isinstance(ignore, str):

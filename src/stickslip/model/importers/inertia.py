@@ -1,7 +1,7 @@
-"""Is this inertia possible? And what to do with a fixed link whose own is not, while the whole it belongs to is.
+"""Check that inertias are possible, and merge fixed links whose own inertia is not.
 
-URDFs are full of placeholders on small fixed links (cameras, mounts): MuJoCo refuses them one by one, although only
-the sum over a rigid group of links moves. Such a group is merged into its moving link: the same motion.
+Many URDFs have placeholder inertias on small fixed links (cameras, mounts), which MuJoCo refuses. The motion depends
+only on the total inertia of links that are fixed together. If it is possible, the group is merged into its moving link.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from stickslip.model.compile import rotation
 
 TINY = 1e-15
-"""[kg m²] MuJoCo's mjMINVAL: what is smaller counts as zero."""
+"""[kg m²] MuJoCo's mjMINVAL; smaller moments count as zero."""
 
 
 def body_tensor(body: mujoco.MjsBody) -> np.ndarray:
@@ -29,12 +29,12 @@ def body_tensor(body: mujoco.MjsBody) -> np.ndarray:
 
 
 def centre_of_mass(body: mujoco.MjsBody) -> np.ndarray:
-    """(3,) in the body frame [m]; MuJoCo has NaN where the file does not say."""
+    """(3,) in the body frame [m]; MuJoCo has NaN where the file gives none."""
     return np.nan_to_num(body.ipos)
 
 
 def fault(tensor: np.ndarray) -> str | None:
-    """What makes this inertia impossible, with the numbers; None for one that a body can have."""
+    """Say with numbers what makes this inertia impossible; None if a body can have it."""
     a, b, c = (0.0 if abs(x) < TINY else float(x) for x in np.linalg.eigvalsh(tensor))
     moments = f"principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m²"
     if a < -TINY - 1e-9 * c:
@@ -45,7 +45,7 @@ def fault(tensor: np.ndarray) -> str | None:
 
 
 def set_inertia(body: mujoco.MjsBody, mass: float, com: np.ndarray, tensor: np.ndarray) -> None:
-    """Write mass, centre of mass and inertia; by principal moments, because MuJoCo wants a full one to be positive."""
+    """Write mass, centre of mass and inertia, as principal moments: MuJoCo demands a positive definite full inertia."""
     moments, axes = np.linalg.eigh(tensor)
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
@@ -58,7 +58,7 @@ def set_inertia(body: mujoco.MjsBody, mass: float, com: np.ndarray, tensor: np.n
 def _group(
     body: mujoco.MjsBody, pos: np.ndarray, rot: np.ndarray
 ) -> Iterator[tuple[mujoco.MjsBody, np.ndarray, np.ndarray]]:
-    """A body and all that is fixed to it, with their poses in its frame."""
+    """A body and all bodies fixed to it, with their poses in its frame."""
     yield body, pos, rot
     for child in body.bodies:
         if not child.joints:
@@ -66,12 +66,12 @@ def _group(
 
 
 def merge_impossible(spec: mujoco.MjSpec) -> list[str]:
-    """Make the inertias of an imported URDF acceptable to MuJoCo without changing the motion; a note for each merge."""
+    """Make the inertias of an imported URDF acceptable to MuJoCo without changing the motion; note each merge."""
     notes = []
     for body in spec.bodies[1:]:
         full = body.fullinertia
         if not np.isnan(full[0]) and np.linalg.eigvalsh(body_tensor(body))[0] <= TINY and not fault(body_tensor(body)):
-            set_inertia(body, body.mass, centre_of_mass(body), body_tensor(body))  # a point or a thin rod
+            set_inertia(body, body.mass, centre_of_mass(body), body_tensor(body))  # a point mass or a thin rod
     for leader in (spec.worldbody, *(body for body in spec.bodies if body.joints)):
         members = list(_group(leader, np.zeros(3), np.eye(3)))
         bad = [body.name for body, _, _ in members if body.name != "world" and fault(body_tensor(body))]

@@ -1,8 +1,8 @@
 """Take unsupported features out of a MuJoCo specification, and rewrite those that have an exact equivalent.
 
-Everything here edits an ``MjSpec`` that has just been compiled: the ``id`` of its elements are those of the
-``MjModel``, and attributes hold the values after defaults. It has no keyframes: with one of the wrong size, MuJoCo's
-``delete`` does nothing and says nothing.
+The functions edit an ``MjSpec`` that has just been compiled: the ``id`` of its elements are those of the ``MjModel``,
+and attributes hold the values after defaults. The specification must have no keyframes: if one has the wrong size,
+MuJoCo's ``delete`` silently does nothing.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def _set(collection: str, **values) -> Removal:
 
 
 def _delete_sensors(spec: mujoco.MjSpec, gone: set[tuple[mujoco.mjtObj, str]]) -> None:
-    """MuJoCo does not compile a sensor whose object is gone."""
+    """Delete the sensors of deleted objects, with which MuJoCo would not compile."""
     for sensor in list(spec.sensors):
         if gone & {(sensor.objtype, sensor.objname), (sensor.reftype, sensor.refname)}:
             spec.delete(sensor)
 
 
 def delete_actuators(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-    """Actuators with their sensors."""
+    """Delete actuators and their sensors."""
     doomed = _pick(spec.actuators, ids)
     _delete_sensors(spec, {(OBJ.mjOBJ_ACTUATOR, actuator.name) for actuator in doomed})
     for actuator in doomed:
@@ -83,7 +83,7 @@ def _delete(collection: str) -> Removal:
 
 
 def _forget_dynamics(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-    """A filter or delay becomes an immediate response; anything else (muscle, integrator, …) goes altogether."""
+    """Make a filtered or delayed response immediate; delete actuators with other dynamics (muscle, integrator, …)."""
     filters = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
     actuators = _pick(spec.actuators, ids)
     for actuator in actuators:
@@ -169,7 +169,7 @@ REMOVE: dict[str, Removal] = {
 
 
 def freeze_inertia(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
-    """Write the compiled inertias into the bodies: a geom that is deleted must not take its mass along."""
+    """Write the compiled inertias into the bodies, so that deleting a geom does not delete its mass."""
     for body in spec.bodies:
         if body.id > 0:
             body.explicitinertial, body.mass = True, mj.body_mass[body.id]
@@ -181,7 +181,7 @@ def freeze_inertia(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
 
 
 def remove_features(spec: mujoco.MjSpec, ignore: Iterable[str] | str) -> list[str]:
-    """Take the ignored features out of the specification; a note for each."""
+    """Take the ignored features out of the specification; add a note for each."""
     ignored = feature_names(ignore)
     mj = spec.compile()
     used = [found for found in find_features(mj) if found.feature.name in ignored]
@@ -189,7 +189,7 @@ def remove_features(spec: mujoco.MjSpec, ignore: Iterable[str] | str) -> list[st
     if any(found.feature.name.startswith("shape: ") for found in used):
         freeze_inertia(spec, mj)
     for name in (found.feature.name for found in used):
-        # Deleting renumbers, and may take other features along: look again before each.
+        # Deleting renumbers the elements and may remove other features, so search again before each removal.
         for found in find_features(spec.compile()):
             if found.feature.name == name:
                 REMOVE[name](spec, found.where)
@@ -197,7 +197,7 @@ def remove_features(spec: mujoco.MjSpec, ignore: Iterable[str] | str) -> list[st
 
 
 def drop_drawings(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
-    """Shapes of kinds that stickslip does not have and that nothing touches: delete them, keep their mass."""
+    """Delete drawing shapes of kinds that stickslip does not have; their mass is kept."""
     drawn = np.flatnonzero(~colliding(mj) & np.isin(mj.geom_type, UNSUPPORTED_SHAPES))
     if not len(drawn):
         return []

@@ -1,4 +1,4 @@
-"""Mesh files: where they are, whether MuJoCo can read them, and reading those that it cannot."""
+"""Find mesh files, check that MuJoCo can read them, and read the others with trimesh."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import numpy as np
 from stickslip.errors import ModelError
 
 READABLE = (".stl", ".obj", ".msh")
-"""What MuJoCo reads."""
+"""Formats that MuJoCo reads."""
 MOST_STL_FACES = 200_000
-"""MuJoCo refuses STL files with more."""
+"""Largest number of faces of an STL file that MuJoCo reads."""
 
 
 def _package_name(folder: Path) -> str | None:
@@ -28,7 +28,7 @@ def _package_name(folder: Path) -> str | None:
 
 
 def package_folders(package: str, urdf: Path, package_dirs: Iterable[str | Path]) -> Iterator[Path]:
-    """Folders that may be the ROS package: below the given ones, then ROS's own paths, then around the URDF."""
+    """Folders that may be the ROS package: first below the given ones, then on ROS's paths, then around the URDF."""
     given = [Path(d) for d in package_dirs]
     ros = [Path(d) for d in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if d]
     ros += [Path(d) / "share" for d in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if d]
@@ -97,19 +97,19 @@ def refuse_mesh(where: str, file: Path, why: str) -> ModelError:
 def read_with_trimesh(path: Path, where: str) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n, 3) [m] and triangles (m, 3) of any mesh file; a scene of several parts becomes one mesh.
 
-    The unit of a COLLADA file is honoured and its up axis is not, as RViz and Pinocchio do.
+    Like RViz and Pinocchio, it honours the unit of a COLLADA file but not its up axis.
     """
     import trimesh
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the parsers that trimesh calls; what matters raises
+            warnings.simplefilter("ignore")  # trimesh's parsers warn; real problems raise
             scene = trimesh.load_scene(path)
             if scene.units is not None:
                 scene = scene.convert_units("meters")
             mesh = scene.to_mesh()
     except Exception as error:
-        # trimesh's readers are optional packages, and a broken file can raise anything in them.
+        # trimesh's readers are optional packages, and a broken file can make them raise anything.
         needs = {
             ".dae": "pycollada",
             ".zae": "pycollada",

@@ -1,4 +1,4 @@
-"""What MuJoCo has to say, in our form: errors on one line that name the culprit and the remedy, warnings as notes."""
+"""MuJoCo's errors as one line with the element and the remedy, and its warnings as notes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def mujoco_error(error: Exception, origin: str) -> ModelError:
 
 @contextmanager
 def mujoco_notes() -> Iterator[list[str]]:
-    """What MuJoCo warns of, as notes: it prints, and it raises Python warnings, depending on the occasion."""
+    """Collect MuJoCo's warnings, both printed ones and Python warnings, as notes."""
     notes: list[str] = []
     with collected_warnings() as printed, warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always")

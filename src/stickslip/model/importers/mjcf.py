@@ -1,4 +1,4 @@
-"""MJCF to a MuJoCo specification: MuJoCo reads it; here its files get absolute paths and its user data an owner."""
+"""MJCF to a MuJoCo specification, with absolute paths of assets and without the user data of other programs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def mjcf_spec(file: Path | None, text: str, origin: str, unreadable_meshes: str)
     marker = spec.text(MARKER)
     if marker is not None:
         spec.delete(marker)
-    else:  # somebody else's user data must not be read as stiffness
+    else:  # user data of another program must not be read as stiffness
         for element in (*spec.geoms, *spec.sites):
             element.userdata = []
         spec.nuser_geom = spec.nuser_site = -1
@@ -37,7 +37,7 @@ def mjcf_spec(file: Path | None, text: str, origin: str, unreadable_meshes: str)
 
 
 def _read_meshes(spec: mujoco.MjSpec, origin: str, policy: str) -> list[str]:
-    """Meshes that MuJoCo cannot read: an error, read by trimesh, or left out with the geoms that show them."""
+    """Handle meshes that MuJoCo cannot read: raise an error, read them by trimesh, or drop them with their geoms."""
     notes = []
     for mesh in list(spec.meshes):
         file = Path(mesh.file)
@@ -61,7 +61,7 @@ def _read_meshes(spec: mujoco.MjSpec, origin: str, policy: str) -> list[str]:
 
 
 def _absolute_assets(spec: mujoco.MjSpec) -> None:
-    """Asset files by absolute path: they are found from any folder, and in a scene that is saved elsewhere."""
+    """Make paths of assets absolute, so that they are found from any folder and in a scene that is saved elsewhere."""
     shapes = (*spec.meshes, *spec.hfields, *spec.skins)
     for folder, elements in ((spec.meshdir, shapes), (spec.texturedir, spec.textures)):
         for element in elements:
@@ -73,7 +73,7 @@ def _absolute_assets(spec: mujoco.MjSpec) -> None:
 
 
 def free_base(spec: mujoco.MjSpec, origin: str) -> None:
-    """``floating_base`` for MJCF: the one body that hangs on the world gets a free joint, if it has none."""
+    """``floating_base`` for MJCF: the only child of the world gets a free joint if it has none."""
     bases = spec.worldbody.bodies
     if len(bases) != 1 or any(joint.type != FREE for joint in bases[0].joints):
         names = ", ".join(repr(body.name) for body in bases) or "none"

@@ -1,6 +1,6 @@
 """Read MJCF and URDF files into MuJoCo specifications that a scene can take in.
 
-Whatever cannot be simulated as the file asks for is refused by name; whatever is changed on the way is noted.
+A feature that stickslip does not simulate is an error that names it; every change to the model gives a note.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LoadedSpec:
     """A model file, ready to be attached to a scene or compiled."""
 
     spec: mujoco.MjSpec
-    """Without keyframes: they are below, by joint, because their numbering changes when the spec is attached."""
+    """The specification without keyframes. They are kept below by joint name, since attaching renumbers the joints."""
     notes: list[str]
     """Sentences on what was dropped, replaced, ignored or moved."""
     home: dict[str, np.ndarray]
@@ -67,7 +67,7 @@ def read_spec(
 
 
 def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
-    """Check, simplify and settle what was parsed; compiling it is part of the check."""
+    """Check and simplify the parsed specification; compiling it is part of the check."""
     spec, notes, origin = parsed.spec, parsed.notes, parsed.origin
     check_ranges(spec, origin)
     if parsed.urdf:
@@ -101,12 +101,12 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
 
 @dataclass
 class Parsed:
-    """What a file says, before anything is checked or compiled."""
+    """The content of a file before anything is checked or compiled."""
 
     spec: mujoco.MjSpec
     notes: list[str]
     origin: str
-    """What to call the file in messages."""
+    """Name of the file in messages."""
     urdf: bool
 
 
@@ -175,16 +175,16 @@ def _read_text(file: Path, origin: str) -> str:
 
 
 def root_tag(text: str, origin: str) -> str:
-    """The name of the outermost element. MuJoCo forgives more than XML allows, so look no further than needed."""
+    """The name of the outermost element. MuJoCo accepts more than XML allows, so only the beginning is parsed."""
     match = re.match(r"\ufeff?(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*<([\w:.-]+)", text, flags=re.DOTALL)
     if match is None:
-        parse_xml(text, origin)  # says where it is broken
+        parse_xml(text, origin)  # raises an error that says where it is broken
         raise ModelError(f"{origin}: is not XML; expected MJCF or URDF")
     return match.group(1)
 
 
 def _name_everything(spec: mujoco.MjSpec) -> None:
-    """Joints, bodies and actuators are addressed by name: invent those that are missing."""
+    """Give names to joints, bodies and actuators without one, since they are addressed by name."""
     for kind, elements in (("body", spec.bodies[1:]), ("joint", spec.joints), ("actuator", spec.actuators)):
         taken = {element.name for element in elements}
         for element in elements:
@@ -200,7 +200,7 @@ def _name_everything(spec: mujoco.MjSpec) -> None:
 
 
 def range_is_empty(joint: mujoco.MjsJoint) -> bool:
-    """Lower ≥ upper: MuJoCo takes that for "no limit" (0 … 0 is how a file says it)."""
+    """Whether lower ≥ upper, which MuJoCo takes for "no limit"; files write 0 … 0 for it."""
     low, high = joint.range
     return low >= high and any(joint.range) and joint.limited != mujoco.mjtLimited.mjLIMITED_FALSE
 
@@ -216,7 +216,7 @@ def check_ranges(spec: mujoco.MjSpec, origin: str) -> None:
 
 
 def check_masses(spec: mujoco.MjSpec, origin: str) -> None:
-    """In a URDF, a link that moves must have mass, by itself or by what is fixed to it (MJCF has shapes' mass too)."""
+    """Check that each moving link of a URDF, with the links fixed to it, has mass (in MJCF shapes can give it)."""
     for body in spec.bodies[1:]:
         if body.joints and rigid_mass(body) <= 0.0:
             joints = ", ".join(repr(joint.name) for joint in body.joints)
@@ -227,7 +227,7 @@ def check_masses(spec: mujoco.MjSpec, origin: str) -> None:
 
 
 def rigid_mass(body: mujoco.MjsBody) -> float:
-    """Mass of a body and of what is fixed to it [kg], as the file says (shapes' mass not counted)."""
+    """Mass of a body and of the bodies fixed to it [kg], as the file gives it, without the mass of shapes."""
     return float(body.mass) + sum(rigid_mass(child) for child in body.bodies if not child.joints)
 
 
@@ -254,7 +254,7 @@ def read_keyframes(mj: mujoco.MjModel) -> dict[str, dict[str, np.ndarray]]:
 
 
 def _settle(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
-    """Write the pose of the bases as position and quaternion, whatever the file used."""
+    """Write the pose of each base as position and quaternion, whatever form the file used."""
     for body in spec.worldbody.bodies:
         if body.frame is None:
             body.pos, body.quat = mj.body_pos[body.id], mj.body_quat[body.id]

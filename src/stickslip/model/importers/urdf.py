@@ -1,4 +1,4 @@
-"""URDF to a MuJoCo specification: tidy the XML first, let MuJoCo import it, then add what MuJoCo leaves out.
+"""URDF to a MuJoCo specification: prepare the XML, let MuJoCo import it, then add what MuJoCo leaves out.
 
 MuJoCo's own import merges fixed links, puts the root link into the world, gives links without inertia the mass of
 their shapes at 1000 kg/m³, and has no motors. Here every link stays a body, mass comes from ``<inertial>`` only, and
@@ -95,7 +95,7 @@ def urdf_spec(
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{origin}: MuJoCo cannot read this URDF: {reason}; correct that element") from None
-    for geom in spec.geoms:  # URDF says nothing of friction: the other surface of a pair decides
+    for geom in spec.geoms:  # URDF has no friction: the other surface of a pair decides
         geom.userdata = Material().to_user()
     _give_meshes(spec, meshes)
     _set_joints(spec, ranges, efforts)
@@ -103,7 +103,7 @@ def urdf_spec(
 
 
 def find_root(robot: ET.Element, joints: list[ET.Element], origin: str) -> str:
-    """The one link that is nobody's child; refuse trees that are none."""
+    """The one link without a parent; links that form no tree are an error."""
     links = [link.get("name", "") for link in robot.findall("link")]
     if not links:
         raise ModelError(f"{origin}: no <link> in this URDF; expected at least one")
@@ -150,7 +150,7 @@ def find_root(robot: ET.Element, joints: list[ET.Element], origin: str) -> str:
 
 
 def _refuse_or_drop(joints: list[ET.Element], origin: str, ignored: frozenset[str]) -> list[str]:
-    """Mimic and planar joints: an error, or taken out with a note."""
+    """Raise an error for mimic and planar joints, or take them out with a note."""
     mimics = [j for j in joints if j.find("mimic") is not None and j.get("type") != "fixed"]
     planar = [j for j in joints if j.get("type") == "planar"]
     used, notes = [], []
@@ -186,7 +186,7 @@ def _limit(joint: ET.Element, attribute: str, origin: str) -> float:
 
 
 def _take_ranges(joints: list[ET.Element], origin: str) -> dict[str, tuple[float, float]]:
-    """The ranges, out of the XML: MuJoCo's import drops one that is empty or upside down without refusing it."""
+    """Take the ranges out of the XML, because MuJoCo's import silently drops a range with lower ≥ upper."""
     ranges = {}
     for joint in joints:
         if joint.get("type") in ("revolute", "prismatic"):
@@ -202,7 +202,7 @@ Meshes = dict[str, tuple[Path, str, bool]]
 def _tidy_links(
     robot: ET.Element, origin: str, path: Path, package_dirs: Sequence[str | Path], meshdir: str, policy: str
 ) -> tuple[Meshes, list[str]]:
-    """Drop visuals, name collisions, give each mesh a name of its own: name → (file, where it is used, convert)."""
+    """Drop visuals, name collisions and meshes. Return mesh name → (file, where it is used, whether to convert)."""
     meshes: Meshes = {}
     names: dict[tuple, str] = {}
     notes: list[str] = []
@@ -210,7 +210,7 @@ def _tidy_links(
         for visual in link.findall("visual"):
             link.remove(visual)
         for i, collision in enumerate(link.findall("collision")):
-            collision.set("name", f"{link.get('name')}/collision{i}")  # file names repeat; MuJoCo's must not
+            collision.set("name", f"{link.get('name')}/collision{i}")  # unique, which file names are not
             mesh = collision.find("geometry/mesh")
             if mesh is None:
                 continue
@@ -244,7 +244,7 @@ def _tidy_links(
 def _give_meshes(spec: mujoco.MjSpec, meshes: Meshes) -> None:
     for mesh in spec.meshes:
         file, where, convert = meshes[mesh.name]
-        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX  # only its hull touches; open meshes have no volume
+        mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX  # its hull collides; an open mesh has no volume
         if convert:
             vertices, faces = read_with_trimesh(file, where)
             mesh.file, mesh.uservert, mesh.userface = "", vertices.ravel(), faces.ravel()
@@ -253,7 +253,7 @@ def _give_meshes(spec: mujoco.MjSpec, meshes: Meshes) -> None:
 
 
 def _set_joints(spec: mujoco.MjSpec, ranges: dict[str, tuple[float, float]], efforts: dict[str, float]) -> None:
-    """Ranges, and one motor per movable joint; MuJoCo's import would put the effort on the joint."""
+    """Set ranges and add a motor per movable joint. MuJoCo's import would put the effort limit on the joint."""
     for name, bounds in ranges.items():
         joint = spec.joint(name)
         joint.range, joint.limited = bounds, mujoco.mjtLimited.mjLIMITED_TRUE if any(bounds) else FALSE
@@ -265,7 +265,7 @@ def _set_joints(spec: mujoco.MjSpec, ranges: dict[str, tuple[float, float]], eff
 
 
 def _exclude_base(spec: mujoco.MjSpec) -> list[str]:
-    """No contact between a fixed base and the links that hang on it.
+    """Exclude contact between a fixed base and its child links.
 
     MuJoCo lets a link pass through its parent, but not when the parent is fixed to the world.
     """

@@ -1,4 +1,4 @@
-"""Pictures of recorded instants without a graphics card: rays are cast at the shapes themselves, in NumPy."""
+"""Pictures of recorded frames by ray casting in NumPy, without a graphics card."""
 
 from stickslip.record.picture.camera import Camera
 from stickslip.record.picture.draw import Painter

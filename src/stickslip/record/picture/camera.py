@@ -1,4 +1,4 @@
-"""Where a picture is taken from, and which pixels a ball can cover."""
+"""Camera and view of a picture, and the pixels that a ball can cover."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Box = tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class Camera:
-    """Looks at ``target`` from a distance; z is up."""
+    """A camera that looks at ``target`` from a distance; z is up."""
 
     target: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """[m, world]."""
+    """Point at the centre of the picture [m, world]."""
     distance: float = 2.0
-    """[m]."""
+    """From the target [m]."""
     azimuth: float = -55.0
-    """[deg] of where the camera stands, about z from x."""
+    """Direction from the target to the camera, about z from x [deg]."""
     elevation: float = 18.0
-    """[deg] above the horizon."""
+    """Angle of the camera above the horizon [deg]."""
     field: float = 35.0
-    """[deg] from the lower to the upper edge of the picture."""
+    """Field of view from the lower to the upper edge of the picture [deg]."""
 
     def __post_init__(self) -> None:
         number("distance", self.distance, "a distance > 0 [m]", above=0.0)
@@ -48,14 +48,14 @@ class Camera:
 
     @property
     def eye(self) -> np.ndarray:
-        """(3,) [m]."""
+        """(3,) position of the camera [m]."""
         return np.array(self.target, dtype=float) - self.distance * self.axes[2]
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A camera and a grid of pixels; depth is counted along ``axes[2]``. ``pixel`` is the width of one at depth 1, of a
-    parallel view its width [m]."""
+    """A camera and a grid of pixels; depth is measured along ``axes[2]``. ``pixel`` is the width of a pixel at depth 1,
+    or anywhere in a parallel view [m]."""
 
     eye: np.ndarray
     axes: np.ndarray
@@ -73,7 +73,7 @@ class View:
         return (spread + eye, forward[None, :]) if self.parallel else (eye[None, :], spread + forward)
 
     def covers(self, centre: np.ndarray, radius: float) -> Box | None:
-        """The pixels that a ball can cover; None if it is out of sight."""
+        """The pixels that a ball can cover; None if it is out of view."""
         x, y, depth = self.axes @ (centre - self.eye)
         if self.parallel:
             bounds = [(v - radius, v + radius) for v in (x, y)]

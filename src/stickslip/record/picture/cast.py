@@ -1,4 +1,4 @@
-"""The nearest solid along every ray of a picture: depth, normal and which one it is."""
+"""Ray casting: depth, normal and index of the nearest solid along every ray of a picture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Grid:
         self.view, self.shape = view, (view.height, view.width)
 
     def within(self, box: Box) -> tuple[Any, np.ndarray, np.ndarray]:
-        """The rays of a box: where they are in arrays of this shape, and their places in pixels."""
+        """The rays of a box: their indices in arrays of this shape, and their places in pixels."""
         top, bottom, left, right = box
         x, y = np.arange(left, right, dtype=np.float32) + 0.5, np.arange(top, bottom, dtype=np.float32) + 0.5
         x, y = np.broadcast_arrays(x[None, :], y[:, None])
@@ -27,7 +27,7 @@ class Grid:
 
 
 class Places:
-    """Rays through some places of the picture, in pixels."""
+    """Rays through given places of the picture, in pixels."""
 
     def __init__(self, view: View, x: np.ndarray, y: np.ndarray) -> None:
         self.view, self.x, self.y, self.shape = view, x.astype(np.float32), y.astype(np.float32), (len(x),)
@@ -40,17 +40,17 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What rays meet; the first axes are those of the rays."""
+    """What the rays hit; the first axes are those of the rays."""
 
     depth: np.ndarray
-    """[m]; ∞ where there is nothing."""
+    """[m]; ∞ where nothing is hit."""
     normal: np.ndarray
     """(…, 3) world axes."""
     solid: np.ndarray
-    """Index; −1 where there is nothing."""
+    """Index of the solid; −1 where nothing is hit."""
 
     def flat(self) -> Seen:
-        """Of a grid, row by row."""
+        """The same with the rays of a grid in one axis, row by row."""
         return Seen(self.depth.ravel(), self.normal.reshape(-1, 3), self.solid.ravel())
 
     def copy(self) -> Seen:
@@ -68,7 +68,7 @@ def nothing(rays: Grid | Places) -> Seen:
 def look(
     rays: Grid | Places, solids: Sequence[Solid], pos: np.ndarray, rot: np.ndarray, which: Sequence[int], seen: Seen
 ) -> Seen:
-    """Add the solids ``which`` to what is seen already. ``pos`` (n, 3), ``rot`` (n, 3, 3): where all solids are."""
+    """Add the solids ``which`` to what is seen already; ``pos`` (n, 3), ``rot`` (n, 3, 3) are poses of all solids."""
     view = rays.view
     for k in which:
         solid = solids[k]

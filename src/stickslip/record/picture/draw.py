@@ -1,7 +1,7 @@
-"""Painter: recorded instants as images.
+"""Painter: draws recorded frames as images.
 
-Every pixel gets one ray; those at an edge, where a neighbour shows another solid or another side of it, get nine more,
-and show their mean. What stands still in the world is looked at once.
+Every pixel gets one ray. Pixels at an edge, where a neighbour shows another solid or another side of it, show the mean
+of nine more. Solids that do not move are cast only once.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from stickslip.record.log import Log
 
 FINER = 3
-"""Rays of an edge pixel in each direction."""
+"""Rays of an edge pixel in each direction of the picture."""
 ARROW = linear("#d6202a")
 THROUGH = 0.55
-"""How strongly an arrow is seen through what hides it."""
+"""Opacity of the hidden part of an arrow."""
 LONGEST_ARROW = 0.35
-"""Of the strongest contact force, in units of the scene's size."""
+"""Length of the arrow of the strongest contact force, relative to the scene's size."""
 OVER_WALLS = 38.0
-"""[deg] elevation of the camera where shapes of the world may stand in the way."""
+"""[deg] elevation of the camera where fixed shapes may hide the scene."""
 FEWEST, MOST = 16, 8192
-"""Pixels of an image's side."""
+"""Bounds on the width and height of an image in pixels."""
 
 
 class Placed:
-    """Solids where they are in the world; those of a diverged body are nowhere."""
+    """Solids with their poses in the world; solids of a diverged body are left out."""
 
     def __init__(self, solids: Sequence[Solid], places: np.ndarray, turns: np.ndarray) -> None:
         links = np.array([solid.link for solid in solids], dtype=int)
@@ -53,7 +53,7 @@ class Placed:
 
 
 class Shown(NamedTuple):
-    """One picture: a scene in its light, and arrows that shine through it."""
+    """One picture: the solids with their lighting, and arrows that are visible through them."""
 
     view: View
     light: Light
@@ -64,7 +64,7 @@ class Shown(NamedTuple):
         return self.arrows.along(rays, range(len(self.arrows.solids)), nothing(rays))
 
     def intensities(self, x: np.ndarray, y: np.ndarray, seen: Seen, over: Seen) -> np.ndarray:
-        """(m, 3) of rays through places of the picture."""
+        """(m, 3) intensities of rays through places of the picture."""
         eye, direction = self.view.rays(x, y)
         length = np.linalg.norm(direction, axis=1)
         result = self.light.background(direction)
@@ -99,13 +99,13 @@ class Painter:
         self.follow = None if follow is None else log.link(follow)
         low, high = _bounds(log, self.solids, self.follow)
         self.scale = max(float(np.linalg.norm(high - low)) / 2, 1e-3)
-        """[m] of what moves."""
+        """[m] half the diagonal of the box around everything that moves."""
         self.camera = self._usual_camera(low, high) if camera is None else camera
         self.strongest = _strongest(log) if contacts else 1.0
         self._still: Seen | None = None
 
     def _usual_camera(self, low: np.ndarray, high: np.ndarray) -> Camera:
-        """The box about all that moves fills the picture."""
+        """A camera for which the box around everything that moves fills the picture."""
         walls = any(solid.link == 0 and not solid.floor for solid in self.solids)
         camera = Camera(tuple(((low + high) / 2).tolist()), elevation=OVER_WALLS if walls else Camera.elevation)
         right, up, ahead = np.abs(camera.axes) @ (high - low) / 2
@@ -168,7 +168,7 @@ class Painter:
 
 
 def _edges(seen: Seen) -> np.ndarray:
-    """(height, width) whether a neighbour shows something else: the pixels on both sides."""
+    """(height, width) whether a neighbour shows something else, for the pixels on both sides of an edge."""
     edge = np.zeros(seen.solid.shape, dtype=bool)
     for axis in (0, 1):
         here, there = (slice(None),) * axis + (slice(None, -1),), (slice(None),) * axis + (slice(1, None),)
@@ -180,7 +180,7 @@ def _edges(seen: Seen) -> np.ndarray:
 
 
 def _bounds(log: Log, solids: list[Solid], follow: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """(3,), (3,) corners of a box about everything that moves, over a sample of the frames."""
+    """(3,), (3,) corners of a box around everything that moves, over a sample of the frames."""
     frames = [0] if follow is not None else _sample(log, 40)
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     bodies = [solid for solid in solids if not solid.floor]
@@ -195,7 +195,7 @@ def _bounds(log: Log, solids: list[Solid], follow: int | None) -> tuple[np.ndarr
 
 
 def _strongest(log: Log) -> float:
-    """The strongest contact force of a sample of the frames [N]; 1 where there is none."""
+    """The strongest contact force of a sample of the frames [N]; 1 if there is none."""
     best = 0.0
     for frame in _sample(log, 200):
         force = np.linalg.norm(log.contacts(frame).force, axis=1)
@@ -204,7 +204,7 @@ def _strongest(log: Log) -> float:
 
 
 def _sample(log: Log, n: int) -> list[int]:
-    """Numbers of at most n frames, evenly spread."""
+    """Indices of at most n evenly spaced frames."""
     return np.unique(np.linspace(0, len(log) - 1, n).astype(int)).tolist() if len(log) else []
 
 

@@ -1,6 +1,6 @@
-"""How bright what a ray meets is: a sun that casts shadows, a sky that is brighter above, a grid on floors.
+"""Lighting: a sun that casts shadows, a sky that is brighter above, and a grid on floors.
 
-Shadows are found by looking from the sun (a shadow map), their edges softened over 3 × 3 texels.
+Shadows come from a shadow map seen from the sun; their edges are softened over 3 × 3 texels.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from stickslip.record.picture.cast import Grid, look, nothing
 from stickslip.record.picture.shapes import Solid, linear
 
 SHADOW = 700
-"""Texels of a side of the shadow map."""
+"""Texels along each side of the shadow map."""
 SKY, HORIZON = linear("#b9cfe4").astype(np.float32), linear("#f4f6f8").astype(np.float32)
 FLOOR, LINES = linear("#e3e6e9").astype(np.float32), linear("#aab2bb").astype(np.float32)
 
 
 class Light:
-    """Of one instant."""
+    """The lighting at one instant."""
 
     def __init__(
         self, camera: Camera, spacing: float, solids: Sequence[Solid], pos: np.ndarray, rot: np.ndarray
@@ -34,12 +34,12 @@ class Light:
         self._map = self._look_from_the_sun()
 
     def background(self, direction: np.ndarray) -> np.ndarray:
-        """(m, 3) intensities of rays that meet nothing."""
+        """(m, 3) intensities of rays that hit nothing."""
         up = np.clip(2.0 * direction[:, 2] / np.linalg.norm(direction, axis=1), 0.0, 1.0)[:, None]
         return (1 - up) * HORIZON + up * SKY
 
     def base(self, view: View, which: np.ndarray, point: np.ndarray, distance: np.ndarray) -> np.ndarray:
-        """(m, 3) the colours of solids; floors have a grid."""
+        """(m, 3) colours of the points that are hit; floors have a grid."""
         colour = self.colour[which]
         for k in np.flatnonzero(self.floor):
             on = which == k
@@ -76,7 +76,7 @@ class Light:
         return result
 
     def _grid(self, local: np.ndarray, foot: np.ndarray) -> np.ndarray:
-        """(m, 3) colours of floor points; ``foot`` [m] is how much floor a pixel covers."""
+        """(m, 3) colours of floor points; ``foot`` [m] is the size of a pixel on the floor."""
         ink = np.zeros(len(local), dtype=np.float32)
         for every, weight in ((self.spacing, 0.55), (5 * self.spacing, 0.9)):
             width = 0.012 * self.spacing
@@ -103,7 +103,7 @@ class Light:
         return view, look(rays, self.solids, self.pos, self.rot, casts.tolist(), nothing(rays)).depth
 
     def _unshadowed(self, point: np.ndarray, normal: np.ndarray) -> np.ndarray:
-        """(m,) the part of the sun that each point sees."""
+        """(m,) fraction of the sun that is visible from each point."""
         light = np.ones(len(point), dtype=np.float32)
         if self._map is None:
             return light
@@ -112,7 +112,7 @@ class Light:
         seen = (point - view.eye.astype(np.float32)) @ axes.T
         column, row = seen[:, 0] / texel + SHADOW / 2, SHADOW / 2 - seen[:, 1] / texel
         near = np.flatnonzero((column >= 3) & (column < SHADOW - 3) & (row >= 3) & (row < SHADOW - 3))
-        # From a little outside the surface: a texel of it must not shade its neighbours.
+        # Start slightly outside the surface, so that a texel does not shade its neighbours.
         shift = np.float32(1.5) * (normal[near] @ axes.T)
         c, r = (column[near] + shift[:, 0]).astype(np.int32), (row[near] - shift[:, 1]).astype(np.int32)
         d = seen[near, 2] + texel * (shift[:, 2] - 1.0)

@@ -1,4 +1,4 @@
-"""Recorded shapes as solids to cast rays at: their frames on links, what rays meet, how big and of what colour."""
+"""Recorded shapes as solids for ray casting: pose on the link, intersection function, bounding ball and colour."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from stickslip.record.header import Header
 from stickslip.record.picture.solids import Meet, capsule, convex, cylinder, plane, sphere
 
 PALETTE = ("#4878a8", "#e08a3c", "#5b9f6b", "#c9584f", "#8a70b3", "#94745f", "#d58bb8", "#8c8c8c", "#b9b03c", "#4fb0bd")
-"""Of links whose shapes have no colour of their own."""
+"""Colours of links whose shapes have no colour of their own."""
 PLAIN = (0.5, 0.5, 0.5, 1.0)
-"""What MuJoCo gives to shapes without a colour."""
+"""Colour that MuJoCo gives to shapes without one."""
 POINT = 0.008
-"""[m] the radius that contact points are drawn with."""
+"""[m] radius with which contact points are drawn."""
 DIRECTIONS = 160
-"""In which the outermost vertex of a mesh is kept: hulls of more vertices are drawn a little too small."""
+"""Number of directions in which the outermost vertex of a mesh is kept; larger hulls are drawn slightly too small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,9 @@ class Solid:
     pos: np.ndarray
     """(3,) in the link's frame [m]."""
     rot: np.ndarray
-    """(3, 3)."""
+    """(3, 3) in the link's frame."""
     radius: float
-    """Of a ball about ``pos`` that holds it [m]; ∞ of a plane."""
+    """Radius of a ball about ``pos`` that contains the shape [m]; ∞ for a plane."""
     colour: np.ndarray
     """(3,) 0 … 1, linear."""
 
@@ -42,7 +42,7 @@ class Solid:
 
 
 def solids_of(header: Header) -> list[Solid]:
-    """Of everything that can be seen."""
+    """The solids of all visible shapes."""
     found = []
     for index, shape in enumerate(header.shapes):
         if shape["rgba"][3] > 0.02:
@@ -55,7 +55,7 @@ def solids_of(header: Header) -> list[Solid]:
 
 
 def link_frames(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(nl, 7) poses as positions (nl, 3) and rotations (nl, 3, 3)."""
+    """Convert poses (nl, 7) to positions (nl, 3) and rotations (nl, 3, 3)."""
     w, x, y, z = (pose[:, 3:] / np.linalg.norm(pose[:, 3:], axis=1, keepdims=True)).T
     rows = (
         (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
@@ -66,7 +66,7 @@ def link_frames(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def linear(colour: Any) -> np.ndarray:
-    """ "#rrggbb" or (3,) of a screen as intensities."""
+    """Convert an sRGB colour, "#rrggbb" or (3,), to linear intensities."""
     if isinstance(colour, str):
         colour = [int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)]
     return np.array(colour[:3], dtype=float) ** 2.2
@@ -98,7 +98,7 @@ def _meet(shape: dict[str, Any], vertices: np.ndarray | None) -> tuple[Meet, flo
 
 
 def _hull(vertices: np.ndarray) -> tuple[Meet, float] | None:
-    """The convex hull of a mesh; None of a flat one, which has none."""
+    """The convex hull of a mesh; None for a flat mesh, which has none."""
     from scipy.spatial import ConvexHull, QhullError
 
     if len(vertices) > DIRECTIONS:
@@ -113,7 +113,7 @@ def _hull(vertices: np.ndarray) -> tuple[Meet, float] | None:
 
 
 def _directions() -> np.ndarray:
-    """(DIRECTIONS, 3) evenly over the sphere: points of a spiral."""
+    """(DIRECTIONS, 3) directions evenly over the sphere, on a spiral."""
     k = np.arange(DIRECTIONS) + 0.5
     z, angle = 1.0 - 2.0 * k / DIRECTIONS, np.pi * (1.0 + np.sqrt(5.0)) * k
     ring = np.sqrt(1.0 - z * z)

@@ -1,7 +1,7 @@
-"""Where rays o + t·d meet a solid, in the solid's own frame: first t and outward normal, exact for every kind.
+"""Intersection of rays o + t·d with a solid in its own frame: first t and outward normal, exact for every kind.
 
-A convex polyhedron {x: n_f·x ≤ b_f} and a cylinder are intersections of slabs, each of which a ray enters and leaves:
-it meets the solid at the last entrance if that comes before the first exit. Spheres and capsules are quadratics.
+A convex polyhedron {x: n_f·x ≤ b_f} and a cylinder are intersections of slabs, each of which a ray enters and leaves.
+The ray hits the solid at the last entry if that comes before the first exit. Spheres and capsules are quadratics.
 
 Sizes: o and d broadcast to (m, 3); t (m,), ∞ where the ray misses; normals (m, 3).
 """
@@ -16,7 +16,7 @@ Rays = tuple[np.ndarray, np.ndarray]
 Hits = tuple[np.ndarray, np.ndarray]
 TINY = np.float32(1e-12)
 BLOCK = 4_000_000
-"""Rays × faces that are looked at in one go: the memory that this takes is bounded."""
+"""Number of rays × faces that are computed at once, which bounds the memory."""
 
 
 def sphere(o: np.ndarray, d: np.ndarray, radius: float) -> Hits:
@@ -25,7 +25,7 @@ def sphere(o: np.ndarray, d: np.ndarray, radius: float) -> Hits:
 
 
 def cylinder(o: np.ndarray, d: np.ndarray, radius: float, half: float) -> Hits:
-    """Along z."""
+    """A cylinder along z."""
     flat = np.array([1.0, 1.0, 0.0], dtype=np.float32)
     side_in, side_out = _quadratic(o * flat, d * flat, radius)
     dz = np.where(np.abs(d[:, 2]) < TINY, TINY, d[:, 2])
@@ -42,7 +42,7 @@ def cylinder(o: np.ndarray, d: np.ndarray, radius: float, half: float) -> Hits:
 
 
 def capsule(o: np.ndarray, d: np.ndarray, radius: float, half: float) -> Hits:
-    """Along z."""
+    """A capsule along z."""
     flat = np.array([1.0, 1.0, 0.0], dtype=np.float32)
     end = np.array([0.0, 0.0, half], dtype=np.float32)
     side = _quadratic(o * flat, d * flat, radius)[0]
@@ -54,7 +54,7 @@ def capsule(o: np.ndarray, d: np.ndarray, radius: float, half: float) -> Hits:
 
 
 def convex(o: np.ndarray, d: np.ndarray, normals: np.ndarray, offsets: np.ndarray) -> Hits:
-    """``normals`` (f, 3) unit, outward; ``offsets`` (f,)."""
+    """A convex polyhedron with outward unit ``normals`` (f, 3) and ``offsets`` (f,) of its faces."""
     m, f = len(d), len(normals)
     t, face = np.full(m, np.inf, dtype=np.float32), np.zeros(m, dtype=np.int64)
     rows = max(1, BLOCK // f)
@@ -73,7 +73,7 @@ def convex(o: np.ndarray, d: np.ndarray, normals: np.ndarray, offsets: np.ndarra
 
 
 def plane(o: np.ndarray, d: np.ndarray) -> Hits:
-    """z ≤ 0, seen from above."""
+    """The half space z ≤ 0, seen from above."""
     down = d[:, 2] < -TINY
     t = np.where(down & (o[:, 2] > 0.0), -o[:, 2] / np.where(down, d[:, 2], 1.0), np.inf)
     return t.astype(np.float32), np.broadcast_to(np.array([0, 0, 1], dtype=np.float32), (len(d), 3))

@@ -1,4 +1,4 @@
-"""A recording as numbered pictures or an animated GIF, at an even rate."""
+"""A recording as numbered pictures or an animated GIF, at a constant rate."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from stickslip.record.log import Log
 from stickslip.record.picture.draw import Painter
 
 GIF_RATES = (100.0, 50.0, 100 / 3, 25.0, 20.0, 100 / 6, 100 / 7, 12.5, 100 / 9, 10.0)
-"""A GIF counts in hundredths of a second."""
+"""Frame rates [1/s] of GIFs, which count time in hundredths of a second."""
 
 
 def frames_at(log: Log, fps: float = 30.0, speed: float = 1.0) -> np.ndarray:
-    """Numbers of the recorded frames nearest to the times of a film; ``speed`` 0.1 shows ten times slower."""
+    """Indices of the recorded frames nearest to the times of a film; ``speed`` 0.1 is ten times slower."""
     fps = number("fps", fps, "pictures per second > 0", above=0.0)
     speed = number("speed", speed, "simulated seconds per second of film > 0", above=0.0)
     if not len(log):
@@ -35,7 +35,7 @@ def frames_at(log: Log, fps: float = 30.0, speed: float = 1.0) -> np.ndarray:
 def write_frames(
     log: Log, folder: str | Path, fps: float = 30.0, speed: float = 1.0, show: bool | None = None, **options: Any
 ) -> list[Path]:
-    """``frame-00000.png`` and on; ``options`` are those of ``Painter``."""
+    """Write ``frame-00000.png`` and so on; ``options`` are those of ``Painter``."""
     from PIL import Image
 
     folder = Path(folder)
@@ -54,7 +54,7 @@ def write_frames(
 def write_gif(
     log: Log, path: str | Path, fps: float = 25.0, speed: float = 1.0, show: bool | None = None, **options: Any
 ) -> Path:
-    """An animated GIF that repeats; its rate is the nearest that GIFs can have."""
+    """Write an animated GIF that repeats, at the nearest rate that GIFs can have."""
     from PIL import Image
 
     path = Path(path)

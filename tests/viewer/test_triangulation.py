@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from stickslip.viewer import geometry
+from stickslip.viewer import triangulation
 from stickslip.viewer.moment import between
 
 
@@ -14,7 +14,7 @@ def volume(mesh, scale=(1.0, 1.0, 1.0)):
     return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0)
 
 
-ROUND = np.sin(2 * np.pi / geometry.AROUND) * geometry.AROUND / (2 * np.pi)
+ROUND = np.sin(2 * np.pi / triangulation.AROUND) * triangulation.AROUND / (2 * np.pi)
 """Area of the polygon over that of its circle."""
 
 
@@ -25,26 +25,26 @@ ROUND = np.sin(2 * np.pi / geometry.AROUND) * geometry.AROUND / (2 * np.pi)
         ("sphere", (0.5, 0.0, 0.0), 4 / 3 * np.pi * 0.5**3 * ROUND, 0.01),
         ("cylinder", (0.2, 0.7, 0.0), np.pi * 0.2**2 * 1.4 * ROUND, 1e-9),
         ("capsule", (0.2, 0.7, 0.0), (np.pi * 0.2**2 * 1.4 + 4 / 3 * np.pi * 0.2**3) * ROUND, 0.005),
-        ("point", (0.0, 0.0, 0.0), 4 / 3 * np.pi * geometry.POINT_RADIUS**3 * ROUND, 0.01),
+        ("point", (0.0, 0.0, 0.0), 4 / 3 * np.pi * triangulation.POINT_RADIUS**3 * ROUND, 0.01),
     ],
 )
 def test_volume(kind, size, wanted, close):
-    found = geometry.drawing({"kind": kind, "size": size}, None)
+    found = triangulation.drawing({"kind": kind, "size": size}, None)
     assert volume(found.mesh, found.scale) == pytest.approx(wanted, rel=close)
 
 
 def test_a_mesh_is_its_hull():
     corners = np.array([(x, y, z) for x in (0, 1) for y in (0, 2) for z in (0, 3)], dtype=np.float32)
     inside = np.full((1, 3), 0.5, np.float32)
-    found = geometry.drawing({"kind": "mesh", "size": (0, 0, 0)}, np.concatenate([corners, inside]))
+    found = triangulation.drawing({"kind": "mesh", "size": (0, 0, 0)}, np.concatenate([corners, inside]))
     assert volume(found.mesh, found.scale) == pytest.approx(6.0)
-    flat = geometry.drawing({"kind": "mesh", "size": (0, 0, 0)}, corners[corners[:, 2] == 0])
+    flat = triangulation.drawing({"kind": "mesh", "size": (0, 0, 0)}, corners[corners[:, 2] == 0])
     assert np.allclose(flat.mesh.vertices.max(axis=0), (1, 2, 0))
 
 
 def test_planes_and_meshes_without_vertices_are_not_drawn():
-    assert geometry.drawing({"kind": "plane", "size": (0, 0, 0)}, None) is None
-    assert geometry.drawing({"kind": "mesh", "size": (0, 0, 0)}, None) is None
+    assert triangulation.drawing({"kind": "plane", "size": (0, 0, 0)}, None) is None
+    assert triangulation.drawing({"kind": "mesh", "size": (0, 0, 0)}, None) is None
 
 
 def test_quaternions_are_scipys():
@@ -52,18 +52,18 @@ def test_quaternions_are_scipys():
     others = Rotation.random(50, rng=2)
     wxyz, other = turns.as_quat(scalar_first=True), others.as_quat(scalar_first=True)
     vectors = np.random.default_rng(3).normal(size=(50, 3))
-    assert np.allclose(geometry.turned(wxyz, vectors), turns.apply(vectors))
-    assert np.allclose(geometry.product(wxyz, other), (turns * others).as_quat(scalar_first=True)) or np.allclose(
-        np.abs(np.sum(geometry.product(wxyz, other) * (turns * others).as_quat(scalar_first=True), axis=1)), 1.0
+    assert np.allclose(triangulation.turned(wxyz, vectors), turns.apply(vectors))
+    assert np.allclose(triangulation.product(wxyz, other), (turns * others).as_quat(scalar_first=True)) or np.allclose(
+        np.abs(np.sum(triangulation.product(wxyz, other) * (turns * others).as_quat(scalar_first=True), axis=1)), 1.0
     )
     half_turns = np.stack([np.diag(signs) for signs in ((1, -1, -1), (-1, 1, -1), (-1, -1, 1), (1, 1, 1))])
     for matrix in (*turns.as_matrix(), *half_turns):
-        quat = geometry.from_matrix(matrix)
+        quat = triangulation.from_matrix(matrix)
         assert np.allclose(Rotation.from_quat(quat, scalar_first=True).as_matrix(), matrix)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     unit[0] = (0, 0, -1)
     z = np.tile([0.0, 0.0, 1.0], (50, 1))
-    assert np.allclose(geometry.turned(geometry.from_z(unit), z), unit)
+    assert np.allclose(triangulation.turned(triangulation.from_z(unit), z), unit)
 
 
 def test_poses_between_two_frames():

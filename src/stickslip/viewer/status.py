@@ -1,4 +1,4 @@
-"""What the panel says: where things stand, and what went wrong."""
+"""Status line and messages of the panel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OUTCOMES = {
     "interrupted": "interrupted by its user",
     "diverged": "diverged: the last frame is the last good state",
 }
-"""What there is to say of a recording that is not complete."""
+"""Messages for recordings that are not complete."""
 
 
 def status(viewer: Viewer) -> str:
@@ -31,7 +31,7 @@ def status(viewer: Viewer) -> str:
 
 
 def messages(viewer: Viewer) -> list[str]:
-    """Errors first, then how recordings ended, then what the simulation warned of."""
+    """Errors, then outcomes of recordings, then warnings of the simulation."""
     found = list(viewer.trouble)
     for replay in viewer.replays:
         if replay.log.outcome in OUTCOMES:

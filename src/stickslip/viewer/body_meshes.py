@@ -1,6 +1,6 @@
-"""Figure: the bodies of one recording or simulation in a viser scene, moved by their links' poses.
+"""BodyMeshes: the bodies of a simulation or recording in a viser scene, moved by the poses of their links.
 
-Shapes of the same geometry are instances of one mesh, so that a frame of a thousand bodies is a handful of messages.
+Shapes of the same geometry are instances of one mesh, so that a frame of a thousand bodies takes only a few messages.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from stickslip.record.header import Header
-from stickslip.viewer.geometry import drawing, from_matrix, product, turned
+from stickslip.viewer.triangulation import drawing, from_matrix, product, turned
 
 PLAIN = (0.5, 0.5, 0.5)
-"""MuJoCo's colour of shapes that were given none; they get one of ``BODIES``."""
+"""MuJoCo's colour of shapes without one; they are drawn in one of ``BODIES``."""
 BODIES = (
     (70, 108, 153),
     (216, 137, 66),
@@ -25,14 +25,14 @@ BODIES = (
     (190, 165, 90),
 )
 FIXED = (150, 154, 160)
-"""Of shapes without a colour that are part of the world."""
+"""Colour of fixed shapes without a colour of their own."""
 CHOSEN = (255, 190, 40)
-"""Of the body that is picked."""
+"""Colour of the selected body."""
 
 
-class Figure:
-    """All shapes but planes, under the scene node ``root``; with a ``colour``, all in it: a ghost, a
-    little ``larger`` so that it does not flicker where it meets others."""
+class BodyMeshes:
+    """All shapes except planes, under the scene node ``root``. With a ``colour`` all have that colour, and are slightly
+    ``larger`` so that they do not flicker where runs coincide."""
 
     def __init__(
         self,
@@ -74,19 +74,18 @@ class Figure:
             self._parts.append(part)
 
     def _is_hidden(self, k: int) -> bool:
-        """Whether a shape is for collisions only, and drawn when asked for: a see-through one on a link that has
-        others."""
+        """Whether a shape is only for collisions and drawn on request: a transparent one on a link with opaque ones."""
         shape = self.header.shapes[k]
         opaque = [s for s in self.header.shapes if s["link"] == shape["link"] and s["rgba"][3] >= 1.0]
         return shape["rgba"][3] < 1.0 and any(s["kind"] != "point" for s in opaque)
 
     def show(self, pose: np.ndarray) -> None:
-        """(nl, 7) poses of the links."""
+        """Move the bodies to these link poses (nl, 7)."""
         for part in self._parts:
             part.show(pose)
 
     def select(self, link: int | None) -> None:
-        """Colour one body as chosen; None: no body."""
+        """Highlight one body, or none."""
         for part in self._parts:
             colours = part.colours.copy()
             if link is not None:
@@ -151,14 +150,14 @@ def _colour(shape: dict[str, Any]) -> tuple[int, int, int]:
 
 
 def linear(colours: Any) -> np.ndarray:
-    """(…, 3) of 255, from what a screen shows to amounts of light: so does viser's client take colours of instances."""
+    """Convert sRGB colours (…, 3) of 0 … 255 to linear ones, which viser's client expects for instances."""
     values = np.asarray(colours, dtype=float) / 255.0
     light = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
     return np.rint(255.0 * light).astype(np.uint8)
 
 
 def extent(header: Header, pose: np.ndarray) -> tuple[np.ndarray, float]:
-    """(centre (3,), radius) [m] of a ball around everything but planes, at these poses (nl, 7)."""
+    """(centre (3,), radius) [m] of a ball around everything except planes, at these poses (nl, 7)."""
     low, high = [], []
     for k, shape in enumerate(header.shapes):
         found = drawing(shape, header.vertices.get(k))

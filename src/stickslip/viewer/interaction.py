@@ -1,4 +1,4 @@
-"""Hands: picking bodies and pushing them, by the panel, a click, or a drag with the shift key."""
+"""Interaction: select bodies and push them by the panel, a click, or a drag with the shift key."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ DIRECTIONS = {
 }  # fmt: skip
 
 
-class Hands:
-    """Of a live simulation; recordings cannot be pushed."""
+class Interaction:
+    """Selecting and pushing in a live simulation; with recordings it does nothing."""
 
     def __init__(self, viewer: Viewer) -> None:
         self._viewer = viewer
         if viewer.live is not None:
-            figure = viewer.actors[0].figure
-            figure.on_click(lambda *event: viewer.post(self._clicked, *event))
-            figure.on_drag(lambda *event: viewer.post(self._dragged, *event))
+            bodies = viewer.runs[0].bodies
+            bodies.on_click(lambda *event: viewer.post(self._clicked, *event))
+            bodies.on_drag(lambda *event: viewer.post(self._dragged, *event))
 
     def select(self, link: int) -> None:
-        """Colour the body, and have the panel push it."""
+        """Highlight the body and select it in the panel."""
         viewer, live = self._viewer, self._viewer.live
         if live is not None and link > 0:
-            viewer.actors[0].figure.select(link)
+            viewer.runs[0].bodies.select(link)
             viewer.panel.body.value = live.sim.model.link_names[link]
 
     def push(self) -> None:
-        """As the panel says: a force through the body's centre of mass."""
+        """Push the selected body at its centre of mass, as set in the panel."""
         panel = self._viewer.panel
         direction = np.array(DIRECTIONS[panel.push_direction.value], dtype=float)
         self._act(panel.chosen_link(), direction, None)

@@ -1,4 +1,4 @@
-"""The stage: a server on this machine, light, floors and the first look at the scene."""
+"""The viser server with lights, floors and the initial camera."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 
 from stickslip.errors import expected
 from stickslip.record.header import Header
-from stickslip.viewer.geometry import from_matrix, turned
+from stickslip.viewer.triangulation import from_matrix, turned
 
 FLOOR = (238, 240, 243)
 CELLS, SECTIONS = (206, 211, 218), (168, 175, 185)
 BRAND = (38, 84, 124)
 SUN, SKY = 1.9, 0.28
-"""Intensities of the light that casts shadows, and of the one from all around."""
+"""Intensities of the directional light, which casts shadows, and of the environment."""
 AMBIENT = 1.6
-"""Of the latter where there are no shadows."""
+"""Intensity of the ambient light if there are no shadows."""
 
 
 def make_server(host: str, port: int, shadows: bool = True) -> Any:
-    """A viser server; where the port is taken, the next free one. Nothing is loaded from elsewhere."""
+    """A viser server at the port, or at the next free one. Nothing is loaded from the network."""
     import viser
 
     if isinstance(port, bool) or not isinstance(port, int) or not 0 < port < 65536:
@@ -34,13 +34,13 @@ def make_server(host: str, port: int, shadows: bool = True) -> Any:
             probe.bind((host, 0))
     except (OSError, UnicodeError) as error:
         raise expected("host", "an address of this machine", host, f"127.0.0.1 is the usual one ({error})") from None
-    with redirect_stdout(io.StringIO()):  # viser's own greeting
+    with redirect_stdout(io.StringIO()):  # suppresses viser's greeting
         server = viser.ViserServer(host=host, port=port, label="stickslip", verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium", brand_color=BRAND)
     server.scene.world_axes.visible = False
     if shadows:
         server.scene.configure_environment_map("studio", environment_intensity=SKY)
-    else:  # reflections of the surroundings cost as much as shadows
+    else:  # reflections of the environment cost as much as shadows
         server.scene.configure_environment_map(None)
         server.scene.add_light_ambient("/light/sky", intensity=AMBIENT)
     server.scene.configure_default_lights(enabled=False)
@@ -49,14 +49,14 @@ def make_server(host: str, port: int, shadows: bool = True) -> Any:
 
 
 def cell_size(radius: float) -> float:
-    """[m] of the floor's cells: 1, 2 or 5 × 10ⁿ, about a fifth of the scene."""
+    """Size of the floor's cells [m]: 1, 2 or 5 × 10ⁿ, about a fifth of the scene."""
     target = max(radius, 1e-3) / 2.5
     decade = 10.0 ** np.floor(np.log10(target))
     return float(max(step * decade for step in (1, 2, 5) if step * decade <= target * (1 + 1e-9)))
 
 
 def add_floors(server: Any, header: Header, pose: np.ndarray, radius: float) -> list[Any]:
-    """The planes of a scene, which are endless, as wide squares with a grid."""
+    """Draw the infinite planes of a scene as wide squares with a grid."""
     cell = cell_size(radius)
     nodes = []
     for k, shape in enumerate(header.shapes):
@@ -88,11 +88,11 @@ def add_floors(server: Any, header: Header, pose: np.ndarray, radius: float) -> 
 
 
 def look_at(server: Any, centre: np.ndarray, radius: float) -> None:
-    """Where new browsers look from."""
+    """Set the initial camera of new browsers."""
     direction = np.array([1.0, -1.35, 0.62])
     camera = server.initial_camera
     camera.fov = np.deg2rad(38.0)
-    # A little to the right of the middle, since the panel covers that side.
+    # Look slightly to the right of the middle, since the panel covers that side.
     right = np.cross((0.0, 0.0, 1.0), direction)
     middle = centre + 0.3 * radius * right / np.linalg.norm(right) - np.array([0.0, 0.0, 0.2 * radius])
     camera.look_at = middle
