@@ -58,7 +58,6 @@ from stickslip.solvers.base import Outcome, Solver, Status
 from stickslip.solvers.elimination import without_bilateral
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
 from stickslip.solvers.residuals import natural
-from stickslip.solvers.splitting.cone_splitting import refuse_functions
 from stickslip.solvers.splitting.cone_sweeps import AIM
 
 ITERATIONS = 20_000
@@ -88,7 +87,10 @@ class ADMM(Solver):
 
     summary: ClassVar[str] = "ADMM with an adaptive penalty on circular cones; mass ratios, redundant contacts"
     reference: ClassVar[str] = "Carpentier, Le Lidec, Montaut 2024; Tasora et al. 2021"
+    bibtex: ClassVar[tuple[str, ...]] = ("carpentier2024", "tasora2021")
+    page: ClassVar[str] = "docs/solvers.md#admm"
     solves: ClassVar[frozenset[str]] = frozenset({"ncp", "cone"})
+    functions: ClassVar[bool] = False
     prefers_cones: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -101,7 +103,6 @@ class ADMM(Solver):
         self.proximal = number("proximal", self.proximal, "a number ≥ 0", least=0.0)
 
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
-        refuse_functions("ADMM", problem)
         alone, joints = without_bilateral(problem)
         start, limit, left = z[problem.bilateral :], AIM * self.limit(problem), self.max_iterations or ITERATIONS
         outcome = self._contacts(alone, start, limit, left)

@@ -127,6 +127,8 @@ class PathSolver(Solver):
 
     summary: ClassVar[str] = "PATH of Dirkse and Ferris through gamspy; at most 1000 variables with its demo licence"
     reference: ClassVar[str] = "Dirkse and Ferris 1995; Ferris and Munson 1999"
+    bibtex: ClassVar[tuple[str, ...]] = ("dirkse1995", "ferris1999")
+    page: ClassVar[str] = "docs/solvers.md#path"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
 
     def __post_init__(self) -> None:

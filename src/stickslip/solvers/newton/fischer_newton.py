@@ -38,6 +38,8 @@ class FischerNewton(NonsmoothNewton):
 
     summary: ClassVar[str] = "damped Newton on Fischer–Burmeister's function; dense, sparse or matrix-free"
     reference: ClassVar[str] = "Fischer 1992; Erleben 2013"
+    bibtex: ClassVar[tuple[str, ...]] = ("fischer1992", "erleben2013")
+    page: ClassVar[str] = "docs/solvers.md#fischer-newton"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -29,6 +29,8 @@ class MinmapNewton(NonsmoothNewton):
         "damped Newton on the minimum map: an active set per iteration; dense, sparse or matrix-free"
     )
     reference: ClassVar[str] = "Pang 1990; Erleben 2013"
+    bibtex: ClassVar[tuple[str, ...]] = ("pang1990", "erleben2013")
+    page: ClassVar[str] = "docs/solvers.md#minmap-newton"
 
     def _evaluate(self, system: Scaled, A: Any, y: np.ndarray, w: np.ndarray, at: _Point) -> float:
         return minmap(y, w, system.lower, system.upper, 0.0, at.phi, at.by_y, at.by_w)

@@ -48,6 +48,8 @@ class PrimalCG(Primal):
 
     summary: ClassVar[str] = "primal nonlinear conjugate gradients on the relaxed problem; only products by W"
     reference: ClassVar[str] = "Polak and Ribière 1969; Todorov 2014"
+    bibtex: ClassVar[tuple[str, ...]] = ("polak1969", "todorov2014")
+    page: ClassVar[str] = "docs/solvers.md#cg"
     least: ClassVar[float] = 1e-3
     shrink: ClassVar[float] = 0.1
     share: ClassVar[float] = 0.3

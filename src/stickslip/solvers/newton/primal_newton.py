@@ -107,6 +107,8 @@ class PrimalNewton(Primal):
 
     summary: ClassVar[str] = "primal Newton with exact line search on the relaxed problem; dense or sparse"
     reference: ClassVar[str] = "Todorov 2014; Castro, Permenter and Han 2022"
+    bibtex: ClassVar[tuple[str, ...]] = ("todorov2014", "castro2023")
+    page: ClassVar[str] = "docs/solvers.md#newton"
     least: ClassVar[float] = 1e-7
     shrink: ClassVar[float] = 1e-2
     share: ClassVar[float] = 0.1

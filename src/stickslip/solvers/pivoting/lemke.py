@@ -168,6 +168,8 @@ class Lemke(PivotingSolver):
 
     summary: ClassVar[str] = "Lemke's complementary pivoting, lexicographic, refined from the final basis"
     reference: ClassVar[str] = "Lemke 1965; Cottle, Pang and Stone 1992, Alg. 4.4.5"
+    bibtex: ClassVar[tuple[str, ...]] = ("lemke1965", "cottle1992")
+    page: ClassVar[str] = "docs/solvers.md#lemke"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp"})
 
     def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:

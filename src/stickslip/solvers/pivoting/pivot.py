@@ -163,6 +163,8 @@ class Pivot(PivotingSolver):
 
     summary: ClassVar[str] = "pivoting for mixed LCPs: free variables eliminated, boxes extended, then Lemke"
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Secs. 1.5, 2.3 and 4.4"
+    bibtex: ClassVar[tuple[str, ...]] = ("cottle1992",)
+    page: ClassVar[str] = "docs/solvers.md#pivot"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
 
     def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:

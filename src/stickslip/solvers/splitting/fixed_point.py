@@ -109,6 +109,8 @@ class FixedPoint(Solver):
 
     summary: ClassVar[str] = "the fixed-point (prox) iteration, also for circular friction cones and nonlinear problems"
     reference: ClassVar[str] = "Foerg, Neumann and Ulbrich 2006; Studer 2009"
+    bibtex: ClassVar[tuple[str, ...]] = ("studer2009",)
+    page: ClassVar[str] = "docs/solvers.md#fixed-point"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp", "ncp"})
     splitting: ClassVar[bool] = True
     prefers_cones: ClassVar[bool] = True  # slip speeds, which polygons have, have no diagonal

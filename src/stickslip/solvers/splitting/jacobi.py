@@ -19,5 +19,7 @@ class Jacobi(SplittingSolver):
 
     summary: ClassVar[str] = "projected damped Jacobi, all blocks at once; linear in the entries of a sparse matrix"
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Sec. 5.2"
+    bibtex: ClassVar[tuple[str, ...]] = ("cottle1992",)
+    page: ClassVar[str] = "docs/solvers.md#jacobi"
     in_place: ClassVar[bool] = False
     default_step: ClassVar[float] = 0.5

@@ -21,9 +21,10 @@ import numpy as np
 
 from stickslip.errors import number
 from stickslip.solvers.base import Outcome
+from stickslip.solvers.elimination import without_bilateral
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
-from stickslip.solvers.splitting.cone_splitting import refuse_functions, sweep_contacts
-from stickslip.solvers.splitting.sweeps import SplittingSolver
+from stickslip.solvers.splitting.cone_sweeps import BEST, contacts_of, iterate, memory
+from stickslip.solvers.splitting.sweeps import SplittingSolver, ended, rows_of
 
 
 @dataclass
@@ -35,7 +36,10 @@ class PGS(SplittingSolver):
 
     summary: ClassVar[str] = "projected Gauss–Seidel, a block at a time; linear in the entries of a sparse matrix"
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Sec. 5.2"
+    bibtex: ClassVar[tuple[str, ...]] = ("cottle1992",)
+    page: ClassVar[str] = "docs/solvers.md#pgs"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp", "ncp", "cone"})
+    functions: ClassVar[bool] = False
     in_place: ClassVar[bool] = True
     default_step: ClassVar[float] = 1.0
 
@@ -44,8 +48,19 @@ class PGS(SplittingSolver):
         self.acceleration = int(number("acceleration", self.acceleration, "a whole number ≥ 0", least=0.0))
 
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
-        refuse_functions("PGS", problem)
         if isinstance(problem, FrictionProblem | ConeProblem):
-            step, limit = self.relaxation or 0.0, self.limit(problem)
-            return sweep_contacts(problem, z, limit, self.sweeps, self.patience, step, self.acceleration, self.history)
+            return self._sweep_contacts(problem, z)
         return super()._solve(problem, z)
+
+    def _sweep_contacts(self, problem: FrictionProblem | ConeProblem, p: np.ndarray) -> Outcome:
+        """Sweep over contacts with circular cones after bilateral rows have been eliminated."""
+        alone, joints = without_bilateral(problem)
+        impulses, u = p[problem.bilateral :].copy(), np.empty(alone.n)
+        curve, kept = np.zeros(self.sweeps + 1 if self.history else 0), memory(alone.n, self.acceleration)
+        code, done = iterate(
+            rows_of(alone.W), contacts_of(alone), kept, impulses, u, curve, self.limit(problem), self.sweeps,
+            self.patience, self.relaxation or 0.0, isinstance(alone, FrictionProblem),
+        )  # fmt: skip
+        found = kept.last[BEST]
+        z = found if joints is None else np.concatenate([joints.joints(found), found])
+        return Outcome(z, ended(code, done, self.sweeps), int(done), curve[: done + 1])
