@@ -14,6 +14,9 @@ from stickslip.errors import InputError, expected, number
 from stickslip.solvers import residuals
 from stickslip.solvers.problem import LinearProblem, NonlinearProblem, Problem
 
+AIM = 0.99
+"""Part of the limit that iterations on contacts aim at, because the final check rounds differently."""
+
 
 class Status(Enum):
     """Why a solver ended, as sentences."""

@@ -1,12 +1,12 @@
-"""Projected Gauss–Seidel: block after block solved exactly, each with the newest values of the others.
+"""Projected Gauss–Seidel: blocks are solved exactly one after another, with the newest values of the others.
 
 Where no blocks are given, z_i ← mid(lower_i, z_i − ω·w_i/A_ii, upper_i) for i = 1, 2, …, with w_i = A_i·z + b_i.
 With blocks, z_b ← (1 − ω)·z_b + ω·(the solution of block b's small mixed LCP), so that a contact's slip variable, whose
 diagonal is zero, and its friction and normal impulses are found together (``block_lcp.py``).
 
-Unless ``relaxation`` fixes it, ω is 1, less while the residual grows: strong friction can make blocks chase each other.
-Contacts with circular cones are blocks of three, each solved exactly: Coulomb's law and the relaxed, convex problem
-(``one_contact.py``), with Anderson's acceleration (``cone_sweeps.py``).
+Unless ``relaxation`` fixes it, ω is 1, and less while the residual grows, because strong friction can make blocks
+oscillate. Contacts with circular cones are blocks of three rows, each solved exactly by Coulomb's law or in the
+relaxed, convex problem (``one_contact.py``); Anderson's acceleration combines the sweeps (``cone_sweeps.py``).
 
 Converges for symmetric positive definite A and 0 < ω < 2 (Cottle, Pang and Stone, Sec. 5.3), linearly, and the slower
 the higher a pile is. Differs from the simulator of Williams et al. in: blocks, where that divides by a zero diagonal.
@@ -32,7 +32,7 @@ class PGS(SplittingSolver):
     """Projected Gauss–Seidel, by rows or by blocks."""
 
     acceleration: int = 10
-    """Sweeps that Anderson's acceleration remembers, of contacts with circular cones; 0: none."""
+    """Number of sweeps that Anderson's acceleration combines on circular cones; 0: no acceleration."""
 
     summary: ClassVar[str] = "projected Gauss–Seidel, a block at a time; linear in the entries of a sparse matrix"
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Sec. 5.2"
