@@ -5,8 +5,8 @@ Contact problems are Stewart and Trinkle's LCP, eq. (7) of Williams et al., of s
     A = [[Wnn, Wnf, 0], [Wfn, Wff, E], [mu, −Eᵀ, 0]],   z = (normal impulses, friction impulses, slip speeds),
 
 with b from gravity, gaps and velocities. In the other classes b is made so that a chosen z is a solution:
-b = w − A·z with 0 ≤ z ⟂ w ≥ 0. Differs from the paper in: nothing; the classes are those of Niebe and Erleben, "Numerical methods for
-linear complementarity problems in physics-based animation", Morgan & Claypool 2015.
+b = w − A·z with 0 ≤ z ⟂ w ≥ 0. Differs from the paper in: nothing; the classes are those of Niebe and Erleben,
+"Numerical methods for linear complementarity problems in physics-based animation", Morgan & Claypool 2015.
 """
 
 from __future__ import annotations

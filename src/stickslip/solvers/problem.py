@@ -279,9 +279,8 @@ def _sparse_asymmetry(indptr, indices, data, limit):
 def _check_symmetric(W: Any) -> None:
     """Check that W = G·M⁻¹·Gᵀ is symmetric with a diagonal ≥ 0; a check that it is semidefinite would cost too much."""
     diagonal = W.diagonal()
-    if np.any(
-        diagonal < -ASYMMETRIC * np.max(np.abs(diagonal), initial=0.0)
-    ):  # smaller ones are round-off of eliminated rows
+    round_off = ASYMMETRIC * np.max(np.abs(diagonal), initial=0.0)  # the elimination of bilateral rows leaves some
+    if np.any(diagonal < -round_off):
         i = int(np.argmin(diagonal))
         raise expected("W", "a positive semidefinite matrix", f"{diagonal[i]:g} on its diagonal, row {i}")
     if sp.issparse(W):

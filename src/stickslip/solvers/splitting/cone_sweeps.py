@@ -193,7 +193,7 @@ def combine(memory, filled):
 
 @kernel(inline=False)
 def accelerate(rows, contacts, memory, p, u, slot, filled):
-    """Move p and u to Anderson's combination, the newest differences being in ``slot``; returns False if there is none."""
+    """Move p and u to Anderson's combination, with the newest differences in ``slot``; False if there is none."""
     last, n = memory.last, p.shape[0]
     X, S, D, G = memory.impulses, memory.speeds, memory.changes, memory.gram
     for k in range(filled):
