@@ -1,4 +1,4 @@
-"""What a solver is: the checklist for writing a new one."""
+"""The base class of all solvers: the checklist for writing a new one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ import numpy as np
 
 from stickslip.errors import InputError, expected, number
 from stickslip.solvers import residuals
-from stickslip.solvers.problem import LinearProblem, Problem
+from stickslip.solvers.problem import LinearProblem, NonlinearProblem, Problem
+
+AIM = 0.99
+"""Part of the limit that iterations on contacts aim at, because the final check rounds differently."""
 
 
 class Status(Enum):
-    """How a solver ended, as sentences."""
+    """Why a solver ended, as sentences."""
 
     CONVERGED = "the natural residual is below the tolerance"
     MAX_ITERATIONS = "the limit on iterations (sweeps, pivots) was reached before the tolerance"
@@ -29,28 +32,32 @@ class Status(Enum):
 
 
 class Outcome(NamedTuple):
-    """What the algorithm itself says; the judge has the last word."""
+    """The algorithm's own account of a run. ``Solver.solve`` checks it and makes the ``SolverResult``."""
 
     z: np.ndarray
     status: Status
     iterations: int
     history: np.ndarray
     """(iterations + 1,) natural residual before each iteration and at the end; empty if it was not asked for."""
+    found_by: str = ""
+    """Name of the part that found z, if the solver is a combination."""
 
 
 @dataclass(frozen=True)
 class SolverResult:
-    """SciPy-like: ``success``, ``message``, ``z`` and how it was found."""
+    """The answer of a solver, in the style of SciPy: ``success``, ``message``, ``z`` and how z was found."""
 
     z: np.ndarray
-    """(n,) the best that was found."""
+    """(n,) best point that was found."""
     status: Status
     iterations: int
     residual: float
-    """‖natural map‖∞, by ``residuals.natural``, not by the solver."""
+    """‖natural map‖∞, computed by ``residuals.natural`` and not by the solver."""
     seconds: float
     history: np.ndarray = field(default_factory=lambda: np.empty(0))
     """Natural residual per iteration, if ``history=True``."""
+    found_by: str = ""
+    """Name of the part that found z, if the solver is a combination such as "interior-point+fischer-newton"."""
 
     @property
     def success(self) -> bool:
@@ -63,34 +70,46 @@ class SolverResult:
 
 @dataclass
 class Solver(ABC):
-    """A complementarity solver. Subclass it as a dataclass whose fields are its options, add one line to
-    ``registry.SOLVERS``, and the tests and ``stickslip solve`` pick it up.
+    """A solver of complementarity problems. A new one is a subclass in a file of its own and one line in
+    ``registry.SOLVERS``; lists, help, citations, tests and ``stickslip solve`` follow from it.
 
-    Provide:
+    The subclass is a dataclass whose fields are its options. It provides:
 
-    * ``summary`` (one line), ``reference`` and ``solves``: the kinds of problems, of "lcp", "mlcp", "ncp" and "cone";
-    * further options as fields with defaults, each checked in ``__post_init__`` (call super's);
-    * ``_solve(problem, z)``: from the start z (yours to overwrite) to an ``Outcome``. Stop when the natural residual is
-      below ``self.limit(problem)``; keep a history only if ``self.history``. Compiled kernels do the work.
+    * ``summary`` (one line), ``reference``, ``bibtex`` and ``solves``: a set of "lcp", "mlcp", "ncp" and "cone";
+    * further options as fields with defaults, each checked in ``__post_init__`` (which calls super's);
+    * ``_solve(problem, z)``, which goes from the start z (it may overwrite z) to an ``Outcome``. It stops when the
+      natural residual is below ``self.limit(problem)`` and keeps a history only if ``self.history``.
+
+    A solver does what its name says and never hands a problem over to another one; ``combination`` does that by name.
     """
 
     tolerance: float = 1e-8
-    """On the natural residual, relative to the largest |b|, if that is above 1."""
+    """Limit on the natural residual, relative to the largest |b| if that is above 1."""
     max_iterations: int | None = None
-    """None: the solver's own default."""
+    """Largest number of iterations; None: the solver's own default."""
     history: bool = False
     """Whether the residual of every iteration is kept."""
 
     summary: ClassVar[str]
     reference: ClassVar[str]
+    """Papers and books, for people to read."""
+    bibtex: ClassVar[tuple[str, ...]] = ()
+    """The same as keys of the bibliography."""
+    page: ClassVar[str] = "docs/solvers.md"
+    """Documentation, with an anchor."""
     solves: ClassVar[frozenset[str]]
+    """Kinds of problems that it solves."""
     iterative: ClassVar[bool] = True
     """False for pivoting methods, which end after finitely many steps."""
     splitting: ClassVar[bool] = False
-    """Whether unknowns are improved by their own rows alone, as in Gauss–Seidel and fixed-point iterations: contacts
-    whose velocities are unknowns too (form "mlcp") have nothing there, and are refused."""
+    """Whether each unknown is improved by its own rows alone, as in Gauss–Seidel and fixed-point iterations. Such a
+    solver refuses contacts whose velocities are unknowns too (form "mlcp"), because their own rows are zero."""
+    functions: ClassVar[bool] = True
+    """Whether a solver of "ncp" takes a ``NonlinearProblem``; False: only contacts with circular cones."""
     prefers_cones: ClassVar[bool] = False
     """Whether contacts are better given with their circular cones (form "ncp") than with polygons."""
+    former_options: ClassVar[dict[str, str]] = {}
+    """Options that no longer exist, each with what to write instead."""
 
     def __post_init__(self) -> None:
         self.tolerance = number("tolerance", self.tolerance, "a positive number", above=0.0)
@@ -113,34 +132,42 @@ class Solver(ABC):
         scale = 1.0 if b is None or not len(b) else max(1.0, float(np.max(np.abs(b))))
         return self.tolerance * scale
 
-    def solve(self, problem: Problem, z0: np.ndarray | None = None) -> SolverResult:
-        """Solve, and have the answer judged; ``z0`` (n,) is a warm start, which pivoting methods may ignore."""
+    def check(self, problem: Problem) -> None:
+        """Raise an InputError if the solver does not solve problems of this kind."""
+        name = type(self).__name__
         if problem.kind not in self.solves:
             kinds = ", ".join(sorted(self.solves))
             raise InputError(
-                f"{type(self).__name__} solves {kinds}; this problem is of kind {problem.kind!r}: "
+                f"{name} solves {kinds}; this problem is of kind {problem.kind!r}: "
                 "choose another solver or form, see 'stickslip list'"
+            )
+        if isinstance(problem, NonlinearProblem) and not self.functions:
+            raise InputError(
+                f"{name}: expected a linear problem or contacts with circular cones, got a NonlinearProblem, which has "
+                "no matrix: choose 'fixed-point', 'fischer-newton' or 'minmap-newton'"
             )
         if self.splitting and isinstance(problem, LinearProblem) and "velocity" in problem.labels:
             raise InputError(
-                f"{type(self).__name__}: expected impulses as the only unknowns, got the form 'mlcp', where contacts' "
+                f"{name}: expected impulses as the only unknowns, got the form 'mlcp', where contacts' "
                 "own entries of A are zero because velocities are unknowns: choose form 'reduced' (joint impulses kept "
                 "as free variables) or 'lcp' (eliminated)"
             )
+
+    def solve(self, problem: Problem, z0: np.ndarray | None = None) -> SolverResult:
+        """Solve the problem and check the answer; ``z0`` (n,) is a warm start, which pivoting methods may ignore."""
+        self.check(problem)
         z = np.zeros(problem.n) if z0 is None else np.array(z0, dtype=float)
         if z.shape != (problem.n,):
             raise expected("z0", f"a vector of {problem.n} numbers", z.shape)
         start = clock.perf_counter()
         outcome = self._solve(problem, z) if problem.n else Outcome(z, Status.CONVERGED, 0, np.zeros(1))
         seconds = clock.perf_counter() - start
-        residual = residuals.natural(problem, outcome.z)
-        return SolverResult(
-            outcome.z, self._verdict(outcome, residual, problem), outcome.iterations, residual, seconds, outcome.history
-        )
-
-    def _verdict(self, outcome: Outcome, residual: float, problem: Problem) -> Status:
+        z, status, iterations, history, found_by = outcome
+        residual = residuals.natural(problem, z)
         if residual <= self.limit(problem):
-            return Status.CONVERGED
-        if not np.all(np.isfinite(outcome.z)):
-            return Status.NOT_A_NUMBER
-        return Status.INACCURATE if outcome.status is Status.CONVERGED else outcome.status
+            status = Status.CONVERGED
+        elif not np.all(np.isfinite(z)):
+            status = Status.NOT_A_NUMBER
+        elif status is Status.CONVERGED:
+            status = Status.INACCURATE
+        return SolverResult(z, status, iterations, residual, seconds, history, found_by)

@@ -1,11 +1,11 @@
-"""Bilateral rows solved for: what is left of u = W·p + b are the contacts.
+"""Elimination of bilateral rows from u = W·p + b, which leaves the problem of the contacts.
 
     [W_bb W_bc] [p_b]   [b_b]   [0  ]          W' = W_cc − W_cb·W_bb⁻¹·W_bc,   b' = b_c − W_cb·W_bb⁻¹·b_b
     [W_cb W_cc]·[p_c] + [b_c] = [u_c]          p_b = −W_bb⁻¹·(b_b + W_bc·p_c)
 
 Soft rows have their compliance on the diagonal of W_bb. It is singular where joint rows depend on each other (closed
-loops, doubled constraints): then the smallest impulses are taken, by a pseudo-inverse or, of many rows, by
-regularisation and refinement. W' is CSR if W is, unless ``storage`` says otherwise.
+loops, doubled constraints). Then the smallest impulses are taken, by a pseudo-inverse or, for many rows, by
+regularisation and refinement. W' is CSR if W is, unless it is small or mostly full (``storage``).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from stickslip.solvers.storage import compact
 JointSolver = Callable[[np.ndarray], np.ndarray | None]
 
 DENSE = 600
-"""Joint rows up to which a sparse W_bb is factored as a dense matrix."""
+"""Largest number of joint rows for which a sparse W_bb is factored as a dense matrix."""
 SINGULAR = 1e-12
-"""Pivots of a matrix with unit diagonal below this make it singular."""
+"""A matrix with unit diagonal is singular if a pivot is below this."""
 DELTA, REFINEMENTS = 1e-8, 3
-"""What a singular matrix with unit diagonal is regularised by, and the steps that take its effect away."""
+"""Regularisation of a singular matrix with unit diagonal, and the number of refinements that remove its effect."""
 
 
 @dataclass(frozen=True)
 class Elimination:
-    """What is left when the first nb rows are solved for."""
+    """The problem that is left when the first nb rows are eliminated."""
 
     W: Any
     """(3nc, 3nc) W'."""
@@ -51,8 +51,8 @@ class Elimination:
 
 
 def eliminate(W, b: np.ndarray, nb: int, solve_joints: JointSolver | None = None) -> Elimination:
-    """``solve_joints`` gives W_bb⁻¹ times a matrix, where that is known without W_bb. A sparse W leaves a sparse W'
-    unless that is mostly full."""
+    """Eliminate the first nb rows. ``solve_joints`` multiplies a matrix by W_bb⁻¹ where that is known without W_bb. A
+    sparse W leaves a sparse W' unless that is mostly full."""
     if nb == 0:
         return Elimination(W, b, np.zeros(0), np.zeros((0, len(b))))
     if sp.issparse(W):
@@ -64,7 +64,7 @@ def eliminate(W, b: np.ndarray, nb: int, solve_joints: JointSolver | None = None
 
 
 def _eliminate_sparse(W, b: np.ndarray, nb: int, solve_joints: JointSolver | None) -> Elimination:
-    """Only contact rows whose bodies have joints see them: W_bc's other columns are empty, and stay so."""
+    """Sparse version: only the columns of W_bc of contacts whose bodies have joints are not empty."""
     Wbc, across = sp.csc_array(W[:nb, nb:]), sp.csr_array(W[nb:, :nb])
     touched = np.flatnonzero(np.diff(Wbc.indptr))
     right = np.column_stack([Wbc[:, touched].toarray(), b[:nb]])
@@ -79,14 +79,14 @@ def _eliminate_sparse(W, b: np.ndarray, nb: int, solve_joints: JointSolver | Non
 
 
 def _left(Wcc: np.ndarray, Wbc: np.ndarray, b: np.ndarray, solved: np.ndarray) -> Elimination:
-    """From −W_bb⁻¹·(W_bc, b_b)."""
+    """The elimination from −W_bb⁻¹·(W_bc, b_b)."""
     response, fixed = solved[:, :-1], solved[:, -1]
     left = Wcc + Wbc.T @ response
     return Elimination(0.5 * (left + left.T), b + Wbc.T @ fixed, fixed, response)
 
 
 def _solve(A: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """A⁻¹·right; by a pseudo-inverse where A is singular to SINGULAR, whatever the units of its rows."""
+    """A⁻¹·right, by a pseudo-inverse if A is singular; the test does not depend on the units of rows."""
     try:
         factor = la.cho_factor(A, lower=True)
         if np.all(np.diag(factor[0]) ** 2 > SINGULAR * np.diag(A)):
@@ -97,8 +97,8 @@ def _solve(A: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _solve_sparse(A: sp.csc_array, right: np.ndarray) -> np.ndarray:
-    """As ``_solve``, by a sparse LU. Where A is singular, A + δ·diag(A) is factored, and steps of refinement take δ's
-    effect away: what is left of redundant rows is the smallest impulses in the norm of A's diagonal."""
+    """The same by a sparse LU. If A is singular, A + δ·diag(A) is factored, and refinement removes the effect of δ:
+    redundant rows get the smallest impulses in the norm of A's diagonal."""
     diagonal = A.diagonal()
     unit = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = sp.csc_array(sp.diags_array(unit) @ A @ sp.diags_array(unit))
@@ -123,7 +123,7 @@ def _symmetric_lu(A: sp.csc_array) -> Any:
 def without_bilateral(
     problem: FrictionProblem | ConeProblem,
 ) -> tuple[FrictionProblem | ConeProblem, Elimination | None]:
-    """The problem of the contacts alone, and how the impulses of bilateral rows follow; None where there are none."""
+    """The problem of the contacts alone, and the elimination that led to it; None if there are no bilateral rows."""
     nb = problem.bilateral
     if nb == 0:
         return problem, None

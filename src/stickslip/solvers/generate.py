@@ -1,12 +1,12 @@
-"""Problems to try solvers on: the classes of matrices that solvers are compared on, of any size, by a seed.
+"""Test problems by class, size and seed: the classes of matrices that solvers are compared on.
 
 Contact problems are Stewart and Trinkle's LCP, eq. (7) of Williams et al., of spheres on each other and on a floor:
 
     A = [[Wnn, Wnf, 0], [Wfn, Wff, E], [mu, −Eᵀ, 0]],   z = (normal impulses, friction impulses, slip speeds),
 
-with b from gravity, gaps and velocities. Everywhere else b is made so that a chosen z is a solution: b = w − A·z with
-0 ≤ z ⟂ w ≥ 0. Differs from the paper in: nothing; the classes are those of Niebe and Erleben, "Numerical methods for
-linear complementarity problems in physics-based animation", Morgan & Claypool 2015.
+with b from gravity, gaps and velocities. In the other classes b is made so that a chosen z is a solution:
+b = w − A·z with 0 ≤ z ⟂ w ≥ 0. Differs from the paper in: nothing; the classes are those of Niebe and Erleben,
+"Numerical methods for linear complementarity problems in physics-based animation", Morgan & Claypool 2015.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Made(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """Spheres in contact: rows of relative velocity, masses, and what b is made of."""
+    """Spheres in contact: rows of relative velocity, masses, velocities and gaps."""
 
     rows: Any
     """(3·nc, 6·nb) CSR: normal, tangent 1, tangent 2 of each contact, velocity of body 2 relative to body 1."""
@@ -46,7 +46,7 @@ class Contacts(NamedTuple):
 
 
 def problem(kind: str, n: int, seed: int = 0, sparse: bool | None = None) -> Made:
-    """A problem of about n unknowns of a class of ``CLASSES``; ``sparse=None``: as suits the class."""
+    """A problem of about n unknowns from ``CLASSES``; ``sparse=None`` leaves the storage to the class."""
     if kind not in CLASSES:
         raise unknown("class of problems", kind, CLASSES)
     if n < 1:

@@ -1,4 +1,4 @@
-"""Problems with circular cones to try solvers on: heaps, stacks, mass ratios, redundant and bilateral rows, by a seed.
+"""Test problems with circular cones by class and seed: heaps, stacks, mass ratios, redundant and bilateral rows.
 
 u = W·p + b with W = J·M⁻¹·Jᵀ, J the rows of contacts of rigid bodies and b from velocities after gravity over a step.
 ``coulomb(kind)`` makes a ``FrictionProblem``, ``relaxed(kind)`` the ``ConeProblem`` of the same contacts.
@@ -98,7 +98,7 @@ def graph(rng: np.random.Generator) -> FrictionProblem:
 
 
 def jointed(rng: np.random.Generator) -> FrictionProblem:
-    """The same, with 6 bilateral rows of which one is said twice."""
+    """The same with 6 bilateral rows, one of them redundant."""
     return _graph(rng, 6)
 
 
@@ -152,7 +152,7 @@ def coulomb(kind: str, seed: int = 0) -> FrictionProblem:
 
 
 def relaxed(kind: str, seed: int = 0, compliance: float = 1e-4) -> ConeProblem:
-    """The relaxed problem of the same contacts; R is ``compliance`` times the mean of W's diagonal, 0 of bilateral
+    """The relaxed problem of the same contacts; R is ``compliance`` times the mean of W's diagonal, and 0 in bilateral
     rows."""
     problem = coulomb(kind, seed)
     R = np.full(problem.n, compliance * float(np.mean(problem.W.diagonal())))

@@ -62,8 +62,8 @@ class LinearProblem:
     upper: np.ndarray = None  # type: ignore[assignment]
     """(n,) ∞ where unbounded."""
     blocks: tuple[np.ndarray, ...] = ()
-    """Groups of variables that belong together (a contact's normal, friction and slip; a joint's rows), each (k,)
-    indices; every variable is in one of them. Splitting methods solve a block at a time; empty: one by one."""
+    """Groups of variables that belong together (a contact's normal, friction and slip; a joint's rows), (k,) indices
+    each; every variable is in one of them. Splitting methods solve a block at a time; without blocks, row by row."""
     labels: dict[str, slice] = field(default_factory=dict)
     """Where a formulation's unknowns are in z: ``{"normal": slice(0, 4), "friction": …}``."""
 
@@ -105,7 +105,7 @@ class LinearProblem:
         return self.A
 
     def dense(self) -> np.ndarray:
-        """A as a dense array, for methods that cannot do without."""
+        """A as a dense array, for methods that need one."""
         return self.A.toarray() if self.sparse else self.A
 
 
@@ -137,7 +137,7 @@ class NonlinearProblem:
 
 
 class _CircularCones:
-    """What contacts with circular cones share, by Coulomb's law or relaxed: bilateral rows, then three per contact."""
+    """Contacts with circular cones, by Coulomb's law or relaxed: bilateral rows, then three rows per contact."""
 
     W: Any
     b: np.ndarray
@@ -153,7 +153,7 @@ class _CircularCones:
         return sp.issparse(self.W)
 
     def _check(self) -> None:
-        """Arrays as solvers expect them, or an error that says what they should be."""
+        """Convert the arrays to what solvers expect, or raise an error that says what they should be."""
         put = object.__setattr__
         put(self, "W", _square("W", self.W))
         put(self, "b", _vector("b", self.b, self.W.shape[0]))
@@ -244,7 +244,7 @@ class ConeProblem(_CircularCones):
 
 
 ASYMMETRIC = 1e-6
-"""Of the largest entry: how far W may be from symmetric."""
+"""Largest asymmetry of W, relative to its largest entry."""
 
 
 @kernel
@@ -259,7 +259,7 @@ def _dense_asymmetry(W, limit):
 
 @kernel
 def _sparse_asymmetry(indptr, indices, data, limit):
-    """The same of a CSR array with sorted indices."""
+    """The same for a CSR array with sorted indices."""
     for i in range(indptr.shape[0] - 1):
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
@@ -277,9 +277,10 @@ def _sparse_asymmetry(indptr, indices, data, limit):
 
 
 def _check_symmetric(W: Any) -> None:
-    """W = G·M⁻¹·Gᵀ is symmetric with a diagonal ≥ 0; that it is semidefinite would cost too much to find out."""
+    """Check that W = G·M⁻¹·Gᵀ is symmetric with a diagonal ≥ 0; a check that it is semidefinite would cost too much."""
     diagonal = W.diagonal()
-    if np.any(diagonal < -ASYMMETRIC * np.max(np.abs(diagonal), initial=0.0)):  # less is round-off of eliminated rows
+    round_off = ASYMMETRIC * np.max(np.abs(diagonal), initial=0.0)  # the elimination of bilateral rows leaves some
+    if np.any(diagonal < -round_off):
         i = int(np.argmin(diagonal))
         raise expected("W", "a positive semidefinite matrix", f"{diagonal[i]:g} on its diagonal, row {i}")
     if sp.issparse(W):

@@ -1,12 +1,13 @@
-"""Every solver by name; a new one is one line here."""
+"""Every solver by name. A new one is a file and one line here."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import unknown
+from stickslip.errors import InputError, unknown
 from stickslip.solvers.admm.admm import ADMM
 from stickslip.solvers.base import Solver, SolverResult
+from stickslip.solvers.combination import FischerNewtonThenInteriorPoint, InteriorPointThenFischerNewton
 from stickslip.solvers.external.path import PathSolver
 from stickslip.solvers.interior_point.interior_point import InteriorPoint
 from stickslip.solvers.newton.fischer_newton import FischerNewton
@@ -21,18 +22,28 @@ from stickslip.solvers.splitting.jacobi import Jacobi
 from stickslip.solvers.splitting.pgs import PGS
 
 SOLVERS: dict[str, type[Solver]] = {
+    # Pivoting
     "lemke": Lemke,
     "pivot": Pivot,
+    # Splitting
     "pgs": PGS,
     "jacobi": Jacobi,
     "fixed-point": FixedPoint,
+    # An external program
     "path": PathSolver,
+    # Newton's method on complementarity functions
     "fischer-newton": FischerNewton,
     "minmap-newton": MinmapNewton,
+    # Interior point
     "interior-point": InteriorPoint,
+    # Newton's method and conjugate gradients on the primal cost of the relaxed problem
     "newton": PrimalNewton,
     "cg": PrimalCG,
+    # Alternating directions
     "admm": ADMM,
+    # Combinations: the second takes over where the first does not converge
+    "interior-point+fischer-newton": InteriorPointThenFischerNewton,
+    "fischer-newton+interior-point": FischerNewtonThenInteriorPoint,
 }
 
 
@@ -40,10 +51,13 @@ def make_solver(name: str, **options) -> Solver:
     """A solver by name with its options."""
     if name not in SOLVERS:
         raise unknown("solver", name, SOLVERS)
+    kind = SOLVERS[name]
     for option in options:
-        if option not in SOLVERS[name].options():
-            raise unknown(f"option of {name}", option, SOLVERS[name].options())
-    return SOLVERS[name](**options)
+        if option in kind.former_options:
+            raise InputError(f"{name} no longer has the option {option!r}: {kind.former_options[option]}")
+        if option not in kind.options():
+            raise unknown(f"option of {name}", option, kind.options())
+    return kind(**options)
 
 
 def solve(problem: Problem, solver: str = "lemke", z0: np.ndarray | None = None, **options) -> SolverResult:

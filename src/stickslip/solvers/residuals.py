@@ -1,4 +1,4 @@
-"""The judge: how far any z is from a solution, measured alike for every solver and independently of it.
+"""The judge: how far any z is from a solution, measured in the same way for all solvers and independently of them.
 
 The natural map of a box-constrained problem is z − mid(lower, z − F(z), upper), zero exactly at solutions; for an LCP
 it is min(z, A·z + b). The natural merit of Williams et al., Sec. 5.2, is its norm; the maximum norm is used here.
@@ -28,7 +28,7 @@ from stickslip.errors import expected
 from stickslip.solvers.problem import ConeProblem, FrictionProblem, Problem
 
 SLIDES = 1e-6
-"""Of the largest |b|: contacts slide if their tangential velocity is above it. Slower ones have no direction."""
+"""A contact slides if its tangential velocity is above this, relative to the largest |b|."""
 
 
 UNITS = {
@@ -41,11 +41,11 @@ UNITS = {
     "merit_1": "mixed",
     "bilateral": "m/s",
 }
-"""Of the fields of ``Residuals``."""
+"""Units of the fields of ``Residuals``."""
 
 
 class ContactResiduals(NamedTuple):
-    """Per contact; the module's docstring defines them."""
+    """Residuals per contact, as the module's docstring defines them."""
 
     natural: np.ndarray
     """(nc,) the largest entry of the natural map's three rows [N s or m/s]."""
@@ -63,20 +63,20 @@ class ContactResiduals(NamedTuple):
 
 @dataclass(frozen=True)
 class Residuals:
-    """What ``judge`` says of an answer: largest values, infinite where the answer is not a number."""
+    """The verdict of ``judge``: largest values over all contacts, infinite if the answer is not a number."""
 
     natural: float
     """‖natural map‖∞ [N s or m/s]; the same for all problems, and what solvers' tolerances mean."""
     fischer_burmeister: float | None = None
-    """‖φ(z, w)‖₂, of problems without circular cones and upper bounds."""
+    """‖φ(z, w)‖₂; only for problems without circular cones and upper bounds."""
     signorini: float | None = None
-    """[N s or m/s]; None, as those that follow, of problems without circular cones."""
+    """[N s or m/s]; this and the following fields are None for problems without circular cones."""
     cone: float | None = None
     """[N s]."""
     dissipation: float | None = None
     """[J]."""
     angle: float | None = None
-    """[rad], of contacts that slide; 0 if none does."""
+    """Over contacts that slide; 0 if none does [rad]."""
     merit_1: float | None = None
     """FCLib's MERIT_1 [mixed units]."""
     bilateral: float | None = None
@@ -85,7 +85,7 @@ class Residuals:
     """The same contact by contact."""
 
     def numbers(self) -> dict[str, float | None]:
-        """By name, without the contacts'."""
+        """Values by name, without those per contact."""
         return {name: getattr(self, name) for name in UNITS}
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ class Residuals:
 
 
 def judge(problem: Problem, z: np.ndarray) -> Residuals:
-    """All that can be said of an answer z (n,) to a problem."""
+    """Compute every residual of an answer z (n,) to a problem."""
     z = np.asarray(z, dtype=float)
     if z.shape != (problem.n,):
         raise expected("z", f"a vector of {problem.n} numbers", z.shape)
@@ -122,7 +122,7 @@ def judge(problem: Problem, z: np.ndarray) -> Residuals:
 
 
 def contact_residuals(problem: FrictionProblem | ConeProblem, z: np.ndarray) -> ContactResiduals:
-    """Those of each contact."""
+    """Residuals of each contact."""
     nb, mu = problem.bilateral, problem.friction
     p, u = z[nb:].reshape(-1, 3), problem.function(z)[nb:].reshape(-1, 3)
     speed = np.hypot(u[:, 1], u[:, 2])
@@ -151,8 +151,8 @@ def _largest(values: np.ndarray) -> float:
 
 
 def natural_map(problem: Problem, z: np.ndarray) -> np.ndarray:
-    """(n,) zero at a solution; of a friction problem, the fixed-point map of normals and of disks of radius μ·p_n, of a
-    cone problem p − (the projection of p − u onto the cones)."""
+    """(n,) zero at a solution. For a friction problem it is the fixed-point map of normals and of disks of radius
+    μ·p_n, for a cone problem p − (the projection of p − u onto the cones)."""
     if isinstance(problem, FrictionProblem):
         return _friction_map(problem, z)
     if isinstance(problem, ConeProblem):
@@ -162,13 +162,13 @@ def natural_map(problem: Problem, z: np.ndarray) -> np.ndarray:
 
 def _friction_map(problem: FrictionProblem, p: np.ndarray) -> np.ndarray:
     u = problem.function(p)
-    result = u.copy()  # of the bilateral rows: equations
+    result = u.copy()  # bilateral rows are equations
     contacts, speeds = p[problem.bilateral :].reshape(-1, 3), u[problem.bilateral :].reshape(-1, 3)
     moved = contacts[:, 1:] - speeds[:, 1:]
     length = np.hypot(moved[:, 0], moved[:, 1])
     radius = problem.friction * np.maximum(0.0, contacts[:, 0])
     shrink = radius / np.where(length > 0.0, length, 1.0)
-    own = result[problem.bilateral :].reshape(-1, 3)  # p − (p − u) is u: a huge p would round it away
+    own = result[problem.bilateral :].reshape(-1, 3)  # u instead of p − (p − u), which a huge p would round away
     own[:, 0] = np.minimum(contacts[:, 0], speeds[:, 0])
     own[:, 1:] = np.where((length > radius)[:, None], contacts[:, 1:] - moved * shrink[:, None], speeds[:, 1:])
     return result
@@ -181,7 +181,7 @@ def _cone_map(problem: ConeProblem, p: np.ndarray) -> np.ndarray:
     speeds = u[problem.bilateral :].reshape(-1, 3)
     moved = contacts - speeds
     within = np.hypot(moved[:, 1], moved[:, 2]) <= problem.friction * moved[:, 0]
-    inside = within & (moved[:, 0] >= 0.0)  # μ = 0: 0 ≤ −0; inside p − (p − u) is u, exactly
+    inside = within & (moved[:, 0] >= 0.0)  # ≥ 0 for μ = 0; inside the cone p − (p − u) is exactly u
     away = contacts - project_cones(moved, problem.friction)
     result[problem.bilateral :] = np.where(inside[:, None], speeds, away).ravel()
     return result
@@ -197,7 +197,7 @@ def project_cones(x: np.ndarray, friction: np.ndarray) -> np.ndarray:
 
 
 def natural(problem: Problem, z: np.ndarray) -> float:
-    """‖natural map‖∞; infinite where z is not a number."""
+    """‖natural map‖∞; infinite if z is not a number."""
     if problem.n == 0:
         return 0.0
     size = float(np.max(np.abs(natural_map(problem, z))))

@@ -1,4 +1,4 @@
-"""ADMM with a proximal term and an adaptive penalty, for contacts with circular cones: Coulomb's law and the relaxed.
+"""ADMM for contacts with circular cones, by Coulomb's law or relaxed, with a proximal term and an adaptive penalty.
 
 In scaled impulses, x (n,) obeys the equations and z lies in the cones; with the multiplier ρ·y and De Saxcé's shift s,
 
@@ -9,10 +9,10 @@ At rest, x = z and −ρ·y = W·z + b + s is in K* and ⟂ z. The relaxed probl
 makes Coulomb's not monotone, and no proof exists. ρ starts at √(λ_max·λ_min) of W, or ``START`` if W is large, and is
 multiplied by √(relative primal residual/relative dual residual) where that is above 5 or below 1/5, ever more rarely.
 η > 0 and ρ > 0 make singular W (redundant contacts) harmless. W is scaled to a mean diagonal of 1 per contact, the same
-for its three rows: mass ratios of 10⁶ cost some more iterations only. Bilateral rows are eliminated first. Where the
-iteration comes to a standstill from a warm start, it begins anew from zero with the iterations that are left.
+for its three rows: mass ratios of 10⁶ cost some more iterations only. Bilateral rows are eliminated first. An iteration
+that stalls from a warm start begins anew from zero with the iterations that are left.
 Cost: an inverse, n³, per ρ and n² per iteration, compiled; CSR: a sparse factor per ρ. Small matrices are not given to
-LAPACK, whose threads wait for each other on a busy machine, for tens of times as long as the work takes.
+LAPACK, because on a busy machine its threads wait for each other much longer than the work takes.
 J. Carpentier, Q. Le Lidec, L. Montaut, "From compliant to rigid contact simulation", RSS 2024; A. Tasora, D. Mangoni,
 S. Benatti, R. Garziera, "Solving variational inequalities and cone complementarity problems in nonsmooth dynamics
 using the alternating direction method of multipliers", IJNME 122, 2021.
@@ -54,25 +54,23 @@ from stickslip.solvers.admm.cone_admm import (
     right_side,
     spectrum,
 )
-from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.base import AIM, Outcome, Solver, Status
 from stickslip.solvers.elimination import without_bilateral
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
 from stickslip.solvers.residuals import natural
-from stickslip.solvers.splitting.cone_splitting import refuse_functions
-from stickslip.solvers.splitting.cone_sweeps import AIM
 
 ITERATIONS = 20_000
-"""At most, where none are given."""
+"""Default of ``max_iterations``."""
 START = 0.3
-"""The first ρ where the spectrum of W is not looked at."""
+"""First ρ of a large W, whose spectrum is not computed."""
 SPECTRUM = 300
-"""Rows up to which it is."""
+"""Largest number of rows for which the spectrum of W is computed."""
 SMALL = 150
-"""Rows up to which the inverse is not LAPACK's."""
+"""Largest number of rows that our own inverse takes; above it, LAPACK's does."""
 DENSE = 400
-"""Rows up to which a CSR matrix is taken as a dense one."""
+"""Largest number of rows of a CSR matrix that is made dense."""
 WAIT, LONGER = 20, 1.5
-"""Iterations between changes of ρ, and what they are multiplied by after each."""
+"""Iterations before the first change of ρ, and the factor on that number after each change."""
 
 
 @dataclass
@@ -88,7 +86,10 @@ class ADMM(Solver):
 
     summary: ClassVar[str] = "ADMM with an adaptive penalty on circular cones; mass ratios, redundant contacts"
     reference: ClassVar[str] = "Carpentier, Le Lidec, Montaut 2024; Tasora et al. 2021"
+    bibtex: ClassVar[tuple[str, ...]] = ("carpentier2024", "tasora2021")
+    page: ClassVar[str] = "docs/solvers.md#admm"
     solves: ClassVar[frozenset[str]] = frozenset({"ncp", "cone"})
+    functions: ClassVar[bool] = False
     prefers_cones: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -101,7 +102,6 @@ class ADMM(Solver):
         self.proximal = number("proximal", self.proximal, "a number ≥ 0", least=0.0)
 
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
-        refuse_functions("ADMM", problem)
         alone, joints = without_bilateral(problem)
         start, limit, left = z[problem.bilateral :], AIM * self.limit(problem), self.max_iterations or ITERATIONS
         outcome = self._contacts(alone, start, limit, left)
@@ -153,7 +153,7 @@ class ADMM(Solver):
 
 
 def _scaled(problem: FrictionProblem | ConeProblem) -> tuple[Any, np.ndarray, np.ndarray]:
-    """W (with R) and b in units in which each contact's block has the mean diagonal 1, and those units."""
+    """W (with R) and b in units in which the mean diagonal of each contact's block is 1, and those units."""
     W = problem.matrix() if isinstance(problem, ConeProblem) else problem.W
     if sp.issparse(W) and problem.n <= DENSE:
         W = W.toarray()
@@ -179,7 +179,7 @@ def _first_penalty(W: Any) -> float:
 
 
 def _first_multipliers(friction: np.ndarray, state: np.ndarray, penalty: float, coulomb: bool) -> None:
-    """From the velocities at the start, so that a solution stays where it is."""
+    """Set the multipliers from the velocities at the start, so that a start that is a solution stays as it is."""
     velocity = state[SPEED].reshape(-1, 3)
     if coulomb:
         state[SHIFT][::3] = friction * np.hypot(velocity[:, 1], velocity[:, 2])
@@ -200,7 +200,7 @@ def _dense(W, b, friction, scale, state, watch, history, penalty, numbers, coulo
 
 
 def _sparse(W, b, friction, scale, state, watch, history, penalty, numbers, coulomb, first, last, wait):
-    """As ``cone_admm.iterate``, with a sparse factor."""
+    """The same iteration as ``cone_admm.iterate``, with a sparse factor."""
     shifted = sp.csc_array(W + (penalty + numbers[1]) * sp.eye_array(len(b)))
     options = {"SymmetricMode": True}
     solve: Callable = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).solve

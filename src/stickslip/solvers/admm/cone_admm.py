@@ -1,7 +1,7 @@
-"""The iteration of ADMM on contacts with circular cones, compiled: see ``admm``.
+"""The compiled iteration of ADMM on contacts with circular cones; ``admm`` has the equations.
 
 Scaled unknowns, per contact p = d·x with d = (trace of its block/3)^(−1/2) for all three rows, so that cones stay as
-they are. ``state`` (7, n) holds by rows what the iteration remembers.
+they are. The rows of ``state`` (7, n) are the vectors of the iteration.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from stickslip._jit import kernel
 from stickslip.math.cone_projection import project_cone
 from stickslip.math.eigen import to_modes
-from stickslip.solvers.splitting.one_contact import coulomb_natural, relaxed_natural
+from stickslip.solvers.contact_natural import coulomb_natural, relaxed_natural
 
 X, Z, Y, SHIFT, RIGHT, SPEED, BEST = 0, 1, 2, 3, 4, 5, 6
 """Rows of the state: impulses of the equations, impulses in the cones, multipliers/ρ, De Saxcé's shift, right-hand
-side, W·z + b, the z of the least residual."""
+side, W·z + b, the z with the least residual."""
 
 GOING, DONE, RESCALE, LOST = 0, 1, 2, 3
 PATIENCE = 3000
-"""Iterations without a thousandth of progress after which there is none."""
+"""The iteration has stalled if the residual falls by less than a thousandth in so many iterations."""
 
 
 @kernel
@@ -42,7 +42,7 @@ def multiply(A, x, out):
 
 @kernel(inline=False)
 def invert(A):
-    """A (n, n), symmetric positive definite, becomes its inverse: Gauss and Jordan, n³ multiply-adds."""
+    """Replace A (n, n), symmetric positive definite, by its inverse: Gauss and Jordan, n³ multiply-adds."""
     n = A.shape[0]
     for k in range(n):
         row = A[k]
@@ -61,14 +61,14 @@ def invert(A):
 
 @kernel(inline=False)
 def spectrum(A, basis, none):
-    """Eigenvalues of A (n, n), which is destroyed, into ``basis.value``, in no order; none (3, n) of zeros. Whether
-    they were found."""
+    """Put the eigenvalues of A (n, n), which is destroyed, into ``basis.value``, in no order; none is (3, n) zeros.
+    Returns whether they were found."""
     return to_modes(A, A.shape[0], basis, none[0], none[1], none[2]) >= 0
 
 
 @kernel
 def project_and_update(friction, state, penalty, relaxation, coulomb):
-    """z, y and the shift from x; the primal and the dual residual."""
+    """Update z, y and the shift from x; returns the primal and the dual residual."""
     x, z, y, shift = state[X], state[Z], state[Y], state[SHIFT]
     primal = dual = 0.0
     for c in range(friction.shape[0]):
@@ -88,7 +88,7 @@ def project_and_update(friction, state, penalty, relaxation, coulomb):
 
 @kernel
 def natural_residual(b, friction, scale, state, coulomb):
-    """The judge's, in the units of the problem, from W·z in SPEED, to which b is added."""
+    """‖natural map‖∞ in the units of the problem, from W·z in SPEED, to which b is added."""
     z, u = state[Z], state[SPEED]
     largest = 0.0
     for c in range(friction.shape[0]):
@@ -107,7 +107,7 @@ def natural_residual(b, friction, scale, state, coulomb):
 
 @kernel
 def judge(size, state, watch, done):
-    """Keeps the best z; watch (3,) = (least residual, that of ``since``, since). Whether to go on."""
+    """Keep the best z and decide whether to go on; watch (3,) = (least residual, residual at ``since``, since)."""
     if not size < 1e300:
         return LOST
     if size < watch[0]:
@@ -123,7 +123,7 @@ def judge(size, state, watch, done):
 
 @kernel
 def imbalance(b, state, primal, dual):
-    """√(relative primal residual/relative dual residual): what ρ should be multiplied by."""
+    """Factor that ρ should be multiplied by: √(relative primal residual/relative dual residual)."""
     impulse = speed = 1e-300
     for i in range(b.shape[0]):
         impulse = max(impulse, abs(state[X, i]), abs(state[Z, i]))
@@ -134,8 +134,8 @@ def imbalance(b, state, primal, dual):
 
 @kernel(inline=False)
 def iterate(inverse, W, b, friction, scale, state, watch, history, penalty, numbers, coulomb, first, last, wait):
-    """Iterations ``first`` + 1 … ``last`` with the inverse of W + ρ + η; numbers = (relaxation, η, limit, 1 if ρ may
-    change). Returns (code, iterations done, residual, factor for ρ)."""
+    """Run iterations ``first`` + 1 … ``last`` with the inverse of W + ρ + η; numbers = (relaxation, η, limit, 1 if ρ
+    may change). Returns (code, iterations done, residual, factor for ρ)."""
     relaxation, proximal, limit, size = numbers[0], numbers[1], numbers[2], watch[1]
     for done in range(first + 1, last + 1):
         right_side(b, state, penalty, proximal)

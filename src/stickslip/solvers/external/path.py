@@ -1,4 +1,4 @@
-"""PATH, the solver of Dirkse and Ferris: the one that Williams et al. use, through the GAMS system inside ``gamspy``.
+"""PATH of Dirkse and Ferris, which Williams et al. use, through the GAMS system inside ``gamspy``.
 
 PATH finds a zero of the normal map F(π(x)) + x − π(x), π the projection onto the box, by Newton's method whose linear
 mixed complementarity problems are solved by pivoting. It is not part of stickslip: ``pip install stickslip[path]``
@@ -40,15 +40,15 @@ execute_unload 'answer.gdx', z, found, ended, used;
 """
 
 SOLVED = (1, 2, 7, 8)
-"""GAMS' model status of a solution."""
+"""Values of GAMS' model status that mean a solution."""
 STOPPED_EARLY = (2, 3)
-"""GAMS' solver status at the limit of iterations or time."""
+"""Values of GAMS' solver status at the limit of iterations or time."""
 LICENCE_ERROR = 7
-"""GAMS' exit status where its licence forbids the run."""
+"""Exit status of GAMS if its licence forbids the run."""
 
 
 def _directory() -> Path:
-    """Where GAMS is."""
+    """The folder of GAMS."""
     try:
         import gamspy_base
     except ImportError:
@@ -118,15 +118,17 @@ def _complain(returned: int, output: str, n: int) -> InputError:
 
 @dataclass
 class PathSolver(Solver):
-    """Options: a licence, and a limit on time."""
+    """PATH as an external program."""
 
     licence: str | None = None
     """A GAMS licence file; None: the demonstration licence of gamspy."""
     seconds: float = 300.0
-    """[s] PATH gives up after so long."""
+    """Time limit [s]."""
 
     summary: ClassVar[str] = "PATH of Dirkse and Ferris through gamspy; at most 1000 variables with its demo licence"
     reference: ClassVar[str] = "Dirkse and Ferris 1995; Ferris and Munson 1999"
+    bibtex: ClassVar[tuple[str, ...]] = ("dirkse1995", "ferris1999")
+    page: ClassVar[str] = "docs/solvers.md#path"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
 
     def __post_init__(self) -> None:

@@ -1,35 +1,34 @@
 """Semismooth Newton steps on the natural map of contacts with circular cones, from near a solution.
 
-In the units of ``cone_interior_point`` (self-dual cones, diagonals of about 1), with u = A·x + b and û = u + coulomb·
+In the units of ``cone_system`` (self-dual cones, diagonals of about 1), with u = A·x + b and û = u + coulomb·
 (|u_t|, 0, 0), a solution is a zero of Φ(x) = x − Π(x − û), Π the projection onto Q; bilateral rows are u = 0. A step is
 
     ((1 − D) + D·(P·A + ε))·d = −Φ,    D = ∂Π(x − û) (3, 3) per contact,    P = ∂û/∂u,
 
-with ε, small beside the diagonal, for contacts that are redundant. Steps are taken whole, and the natural residual may
-rise on the way, ``WORSE`` times at most: no globalisation, so the start must be good. One LU (n, n) per step.
+with ε, small beside the diagonal, for contacts that are redundant. Steps are taken whole and not globalised, so the
+start must be good: the iteration ends if the natural residual rises above ``WORSE`` times that of the start. A step
+costs one LU (n, n).
 Reference: Hayashi, Yamashita, Fukushima, SIAM J. Optim. 15, 2005. Differs from it in: no smoothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from stickslip._jit import kernel
+from stickslip.solvers.interior_point.cone_system import ConeSystem
 from stickslip.solvers.newton.linear_systems import SparseFactor
 
-if TYPE_CHECKING:
-    from stickslip.solvers.interior_point.cone_interior_point import ConeSystem
-
 STEPS = 8
+"""Largest number of steps."""
 EPSILON = 1e-9
-"""Relative to the diagonal."""
+"""ε relative to the diagonal."""
 WORSE = 10.0
-"""Times the residual at the start: beyond, the start was not near enough."""
+"""Largest residual relative to that of the start; above it, the start was not near enough."""
 
 
 @kernel
@@ -101,7 +100,7 @@ def _sparse_matrix(A, nb: int, D: np.ndarray, DP: np.ndarray, epsilon: float) ->
 
 
 def polish(system: ConeSystem, x: np.ndarray, limit: float, steps: int) -> Iterator[np.ndarray]:
-    """x after each step; ends with the residual below the limit, far above that of the start, or after ``STEPS``."""
+    """Yield x after each step, until the residual is below the limit or too large, or after ``STEPS`` steps."""
     nb, nc, n = system.nb, system.nc, len(x)
     phi, D, DP = np.empty(n), *np.empty((2, nc, 3, 3))
     first = system.natural(x)

@@ -1,13 +1,13 @@
 """Functions that vanish exactly where a box-constrained complementarity condition holds, with their derivatives.
 
-Of a variable y between lower and upper with w = F(y), and φ(a, b) = a + b − √(a² + b²) (Fischer 1992):
+For a variable y between lower and upper with w = F(y), and φ(a, b) = a + b − √(a² + b²) (Fischer 1992):
 
     Fischer–Burmeister:  lower bound only φ(y − lower, w), upper only −φ(upper − y, −w), free w,
                          both φ(y − lower, −φ(upper − y, −w))   (Billups 1995),
     minimum map:         y − mid(lower, y − w, upper), for 0 ≤ y ⟂ w ≥ 0: min(y, w).
 
 All vectors are (n,). Derivatives (∂/∂y, ∂/∂w) are never negative. They are computed without cancellation: far into
-the solution, 1 − a/√(a² + b²) is b²/(r·(r + a)), and the rows that a Newton system can leave out are told by them.
+the solution, 1 − a/√(a² + b²) is b²/(r·(r + a)). They decide which rows a Newton system can leave out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _slope(a, b, r):
 
 @kernel
 def fischer(y, w, lower, upper, kink, phi, dy, dw):
-    """Values and derivatives at (y, w) into phi, dy, dw; returns ½‖φ‖². Where r ≤ kink, they are those of a kink."""
+    """Values and derivatives at (y, w) into phi, dy, dw; returns ½‖φ‖². Derivatives are AT_KINK where r ≤ kink."""
     total = 0.0
     for i in range(y.shape[0]):
         below, above = lower[i] > -np.inf, upper[i] < np.inf
@@ -79,7 +79,7 @@ def fischer_merit(y, w, lower, upper):
 
 @kernel
 def minmap(y, w, lower, upper, kink, phi, dy, dw):
-    """As ``fischer``, of the minimum map: its derivatives are (1, 0) at a bound and (0, 1) in between."""
+    """The same for the minimum map, whose derivatives are (1, 0) at a bound and (0, 1) in between."""
     total = 0.0
     for i in range(y.shape[0]):
         moved = y[i] - w[i]

@@ -2,8 +2,8 @@
 
     φ(z_i, w_i) = z_i + w_i − √(z_i² + w_i²) = 0,  w = A·z + b,  z (n,)
 
-It has no derivative where z_i = w_i = 0; what is taken there is the option ``singular``. See ``nonsmooth_newton`` for
-the method and ``complementarity`` for bounds.
+It has no derivative where z_i = w_i = 0; the option ``singular`` chooses one. See ``nonsmooth_newton`` for the method
+and ``complementarity`` for bounds.
 
 A. Fischer, "A special Newton-type optimization method", Optimization 24, 1992; K. Erleben, "Numerical methods for
 linear complementarity problems in physics-based animation", SIGGRAPH courses 2013, Sec. 5.
@@ -30,14 +30,17 @@ KINK = 1e-12
 @dataclass
 class FischerNewton(NonsmoothNewton):
     singular: str = "perturb"
-    """Derivatives at z_i = w_i = 0: "perturb" (those at z_i = w_i > 0), "zero" (z_i stays), "random" (one of the
-    generalised gradient's, by ``seed``) or "approximate" (the limit from along the direction in which all such z_i grow
-    alike, which is one of Clarke's generalised Jacobian)."""
+    """Derivatives at z_i = w_i = 0: "perturb" (those at z_i = w_i > 0), "zero" (z_i stays), "random" (an element of the
+    generalised gradient, by ``seed``) or "approximate" (the limit along the direction in which all such z_i grow alike,
+    an element of Clarke's generalised Jacobian)."""
     seed: int = 0
+    """Seed of ``singular="random"``."""
     _random: np.random.Generator = field(default_factory=np.random.default_rng, init=False, repr=False)
 
     summary: ClassVar[str] = "damped Newton on Fischer–Burmeister's function; dense, sparse or matrix-free"
     reference: ClassVar[str] = "Fischer 1992; Erleben 2013"
+    bibtex: ClassVar[tuple[str, ...]] = ("fischer1992", "erleben2013")
+    page: ClassVar[str] = "docs/solvers.md#fischer-newton"
 
     def __post_init__(self) -> None:
         super().__post_init__()

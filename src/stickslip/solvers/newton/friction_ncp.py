@@ -22,12 +22,12 @@ import scipy.sparse as sp
 from stickslip.solvers.problem import FrictionProblem, NonlinearProblem
 
 SWEEPS = 30
-"""Of the fixed-point iteration that finds a start."""
+"""Number of sweeps that find a start."""
 
 
 @dataclass(frozen=True)
 class QuadraticCone:
-    """The nonlinear problem of a friction problem, and how their unknowns are related."""
+    """The nonlinear problem of a friction problem, and the conversion of unknowns."""
 
     source: FrictionProblem
     problem: NonlinearProblem
@@ -68,7 +68,7 @@ class QuadraticCone:
 
 
 def sweeps(problem: FrictionProblem) -> np.ndarray:
-    """p ← projection of p − u/(row sum of |W|): a rough answer, whose stick and slip are mostly right."""
+    """A rough answer by p ← projection of p − u/(row sum of |W|): which contacts stick or slip is mostly right."""
     nb, p = problem.bilateral, np.zeros(problem.n)
     step = 1.0 / np.maximum(np.asarray(abs(problem.W).sum(axis=1)).ravel(), 1e-300)
     per_contact = step[nb:].reshape(-1, 3).min(axis=1)
@@ -84,7 +84,7 @@ def sweeps(problem: FrictionProblem) -> np.ndarray:
 
 
 def quadratic_cone(problem: FrictionProblem) -> QuadraticCone:
-    """The problem above; ``impulses(y)`` of what is returned takes a solution back."""
+    """The problem above; ``impulses(y)`` of the result converts a solution back."""
     nb, nc, mu = problem.bilateral, len(problem.friction), problem.friction
     n = nb + 4 * nc
     first = nb + 4 * np.arange(nc)

@@ -26,14 +26,14 @@ from stickslip.solvers.problem import FrictionProblem, NonlinearProblem
 
 @dataclass(frozen=True)
 class DiskProjection:
-    """The semismooth problem of a friction problem, and how their unknowns are related: p = scale·y."""
+    """The semismooth problem of a friction problem, and the conversion of unknowns: p = scale·y."""
 
     source: FrictionProblem
     problem: NonlinearProblem
     scale: np.ndarray
 
     def impulses(self, y: np.ndarray) -> np.ndarray:
-        """(nb + 3·nc,) impulses, put into the cone [N s]."""
+        """(nb + 3·nc,) impulses, projected into the cone [N s]."""
         p = self.scale * y
         contact = p[self.source.bilateral :].reshape(-1, 3)
         contact[:, 0] = np.maximum(0.0, contact[:, 0])
@@ -50,7 +50,7 @@ def _into_disk(vectors: np.ndarray, radius: np.ndarray) -> None:
 
 
 def disk_projection(problem: FrictionProblem) -> DiskProjection:
-    """The equations above; ``impulses(y)`` of what is returned takes a solution back."""
+    """The equations above; ``impulses(y)`` of the result converts a solution back."""
     nb, nc, n = problem.bilateral, len(problem.friction), problem.n
     diagonal = np.maximum(problem.W.diagonal(), 1e-300)
     own = diagonal[nb:].reshape(-1, 3)
@@ -105,7 +105,7 @@ def disk_projection(problem: FrictionProblem) -> DiskProjection:
 
 
 def _blocks(blocks: np.ndarray, before: int, diagonal: float) -> Any:
-    """Block diagonal CSR: ``before`` times the diagonal, then the 3×3 blocks."""
+    """Block diagonal CSR: ``before`` entries ``diagonal``, then the 3×3 blocks."""
     nc = len(blocks)
     lower = sp.bsr_array((blocks, np.arange(nc), np.arange(nc + 1)), shape=(3 * nc, 3 * nc))
     if not before:

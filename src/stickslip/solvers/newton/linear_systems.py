@@ -22,7 +22,7 @@ SUBSOLVERS = ("auto", "direct", "gmres", "bicgstab")
 DIRECT_UP_TO = 200_000
 """Unknowns of a sparse problem up to which "auto" takes the direct method."""
 PIVOTS = (1e-8, 0.1)
-"""Diagonal entries this small beside the largest of their column still serve as pivots: off-diagonal ones fill the
+"""Smallest diagonal entry that serves as a pivot, relative to the largest of its column: off-diagonal pivots fill the
 factors up, tenfold and more. The second is for systems that the first leaves inaccurate."""
 ACCURATE = 1e-6
 """Residual of a sparse system, relative to its right-hand side, that needs no second factor."""
@@ -84,7 +84,7 @@ def _sparse_part(indptr, indices, data, keep, where, diagonal, start, columns, e
 
 
 class SparseFactor:
-    """A sparse LU that refines its answers, and is made again with safer pivots where that does not help."""
+    """A sparse LU with iterative refinement. It is made again with safer pivots if refinement does not help."""
 
     def __init__(self, K: sp.csr_array) -> None:
         self.K, self.attempt, self.lu = K, 0, _lu(K, PIVOTS[0])
@@ -112,7 +112,7 @@ class SparseFactor:
 
 
 def _lu(K: sp.csr_array, pivot: float) -> Any:
-    """Of the transpose, which has the same arrays by columns; None if it is singular."""
+    """LU of the transpose, which has the same arrays by columns; None if it is singular."""
     transposed = sp.csc_array((K.data, K.indices, K.indptr), shape=K.shape)
     try:
         return splu(transposed, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=pivot, options={"SymmetricMode": True})
@@ -121,7 +121,7 @@ def _lu(K: sp.csr_array, pivot: float) -> Any:
 
 
 class NewtonSystem:
-    """Memory and method of a sequence of such systems, of one size n."""
+    """Solves a sequence of such systems of one size n, in the same memory."""
 
     def __init__(self, subsolver: str, n: int) -> None:
         self.subsolver = subsolver
@@ -131,7 +131,7 @@ class NewtonSystem:
         self._again: Any = None
 
     def solve(self, A: Any, keep: np.ndarray, diagonal: np.ndarray, r: np.ndarray, tolerance: float) -> np.ndarray:
-        """x (k,), or not-a-numbers where the matrix is singular; the tolerance is for iterative methods, relative."""
+        """x (k,), NaN if the matrix is singular; the relative tolerance is for iterative methods."""
         if not len(keep):
             return np.empty(0)
         method = self.subsolver
@@ -144,7 +144,7 @@ class NewtonSystem:
         return factor(r)
 
     def again(self, r: np.ndarray) -> np.ndarray:
-        """The last system of a direct method with another right-hand side."""
+        """Solve the last system of a direct method with another right-hand side."""
         return self._again(r)
 
     @property
@@ -157,7 +157,7 @@ class NewtonSystem:
             self._memory = np.empty(self.n * self.n)
         K = self._memory[: k * k].reshape(k, k)
         _dense_part(A, keep, diagonal, K)
-        lu, pivots, info = lapack.dgetrf(K.T, overwrite_a=1)  # of the transpose: LAPACK's matrices are column by column
+        lu, pivots, info = lapack.dgetrf(K.T, overwrite_a=1)  # the transpose: LAPACK stores by columns
         if info != 0:
             return lambda r: np.full(k, np.nan)
         return lambda r: lapack.dgetrs(lu, pivots, r, trans=1)[0]

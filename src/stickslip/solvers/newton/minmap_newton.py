@@ -2,9 +2,9 @@
 
     min(z_i, w_i) = 0,  w = A·z + b,  z (n,);   with bounds z − mid(lower, z − w, upper) = 0
 
-A row is either at its bound, z_i = lower_i, or an equation, w_i = 0: every iteration solves the equations of the
-present guess, which is smaller and cheaper than Fischer–Newton's system, and exact once the guess is right. Guesses may
-cycle where Fischer–Newton's smoother merit still descends. See ``nonsmooth_newton`` for the method.
+A row is either at its bound, z_i = lower_i, or an equation, w_i = 0. Every iteration solves the equations of the
+present active set, a smaller system than Fischer–Newton's, which is exact once the set is right. Active sets may cycle
+where Fischer–Newton's smoother merit still descends. See ``nonsmooth_newton`` for the method.
 
 J.-S. Pang, "Newton's method for B-differentiable equations", Math. Oper. Res. 15, 1990; K. Erleben, "Numerical methods
 for linear complementarity problems in physics-based animation", SIGGRAPH courses 2013, Sec. 4.
@@ -29,6 +29,8 @@ class MinmapNewton(NonsmoothNewton):
         "damped Newton on the minimum map: an active set per iteration; dense, sparse or matrix-free"
     )
     reference: ClassVar[str] = "Pang 1990; Erleben 2013"
+    bibtex: ClassVar[tuple[str, ...]] = ("pang1990", "erleben2013")
+    page: ClassVar[str] = "docs/solvers.md#minmap-newton"
 
     def _evaluate(self, system: Scaled, A: Any, y: np.ndarray, w: np.ndarray, at: _Point) -> float:
         return minmap(y, w, system.lower, system.upper, 0.0, at.phi, at.by_y, at.by_w)

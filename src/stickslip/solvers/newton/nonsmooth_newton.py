@@ -1,14 +1,15 @@
-"""What Fischer–Newton and minmap–Newton share: damped Newton on Φ(y) = 0, Φ a complementarity function.
+"""The iteration of Fischer–Newton and minmap–Newton: damped Newton on Φ(y) = 0, Φ a complementarity function.
 
 With D_y, D_w the derivatives of Φ's rows (never negative), the direction d (n,) solves
 
     (D_y + D_w·(A + ε·1))·d = −Φ,    ε = regularisation·min(1, ‖Φ‖∞/‖b‖∞),
 
 and the step is the largest of 1, ½, ¼, … with enough descent of ½‖Φ‖² (Armijo). Rows with D_w ≈ 0 are at their bound:
-d_i = −Φ_i/D_y,i there, and the linear system has only the others. ε, which goes to 0 with Φ and leaves convergence
-fast, is what makes contact problems work: where directions of friction are redundant A is singular, and without ε the
-direction is then huge and no descent. Where d is no descent even so, the step is along −∇½‖Φ‖². Where progress ends,
-the method starts again: from a few steps of the interior-point method, then from elsewhere, with a non-monotone search.
+d_i = −Φ_i/D_y,i there, and the linear system has only the others. ε goes to 0 with Φ and leaves convergence fast. It is
+what makes contact problems work: where directions of friction are redundant A is singular, and without ε the direction
+is huge and no descent. Where d is no direction of descent even so, the step is along −∇½‖Φ‖². Where progress ends, the
+same method starts again from elsewhere, with a non-monotone search: from zero, then from inside the bounds. Contacts
+with circular cones start again from 30 projected sweeps first (``friction_ncp.sweeps``), which only guess who sticks.
 
 Differs from the paper in: scaling, ε and new starts, which Erleben's num4lcp does not have. Cost per iteration: one LU
 of the active rows and one product by A.
@@ -25,12 +26,11 @@ import numpy as np
 
 from stickslip.errors import expected, number, unknown
 from stickslip.solvers.base import Outcome, Solver, Status
-from stickslip.solvers.interior_point.interior_point import InteriorPoint
 from stickslip.solvers.newton.friction_ncp import QuadraticCone, quadratic_cone, sweeps
 from stickslip.solvers.newton.friction_projection import DiskProjection, disk_projection
 from stickslip.solvers.newton.linear_systems import NewtonSystem, check_subsolver
 from stickslip.solvers.newton.scaled import Scaled
-from stickslip.solvers.problem import FrictionProblem, LinearProblem, Problem
+from stickslip.solvers.problem import FrictionProblem, Problem
 from stickslip.solvers.residuals import natural
 
 ARMIJO = 1e-4
@@ -38,11 +38,9 @@ HALVINGS = 30
 BOUND_ROW = 1e-9
 """A row whose derivative by w is this much smaller than that by y is at its bound."""
 PATIENCE = 10
-"""Iterations without the merit falling to half, after which the method starts anew."""
-INTERIOR_STEPS = 12
-"""Of the interior-point method, to find a new start."""
+"""The method starts anew if the merit is not halved in so many iterations."""
 NEW_MEMORY = 10
-"""``memory`` after a new start: monotone descent has failed."""
+"""``memory`` after a new start, when monotone descent has failed."""
 
 CONES: dict[str, Callable[[FrictionProblem], DiskProjection | QuadraticCone]] = {
     "projection": disk_projection,
@@ -52,14 +50,16 @@ CONES: dict[str, Callable[[FrictionProblem], DiskProjection | QuadraticCone]] = 
 
 @dataclass
 class NonsmoothNewton(Solver):
+    """Options and iteration; a subclass provides Φ."""
+
     subsolver: str = "auto"
     """"direct" (LU, dense or sparse), "gmres" or "bicgstab" (only products by A), or "auto"."""
     regularisation: float = 0.1
     """ε relative to the diagonal of A."""
     memory: int = 1
-    """The merit must fall below the largest of so many last ones: more than 1 is a non-monotone line search."""
+    """The merit must fall below the largest of so many previous ones; above 1 the line search is non-monotone."""
     restarts: int = 3
-    """How often to start anew after stagnation."""
+    """Largest number of new starts after stagnation."""
     cone: str = "projection"
     """How the circular cone of a friction problem is written: "projection" (fast) or "quadratic" (smooth)."""
 
@@ -100,7 +100,7 @@ class _Point:
 
 
 class _Run:
-    """One call of ``solve``: where it is, and the best it has seen."""
+    """One call of ``solve``, with the best point that it has seen."""
 
     def __init__(
         self, method: NonsmoothNewton, judged: Problem, problem: Any, cone: DiskProjection | QuadraticCone | None
@@ -126,28 +126,18 @@ class _Run:
         return Outcome(scale * self.best_y, status, self.iterations, np.array(self.history))
 
     def _start(self, attempt: int) -> np.ndarray:
-        """Where to start anew: from the interior-point method or from fixed-point sweeps; zero; inside the bounds."""
+        """A new start: zero, then farther and farther inside the bounds; on circular cones first ``sweeps``."""
         lower, upper = self.system.lower, self.system.upper
-        if attempt == 1 and isinstance(self.judged, LinearProblem):
-            return self._interior(self.judged)
-        if attempt == 1 and isinstance(self.judged, FrictionProblem) and self.cone is not None:
-            return self.cone.start(sweeps(self.judged))
-        inside = self.system.size() * (10.0 ** (attempt - 3) if attempt > 2 else 0.0)
+        from_zero = 1
+        if isinstance(self.judged, FrictionProblem) and self.cone is not None:
+            from_zero = 2
+            if attempt == 1:
+                return self.cone.start(sweeps(self.judged))
+        inside = self.system.size() * (10.0 ** (attempt - 3) if attempt > from_zero else 0.0)
         return np.clip(np.full(len(lower), inside), np.maximum(lower, -1e9), upper) * (lower > -np.inf)
 
-    def _interior(self, problem: LinearProblem) -> np.ndarray:
-        """Its steps count as iterations."""
-        steps = min(INTERIOR_STEPS, self.left)
-        method = InteriorPoint(self.method.tolerance, max(1, steps), history=True, subsolver=self.method.subsolver)
-        outcome = method._solve(problem, np.zeros(problem.n))
-        self.iterations += outcome.iterations
-        self.left -= outcome.iterations
-        if self.method.history:
-            self.history.extend(outcome.history[1:])
-        return outcome.z / self.system.scale
-
     def _look(self, y: np.ndarray, w: np.ndarray) -> float:
-        """The judged residual at y; the best point is kept."""
+        """The natural residual of the problem as given, at y; keeps the best point."""
         if self.cone is None:
             residual = self.system.natural(y, w)
         else:
@@ -193,7 +183,7 @@ class _Run:
         slope = float(at.phi @ (at.by_y * d + at.by_w * e))
         merit = 0.5 * float(at.phi @ at.phi)
         found = None
-        if slope < -1e-10 * merit:  # false also where the direction is not a number
+        if slope < -1e-10 * merit:  # false also if the direction is not a number
             found = self._search(y, w, d, e, slope, reference)
         if found is None:
             d = -(at.by_y * at.phi + A.T @ (at.by_w * at.phi))
@@ -215,14 +205,14 @@ class _Run:
     def _search(
         self, y: np.ndarray, w: np.ndarray, d: np.ndarray, e: np.ndarray, slope: float, reference: float
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """The first of 1, ½, ¼, … with enough descent; None where there is none."""
+        """The first step of 1, ½, ¼, … with enough descent; None if there is none."""
         t = 1.0
         for _ in range(HALVINGS):
             y_new = y + t * d
             if not self.system.linear:
                 w_new = self.system.function(y_new)
             elif self.iterations % 8 == 7:
-                w_new = self.system.function(y_new)  # sums of steps would gather rounding errors
+                w_new = self.system.function(y_new)  # keeps rounding errors from adding up
             else:
                 w_new = w + t * e
             if self.method._merit(self.system, y_new, w_new) <= reference + ARMIJO * t * slope:

@@ -1,4 +1,4 @@
-"""The relaxed contact problem by velocities: a smooth convex cost without constraints, the dual of ``ConeProblem``.
+"""The primal of the relaxed contact problem: a smooth convex cost of velocities without constraints.
 
 With y = W·q + b the velocities of the rows under the impulses q (n,), and R > 0,
 
@@ -33,15 +33,15 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.contact_natural import relaxed_natural
 from stickslip.solvers.problem import ConeProblem
-from stickslip.solvers.splitting.one_contact import relaxed_natural
 
 FIRST = 1e-2
 """ε at the start."""
 STALLS = 20
-"""Searches without progress, after each of which ε grows tenfold, before the method ends as STALLED."""
+"""Largest number of line searches without progress. ε grows tenfold after each; then the status is STALLED."""
 NO_PROGRESS = 1e-14
-"""Change of y, relative to y, that is none."""
+"""Smallest change of y that counts as progress, relative to y."""
 
 
 @kernel
@@ -151,7 +151,7 @@ def _residual(p, u, friction, nb):
 
 
 class Smoothed:
-    """A problem with R' around a centre, seen from one q after another."""
+    """The cost with R' around a centre, evaluated at q."""
 
     def __init__(self, problem: ConeProblem, q: np.ndarray) -> None:
         self.problem, self.nb, self.friction = problem, problem.bilateral, problem.friction
@@ -163,14 +163,14 @@ class Smoothed:
         self.move(q, FIRST)
 
     def move(self, q: np.ndarray, epsilon: float) -> None:
-        """Centre and q anew, with another ε."""
+        """Put centre and q to a new point, with another ε."""
         self.q, self.centre, self.epsilon = q.copy(), q.copy(), epsilon
         self.R = np.maximum(self.problem.regularisation, epsilon * self.scale)
         self.added = self.R - self.problem.regularisation
         self.Wq = self.problem.W @ q
 
     def look(self) -> float:
-        """p at q, and what follows from it; returns the natural residual of p."""
+        """Compute p at q and the gradient; returns the natural residual of p."""
         problem = self.problem
         self.y = self.Wq + problem.b - self.added * self.centre
         impulses_of(self.y, self.R, self.friction, self.nb, self.p)
@@ -179,12 +179,12 @@ class Smoothed:
         return _residual(self.p, self.Wp + problem.regularisation * self.p + problem.b, self.friction, self.nb)
 
     def settled(self, share: float) -> bool:
-        """Whether the gradient is so small that what is left is the centre's error."""
+        """Whether the gradient is small beside the error that the centre causes."""
         shift = float(np.max(np.abs(self.added * (self.p - self.centre))))
         return float(np.max(np.abs(self.Wr))) <= share * shift
 
     def go(self, direction: tuple[np.ndarray, np.ndarray], accuracy: float) -> bool:
-        """Along (d, W·d); whether that led anywhere."""
+        """Search along (d, W·d); returns False if there is no progress."""
         d, z = direction
         start, square = -float(self.r @ z), float(d @ z)
         step = line_search(self.y, z, start, square, self.R, self.friction, self.nb, self.p, accuracy)
@@ -197,22 +197,23 @@ class Smoothed:
 
 @dataclass
 class Primal(Solver):
-    """What the primal methods share: everything but the direction."""
+    """The iteration of primal methods; a subclass provides the directions."""
 
     solves: ClassVar[frozenset[str]] = frozenset({"cone"})
     least: ClassVar[float]
-    """The smallest ε."""
+    """Smallest ε."""
     shrink: ClassVar[float]
-    """ε's factor where the centre moves."""
+    """Factor on ε whenever the centre moves."""
     share: ClassVar[float]
-    """Of the centre's error, how small the gradient must be before the centre moves."""
+    """The centre moves if the gradient is below this, relative to the centre's error."""
     accuracy: ClassVar[float] = 1e-3
-    """Of line searches: the slope at their end over that at their start."""
+    """Slope at the end of a line search relative to that at its start."""
     usual_limit: ClassVar[int]
+    """Default of ``max_iterations``."""
 
     @abstractmethod
     def _directions(self, problem: ConeProblem) -> Any:
-        """An object with ``next(now) → (d, W·d)`` at a ``Smoothed``, and ``forget()`` where it has been moved."""
+        """An object with ``next(now) → (d, W·d)`` for a ``Smoothed``, and ``forget()`` for when the centre moves."""
 
     def _solve(self, problem: ConeProblem, z: np.ndarray) -> Outcome:
         now, directions, limit = Smoothed(problem, z), self._directions(problem), self.limit(problem)

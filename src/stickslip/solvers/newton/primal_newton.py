@@ -72,7 +72,7 @@ class _NewtonDirections:
         self.start, self.column, self.data = np.zeros(n + 1, np.int64), np.zeros(3 * n, np.int64), np.zeros(3 * n)
 
     def forget(self) -> None:
-        """Every direction is made from nothing."""
+        """Directions do not depend on previous ones."""
 
     def next(self, now: Smoothed) -> tuple[np.ndarray, np.ndarray]:
         W = now.problem.W
@@ -95,8 +95,8 @@ class _NewtonDirections:
     def _dense(self, W: np.ndarray, k: int, right: np.ndarray) -> np.ndarray:
         K = np.empty((k, k))
         _matrix(W, self.start, self.column, self.data, K)
-        factor, wrong = lapack.dpotrf(K.T, lower=0, overwrite_a=1)  # LAPACK's matrices are column by column
-        if wrong:  # rounding alone, of W far from definite
+        factor, wrong = lapack.dpotrf(K.T, lower=0, overwrite_a=1)  # LAPACK stores by columns
+        if wrong:  # by rounding, if W is far from definite
             return np.zeros(k)
         return lapack.dpotrs(factor, right, lower=0)[0]
 
@@ -107,6 +107,8 @@ class PrimalNewton(Primal):
 
     summary: ClassVar[str] = "primal Newton with exact line search on the relaxed problem; dense or sparse"
     reference: ClassVar[str] = "Todorov 2014; Castro, Permenter and Han 2022"
+    bibtex: ClassVar[tuple[str, ...]] = ("todorov2014", "castro2023")
+    page: ClassVar[str] = "docs/solvers.md#newton"
     least: ClassVar[float] = 1e-7
     shrink: ClassVar[float] = 1e-2
     share: ClassVar[float] = 0.1

@@ -1,9 +1,9 @@
-"""A problem in units in which its matrix has a unit diagonal: what Newton and interior-point methods work on.
+"""A problem scaled to a matrix with unit diagonal, for Newton and interior-point methods.
 
 With z = S·y, lower and upper likewise, and w = S·F(z): complementarity is the same, the matrix is S·A·S (n, n). S is
 1/√A_ii; where the diagonal is not positive (slip speeds of a contact LCP), the largest entry of row and column becomes
-1. A mass ratio of 10⁶ is then no ratio at all. Nonlinear problems keep their units. A dense matrix that is nearly
-empty becomes CSR.
+1. Mass ratios are thereby scaled away. Nonlinear problems keep their units. A dense matrix that is nearly empty becomes
+CSR.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def scaled_matrix(A: Any, s: np.ndarray) -> Any:
 
 @kernel
 def _see(largest, s, i, j, entry):
-    """An entry of row i and column j, as those see it that have no scale yet."""
+    """Record an entry of row i and column j for those of the two that have no scale yet."""
     if s[i] == 0.0:
         largest[i] = max(largest[i], abs(entry) * s[j])
     if s[j] == 0.0:
@@ -134,7 +134,7 @@ class Scaled:
         if not sp.issparse(J):
             return np.ascontiguousarray(J, dtype=float)
         J = sp.csr_array(J)
-        J.sum_duplicates()  # and sorted, as products are not
+        J.sum_duplicates()  # and sort, because products are unsorted
         return J
 
     def natural(self, y: np.ndarray, w: np.ndarray) -> float:
@@ -143,6 +143,6 @@ class Scaled:
         return float(size) if size == size else np.inf
 
     def size(self) -> float:
-        """Of the constant term, which residuals are relative to; 1 where there is none."""
+        """Largest entry of the constant term, which residuals are relative to; 1 if there is none."""
         largest = float(np.max(np.abs(self._constant))) if self.linear else 0.0
         return largest if largest > 0.0 else 1.0

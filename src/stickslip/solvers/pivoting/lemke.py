@@ -6,8 +6,8 @@ For some matrices a ray proves that there is no solution, among them semidefinit
 Cottle, Pang and Stone, The Linear Complementarity Problem, Alg. 4.4.5.
 
 The path of pivots only has to name the variables that are basic at its end: z is then refined with A itself, so that
-thousands of pivots leave no trace of round-off. An answer that the judge finds wrong is not handed over as right:
-other covering vectors are tried, and then the status says so.
+thousands of pivots leave no trace of round-off. If the answer is not accurate enough, other covering vectors are tried,
+and then the status says that it is not.
 
 Sizes: n×(n+2) numbers. Differs from the simulator of Williams et al. in: lexicographic ratio test; on failure another
 covering vector, not a shifted diagonal, which would be another problem.
@@ -29,7 +29,7 @@ from stickslip.solvers.pivoting import tableau as tb
 from stickslip.solvers.problem import LinearProblem
 
 PIVOT_TOLERANCE, TIE_TOLERANCE = 1e-10, 1e-12
-"""Of the scaled problem, whose entries are about 1: smaller pivots are zeros, closer ratios are equal."""
+"""Smaller pivots count as zero and closer ratios as equal, in the scaled problem, whose entries are about 1."""
 
 STATUS = {tb.RUNNING: Status.MAX_ITERATIONS, tb.SOLVED: Status.CONVERGED, tb.RAY: Status.RAY}
 
@@ -48,7 +48,7 @@ class Path(NamedTuple):
 def follow(
     A: np.ndarray, b: np.ndarray, cover: np.ndarray, pivots: int, watch: Callable[[np.ndarray], Any] | None = None
 ) -> Path:
-    """Lemke's path from the covering vector; ``watch(z)`` sees z before the first pivot and after every one."""
+    """Follow Lemke's path from the covering vector; ``watch(z)`` is called at the start and after every pivot."""
     n = len(b)
     t = tb.new_tableau(n)
     rows, columns = np.empty(n), np.empty(n)
@@ -79,7 +79,7 @@ def follow(
 
 
 def covering_vector(n: int, attempt: int) -> np.ndarray:
-    """Ones first, then between 1 and 2 at random, the same every time."""
+    """Ones at the first attempt, then reproducible random numbers between 1 and 2."""
     return np.ones(n) if attempt == 0 else 1.0 + np.random.default_rng(attempt).random(n)
 
 
@@ -100,7 +100,7 @@ def solve_basis(A: np.ndarray, b: np.ndarray, basic: np.ndarray) -> np.ndarray |
 
 
 class Answer(NamedTuple):
-    """The best of several paths."""
+    """The best end of several paths."""
 
     z: np.ndarray
     residual: float
@@ -118,7 +118,7 @@ def solve_lcp(
     attempts: int,
     watch: Callable[[np.ndarray], Any] | None = None,
 ) -> Answer:
-    """Paths from several covering vectors until ``judge(z) <= limit``."""
+    """Follow paths from several covering vectors until ``judge(z) <= limit``."""
     n = len(b)
     best = Answer(np.zeros(n), np.inf, Status.MAX_ITERATIONS, 0)
     for attempt in range(attempts):
@@ -146,12 +146,12 @@ def check_memory(n: int, memory: float, name: str) -> None:
 
 @dataclass
 class PivotingSolver(Solver):
-    """What solvers on Lemke's path share: covering vectors to try, and the most memory to use."""
+    """Options of solvers that follow Lemke's path."""
 
     attempts: int = 3
-    """How many covering vectors are tried before giving up."""
+    """Largest number of covering vectors that are tried."""
     memory: float = 4e9
-    """[bytes] the largest tableau."""
+    """Largest size of the tableau [bytes]."""
 
     iterative: ClassVar[bool] = False
 
@@ -168,6 +168,8 @@ class Lemke(PivotingSolver):
 
     summary: ClassVar[str] = "Lemke's complementary pivoting, lexicographic, refined from the final basis"
     reference: ClassVar[str] = "Lemke 1965; Cottle, Pang and Stone 1992, Alg. 4.4.5"
+    bibtex: ClassVar[tuple[str, ...]] = ("lemke1965", "cottle1992")
+    page: ClassVar[str] = "docs/solvers.md#lemke"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp"})
 
     def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:

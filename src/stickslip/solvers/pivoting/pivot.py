@@ -1,4 +1,4 @@
-"""Pivoting for mixed LCPs: equations with free variables and boxes, then Lemke's method on what is left.
+"""Pivoting for mixed LCPs: a block pivot eliminates free variables, and Lemke's method solves the LCP that is left.
 
 With the bounds moved to zero, y = ±(z − bound), free variables f and bounded ones p,
 
@@ -8,8 +8,8 @@ With the bounds moved to zero, y = ±(z − bound), free variables f and bounded
 which is a principal block pivot on the free variables; the rest is an LCP of (S, q). An upper bound u adds a
 multiplier: 0 ≤ y ⟂ S·y + q + λ ≥ 0, 0 ≤ λ ⟂ u − y ≥ 0. Cottle, Pang and Stone, Secs. 1.5 and 2.3.
 
-Redundant equations (joints that say the same twice) make A_ff singular. The largest regular block is then eliminated;
-equations and variables that remain are dropped where they say 0 = 0, and enter the LCP as pairs y⁺ − y⁻ where not.
+Redundant equations (joints that say the same twice) make A_ff singular. The largest regular block is then eliminated.
+Equations that are left over are dropped if they say 0 = 0, else their variables enter the LCP as pairs y⁺ − y⁻.
 
 Cost: LU of the free block (sparse for CSR matrices), a dense S, and Lemke's pivots of its size.
 """
@@ -31,11 +31,11 @@ from stickslip.solvers.pivoting.lemke import PivotingSolver, check_memory, solve
 from stickslip.solvers.problem import LinearProblem
 
 RANK_TOLERANCE = 1e-11
-"""Pivots of the free block below this part of the largest are zeros."""
+"""Smaller pivots of the free block count as zero, relative to the largest one."""
 
 
 class _Factor:
-    """Solves with the free block: sparse LU, dense LU, or the largest regular block of a singular one."""
+    """A factor of the free block: sparse LU, dense LU, or that of the largest regular part of a singular block."""
 
     def __init__(self, block: Any) -> None:
         self.size = block.shape[0]
@@ -77,7 +77,7 @@ class _Factor:
 
 
 class _Reduced:
-    """The LCP that is left, and the way back; SINGULAR in ``status`` where equations contradict each other."""
+    """The LCP that is left, and the way back; ``status`` is SINGULAR if equations contradict each other."""
 
     def __init__(self, problem: LinearProblem) -> None:
         lower, upper = problem.lower, problem.upper
@@ -112,7 +112,7 @@ class _Reduced:
         self._extend(S, q, len(bounded), (upper - lower)[bounded], float(np.max(np.abs(entries), initial=0.0)))
 
     def _extend(self, S: np.ndarray, q: np.ndarray, nb: int, width: np.ndarray, size: float) -> None:
-        """Multipliers of upper bounds, and pairs for equations that could not be eliminated."""
+        """Add multipliers of upper bounds, and pairs for equations that could not be eliminated."""
         equations = np.arange(nb, len(q))
         zero = np.all(np.abs(S[nb:]) <= 1e3 * RANK_TOLERANCE * size, axis=1)
         if np.any(np.abs(q[nb:][zero]) > 1e-9 * max(1.0, float(np.max(np.abs(q), initial=0.0)))):
@@ -135,7 +135,7 @@ class _Reduced:
         self.nb, self.keep, self.nk = nb, keep, nk
 
     def back(self, y: np.ndarray) -> np.ndarray:
-        """z of the problem as given."""
+        """z of the original problem from the solution y of the LCP."""
         part = np.zeros(len(self.columns))
         part[: self.nb] = y[: self.nb]
         part[self.keep] = y[self.nb : self.nb + self.nk] - y[self.nb + self.nk : self.nb + 2 * self.nk]
@@ -146,7 +146,7 @@ class _Reduced:
 
 
 def _on_basis(problem: LinearProblem, z: np.ndarray) -> np.ndarray | None:
-    """The solution of the equations of all variables strictly between their bounds, the others as they are."""
+    """z with A·z + b = 0 in the rows of all variables strictly between their bounds, the others unchanged."""
     inside = np.flatnonzero((z > problem.lower) & (z < problem.upper))
     factor = _Factor(problem.A[inside][:, inside])
     if len(factor.rows) < len(inside):
@@ -159,10 +159,12 @@ def _on_basis(problem: LinearProblem, z: np.ndarray) -> np.ndarray | None:
 
 @dataclass
 class Pivot(PivotingSolver):
-    """Free variables eliminated, then Lemke."""
+    """Block elimination of free variables, then Lemke's method."""
 
     summary: ClassVar[str] = "pivoting for mixed LCPs: free variables eliminated, boxes extended, then Lemke"
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Secs. 1.5, 2.3 and 4.4"
+    bibtex: ClassVar[tuple[str, ...]] = ("cottle1992",)
+    page: ClassVar[str] = "docs/solvers.md#pivot"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
 
     def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:

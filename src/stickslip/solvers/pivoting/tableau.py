@@ -1,4 +1,4 @@
-"""The compiled heart of Lemke's method: a condensed tableau in place, pivots applied in bundles.
+"""The compiled kernels of Lemke's method: a condensed tableau in place, pivots applied in bundles.
 
 With the artificial variable z₀ and a covering vector d > 0, w = b + A·z + d·z₀. Of the 2n + 1 variables n are basic;
 
@@ -76,7 +76,7 @@ def new_tableau(n: int) -> Tableau:
 
 @kernel
 def _entering_column(t, s):
-    """column = T[:, s] with what was kept aside."""
+    """column = T[:, s], with the outer products that are kept aside."""
     n = t.rhs.shape[0]
     stored, column = t.T[s], t.column
     for i in range(n):
@@ -110,7 +110,7 @@ def _entry(t, i, j):
 
 @kernel
 def _flush(t):
-    """stored += U·V for all that was kept aside."""
+    """Add the outer products that are kept aside: stored += U·V."""
     n, filled = t.rhs.shape[0], t.state[FILLED]
     for start in range(0, n, 256):  # a strip of U that stays in the fastest memory
         stop = min(n, start + 256)
@@ -140,7 +140,7 @@ def _flush(t):
 
 @kernel
 def exchange(t, r, s):
-    """Basic variable of row r and nonbasic one of column s change places; ``column`` holds T[:, s]."""
+    """Exchange the basic variable of row r and the nonbasic one of column s; ``column`` holds T[:, s]."""
     n, filled = t.rhs.shape[0], t.state[FILLED]
     _leaving_row(t, r)
     inverse = 1.0 / t.column[r]
@@ -242,7 +242,7 @@ def _choose_row(t, small, tie):
 
 @kernel
 def _lexicographic(t, variable, m, tie):
-    """Of m tied rows those with the least entry of the basis' inverse in the column of w_variable, over the pivot."""
+    """Keep those of m tied rows that have the least (entry of the basis' inverse in w_variable's column)/pivot."""
     place = t.place[variable]
     least = np.inf
     for k in range(m):
@@ -263,7 +263,7 @@ def _lexicographic(t, variable, m, tie):
 
 @kernel
 def pivot(t, pivots, small, tie):
-    """At most so many pivots along the path; RUNNING, SOLVED or RAY. Nothing is kept aside at a solution."""
+    """Do at most ``pivots`` pivots; returns RUNNING, SOLVED or RAY. At a solution nothing is left aside."""
     n, bundle = t.rhs.shape[0], t.U.shape[0]
     done, solved = 0, False
     while True:
@@ -289,7 +289,7 @@ def pivot(t, pivots, small, tie):
 
 @kernel
 def values(t, columns, scale, z):
-    """z as the tableau has it, in the units of the problem as given."""
+    """Read z from the tableau, in the units of the problem as given."""
     n = t.rhs.shape[0]
     for i in range(n):
         z[i] = 0.0
@@ -301,8 +301,8 @@ def values(t, columns, scale, z):
 
 @kernel
 def correct(t, A, b, rows, columns, scale, z):
-    """One step of iterative refinement of A·z + b = 0 in the rows whose z is basic, at a solution: residuals by A
-    itself, the inverse by the tableau, whose columns of nonbasic w hold it."""
+    """Take one step of iterative refinement of A·z + b = 0 in the rows whose z is basic, at a solution. Residuals come
+    from A itself, the inverse from the tableau's columns of nonbasic w."""
     n = t.rhs.shape[0]
     for r in range(n):
         t.column[r] = 0.0

@@ -1,4 +1,4 @@
-"""The small mixed LCP of one block, solved exactly: a contact's normal, friction and slip, or a joint's rows.
+"""The small mixed LCP of one block (a contact's normal, friction and slip; a joint's rows), solved by Lemke's method.
 
 With bounds moved to zero as in ``pivot.py``, free variables are exchanged into the basis first (largest pivot of the
 free block), then Lemke's method runs on the rest, lexicographically. One tableau x_B = rhs + T·x_N of (k, k+2) numbers,
@@ -56,7 +56,7 @@ def block_work(k: int) -> BlockWork:
 
 @kernel
 def _exchange(t, k, r, s):
-    """Basic variable of row r and nonbasic one of column s change places in the leading (k, k+2) part."""
+    """Exchange the basic variable of row r and the nonbasic one of column s in the leading (k, k+2) part."""
     T = t.T
     inverse = 1.0 / T[r, s]
     for j in range(k + 2):
@@ -73,7 +73,7 @@ def _exchange(t, k, r, s):
 
 @kernel
 def _fill(t, A, m):
-    """The tableau with w basic; returns k = m + number of boxes and the largest entry."""
+    """Fill the tableau, with w basic; returns k = m + number of boxes, and the largest entry."""
     k, largest = m, 0.0
     for i in range(m):
         below, above = t.lower[i] > -np.inf, t.upper[i] < np.inf
@@ -139,7 +139,7 @@ def _leaving(t, k, s, small):
 
 @kernel
 def _thin_out(t, k, s, w, m):
-    """Of m tied rows those with the least entry of the basis' inverse in the column of w, over the pivot."""
+    """Keep those of m tied rows that have the least (entry of the basis' inverse in the column of w)/pivot."""
     column = -1
     for j in range(k + 1):
         if t.nonbasic[j] == w:
@@ -159,11 +159,11 @@ def _thin_out(t, k, s, w, m):
 
 @kernel
 def solve_block(A, t):
-    """t.z from A (m, m), t.q, t.lower and t.upper. One loop for all pivots keeps the compiled code small."""
+    """Find t.z from A (m, m), t.q, t.lower and t.upper; returns SOLVED or FAILED."""
     m = A.shape[0]
     k, largest = _fill(t, A, m)
     small = 1e-13 * largest
-    free, status, s, lowest = True, FAILED, k, 0.0
+    free, status, s, lowest = True, FAILED, k, 0.0  # one loop for all pivots keeps the compiled code small
     for _ in range(m + 50 * (k + 1)):
         r = -1
         if free:  # free variables into the basis, the largest pivot first
@@ -183,7 +183,7 @@ def solve_block(A, t):
                     break
         else:
             r = _leaving(t, k, s, small)
-            if r < 0:  # a ray; one along which the artificial variable is already zero starts at a solution
+            if r < 0:  # a ray; it starts at a solution if the artificial variable is already zero
                 for i in range(k):
                     if t.basic[i] == 2 * k and t.T[i, k + 1] <= -1e-12 * lowest:
                         status = SOLVED

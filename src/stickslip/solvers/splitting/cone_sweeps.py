@@ -1,4 +1,4 @@
-"""Sweeps over contacts with circular cones, dense or CSR, with Anderson's acceleration: what ``pgs`` runs.
+"""Gauss–Seidel sweeps over contacts with circular cones, dense or CSR, with Anderson's acceleration.
 
     coulomb   K ∋ p ⟂ u + (μ·|u_t|, 0, 0) ∈ K*,   u = W·p + b,           relaxed   K ∋ p ⟂ u ∈ K*,   u = (W + R)·p + b
 
@@ -28,24 +28,25 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.math.cone_projection import project_cone
+from stickslip.solvers.base import AIM
+from stickslip.solvers.contact_natural import coulomb_natural, relaxed_natural
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
-from stickslip.solvers.splitting.one_contact import coulomb_natural, coulomb_visit, relaxed_natural, relaxed_visit
+from stickslip.solvers.splitting.one_contact import coulomb_visit, relaxed_visit
 from stickslip.solvers.splitting.sweeps import CONVERGED, DIVERGED, RUNNING, STALLED
 
-AIM = 0.99
-"""The part of a solver's limit that is aimed at: the judge rounds differently."""
 UNEVEN = 2
-"""Times a solver's patience is waited for progress: residuals of contacts fall unevenly."""
+"""Factor on a solver's patience, because residuals of contacts fall unevenly."""
 REFRESH = 64
-"""Sweeps after which u is computed anew, so that round-off does not add up."""
+"""Number of sweeps after which u is computed anew, so that round-off does not add up."""
 PLAIN = 10
-"""Sweeps before acceleration begins, and half of those after its first failure."""
+"""Number of plain sweeps before acceleration begins; twice as many follow its first failure."""
 P, U, F, BEFORE, SAFE, BEST = 0, 1, 2, 3, 4, 5
-"""Rows of ``Memory.last``: p, u and f of the last sweep, p before it, the p of the least |f| and of the
-least residual."""
+"""Rows of ``Memory.last``: p, u and f of the last sweep, p before it, p of the least |f|, p of the least residual."""
 
 
 class Contacts(NamedTuple):
+    """The contacts of a problem, as sweeps read them."""
+
     own: np.ndarray
     """(nc, 6) upper triangles of the 3×3 blocks of W + R, by rows [1/kg]."""
     R: np.ndarray
@@ -57,16 +58,22 @@ class Contacts(NamedTuple):
 
 
 class Memory(NamedTuple):
+    """Scratch of the sweeps: the last m of them for the acceleration, and the best points."""
+
     impulses: np.ndarray
-    """(m, n) differences of p between sweeps; then of u, and of f."""
+    """(m, n) differences of p between sweeps."""
     speeds: np.ndarray
+    """(m, n) differences of u."""
     changes: np.ndarray
+    """(m, n) differences of f."""
     gram: np.ndarray
-    """(m, m) products of ``changes``, its factor, and (m,) γ."""
+    """(m, m) products of ``changes``."""
     factor: np.ndarray
+    """(m, m) Cholesky factor of ``gram``."""
     gamma: np.ndarray
+    """(m,) γ."""
     last: np.ndarray
-    """(6, n) see P … BEST."""
+    """(6, n) vectors named by P … BEST."""
 
 
 def contacts_of(problem: FrictionProblem | ConeProblem) -> Contacts:
@@ -101,7 +108,7 @@ def push(rows, i, d, u):
 
 @kernel
 def change(rows, contacts, i, d0, d1, d2, p, u):
-    """p and u when the contact of rows i … i + 2 changes."""
+    """Add (d0, d1, d2) to p in rows i … i + 2 and update u."""
     for k, d in ((i, d0), (i + 1, d1), (i + 2, d2)):
         if d != 0.0:
             p[k] += d
@@ -128,6 +135,7 @@ def natural(p0, p1, p2, u0, u1, u2, mu, coulomb):
 
 @kernel(inline=False)
 def sweep(rows, contacts, p, u, step, small, coulomb):
+    """Solve contact after contact; those with a natural residual up to ``small`` are skipped."""
     for c in range(contacts.friction.shape[0]):
         i, mu, a = 3 * c, contacts.friction[c], contacts.own[c]
         if natural(p[i], p[i + 1], p[i + 2], u[i], u[i + 1], u[i + 2], mu, coulomb) <= small:
@@ -156,7 +164,7 @@ def residual(contacts, p, u, coulomb):
 
 @kernel
 def combine(memory, filled):
-    """γ by Cholesky's method; whether that worked."""
+    """Find γ by Cholesky's method; returns False if ``gram`` is not definite."""
     G, L, x = memory.gram, memory.factor, memory.gamma
     trace = 0.0
     for i in range(filled):
@@ -185,7 +193,7 @@ def combine(memory, filled):
 
 @kernel(inline=False)
 def accelerate(rows, contacts, memory, p, u, slot, filled):
-    """Takes the last difference of sweeps into ``slot`` and goes to the combination; whether that worked."""
+    """Move p and u to Anderson's combination, with the newest differences in ``slot``; False if there is none."""
     last, n = memory.last, p.shape[0]
     X, S, D, G = memory.impulses, memory.speeds, memory.changes, memory.gram
     for k in range(filled):
@@ -213,8 +221,8 @@ def accelerate(rows, contacts, memory, p, u, slot, filled):
 
 @kernel(inline=False)
 def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step, coulomb):
-    """At most ``sweeps`` from p, to ``AIM`` of the limit or until ``UNEVEN`` times the patience has passed without
-    progress; (code, sweeps done). The best p is in ``memory.last[BEST]``."""
+    """Sweep from p until the residual is ``AIM`` of the limit, at most ``sweeps`` times or until ``UNEVEN`` times the
+    patience has passed without progress. Returns (code, sweeps done); the best p is in ``memory.last[BEST]``."""
     limit, patience = AIM * limit, UNEVEN * patience
     last, n, deep = memory.last, p.shape[0], memory.impulses.shape[0]
     adaptive, omega = step <= 0.0, (step if step > 0.0 else 1.0)
@@ -270,7 +278,7 @@ def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step
                 p[i] = last[SAFE, i]
             speeds(rows, contacts, p, u)
             least, filled, slot, known = 1e300, 0, 0, False
-            if coulomb:  # else every sweep lowers the convex function, and acceleration cannot go in circles
+            if coulomb:  # in the relaxed problem every sweep lowers a convex function: no pause is needed
                 pause *= 2
                 resume = done + pause
             continue

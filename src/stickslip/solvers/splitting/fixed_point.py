@@ -1,4 +1,4 @@
-"""The fixed-point (prox) iteration: z ← π(z − r·F(z)), π the projection onto what z may be.
+"""The fixed-point (prox) iteration: z ← π(z − r·F(z)), π the projection onto the bounds or the friction cones.
 
 z solves the problem exactly if it is a fixed point, whatever r > 0 each row has. For bounds, π is mid(lower, ·, upper).
 For contacts with the circular cone, per contact and with u = W·p + b,
@@ -27,8 +27,8 @@ from stickslip._jit import kernel
 from stickslip.errors import expected, number, unknown
 from stickslip.solvers import residuals
 from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.contact_natural import coulomb_natural
 from stickslip.solvers.problem import FrictionProblem, LinearProblem, NonlinearProblem
-from stickslip.solvers.splitting.one_contact import coulomb_natural
 from stickslip.solvers.splitting.sweeps import (
     BEST,
     CHECK,
@@ -68,7 +68,7 @@ def friction_residual(rows, b, mu, z):
 
 @kernel
 def iterate_contacts(rows, b, mu, r, z, out, watch, limit, patience, adaptive):
-    """At most ``limit`` sweeps of the prox iteration; ``out`` is z itself or not. Returns (code, sweeps done)."""
+    """Do at most ``limit`` sweeps of the prox iteration; ``out`` is z itself or not. Returns (code, sweeps done)."""
     every = 1 if watch.history.shape[0] > 0 else CHECK
     nb = b.shape[0] - 3 * mu.shape[0]
     for done in range(1, limit + 1):
@@ -98,20 +98,22 @@ def _row_sums(A: Any) -> np.ndarray:
 
 @dataclass
 class FixedPoint(Solver):
-    """Options: the order, a factor on all r, and when to give up."""
+    """The fixed-point iteration in Gauss–Seidel or Jacobi order."""
 
     order: str = "gauss-seidel"
     """"gauss-seidel" or "jacobi"."""
     relaxation: float | None = None
     """A fixed factor on all r; None: 1, and less where the residual grows."""
     patience: int = 500
-    """Sweeps without a thousandth of progress after which the iteration has stalled."""
+    """The iteration has stalled if the residual falls by less than a thousandth in so many sweeps."""
 
     summary: ClassVar[str] = "the fixed-point (prox) iteration, also for circular friction cones and nonlinear problems"
     reference: ClassVar[str] = "Foerg, Neumann and Ulbrich 2006; Studer 2009"
+    bibtex: ClassVar[tuple[str, ...]] = ("studer2009",)
+    page: ClassVar[str] = "docs/solvers.md#fixed-point"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp", "ncp"})
     splitting: ClassVar[bool] = True
-    prefers_cones: ClassVar[bool] = True  # slip speeds, which polygons have, have no diagonal
+    prefers_cones: ClassVar[bool] = True  # the slip speeds of polygons have no diagonal
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -150,7 +152,7 @@ class FixedPoint(Solver):
         return Outcome(watch.best, ended(code, done, limit), int(done), watch.history[: done + 1])
 
     def _r(self, A: Any) -> np.ndarray:
-        """(n,) of every row; 1 where a row is empty."""
+        """(n,) r of every row; 1 where a row is empty."""
         sums, diagonal = _row_sums(A), np.asarray(A.diagonal(), dtype=float)
         size = np.where(diagonal > 0.0, diagonal, sums) if self.order == "gauss-seidel" else sums
         return 1.0 / np.where(size > 0.0, size, 1.0)

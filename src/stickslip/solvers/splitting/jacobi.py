@@ -1,7 +1,7 @@
-"""Projected damped Jacobi: all blocks solved with the values of the sweep before, a part ω of the step taken.
+"""Projected damped Jacobi: all blocks are solved with the values of the previous sweep, and take a part ω of the step.
 
-As ``pgs.py``, but the order of blocks does not matter, and they could be solved in parallel. Undamped, blocks that pull
-at one body overshoot together; ω is 1/2 at most, less while the residual grows, unless ``relaxation`` fixes it.
+It is ``pgs.py`` without its order: blocks could be solved in parallel. Undamped, blocks that act on one body would
+overshoot together; ω is at most 1/2 and less while the residual grows, unless ``relaxation`` fixes it.
 Converges for symmetric positive definite A where 2/ω exceeds the largest eigenvalue of D⁻¹·A, D its blocks.
 """
 
@@ -19,5 +19,7 @@ class Jacobi(SplittingSolver):
 
     summary: ClassVar[str] = "projected damped Jacobi, all blocks at once; linear in the entries of a sparse matrix"
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Sec. 5.2"
+    bibtex: ClassVar[tuple[str, ...]] = ("cottle1992",)
+    page: ClassVar[str] = "docs/solvers.md#jacobi"
     in_place: ClassVar[bool] = False
     default_step: ClassVar[float] = 0.5

@@ -1,11 +1,11 @@
-"""One contact alone, by Coulomb's law or relaxed: its 3×3 problem, u = A·p + b, solved exactly; its natural map.
+"""One contact alone, by Coulomb's law or relaxed: its 3×3 problem, u = A·p + b, solved exactly.
 
 A is symmetric positive semidefinite, its entries a00 (normal) … a22 (tangents), and need be neither diagonal nor
 isotropic. **Coulomb**, K ∋ p ⟂ u + (μ·|u_t|, 0, 0) ∈ K*: the contact
 
 * separates where b_n ≥ 0: p = 0;
 * sticks where −A⁻¹·b is in the cone;
-* slides else, u_n = 0 and u_t = −λ·p_t: with S = A_tt − a_t·a_tᵀ/a00 and c = b_t − a_t·b_n/a00,
+* slides otherwise, u_n = 0 and u_t = −λ·p_t: with S = A_tt − a_t·a_tᵀ/a00 and c = b_t − a_t·b_n/a00,
 
       p_t(λ) = −(S + λ)⁻¹·c,   p_n(λ) = −(b_n + a_t·p_t)/a00,   h(λ) = μ·p_n/|p_t| − 1 = 0,
 
@@ -18,8 +18,6 @@ cone's surface, by Newton's method on the convex function of p_t that is left wh
 
 Where the problem has no solution, p is 0 (b_n < 0 and a00 = 0) or large (relaxed, no least value). Singular blocks are
 solved with the shift ``SHIFT``·trace(A), which is round-off. Nothing is NaN for finite input.
-The natural map, zero at solutions and what solvers stop by, is p − Π(p − u): Π onto p_n ≥ 0 and then, of tangents, onto
-the disk of radius μ·p_n, or onto the cone K (relaxed).
 M. Jean, "The non-smooth contact dynamics method", CMAME 177, 1999; Bonnefon, Daviet, INRIA RR-7561, 2011 (who solve a
 quartic for the same points). Differs from them in: root finding on the multiplier, exact to round-off.
 """
@@ -29,30 +27,13 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.math.cone_projection import project_cone
 
 SHIFT = 1e-14
-"""Of the trace: what is added to a singular block."""
+"""Shift of a singular block, relative to its trace."""
 EXACT = 4e-15
 """Relative accuracy of the roots."""
 STEPS = 60
-
-
-@kernel
-def coulomb_natural(p0, p1, p2, u0, u1, u2, mu):
-    """The largest of the natural map of one contact."""
-    t1, t2 = p1 - u1, p2 - u2
-    radius = mu * max(0.0, p0)
-    length = (t1 * t1 + t2 * t2) ** 0.5
-    shrink = radius / length if length > radius else 1.0
-    return max(abs(p0 - max(0.0, p0 - u0)), abs(p1 - shrink * t1), abs(p2 - shrink * t2))
-
-
-@kernel
-def relaxed_natural(p0, p1, p2, u0, u1, u2, mu):
-    """The largest of the natural map of one contact."""
-    q0, q1, q2 = project_cone(p0 - u0, p1 - u1, p2 - u2, mu)
-    return max(abs(p0 - q0), abs(p1 - q1), abs(p2 - q2))
+"""Largest number of Newton steps, and of halvings in a line search."""
 
 
 @kernel
@@ -139,14 +120,14 @@ def relaxed_contact(a00, a01, a02, a11, a12, a22, b0, b1, b2, mu, guess1, guess2
     p1, p2 = _along(a00, a01, a02, a11, a12, a22, b0, b1, b2, mu, e1, e2)
     if p1 == 0.0 and p2 == 0.0:
         p1, p2 = _along(a00, a01, a02, a11, a12, a22, b0, b1, b2, mu, -b1, -b2)
-    if p1 == 0.0 and p2 == 0.0:  # b has no tangent
+    if p1 == 0.0 and p2 == 0.0:  # b has no tangential part
         p1, p2 = _along(a00, a01, a02, a11, a12, a22, b0, b1, b2, mu, -c1, -c2)
     return _on_the_surface(a00, a01, a02, a11, a12, a22, b0, b1, b2, mu, p1, p2)
 
 
 @kernel
 def coulomb_visit(a00, a01, a02, a11, a12, a22, p, u, i, mu):
-    """What the contact of rows i … i + 2 becomes with all others as they are."""
+    """New p of the contact in rows i … i + 2, with all other contacts unchanged."""
     p0, p1, p2 = p[i], p[i + 1], p[i + 2]
     b0 = u[i] - a00 * p0 - a01 * p1 - a02 * p2
     b1 = u[i + 1] - a01 * p0 - a11 * p1 - a12 * p2
@@ -160,7 +141,7 @@ def coulomb_visit(a00, a01, a02, a11, a12, a22, p, u, i, mu):
 
 @kernel
 def relaxed_visit(a00, a01, a02, a11, a12, a22, p, u, i, mu):
-    """What the contact of rows i … i + 2 becomes with all others as they are."""
+    """New p of the contact in rows i … i + 2, with all other contacts unchanged."""
     p0, p1, p2 = p[i], p[i + 1], p[i + 2]
     b0 = u[i] - a00 * p0 - a01 * p1 - a02 * p2
     b1 = u[i + 1] - a01 * p0 - a11 * p1 - a12 * p2

@@ -1,12 +1,12 @@
-"""Projected Gauss–Seidel: block after block solved exactly, each with the newest values of the others.
+"""Projected Gauss–Seidel: blocks are solved exactly one after another, with the newest values of the others.
 
 Where no blocks are given, z_i ← mid(lower_i, z_i − ω·w_i/A_ii, upper_i) for i = 1, 2, …, with w_i = A_i·z + b_i.
 With blocks, z_b ← (1 − ω)·z_b + ω·(the solution of block b's small mixed LCP), so that a contact's slip variable, whose
 diagonal is zero, and its friction and normal impulses are found together (``block_lcp.py``).
 
-Unless ``relaxation`` fixes it, ω is 1, less while the residual grows: strong friction can make blocks chase each other.
-Contacts with circular cones are blocks of three, each solved exactly: Coulomb's law and the relaxed, convex problem
-(``one_contact.py``), with Anderson's acceleration (``cone_sweeps.py``).
+Unless ``relaxation`` fixes it, ω is 1, and less while the residual grows, because strong friction can make blocks
+oscillate. Contacts with circular cones are blocks of three rows, each solved exactly by Coulomb's law or in the
+relaxed, convex problem (``one_contact.py``); Anderson's acceleration combines the sweeps (``cone_sweeps.py``).
 
 Converges for symmetric positive definite A and 0 < ω < 2 (Cottle, Pang and Stone, Sec. 5.3), linearly, and the slower
 the higher a pile is. Differs from the simulator of Williams et al. in: blocks, where that divides by a zero diagonal.
@@ -21,9 +21,10 @@ import numpy as np
 
 from stickslip.errors import number
 from stickslip.solvers.base import Outcome
+from stickslip.solvers.elimination import without_bilateral
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
-from stickslip.solvers.splitting.cone_splitting import refuse_functions, sweep_contacts
-from stickslip.solvers.splitting.sweeps import SplittingSolver
+from stickslip.solvers.splitting.cone_sweeps import BEST, contacts_of, iterate, memory
+from stickslip.solvers.splitting.sweeps import SplittingSolver, ended, rows_of
 
 
 @dataclass
@@ -31,11 +32,14 @@ class PGS(SplittingSolver):
     """Projected Gauss–Seidel, by rows or by blocks."""
 
     acceleration: int = 10
-    """Sweeps that Anderson's acceleration remembers, of contacts with circular cones; 0: none."""
+    """Number of sweeps that Anderson's acceleration combines on circular cones; 0: no acceleration."""
 
     summary: ClassVar[str] = "projected Gauss–Seidel, a block at a time; linear in the entries of a sparse matrix"
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Sec. 5.2"
+    bibtex: ClassVar[tuple[str, ...]] = ("cottle1992",)
+    page: ClassVar[str] = "docs/solvers.md#pgs"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp", "ncp", "cone"})
+    functions: ClassVar[bool] = False
     in_place: ClassVar[bool] = True
     default_step: ClassVar[float] = 1.0
 
@@ -44,8 +48,19 @@ class PGS(SplittingSolver):
         self.acceleration = int(number("acceleration", self.acceleration, "a whole number ≥ 0", least=0.0))
 
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
-        refuse_functions("PGS", problem)
         if isinstance(problem, FrictionProblem | ConeProblem):
-            step, limit = self.relaxation or 0.0, self.limit(problem)
-            return sweep_contacts(problem, z, limit, self.sweeps, self.patience, step, self.acceleration, self.history)
+            return self._sweep_contacts(problem, z)
         return super()._solve(problem, z)
+
+    def _sweep_contacts(self, problem: FrictionProblem | ConeProblem, p: np.ndarray) -> Outcome:
+        """Sweep over contacts with circular cones after bilateral rows have been eliminated."""
+        alone, joints = without_bilateral(problem)
+        impulses, u = p[problem.bilateral :].copy(), np.empty(alone.n)
+        curve, kept = np.zeros(self.sweeps + 1 if self.history else 0), memory(alone.n, self.acceleration)
+        code, done = iterate(
+            rows_of(alone.W), contacts_of(alone), kept, impulses, u, curve, self.limit(problem), self.sweeps,
+            self.patience, self.relaxation or 0.0, isinstance(alone, FrictionProblem),
+        )  # fmt: skip
+        found = kept.last[BEST]
+        z = found if joints is None else np.concatenate([joints.joints(found), found])
+        return Outcome(z, ended(code, done, self.sweeps), int(done), curve[: done + 1])

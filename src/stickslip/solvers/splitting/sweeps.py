@@ -1,8 +1,8 @@
-"""What splitting methods share: rows of a matrix, dense or sparse; blocks; the loop that watches over convergence.
+"""The loop of splitting methods on LCP and mixed LCP: sweeps by rows or by blocks of a dense or CSR matrix.
 
 A splitting method improves one block of z at a time, given all others, A_bb·z_b + (b_b + Σ A_bj·z_j over j outside),
-with the bounds. One sweep costs as many multiply-adds as A has stored entries, whether dense or CSR, and so does the
-look at the residual; that is taken after every sweep if a history is wanted, else after every ``CHECK``-th.
+with the bounds. One sweep costs as many multiply-adds as A has stored entries, and so does the residual, which is
+computed after every sweep if a history is wanted, else after every ``CHECK``-th.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stickslip.solvers.problem import LinearProblem
 from stickslip.solvers.splitting.block_lcp import SOLVED, block_work, solve_block
 
 CHECK = 8
-"""Sweeps between looks at the residual."""
+"""Number of sweeps between two computations of the residual."""
 
 RUNNING, CONVERGED, STALLED, DIVERGED = 0, 1, 2, 3
 STATUS = {
@@ -32,12 +32,13 @@ STATUS = {
 
 
 def ended(code: int, done: int, limit: int) -> Status:
-    """The status; a method without progress in the very last sweep that it may do has met its limit."""
+    """The status of a code; a method that stalls in its very last sweep has met its limit."""
     return Status.MAX_ITERATIONS if code == STALLED and done >= limit else STATUS[code]
 
 
 STEP, LIMIT, BEST, LAST, MARK, SINCE, MOST = 0, 1, 2, 3, 4, 5, 6
-"""Places in ``Watch.real``: relaxation; residuals: to reach, least, last, least at sweep SINCE; largest relaxation."""
+"""Places in ``Watch.real``: relaxation; residuals (limit, least, last, least at sweep SINCE); SINCE; largest
+relaxation."""
 
 
 class Rows(NamedTuple):
@@ -50,12 +51,16 @@ class Rows(NamedTuple):
 
 
 class Box(NamedTuple):
+    """b and the bounds, (n,) each."""
+
     b: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
 
 
 class Blocks(NamedTuple):
+    """The blocks of a problem with their own matrices."""
+
     start: np.ndarray
     """(nb+1,) where a block's members begin."""
     member: np.ndarray
@@ -67,12 +72,12 @@ class Blocks(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """How the iteration fares."""
+    """State by which the iteration adapts its relaxation and decides when it ends."""
 
     real: np.ndarray
-    """(7,) see STEP … MOST."""
+    """(7,) numbers named by STEP … MOST."""
     best: np.ndarray
-    """(n,) the z of the least residual."""
+    """(n,) z with the least residual."""
     history: np.ndarray
     """(iterations + 1,) or (0,)."""
 
@@ -101,7 +106,7 @@ def blocks_of(problem: LinearProblem) -> Blocks:
 
 @kernel
 def gather(rows, blocks, local):
-    """Fill ``blocks.matrix``; local (n,) is −1 before and after."""
+    """Fill ``blocks.matrix``; local (n,) is scratch, −1 before and after."""
     for k in range(blocks.start.shape[0] - 1):
         first, m = blocks.start[k], blocks.start[k + 1] - blocks.start[k]
         for a in range(m):
@@ -144,11 +149,11 @@ def residual(rows, box, z):
 
 @kernel
 def look(size, z, watch, done, patience, adaptive):
-    """Book-keeping after sweep ``done`` whose residual is ``size``; whether to go on.
+    """Record sweep ``done``, whose residual is ``size``, and decide whether to go on; returns a code.
 
-    An adaptive relaxation shrinks where the residual has grown, yet never to nothing, for the residual may have to grow
-    for a while; from far above the best point the iteration starts there again with half of it. Where nothing is gained
-    for long, it is halved too, before the iteration has stalled.
+    An adaptive relaxation shrinks where the residual has grown, yet never to nothing, because the residual may have to
+    grow for a while. If the residual is far above the best one, the iteration returns to the best point with half the
+    relaxation. If nothing is gained for long, the relaxation is halved too, before the iteration counts as stalled.
     """
     real = watch.real
     if watch.history.shape[0] > 0:
@@ -185,7 +190,7 @@ def look(size, z, watch, done, patience, adaptive):
 
 @kernel
 def end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive):
-    """Takes over ``out``, looks at the residual if that is due; whether to go on."""
+    """Copy ``out`` to z and compute the residual if that is due; returns a code."""
     for i in range(z.shape[0]):
         z[i] = out[i]
     if watch.history.shape[0] == 0 and done % CHECK != 0 and done != limit:
@@ -195,8 +200,8 @@ def end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive):
 
 @kernel
 def iterate_rows(rows, box, diagonal, z, out, watch, limit, patience, adaptive):
-    """At most ``limit`` sweeps by rows, out_i = mid(lower_i, z_i − step·w_i/A_ii, upper_i); ``out`` is z itself or not.
-    Returns (code, sweeps done)."""
+    """Do at most ``limit`` sweeps by rows, out_i = mid(lower_i, z_i − step·w_i/A_ii, upper_i); ``out`` is z itself or
+    not. Returns (code, sweeps done)."""
     for done in range(1, limit + 1):
         step = watch.real[STEP]
         for i in range(z.shape[0]):
@@ -210,8 +215,8 @@ def iterate_rows(rows, box, diagonal, z, out, watch, limit, patience, adaptive):
 
 @kernel
 def iterate_blocks(rows, box, blocks, z, out, watch, work, limit, patience, adaptive):
-    """At most ``limit`` sweeps by blocks, out_b = z_b + step·(block b's solution − z_b); a block without solution stays
-    as it is; ``out`` is z itself or not. Returns (code, sweeps done)."""
+    """Do at most ``limit`` sweeps by blocks, out_b = z_b + step·(block b's solution − z_b); a block without solution
+    stays as it is; ``out`` is z itself or not. Returns (code, sweeps done)."""
     for done in range(1, limit + 1):
         step = watch.real[STEP]
         for k in range(blocks.start.shape[0] - 1):
@@ -236,7 +241,7 @@ def iterate_blocks(rows, box, blocks, z, out, watch, work, limit, patience, adap
 
 
 def start_watch(z: np.ndarray, first: float, limit: float, step: float, history: int) -> Watch:
-    """Before the first sweep, at residual ``first``."""
+    """The state before the first sweep, at residual ``first``."""
     watch = Watch(np.array([step, limit, first, first, first, 0.0, step]), z.copy(), np.zeros(history))
     watch.history[:1] = first
     return watch
@@ -244,19 +249,19 @@ def start_watch(z: np.ndarray, first: float, limit: float, step: float, history:
 
 @dataclass
 class SplittingSolver(Solver):
-    """Options of projected Gauss–Seidel and Jacobi methods."""
+    """Options and loop of projected Gauss–Seidel and Jacobi methods."""
 
     relaxation: float | None = None
-    """Part of a block's step that is taken, above 0 and below 2; None: the method's own, less where that diverges."""
+    """Part of a block's step that is taken, above 0 and below 2; None: the method's own, smaller where it diverges."""
     patience: int = 500
-    """Sweeps without a thousandth of progress after which the iteration has stalled."""
+    """The iteration has stalled if the residual falls by less than a thousandth in so many sweeps."""
 
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
     splitting: ClassVar[bool] = True
     in_place: ClassVar[bool]
-    """Whether a block sees what its predecessors became in the same sweep."""
+    """Whether a block uses the new values of the blocks before it in the same sweep."""
     default_step: ClassVar[float]
-    """The largest relaxation if none was given: it shrinks where the residual grows, and recovers."""
+    """Largest relaxation if none is given; it shrinks where the residual grows, and recovers."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -268,7 +273,7 @@ class SplittingSolver(Solver):
 
     @property
     def sweeps(self) -> int:
-        """At most."""
+        """Largest number of sweeps."""
         return self.max_iterations or 10_000
 
     def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:
@@ -300,7 +305,7 @@ class SplittingSolver(Solver):
 
 
 def check_diagonal(problem: LinearProblem, name: str) -> None:
-    """Splitting one by one divides by the diagonal."""
+    """Raise an InputError if the diagonal, which sweeps by rows divide by, is not positive."""
     diagonal = problem.A.diagonal()
     bad = np.flatnonzero((diagonal <= 0.0) & (np.isfinite(problem.lower) | np.isfinite(problem.upper)))
     bad = np.union1d(bad, np.flatnonzero(diagonal == 0.0))

@@ -1,0 +1,71 @@
+"""Solvers in turn: where one does not converge, the next takes over. A combination has a name of its own, "A+B".
+
+``result.found_by`` says which part found the answer, and ``iterations`` is the sum over the parts that ran.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.interior_point.interior_point import InteriorPoint
+from stickslip.solvers.newton.fischer_newton import FischerNewton
+from stickslip.solvers.problem import Problem
+
+
+@dataclass
+class Combination(Solver):
+    """Runs ``parts`` in turn until one converges, each from the best point that was found before it.
+
+    The parts have the combination's tolerance and their own defaults otherwise. ``max_iterations``, if it is given, is
+    the limit on the sum of their iterations. If no part converges, the best point is returned with its part's status.
+    """
+
+    parts: ClassVar[dict[str, type[Solver]]]
+    """Solvers by name, the first one first."""
+
+    def check(self, problem: Problem) -> None:
+        for kind in self.parts.values():
+            kind().check(problem)
+
+    def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
+        best, status, found_by, least = z, Status.NOT_A_NUMBER, "", np.inf
+        history, iterations, left = np.empty(0), 0, self.max_iterations
+        for name, kind in self.parts.items():
+            solver = kind(tolerance=self.tolerance, max_iterations=left, history=self.history)
+            result = solver.solve(problem, best)
+            if result.residual < least:
+                best, status, found_by, least = result.z, result.status, name, result.residual
+            history = np.concatenate([history, result.history[1:] if len(history) else result.history])
+            iterations += result.iterations
+            left = None if left is None else left - result.iterations
+            if result.success or (left is not None and left <= 0):
+                break
+        return Outcome(best, status, iterations, history, found_by)
+
+
+@dataclass
+class InteriorPointThenFischerNewton(Combination):
+    """The interior-point method, then Fischer–Newton: for contacts by Coulomb's law on which all paths end."""
+
+    parts: ClassVar[dict[str, type[Solver]]] = {"interior-point": InteriorPoint, "fischer-newton": FischerNewton}
+    summary: ClassVar[str] = "interior-point; where it stalls, fischer-newton from the best point"
+    reference: ClassVar[str] = f"{InteriorPoint.reference}; {FischerNewton.reference}"
+    bibtex: ClassVar[tuple[str, ...]] = (*InteriorPoint.bibtex, *FischerNewton.bibtex)
+    page: ClassVar[str] = "docs/solvers.md#combinations"
+    solves: ClassVar[frozenset[str]] = InteriorPoint.solves & FischerNewton.solves
+
+
+@dataclass
+class FischerNewtonThenInteriorPoint(Combination):
+    """Fischer–Newton, then the interior-point method: fast as a rule, and safer where masses differ by millions."""
+
+    parts: ClassVar[dict[str, type[Solver]]] = {"fischer-newton": FischerNewton, "interior-point": InteriorPoint}
+    summary: ClassVar[str] = "fischer-newton; where it stalls, interior-point"
+    reference: ClassVar[str] = f"{FischerNewton.reference}; {InteriorPoint.reference}"
+    bibtex: ClassVar[tuple[str, ...]] = (*FischerNewton.bibtex, *InteriorPoint.bibtex)
+    page: ClassVar[str] = "docs/solvers.md#combinations"
+    solves: ClassVar[frozenset[str]] = InteriorPoint.solves & FischerNewton.solves
