@@ -73,9 +73,6 @@ class PegMethod(TimeStepping):
         "primary": "the subcontact that carries the impulse: 'largest' (default) or 'smallest' gap",
     }
 
-    def _usual_detector(self) -> str:
-        return "peg"
-
 
 def without(options: dict[str, str], refused: dict[str, str]) -> dict[str, str]:
     """Those that are not refused."""

@@ -16,10 +16,24 @@ from typing import ClassVar
 
 import numpy as np
 
+from stickslip._jit import kernel
 from stickslip.errors import expected, number
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
+
+
+@kernel
+def coulomb_offset(gap, dt, feedback):
+    """What is added to one contact's normal velocity [m/s], before restitution."""
+    return (feedback if gap < 0.0 else 1.0) * gap / dt
+
+
+@kernel
+def coulomb_offsets(gap, dt, feedback, out):
+    """``coulomb_offset`` for all contacts."""
+    for c in range(gap.shape[0]):
+        out[c] = coulomb_offset(gap[c], dt, feedback)
 
 
 @dataclass
@@ -45,5 +59,6 @@ class Coulomb(Formulation):
         return self.polygonal(matrices)
 
     def normal_offset(self, matrices: Matrices) -> np.ndarray:
-        offset = np.where(matrices.gap < 0.0, self.feedback, 1.0) * matrices.gap / matrices.dt
+        offset = np.empty(matrices.contacts)
+        coulomb_offsets(matrices.gap, matrices.dt, self.feedback, offset)
         return self.bounced(matrices, offset)

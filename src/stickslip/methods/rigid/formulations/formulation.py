@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from stickslip._jit import kernel
 from stickslip.errors import InputError, number, unknown
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.contact_lcp import contact_lcp
@@ -30,7 +31,7 @@ from stickslip.methods.rigid.formulations.joint_rows import lcp_with_joints
 from stickslip.methods.rigid.formulations.mixed_lcp import mixed_lcp
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout, friction_directions, layout
 from stickslip.solvers.elimination import Elimination, eliminate
-from stickslip.solvers.problem import ConeProblem, FrictionProblem, Problem
+from stickslip.solvers.problem import ConeProblem, FrictionProblem, LinearProblem, Problem
 
 FORMS = {
     "lcp": frozenset({"lcp"}),
@@ -50,10 +51,51 @@ DIRECTIONS = 4
 """The default number of friction directions; see ``cone``."""
 
 
+@kernel
+def with_restitution(offset, before, after, restitution, rest_speed):
+    """One contact's offset [m/s], or e·u_n⁻ where it bounces and that asks for more speed.
+
+    ``before`` is u_n⁻, ``after`` the normal velocity at the end of the step without impulses.
+    """
+    if restitution > 0.0 and offset + after < 0.0 and before < -rest_speed:
+        return min(offset, restitution * before)
+    return offset
+
+
+@kernel
+def restitution_offsets(approach, free, nb, restitution, rest_speed, offset):
+    """``with_restitution`` for all contacts, in place; ``approach`` and ``free`` (m,) have nb bilateral rows first."""
+    for c in range(offset.shape[0]):
+        i = nb + 3 * c
+        offset[c] = with_restitution(offset[c], approach[i], free[i], restitution[c], rest_speed)
+
+
+@kernel
+def meets_nothing(b, nb, contacts):
+    """Whether no contact is met without impulses: b (nb + 3·contacts,) has no negative normal row."""
+    for c in range(contacts):  # noqa: SIM110 - a kernel has no generators
+        if not b[nb + 3 * c] >= 0.0:  # "not ≥" is also true of NaN
+            return False
+    return True
+
+
+class WrittenProblem(NamedTuple):
+    """A problem, and what its unknowns are."""
+
+    problem: Problem
+    layout: Layout
+    """Which contacts carry impulses, and which unknowns they have."""
+    elimination: Elimination | None
+    """How joint impulses follow from those of contacts, where they are eliminated."""
+
+
 @dataclass
 class Formulation(ABC):
-    """A way to write the unknown impulses of a time step as a complementarity problem. Subclass it, provide ``plan``
-    and ``normal_offset``, and add one line to ``formulations.FORMULATIONS``."""
+    """A way to write the unknown impulses of a time step as a complementarity problem.
+
+    Subclass it, provide ``plan`` and ``normal_offset``, and add one line to ``registry.FORMULATIONS`` (or register it
+    from outside by ``ss.extend.formulation``).
+    """
 
     form: str = "lcp"
     directions: int = DIRECTIONS
@@ -68,10 +110,12 @@ class Formulation(ABC):
     reference: ClassVar[str]
     forms: ClassVar[tuple[str, ...]] = ("lcp", "reduced", "mlcp", "ncp")
     usual_solver: ClassVar[str] = "lemke"
+    detector: ClassVar[str] = "convex"
+    """Name of the detector that finds its contacts unless another one is chosen."""
+    groups: ClassVar[bool] = False
+    """Whether it works with groups of subcontacts (``Matrices.groups``), which ``Detector.find_groups`` finds."""
 
     _cone: np.ndarray = field(init=False, repr=False)
-    _made: tuple[Any, Layout, Elimination | None] | None = field(init=False, repr=False, default=None)
-    """(problem, its layout, the elimination of joints) of the last problem."""
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:
@@ -103,6 +147,10 @@ class Formulation(ABC):
 
     def formulate(self, matrices: Matrices) -> Problem:
         """The problem of one time step."""
+        return self.write(matrices).problem
+
+    def write(self, matrices: Matrices) -> WrittenProblem:
+        """The problem of one time step, with its layout."""
         nb, W = matrices.bilateral, matrices.delassus
         plan, offset = self.plan(matrices), self._offset(matrices)
         b = matrices.free + offset
@@ -119,8 +167,7 @@ class Formulation(ABC):
             problem = circular(W, b, plan, nb)
         else:
             problem = relaxed(circular(W, b, plan, nb), self.regularisation(matrices), plan)
-        self._made = (problem, plan, removed)
-        return problem
+        return WrittenProblem(problem, plan, removed)
 
     def _offset(self, matrices: Matrices) -> np.ndarray:
         """(nb + 3nc,) what is added to the velocities of all rows [m/s]."""
@@ -131,8 +178,8 @@ class Formulation(ABC):
         return offset
 
     def friction_problem(self, matrices: Matrices) -> tuple[FrictionProblem, np.ndarray]:
-        """The step with Coulomb's exact cone, whatever the form, and which rows of the matrices it has; of a
-        regularised formulation W + R is in the place of W."""
+        """The step with Coulomb's exact cone, whatever the form, and which rows of the matrices it has. A regularised
+        formulation has W + R in the place of W."""
         plan, nb = self.plan(matrices), matrices.bilateral
         problem = circular(matrices.delassus, matrices.free + self._offset(matrices), plan, nb)
         if "cone" in self.forms:
@@ -140,25 +187,25 @@ class Formulation(ABC):
             problem = FrictionProblem(soft.matrix(), problem.b, problem.friction, nb)
         return problem, _kept_rows(plan, nb)
 
-    def impulses(self, matrices: Matrices, problem: Problem, z: np.ndarray) -> np.ndarray:
-        """(nb + 3nc,) the impulses of all rows [N s, N m s] from a solution."""
-        plan, removed = self.plan_of(matrices, problem)
+    def impulses(self, matrices: Matrices, problem: Problem | WrittenProblem, z: np.ndarray) -> np.ndarray:
+        """(nb + 3nc,) impulses of all rows [N s, N m s] from a solution of a problem of this formulation."""
+        own, plan, removed = self.as_written(matrices, problem)
         nb, nc = matrices.bilateral, matrices.contacts
-        if isinstance(problem, FrictionProblem | ConeProblem):
+        if isinstance(own, FrictionProblem | ConeProblem):
             result = np.zeros(nb + 3 * nc)
             result[_kept_rows(plan, nb)] = z
             return result
-        labels = self._made[0].labels if self._made is not None else {}
+        labels = own.labels if isinstance(own, LinearProblem) else {}
         first = labels["normal"].start if "normal" in labels else 0
         contact = plan.impulses(z[first:], nc)
         joints = z[labels["joint"]] if removed is None and nb else np.zeros(0)
         return np.concatenate([joints if removed is None else removed.joints(contact), contact])
 
-    def warm_start(self, matrices: Matrices, problem: Problem, impulses: np.ndarray) -> np.ndarray:
+    def warm_start(self, matrices: Matrices, problem: Problem | WrittenProblem, impulses: np.ndarray) -> np.ndarray:
         """(n,) a start for iterative solvers from impulses (nb + 3nc,), those of the last step for instance."""
-        plan, _ = self.plan_of(matrices, problem)
+        own, plan, _ = self.as_written(matrices, problem)
         nb = matrices.bilateral
-        if isinstance(problem, FrictionProblem | ConeProblem):
+        if isinstance(own, FrictionProblem | ConeProblem):
             return impulses[_kept_rows(plan, nb)]
         velocities = matrices.free + matrices.delassus @ impulses
         velocities[nb::3] += self.normal_offset(matrices)
@@ -168,30 +215,31 @@ class Formulation(ABC):
         front = [matrices.new_velocity(impulses)] if self.form == "mlcp" else []
         return np.concatenate([*front, impulses[:nb], contact])
 
-    def plan_of(self, matrices: Matrices, problem: Problem) -> tuple[Layout, Elimination | None]:
-        """(layout, elimination of joints) of a problem, whose unknowns must be those of this formulation."""
-        if self._made is None or self._made[0] is not problem:  # a problem of an earlier step, or of somebody else
-            own = self.formulate(matrices)
-            if type(own) is not type(problem) or own.n != problem.n:
-                wanted = f"the {own.n} unknowns of {type(self).__name__} as {self.form} ({type(own).__name__})"
-                got = f"{problem.n} unknowns of a {type(problem).__name__}"
-                remedy = "where they are your own, say how a solution z gives velocities: sim.velocity_of = f"
-                raise InputError(f"problem: expected {wanted}, got {got}; {remedy}")
-        assert self._made is not None
-        return self._made[1:]
+    def as_written(self, matrices: Matrices, problem: Problem | WrittenProblem) -> WrittenProblem:
+        """A problem as this formulation writes it; one of somebody else must have the same kind and size."""
+        if isinstance(problem, WrittenProblem):
+            return problem
+        written = self.write(matrices)
+        own = written.problem
+        if type(own) is not type(problem) or own.n != problem.n:
+            wanted = f"the {own.n} unknowns of {type(self).__name__} as {self.form} ({type(own).__name__})"
+            got = f"{problem.n} unknowns of a {type(problem).__name__}"
+            remedy = "where they are your own, say how a solution z gives velocities: sim.velocity_of = f"
+            raise InputError(f"problem: expected {wanted}, got {got}; {remedy}")
+        return written
 
     def bounced(self, matrices: Matrices, offset: np.ndarray) -> np.ndarray:
-        """``offset`` (nc,), smaller where restitution asks for more speed than it does."""
+        """(nc,) ``offset``, smaller where restitution asks for more speed than it does."""
         if not matrices.restitution.any():
             return offset
-        before, after = (speed[matrices.bilateral :: 3] for speed in (matrices.approach, matrices.free))
-        bouncing = (offset + after < 0.0) & (before < -self.rest_speed) & (matrices.restitution > 0.0)
-        return np.where(bouncing, np.minimum(offset, matrices.restitution * before), offset)
+        m, result = matrices, offset.copy()
+        restitution_offsets(m.approach, m.free, m.bilateral, m.restitution, self.rest_speed, result)
+        return result
 
     def unhindered(self, matrices: Matrices) -> bool:
         """Whether the motion without impulses meets nothing."""
-        slack = matrices.free[matrices.bilateral :: 3] + self.normal_offset(matrices)
-        return matrices.bilateral == 0 and bool(slack.min(initial=0.0) >= 0.0)
+        nb = matrices.bilateral
+        return nb == 0 and meets_nothing(matrices.free + self._offset(matrices), nb, matrices.contacts)
 
     def polygonal(self, matrices: Matrices, primary=None, secondary=None, start=None) -> Layout:
         """The layout of all contacts, or of groups."""

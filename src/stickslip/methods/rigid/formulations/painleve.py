@@ -17,7 +17,7 @@ Reference: Génot, Brogliato, "New results on Painlevé paradoxes", Eur. J. Mech
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,54 +52,63 @@ class Paradox(NamedTuple):
 
 
 @kernel
+def along_slip(along1, along2, slip1, slip2):
+    """W_nt·ŝ of a contact with W_nt = (along1, along2) and this slip [m/s]; zero where it does not slide."""
+    speed = (slip1 * slip1 + slip2 * slip2) ** 0.5
+    return (along1 * slip1 + along2 * slip2) / speed if speed > SLIDES else 0.0
+
+
+@kernel
 def sliding_margin(normal, along1, along2, mu, slip1, slip2):
     """W_nn − μ·W_nt·ŝ of a contact with these entries of W and this slip; W_nn where it does not slide."""
-    speed = (slip1 * slip1 + slip2 * slip2) ** 0.5
-    if speed <= SLIDES:
-        return normal
-    return normal - mu * (along1 * slip1 + along2 * slip2) / speed
+    return normal - mu * along_slip(along1, along2, slip1, slip2)
 
 
 @kernel
 def may_be_paradox(normal, along1, along2, mu, gap):
-    """Whether a contact with these entries of W is in paradox if it slides in the worst direction."""
+    """Whether a contact with these entries of W would be in paradox if it slid in the worst direction."""
     return gap <= TOUCHES and normal > 0.0 and mu * mu * (along1 * along1 + along2 * along2) >= normal * normal
 
 
 @kernel
-def first_paradox(W, nb, friction, gap, approach):
-    """The first contact in paradox, −1 if there is none; W (m, m) dense, approach (m,) the velocities at the beginning
-    of the step [m/s], both with nb bilateral rows first."""
-    for c in range(gap.shape[0]):
-        i = nb + 3 * c
-        if may_be_paradox(W[i, i], W[i, i + 1], W[i, i + 2], friction[c], gap[c]):
-            slip1, slip2 = approach[i + 1], approach[i + 2]
-            if sliding_margin(W[i, i], W[i, i + 1], W[i, i + 2], friction[c], slip1, slip2) <= 0.0:
-                return c
+def next_paradox(own, friction, gap, approach, nb, first):
+    """The first contact in paradox from contact ``first`` on, or −1.
+
+    ``own`` (nc, 3): W_nn, W_n1 and W_n2 of each contact; ``approach`` (m,): velocities of the rows at the beginning of
+    the step [m/s], nb bilateral ones first.
+    """
+    for c in range(first, gap.shape[0]):
+        entries, slip1, slip2 = own[c], approach[nb + 3 * c + 1], approach[nb + 3 * c + 2]
+        if (
+            may_be_paradox(entries[0], entries[1], entries[2], friction[c], gap[c])
+            and sliding_margin(entries[0], entries[1], entries[2], friction[c], slip1, slip2) <= 0.0
+        ):
+            return c
     return -1
 
 
 def paradox(matrices: Matrices) -> tuple[Paradox, ...]:
     """The sliding contacts of a time step that are in paradox."""
-    nb, W, mu = matrices.bilateral, matrices.delassus, matrices.friction
-    if not isinstance(W, np.ndarray):
-        return _collect(matrices, W.diagonal(), W.diagonal(1), W.diagonal(2))
-    if first_paradox(W, nb, mu, matrices.gap, matrices.approach) < 0:
-        return ()
-    return _collect(matrices, W.diagonal(), W.diagonal(1), W.diagonal(2))
+    nb, W, nc = matrices.bilateral, matrices.delassus, matrices.contacts
+    own = np.empty((nc, 3))
+    for k in range(3):  # W_nn, W_n1 and W_n2 lie on W's diagonal and the two above it
+        own[:, k] = W.diagonal(k)[nb::3]
+    given = (own, matrices.friction, matrices.gap, matrices.approach, nb)
+    found, c = [], next_paradox(*given, 0)
+    while c >= 0:
+        found.append(_describe(matrices, c, *own[c]))
+        c = next_paradox(*given, c + 1)
+    return tuple(found)
 
 
-def _collect(matrices: Matrices, diagonal: np.ndarray, above: np.ndarray, beyond: np.ndarray) -> tuple[Paradox, ...]:
-    """From W's diagonal and the two above it, which hold W_nn, W_n1 and W_n2 at every contact's normal row."""
-    nb, mu = matrices.bilateral, matrices.friction
-    own: Any = diagonal[nb::3], above[nb::3], beyond[nb::3]
-    slip = matrices.approach[nb:].reshape(-1, 3)[:, 1:]
-    speed = np.hypot(slip[:, 0], slip[:, 1])
-    slides = (speed > SLIDES) & (matrices.gap <= TOUCHES) & (mu > 0.0) & (own[0] > 0.0)
-    along = (own[1] * slip[:, 0] + own[2] * slip[:, 1]) / np.where(slides, speed, 1.0)
-    margin = own[0] - mu * along
-    pressed = (matrices.free - matrices.approach)[nb::3] < 0.0
-    return tuple(
-        Paradox(int(c), float(margin[c]), float(mu[c]), float(own[0][c] / along[c]), float(speed[c]), bool(pressed[c]))
-        for c in np.flatnonzero(slides & (margin <= 0.0))
+def _describe(matrices: Matrices, c: int, normal: float, along1: float, along2: float) -> Paradox:
+    i, mu = matrices.bilateral + 3 * c, float(matrices.friction[c])
+    slip = matrices.approach[i + 1 : i + 3]
+    return Paradox(
+        contact=c,
+        margin=sliding_margin(normal, along1, along2, mu, *slip),
+        friction=mu,
+        critical=float(normal) / along_slip(along1, along2, *slip),
+        speed=float(np.hypot(*slip)),
+        inconsistent=bool(matrices.free[i] < matrices.approach[i]),
     )

@@ -78,6 +78,8 @@ class Peg(Formulation):
     summary: ClassVar[str] = "time stepping with polyhedral exact geometry: outside one half-space of each group"
     reference: ClassVar[str] = "Nguyen, Trinkle, ICRA 2010; Williams et al., eq. (6)"
     forms: ClassVar[tuple[str, ...]] = ("lcp", "reduced", "mlcp")
+    detector: ClassVar[str] = "peg"
+    groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -25,11 +25,39 @@ from typing import ClassVar
 
 import numpy as np
 
+from stickslip._jit import kernel
 from stickslip.errors import expected, number
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.soft_reference import SOLIMP, SOLREF, SoftReference
+
+
+@kernel
+def relaxed_offset(gap, dt, stiffness, damping):
+    """ψ/(dt + B/K), what is added to one contact's normal velocity [m/s]; zero for a damper alone, K = 0."""
+    return gap / (dt + damping / stiffness)
+
+
+@kernel
+def relaxation(dt, stiffness, damping, friction_ratio):
+    """R_n and R_t of one contact [1/kg]; zero for a joint limit, whose K is infinite."""
+    normal = 1.0 / (dt * (dt * stiffness + damping))
+    return normal, normal / friction_ratio
+
+
+@kernel
+def relaxed_offsets(gap, dt, stiffness, damping, out):
+    """``relaxed_offset`` for all contacts."""
+    for c in range(gap.shape[0]):
+        out[c] = relaxed_offset(gap[c], dt, stiffness[c], damping[c])
+
+
+@kernel
+def relaxations(dt, stiffness, damping, friction_ratio, out):
+    """``relaxation`` for all contacts, (nc, 2)."""
+    for c in range(stiffness.shape[0]):
+        out[c, 0], out[c, 1] = relaxation(dt, stiffness[c], damping[c], friction_ratio)
 
 
 @dataclass
@@ -71,8 +99,9 @@ class Relaxed(Formulation):
         gap, dt = matrices.gap, matrices.dt
         if self.soft is None:
             _check(matrices)
-            with np.errstate(divide="ignore"):  # a damper alone: the gap plays no part
-                return gap / (dt + matrices.damping / matrices.stiffness)
+            offset = np.empty(len(gap))
+            relaxed_offsets(gap, dt, matrices.stiffness, matrices.damping, offset)
+            return offset
         k, b = self.soft.spring(dt)
         before = matrices.approach[matrices.bilateral :: 3]
         offset = dt * k * self.soft.impedance(gap) * gap - (1.0 - dt * b) * before
@@ -85,14 +114,14 @@ class Relaxed(Formulation):
         return -kept * matrices.approach[matrices.bilateral :].reshape(-1, 3)[:, 1:]
 
     def regularisation(self, matrices: Matrices) -> np.ndarray:
-        dt, K, B = matrices.dt, matrices.stiffness, matrices.damping
         if self.soft is None:
             _check(matrices)
-            normal = 1.0 / (dt * (dt * K + B))
-        else:
-            d = self.soft.impedance(matrices.gap)
-            own = matrices.delassus.diagonal()[matrices.bilateral :: 3]
-            normal = np.where(np.isinf(K), 0.0, (1.0 - d) / d * own)
+            R = np.empty((matrices.contacts, 2))
+            relaxations(matrices.dt, matrices.stiffness, matrices.damping, self.friction_ratio, R)
+            return R
+        d = self.soft.impedance(matrices.gap)
+        own = matrices.delassus.diagonal()[matrices.bilateral :: 3]
+        normal = np.where(np.isinf(matrices.stiffness), 0.0, (1.0 - d) / d * own)
         return np.column_stack([normal, normal / self.friction_ratio])
 
 
