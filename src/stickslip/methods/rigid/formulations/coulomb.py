@@ -1,10 +1,10 @@
-"""Coulomb's law, exactly: Signorini's condition, the circular cone and maximal dissipation, at the level of velocities.
+"""Coulomb's exact law: Signorini's condition, the circular cone and maximal dissipation, at the level of velocities.
 
     0 ≤ p_n ⟂ u_n ≥ 0,    |p_t| ≤ μ·p_n,    p_t dissipates the most,    u = W·p + b
 
-In De Saxcé's form K ∋ p ⟂ u + (μ·|u_t|, 0, 0) ∈ K*: not convex, since the shift depends on u.
-The normal rows of b have the gap that may be used up in the step, ψ_n/dt, where bodies are apart, and
-``feedback``·ψ_n/dt where they overlap: a part of the overlap is undone in a step. Restitution as in ``formulation``.
+De Saxcé's form is K ∋ p ⟂ u + (μ·|u_t|, 0, 0) ∈ K*, which is not convex, because the shift depends on u.
+The normal rows of b have the offset ψ_n/dt where bodies are apart, so that the gap may be used up in the step, and
+``feedback``·ψ_n/dt where they overlap, so that a part of the overlap is undone. Restitution is that of ``formulation``.
 Reference: Carpentier, "Contact Dynamics in Robotics"; De Saxcé, Feng, Math. Comput. Modelling 28, 1998.
 Differs from the lecture in: velocities and impulses instead of accelerations and forces, so that impacts are included.
 """
@@ -38,11 +38,11 @@ def coulomb_offsets(gap, dt, feedback, out):
 
 @dataclass
 class Coulomb(Formulation):
-    """Signorini's condition and the circular cone."""
+    """Rigid contacts with Coulomb's exact cone."""
 
     form: str = "ncp"
     feedback: float = 0.2
-    """The part of an overlap that is undone in a step, 0 … 1."""
+    """Part of an overlap that is undone in a step, 0 … 1."""
 
     summary: ClassVar[str] = "rigid contacts by Coulomb's exact cone: Signorini, maximal dissipation"
     reference: ClassVar[str] = "Carpentier, Contact Dynamics in Robotics; De Saxcé, Feng 1998"

@@ -1,17 +1,17 @@
-"""What a formulation of a time step is, and what all share: forms of their problem, restitution, warm starts.
+"""Formulation: the base class of all formulations, with what they share: forms, restitution, warm starts.
 
-Forms, by what is left of eq. (6) of Williams et al.:
+The forms differ in what is left of eq. (6) of Williams et al.:
 
 * ``"lcp"``: velocities and joint impulses eliminated, a pure LCP (7);
 * ``"reduced"``: velocities eliminated, joint impulses kept as free variables, a mixed LCP (without joints: the LCP);
 * ``"mlcp"``: velocities and joint impulses kept as free variables, as printed;
 * ``"ncp"``: the circular cone instead of the polygonal one, ``FrictionProblem``;
-* ``"cone"``: its convex relaxation, ``ConeProblem``, of formulations with a ``regularisation``.
+* ``"cone"``: its convex relaxation, ``ConeProblem``, for formulations with a ``regularisation``.
 
-Restitution (Newton's, on request of a pair's material): a contact that would be met within the step, u_n + offset < 0
-without impulses, and is approached faster than ``rest_speed``, must separate at least with u_n⁺ ≥ −e·u_n⁻, u_n⁻ the
-normal velocity at the beginning of the step. Slower contacts come to rest: else bodies at rest would rattle.
-Differs from the paper in: it leaves restitution to users.
+Restitution is Newton's: if a contact would be met within the step (u_n + offset < 0 without impulses) and is approached
+faster than ``rest_speed``, it must separate with u_n⁺ ≥ −e·u_n⁻, where u_n⁻ is the normal velocity at the beginning of
+the step. Slower contacts come to rest; otherwise bodies at rest would rattle.
+Differs from the paper in: restitution, which the paper leaves to users.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ FORMS = {
 }
 """The kinds of problems that each form can give."""
 JOINT_FEEDBACK = 0.9
-"""How much of the joints' present velocity errors their rows take back: G_b·v⁺ = −0.9·G_b·v, as in the RPI simulator.
+"""Part of the joints' velocity errors that a step takes back: G_b·v⁺ = −0.9·G_b·v, as in the RPI simulator.
 
-Rows of the beginning of a step leave a velocity error Ċ = a·h at its end (of a pendulum, a = ω²·r), and an error of
-position of a·h²/2. With this feedback Ċ settles at a·h/1.9, and a step adds a·h²·(1/2 − 0.9/1.9), 19 times less. Soft
+Rows of the beginning of a step leave a velocity error Ċ = a·h at its end (for a pendulum, a = ω²·r), and a position
+error of a·h²/2. With this feedback Ċ settles at a·h/1.9, and a step adds a·h²·(1/2 − 0.9/1.9), 19 times less. Soft
 rows have no errors to take back."""
 DIRECTIONS = 4
-"""The default number of friction directions; see ``cone``."""
+"""Default number of friction directions; see ``polygonal_cone``."""
 
 
 @kernel
@@ -99,12 +99,12 @@ class Formulation(ABC):
 
     form: str = "lcp"
     directions: int = DIRECTIONS
-    """n_d of the polygonal cone."""
+    """Number n_d of edges of the polygonal cone."""
     rest_speed: float = 0.0
-    """[m/s] contacts that are approached more slowly do not bounce."""
+    """Contacts that are approached more slowly do not bounce [m/s]."""
 
     blocks: bool = True
-    """Whether problems say which unknowns belong together; pivoting methods do not ask."""
+    """Whether problems say which unknowns belong to one contact; pivoting methods do not need it."""
 
     summary: ClassVar[str]
     reference: ClassVar[str]
@@ -131,14 +131,14 @@ class Formulation(ABC):
 
     @abstractmethod
     def normal_offset(self, matrices: Matrices) -> np.ndarray:
-        """(nc,) what is added to each contact's normal velocity before it must not be negative [m/s]."""
+        """(nc,) the offset of each contact: its normal velocity plus the offset must not be negative [m/s]."""
 
     def tangential_offset(self, matrices: Matrices) -> np.ndarray:
-        """What is added to each contact's tangential velocities [m/s], (nc, 2) or (2,) of all; usually nothing."""
+        """Offsets of tangential velocities [m/s], (nc, 2), or (2,) for all contacts; zero by default."""
         return np.zeros(2)
 
     def regularisation(self, matrices: Matrices) -> np.ndarray:
-        """(nc, 2) of each contact's normal and tangents [1/kg], for the form "cone"."""
+        """(nc, 2) R of each contact's normal and tangents [1/kg], for the form "cone"."""
         raise InputError(f"{type(self).__name__} is not regularised: choose another form than 'cone'")
 
     @classmethod
@@ -170,7 +170,7 @@ class Formulation(ABC):
         return WrittenProblem(problem, plan, removed)
 
     def _offset(self, matrices: Matrices) -> np.ndarray:
-        """(nb + 3nc,) what is added to the velocities of all rows [m/s]."""
+        """(nb + 3nc,) offsets of the velocities of all rows [m/s]."""
         nb, offset = matrices.bilateral, np.zeros(len(matrices.free))
         offset[:nb] = joint_offset(matrices)
         offset[nb::3] = self.normal_offset(matrices)
@@ -257,8 +257,8 @@ def _kept_rows(plan: Layout, nb: int) -> np.ndarray:
 
 
 def circular(W, b: np.ndarray, plan: Layout, nb: int) -> FrictionProblem:
-    """The exact cone for the contacts of a layout. Empty tangential rows (of joint limits) get their normal's diagonal:
-    solvers may divide by it, and their impulses are zero."""
+    """The exact cone for the contacts of a layout. Empty tangential rows (those of joint limits) get their normal's
+    diagonal, because solvers may divide by it; their impulses are zero."""
     if nb + 3 * len(plan.primary) < len(b):
         kept = _kept_rows(plan, nb)
         W, b = W[kept][:, kept], b[kept]
@@ -272,7 +272,7 @@ def circular(W, b: np.ndarray, plan: Layout, nb: int) -> FrictionProblem:
 
 
 def relaxed(problem: FrictionProblem, regularisation: np.ndarray, plan: Layout) -> ConeProblem:
-    """The same contacts with R, (nc, 2) of all contacts' normals and tangents; none on bilateral rows."""
+    """The same contacts with R (nc, 2) of their normals and tangents; bilateral rows have none."""
     R = np.zeros(problem.n)
     R[problem.bilateral :] = regularisation[plan.primary][:, [0, 1, 1]].ravel()
     return ConeProblem(problem.W, problem.b, problem.friction, R, problem.bilateral)

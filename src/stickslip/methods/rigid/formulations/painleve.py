@@ -1,17 +1,17 @@
-"""Painlevé's paradox: sliding contacts that are pressed the harder, the more the normal force grows.
+"""Painlevé's paradox: sliding contacts that a growing normal force presses even harder.
 
-Of a contact that slides with direction ŝ, p_t = −μ·p_n·ŝ, and a normal impulse changes its own normal velocity by
+A contact that slides in direction ŝ has p_t = −μ·p_n·ŝ, and a normal impulse changes its own normal velocity by
 
     margin = W_nn − μ·W_nt·ŝ   [1/kg].
 
-margin ≤ 0 is the paradox. If the free motion presses the contact together, no finite force keeps it sliding
-(*inconsistent*); else a contact that lets go and one that jams are both solutions (*indeterminate*). Velocities and
-impulses have an answer all the same: an impact without collision, in which the contact stops sliding within a step.
+The paradox is margin ≤ 0. If the free motion presses the contact together, no finite force keeps it sliding
+(*inconsistent*); otherwise a contact that lets go and one that jams are both solutions (*indeterminate*). Velocities
+and impulses still have an answer: an impact without collision, in which the contact stops sliding within a step.
 
-A uniform rod at an angle θ to the ground has margin = (1 + 3·cos²θ − 3·μ·sinθ·cosθ)/m where its lower end slides away
-from its centre of mass: ≤ 0 from μ = (tanθ + 4/tanθ)/3 on, which is 4/3 at least, at tanθ = 2.
-Each contact is looked at alone, with its own 3×3 block of W: joints count where they are eliminated (joint
-coordinates), other contacts and bilateral rows do not.
+A uniform rod at an angle θ to the ground has margin = (1 + 3·cos²θ − 3·μ·sinθ·cosθ)/m if its lower end slides away
+from its centre of mass. It is ≤ 0 from μ = (tanθ + 4/tanθ)/3 on, which is at least 4/3, at tanθ = 2.
+Each contact is looked at alone, with its own 3×3 block of W. Joints count where they are eliminated (joint
+coordinates); other contacts and bilateral rows do not.
 Reference: Génot, Brogliato, "New results on Painlevé paradoxes", Eur. J. Mech. A/Solids 18, 1999.
 """
 
@@ -25,26 +25,26 @@ from stickslip._jit import kernel
 from stickslip.methods.rigid.assembly.matrices import Matrices
 
 SLIDES = 1e-6
-"""[m/s] the least speed that has a direction."""
+"""Least speed that has a direction [m/s]."""
 TOUCHES = 1e-6
-"""[m] the largest gap of a contact that may slide."""
+"""Largest gap of a contact that may slide [m]."""
 
 
 class Paradox(NamedTuple):
     """A sliding contact in paradox."""
 
     contact: int
-    """Among the step's contacts."""
+    """Its number among the step's contacts."""
     margin: float
     """≤ 0 [1/kg]."""
     friction: float
     """μ."""
     critical: float
-    """The μ from which on this contact, sliding in this direction, is in paradox."""
+    """The least μ for which this contact, sliding in this direction, is in paradox."""
     speed: float
-    """It slides with [m/s]."""
+    """Sliding speed [m/s]."""
     inconsistent: bool
-    """Whether the free motion presses the contact together; else indeterminate."""
+    """Whether the free motion presses the contact together; otherwise it is indeterminate."""
 
     @property
     def kind(self) -> str:

@@ -2,17 +2,18 @@
 
     min ½·pᵀ·(W + R)·p + bᵀ·p   over p in the circular cones;   K ∋ p ⟂ u' = (W + R)·p + b ∈ K*
 
-By the material (the default), a contact is a spring K and a damper B, implicit over the step: a contact that pushes has
+By default, a contact is a spring K and a damper B of its material, implicit over the step. A contact that pushes has
 p_n = −dt·(K·(ψ + dt·u_n) + B·u_n), u = G·v⁺, which is the problem's own condition u'_n = 0 with
 
     R_n = 1/(dt·(dt·K + B)),    b_n = G_n·v_free + ψ/(dt + B/K),    R_t = R_n/friction_ratio,    b_t = G_t·v_free.
 
-A contact that sticks has u_t = −R_t·p_t: a damper friction_ratio·(dt·K + B). With friction_ratio = 1 that is the same
-spring and damper, the spring forgetting its stretch after every step. Hence creep: a load f_t moves it at the speed
-f_t/(friction_ratio·(dt·K + B)). One that slides lifts off, u'_n = μ·|u'_t|; docs/methods/relaxed.md has what follows.
-By MuJoCo's numbers instead (``solref``, ``solimp``): see ``soft_reference``.
-Joint limits are rigid, R = 0 and b_n with ψ/dt, and so are bilateral rows. All contacts within the margin take part;
-one that is apart pushes if it would be met within dt + B/K. Restitution is not honoured: bounce follows from K and B.
+A contact that sticks has u_t = −R_t·p_t: it is a damper friction_ratio·(dt·K + B). With friction_ratio = 1 this is the
+same spring and damper, but the spring forgets its stretch after every step. Hence a resting contact creeps: a load f_t
+moves it at the speed f_t/(friction_ratio·(dt·K + B)). A sliding contact separates, u'_n = μ·|u'_t|; see
+docs/methods/relaxed.md. With ``solref`` or ``solimp``, R and b are MuJoCo's (``soft_reference``).
+Joint limits are rigid, with R = 0 and ψ/dt in b_n, and so are bilateral rows. All contacts within the margin take part;
+a contact that is apart pushes if it would be met within dt + B/K. Restitution is not honoured; K and B
+decide how a body bounces.
 
 Reference: Carpentier, "Contact Dynamics in Robotics"; Todorov, ICRA 2014.
 Differs from the lecture in: velocities and impulses instead of accelerations and forces; what R is.
@@ -62,16 +63,16 @@ def relaxations(dt, stiffness, damping, friction_ratio, out):
 
 @dataclass
 class Relaxed(Formulation):
-    """Springs and dampers, implicit and convex."""
+    """Contacts that are implicit springs and dampers in a convex problem."""
 
     form: str = "cone"
     friction_ratio: float = 1.0
     """R of the normal over R of the tangents; MuJoCo's impratio."""
     solref: tuple[float, ...] | None = None
-    """MuJoCo's (time constant [s], damping ratio), or (−stiffness [1/s²], −damping [1/s]), of all contacts; None: by
-    the material's K and B, unless there is a ``solimp``."""
+    """MuJoCo's (time constant [s], damping ratio), or (−stiffness [1/s²], −damping [1/s]), for all contacts; None: K
+    and B of the material count, unless there is a ``solimp``."""
     solimp: tuple[float, ...] | None = None
-    """MuJoCo's impedance (d₀, d_width, width [m], midpoint, power) of all contacts."""
+    """MuJoCo's impedance (d₀, d_width, width [m], midpoint, power) for all contacts."""
 
     soft: SoftReference | None = field(init=False, repr=False, default=None)
     """MuJoCo's numbers; None: R comes from the material."""
