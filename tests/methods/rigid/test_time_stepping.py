@@ -11,9 +11,9 @@ from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.solvers import LinearProblem, SolverResult, Status, solve
 
 G = 9.81
-METHODS = [name for name, stepper in METHODS.items() if issubclass(stepper, TimeStepping)]
-RIGID = [name for name in METHODS if name != "relaxed"]
-POLYGONAL = [name for name in METHODS if "lcp" in FORMULATIONS[METHODS[name].formulation_name].forms]
+NAMES = [name for name, method in METHODS.items() if issubclass(method, TimeStepping)]
+RIGID = [name for name in NAMES if name != "relaxed"]
+POLYGONAL = [name for name in NAMES if "lcp" in FORMULATIONS[METHODS[name].formulation_name].forms]
 
 
 def ball(height: float = 0.1, friction: float = 0.5, **material) -> ss.Scene:
@@ -46,7 +46,7 @@ def pendulum() -> ss.Scene:
 # -- the step -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", NAMES)
 def test_free_flight_is_semi_implicit_euler(method):
     states = []
     for name in (method, "semi-implicit-euler/none"):
@@ -57,7 +57,7 @@ def test_free_flight_is_semi_implicit_euler(method):
     np.testing.assert_allclose(*states, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", NAMES)
 def test_default_step_is_a_centisecond(method):
     assert ss.Simulation(ball(), method=method).dt == 0.01
 
@@ -369,7 +369,7 @@ def test_problem_after_observe_is_that_of_the_next_step():
 # -- memory, options, trouble -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("method", [*METHODS, "stewart-trinkle/fischer-newton"])
+@pytest.mark.parametrize("method", [*NAMES, "stewart-trinkle/fischer-newton"])
 @pytest.mark.parametrize("coordinates", ["joint", "maximal"])
 def test_restored_snapshot_continues_to_the_bit(method, coordinates):
     scene = pendulum()
