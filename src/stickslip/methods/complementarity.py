@@ -14,48 +14,28 @@ from stickslip.solvers.problem import FrictionProblem, Problem
 
 
 class ComplementaritySteps(Protocol):
-    """The members of a method with ``solves_problems = True``, for the step at hand; ``TimeStepping`` has them."""
+    """The members of a method with ``solves_problems = True``; ``methods.rigid.TimeStepping`` says what they are."""
 
     model: Model
     dt: float
-    """[s]."""
     step: int
-    """Number of the step at hand, from 0."""
     problem: Any
-    """The problem (``solvers.Problem``); a Python formulate function may assign its own."""
     velocity_of: Callable[[np.ndarray], np.ndarray] | None
-    """From a solution z to the new velocities, where z has unknowns of a Python formulate function."""
     coordinates: Any
-    """``methods.rigid.coordinates.Coordinates``."""
 
     @property
-    def matrices(self) -> Any:
-        """``methods.rigid.assembly.Matrices``."""
-
+    def matrices(self) -> Any: ...
     @property
-    def result(self) -> SolverResult | None:
-        """How the last step's problem was solved."""
-
+    def result(self) -> SolverResult | None: ...
     @property
-    def title(self) -> str:
-        """Method, solver and form."""
-
-    def accept(self, z: np.ndarray) -> None:
-        """Take z for the solution of ``problem``."""
-
-    def impulses(self, z: np.ndarray) -> np.ndarray:
-        """Impulses of all rows of ``matrices`` from a solution of ``problem`` [N s, N m s]."""
-
-    def friction_problem(self) -> tuple[FrictionProblem, np.ndarray]:
-        """The step with Coulomb's exact cone, whatever is solved, and which rows of ``matrices`` it has."""
-
-    def residual_limit(self) -> float:
-        """The natural residual below which ``problem`` counts as solved."""
-
-    def report_unsolved(self, function: Callable[[Problem, SolverResult], str]) -> None:
-        """Have ``function`` called with every problem that is not solved; it returns a sentence for the error."""
+    def title(self) -> str: ...
+    def accept(self, z: np.ndarray) -> None: ...
+    def impulses(self, z: np.ndarray) -> np.ndarray: ...
+    def friction_problem(self) -> tuple[FrictionProblem, np.ndarray]: ...
+    def residual_limit(self) -> float: ...
+    def report_unsolved(self, function: Callable[[Problem, SolverResult], str]) -> None: ...
 
 
 def complementarity_of(method: Method) -> ComplementaritySteps | None:
-    """The method with the members above; None if its steps solve no complementarity problem."""
+    """The method with these members, or None if its steps solve no complementarity problem."""
     return cast(ComplementaritySteps, method) if method.solves_problems else None

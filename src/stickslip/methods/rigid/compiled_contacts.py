@@ -119,13 +119,12 @@ class StepOptions(NamedTuple):
     friction_ratio: float
     """R of normals over R of tangents."""
     tolerance: float
-    """Natural residual relative to max(1, the largest |b|)."""
+    """Largest natural residual, relative to max(1, the largest |b|)."""
     sweeps: int
     """Largest number of sweeps."""
     patience: int
-    """Sweeps without progress after which the solver gives up."""
     relaxation: float
-    """Over-relaxation factor; 0 means adaptive."""
+    """0: adaptive."""
     warm: bool
     """Whether sweeps start from the last step's impulses."""
     watch: bool

@@ -316,12 +316,15 @@ class TimeStepping(Method):
 
     @property
     def title(self) -> str:
+        """Formulation, solver and form."""
         return f"{self.formulation_name}/{self.variant} as {self.formulation.form}"
 
     def residual_limit(self) -> float:
+        """The natural residual up to which ``problem`` counts as solved."""
         return self.solver.limit(self.problem)
 
     def report_unsolved(self, function: Callable[[Problem, SolverResult], str]) -> None:
+        """Have a function called with every problem that is not solved; it returns where the problem is kept."""
         self.solver.report = function
 
     def _bounded(self) -> int:

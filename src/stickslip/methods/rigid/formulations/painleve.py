@@ -71,44 +71,27 @@ def may_be_paradox(normal, along1, along2, mu, gap):
 
 
 @kernel
-def next_paradox(own, friction, gap, approach, nb, first):
-    """The first contact in paradox from contact ``first`` on, or −1.
-
-    ``own`` (nc, 3): W_nn, W_n1 and W_n2 of each contact; ``approach`` (m,): velocities of the rows at the beginning of
-    the step [m/s], nb bilateral ones first.
-    """
-    for c in range(first, gap.shape[0]):
-        entries, slip1, slip2 = own[c], approach[nb + 3 * c + 1], approach[nb + 3 * c + 2]
-        if (
-            may_be_paradox(entries[0], entries[1], entries[2], friction[c], gap[c])
-            and sliding_margin(entries[0], entries[1], entries[2], friction[c], slip1, slip2) <= 0.0
-        ):
-            return c
-    return -1
+def margins(own, friction, gap, approach, nb, out):
+    """Margins of all contacts, infinite if no direction is in paradox; ``own`` (nc, 3) has W_nn, W_n1 and W_n2."""
+    for c in range(gap.shape[0]):
+        normal, along1, along2, mu, i = own[c, 0], own[c, 1], own[c, 2], friction[c], nb + 3 * c
+        out[c] = np.inf
+        if may_be_paradox(normal, along1, along2, mu, gap[c]):
+            out[c] = sliding_margin(normal, along1, along2, mu, approach[i + 1], approach[i + 2])
 
 
 def paradox(matrices: Matrices) -> tuple[Paradox, ...]:
     """The sliding contacts of a time step that are in paradox."""
     nb, W, nc = matrices.bilateral, matrices.delassus, matrices.contacts
-    own = np.empty((nc, 3))
+    own, margin = np.empty((nc, 3)), np.empty(nc)
     for k in range(3):  # W_nn, W_n1 and W_n2 lie on W's diagonal and the two above it
         own[:, k] = W.diagonal(k)[nb::3]
-    given = (own, matrices.friction, matrices.gap, matrices.approach, nb)
-    found, c = [], next_paradox(*given, 0)
-    while c >= 0:
-        found.append(_describe(matrices, c, *own[c]))
-        c = next_paradox(*given, c + 1)
-    return tuple(found)
+    margins(own, matrices.friction, matrices.gap, matrices.approach, nb, margin)
+    return tuple(_describe(matrices, int(c), float(margin[c]), *own[c]) for c in np.flatnonzero(margin <= 0.0))
 
 
-def _describe(matrices: Matrices, c: int, normal: float, along1: float, along2: float) -> Paradox:
+def _describe(matrices: Matrices, c: int, margin: float, normal: float, along1: float, along2: float) -> Paradox:
     i, mu = matrices.bilateral + 3 * c, float(matrices.friction[c])
     slip = matrices.approach[i + 1 : i + 3]
-    return Paradox(
-        contact=c,
-        margin=sliding_margin(normal, along1, along2, mu, *slip),
-        friction=mu,
-        critical=float(normal) / along_slip(along1, along2, *slip),
-        speed=float(np.hypot(*slip)),
-        inconsistent=bool(matrices.free[i] < matrices.approach[i]),
-    )
+    critical, pressed = float(normal / along_slip(along1, along2, *slip)), matrices.free[i] < matrices.approach[i]
+    return Paradox(c, margin, mu, critical, float(np.hypot(*slip)), bool(pressed))
