@@ -227,6 +227,53 @@ def test_a_formulation_becomes_a_stepper():
     ss.extend.formulation("mine")(Higher)  # as when a notebook's cell runs twice
 
 
+class Alternatives(FlatFloor):
+    """A group of two half-spaces: above z = 0, or beyond x = 1."""
+
+    def find(self, kin, contacts):
+        raise AssertionError("the formulation asks for groups")
+
+    def find_groups(self, kin, contacts):
+        super().find(kin, contacts)
+        if not len(contacts):
+            return np.zeros(1, dtype=np.int64)
+        x, y, z = kin.pos[1]
+        contacts.add(0, 1, (x - 0.1, y, z), (1, 0, 0), x - 1.1, pair=1, friction=0.5)
+        return np.array([0, 2])
+
+
+@pytest.mark.parametrize(("x", "rests"), [(0.0, True), (2.0, False)])
+def test_a_formulation_may_have_groups_and_a_usual_detector(x, rests):
+    """In PEG's way: a ball rests on the floor, but falls where it is outside the group's other half-space."""
+
+    @ss.extend.formulation("mine")
+    @dataclass
+    class Grouped(FORMULATIONS["peg"]):
+        """Groups from outside."""
+
+        detector: ClassVar = "theirs"
+
+    ss.extend.detector("theirs")(Alternatives)
+    sim = ss.Simulation(ball(), "mine", 0.01)
+    assert sim.stepper.grouped
+    sim.set_state([x, *sim.state.q[1:]])
+    sim.step(10)
+    assert np.array_equal(sim.matrices.groups, [0, 2])
+    assert sim.state.q[2] == pytest.approx(0.1, abs=1e-9) if rests else sim.state.q[2] < 0.06
+
+
+def test_groups_that_a_detector_does_not_find_are_announced():
+    @ss.extend.formulation("mine")
+    @dataclass
+    class Grouped(StewartTrinkle):
+        """Groups from outside."""
+
+        groups: ClassVar = True
+
+    with pytest.warns(ss.NotHonouredWarning, match="mine works with groups of subcontacts, and the detector 'convex'"):
+        ss.Simulation(ball(), "mine", 0.01)
+
+
 REFUSED = {
     "a name with a slash": (lambda: ss.extend.solver("a/b"), "without slashes"),
     "no name": (lambda: ss.extend.method(""), "name of a method"),

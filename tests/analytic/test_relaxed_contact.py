@@ -104,7 +104,7 @@ def test_force_at_a_distance():
     reach = (speed + G * dt) * (dt + B / K)
     for gap, pushed in ((0.99 * reach, True), (1.01 * reach, False)):
         sim = ball(0.1 + gap, dt)
-        sim.stepper.detector.margin, sim.stepper._automatic_margin = 1.0, False
+        sim.stepper.detector.margin, sim.stepper.search.automatic = 1.0, False
         sim.set_state(v=[0, 0, -speed, 0, 0, 0])
         sim.step(1)
         assert (sim.state.v[2] > -speed - G * dt + 1e-9) == pushed

@@ -60,7 +60,6 @@ def run(
     from stickslip.record.overview import check_plot
     from stickslip.scenes import SCENES, Entry, find
     from stickslip.simulation import Simulation
-    from stickslip.simulation.failures import solves_problems
     from stickslip.simulation.periods import check_step
 
     console = Console()
@@ -92,7 +91,7 @@ def run(
             capture=capture,
             capture_every=capture_every,
             capture_format=capture_format,
-            failures=failures_folder(failures, record, name, solves_problems(sim.stepper)),
+            failures=failures_folder(failures, record, name, sim.stepper.solves_problems),
         )
     except KeyboardInterrupt:
         print(interrupted(sim.time, duration, record if _identity(record) != before else None), file=sys.stderr)

@@ -238,6 +238,14 @@ class Method(ABC):
             return {}
         return asked_for(self.model, self.world.pairs if self.finds_pairs else None)
 
+    solves_problems: ClassVar[bool] = False
+    """Whether its steps solve complementarity problems, and it has the members of ``ComplementaritySteps``."""
+
+    @property
+    def grouped(self) -> bool:
+        """Whether its contacts come in groups of subcontacts, which ``Detector.find_groups`` finds."""
+        return False
+
     def memory(self) -> dict[str, np.ndarray]:
         return {}
 

@@ -50,12 +50,12 @@ def not_honoured(method: str, stepper: Method) -> None:
 
 
 def no_groups(method: str, detector: Detector | None) -> None:
-    """PEG with contacts that are no groups of subcontacts."""
+    """Warn that a method which works with groups of subcontacts gets single contacts."""
     if detector is not None and type(detector).find_groups is Detector.find_groups:
         name = next((name for name, kind in DETECTORS.items() if kind is type(detector)), type(detector).__name__)
         _warn(
-            f"{method} works with groups of subcontacts, and the detector {name!r} finds single contacts: this is "
-            'stewart-trinkle. Leave detector out for "peg", or choose stewart-trinkle.',
+            f"{method} works with groups of subcontacts, and the detector {name!r} finds single contacts, each of "
+            "which is then a group of its own. Leave detector out, or give one that finds groups.",
             NotHonouredWarning,
         )
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from stickslip.collision.contacts import FRICTION, RESTITUTION
 from stickslip.errors import expected, number, unknown
-from stickslip.methods.rigid.time_stepping import TimeStepping
+from stickslip.methods.complementarity import complementarity_of
 from stickslip.problem_files.problem_file import ProblemWriter
 from stickslip.problem_files.problem_frame import WORLD, ContactRows, ProblemFrame
 from stickslip.simulation.capture_fclib import FCLibFiles, coordinates_of
@@ -48,7 +48,8 @@ def capture(sim: Simulation) -> ProblemFrame:
 
 def _groups(sim: Simulation) -> np.ndarray | None:
     """PEG's groups of subcontacts, without the joint limits that follow them."""
-    groups = sim.matrices.groups if isinstance(sim.stepper, TimeStepping) else None
+    steps = complementarity_of(sim.stepper)
+    groups = None if steps is None else steps.matrices.groups
     return None if groups is None else groups[groups <= len(sim.contacts)]
 
 

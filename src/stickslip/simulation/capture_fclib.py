@@ -1,7 +1,7 @@
 """capture_fclib: the contact problem of a simulation's next step as a file of FCLib's, whatever the method.
 
-Time-stepping methods give their own problem, with Coulomb's exact cone in the place of polygons. Of other methods it is
-that of ``formulations.coulomb`` for the contacts that they find, which penetrate: W = G·M⁻¹·Gᵀ, b = G·v_free + offsets.
+Methods that solve complementarity problems give their own, with Coulomb's exact cone in the place of polygons. For
+other methods it is the problem of ``formulations.coulomb`` with the contacts that they find, which penetrate.
 """
 
 from __future__ import annotations
@@ -10,17 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stickslip.errors import InputError
+from stickslip.methods.complementarity import complementarity_of
 from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
-from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates
 from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinates
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
-from stickslip.methods.rigid.formulations.formulation import Formulation
-from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.problem_files.fclib import write_fclib
 from stickslip.problem_files.fclib_problem import FCLibInfo, FCLibProblem, from_friction
 from stickslip.record.store import check_target
 from stickslip.simulation.unsolved import WHAT
+from stickslip.solvers.problem import FrictionProblem
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
@@ -42,9 +41,10 @@ def capture_fclib(sim: Simulation, path: str | Path | None = None) -> FCLibProbl
 
 
 def coordinates_of(sim: Simulation) -> Coordinates:
-    """Those of the method, or, of methods that need none, joint coordinates; up to date after ``sim.observe()``."""
-    if isinstance(sim.stepper, TimeStepping):
-        return sim.stepper.coordinates
+    """The coordinates of the method, or joint coordinates if it has none; up to date after ``sim.observe()``."""
+    steps = complementarity_of(sim.stepper)
+    if steps is not None:
+        return steps.coordinates
     coordinates = JointCoordinates(sim.model)
     coordinates.begin(sim.state, sim.inputs, sim.dt)
     return coordinates
@@ -69,8 +69,7 @@ class FCLibFiles:
 
 def _problem(sim: Simulation) -> FCLibProblem | None:
     sim.observe()
-    formulation, matrices = _seen(sim)
-    problem, _ = formulation.friction_problem(matrices)
+    problem = _friction_problem(sim)
     if not len(problem.friction):
         return None
     spec = sim.model.spec
@@ -83,10 +82,11 @@ def _problem(sim: Simulation) -> FCLibProblem | None:
     return from_friction(problem, info)
 
 
-def _seen(sim: Simulation) -> tuple[Formulation, Matrices]:
-    if isinstance(sim.stepper, TimeStepping):
-        return sim.stepper.formulation, sim.stepper.matrices
+def _friction_problem(sim: Simulation) -> FrictionProblem:
+    steps = complementarity_of(sim.stepper)
+    if steps is not None:
+        return steps.friction_problem()[0]
     c = coordinates_of(sim)
     bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, c.free_velocity)
     found = Assembler(c.support).assemble(bodies, sim.contacts, sim.dt, c.bilateral(), c.limits(), None, c.soft())
-    return Coulomb(), found
+    return Coulomb().friction_problem(found)[0]

@@ -1,4 +1,4 @@
-"""Where the problems of unconverged steps go, of methods that solve one."""
+"""Where the problems of unconverged steps are kept, for methods that solve complementarity problems."""
 
 from __future__ import annotations
 
@@ -11,42 +11,46 @@ from typing import TYPE_CHECKING
 
 from stickslip.errors import InputError, UnconvergedWarning, expected
 from stickslip.methods.base import Method
+from stickslip.methods.complementarity import ComplementaritySteps, complementarity_of
 from stickslip.methods.registry import METHODS
-from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.simulation.unsolved import UnsolvedSteps
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
 
 
-def solves_problems(stepper: Method) -> bool:
-    """Whether its steps solve complementarity problems, which alone can be kept."""
-    return isinstance(stepper, TimeStepping)
+def with_problems() -> str:
+    """The names of the methods that solve complementarity problems."""
+    return ", ".join(name for name, kind in METHODS.items() if kind.solves_problems)
 
 
-def those_that_do() -> str:
-    """The names of methods that solve complementarity problems."""
-    return ", ".join(name for name, kind in METHODS.items() if issubclass(kind, TimeStepping))
-
-
-def unsolved_steps(stepper: Method) -> UnsolvedSteps | None:
-    """What the stepper's solver reports to; None of methods without complementarity problems."""
-    if not isinstance(stepper, TimeStepping):
-        return None
-    steps = UnsolvedSteps()
-    stepper.solver.report = partial(steps.keep, stepper)
+def problem_steps(sim: Simulation) -> ComplementaritySteps:
+    """The simulation's method, if it solves complementarity problems; else an error that names those that do."""
+    steps = complementarity_of(sim.stepper)
+    if steps is None:
+        raise InputError(f"{sim.method} solves no complementarity problem; those that do: {with_problems()}")
     return steps
 
 
+def unsolved_steps(stepper: Method) -> UnsolvedSteps | None:
+    """Where the method's solver reports failures; None for methods without complementarity problems."""
+    steps = complementarity_of(stepper)
+    if steps is None:
+        return None
+    unsolved = UnsolvedSteps()
+    steps.report_unsolved(partial(unsolved.keep, steps))
+    return unsolved
+
+
 def keep_failures(sim: Simulation, failures: str | Path | bool | None, record: str | Path | None) -> None:
-    """At the beginning of a run: into the folder that was asked for, or beside the recording, or into memory."""
+    """Begin a run: failures go into the folder that was asked for, or beside the recording, or into memory."""
     if failures is True or not (failures is None or isinstance(failures, bool | str | Path)):
         raise expected("failures", "a folder, None or False", failures)
     if sim.unsolved is None:
         if failures:
             raise InputError(
                 f"failures: {sim.method} solves no complementarity problem that could be kept; "
-                f"those that do: {those_that_do()}; leave it out"
+                f"those that do: {with_problems()}; leave it out"
             )
         return
     folder = None
@@ -68,5 +72,5 @@ def not_counted(sim: Simulation) -> Iterator[None]:
 
 
 def whereabouts(sim: Simulation) -> str:
-    """Of the problems that were kept, as a sentence."""
+    """A sentence that says where the problems were kept; empty if there are none."""
     return "" if sim.unsolved is None else sim.unsolved.where()

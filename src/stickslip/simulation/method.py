@@ -35,7 +35,7 @@ def make_method(
     if variant != "none" and stages.collision is None:
         advice.pass_through(name, {**left_out, **made.left_out})
         advice.not_honoured(name, made)
-        if name == "peg":
+        if made.grouped:
             advice.no_groups(name, getattr(made, "detector", None))
     limit = made.stable_dt(model.state())
     if dt is None:

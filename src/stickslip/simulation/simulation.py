@@ -20,7 +20,6 @@ from stickslip.dynamics import Dynamics, Energy
 from stickslip.errors import DivergedError, InputError, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
-from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
@@ -29,7 +28,7 @@ from stickslip.simulation import advice
 from stickslip.simulation.capture import make_captures
 from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
-from stickslip.simulation.failures import keep_failures, not_counted, those_that_do, unsolved_steps, whereabouts
+from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
 from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.method import make_method
 from stickslip.simulation.periods import whole_steps
@@ -126,33 +125,33 @@ class Simulation:
     @property
     def matrices(self) -> Matrices:
         """The matrices of the step at hand (time stepping): mass, rows, Delassus; after ``observe()`` of the next."""
-        return self._time_stepping().matrices
+        return problem_steps(self).matrices
 
     @property
     def problem(self) -> Problem:
         """The complementarity problem of the step at hand (time stepping). A Python formulate function assigns its own,
         and, if its unknowns are not those of the method, how they give velocities: ``sim.velocity_of = f``."""
-        return self._time_stepping().problem
+        return problem_steps(self).problem
 
     @problem.setter
     def problem(self, value: Problem) -> None:
-        self._time_stepping().problem = value
+        problem_steps(self).problem = value
 
     @property
     def velocity_of(self) -> Callable[[np.ndarray], np.ndarray] | None:
         """From a solution z to the new velocities (nv,), where a Python formulate function says so; for this step."""
-        return self._time_stepping().velocity_of
+        return problem_steps(self).velocity_of
 
     @velocity_of.setter
     def velocity_of(self, value: Callable[[np.ndarray], np.ndarray]) -> None:
         if not callable(value):
             raise expected("sim.velocity_of", "a function from a solution z to velocities", value)
-        self._time_stepping().velocity_of = value
+        problem_steps(self).velocity_of = value
 
     @property
     def result(self) -> SolverResult | None:
         """How the last step's problem was solved (time stepping)."""
-        return self._time_stepping().result
+        return problem_steps(self).result
 
     @property
     def failures(self) -> Sequence[UnsolvedStep]:
@@ -163,12 +162,7 @@ class Simulation:
 
     def accept(self, z: np.ndarray) -> None:
         """For a Python solve function (time stepping): take z for the solution of ``problem``."""
-        self._time_stepping().accept(z)
-
-    def _time_stepping(self) -> TimeStepping:
-        if not isinstance(self.stepper, TimeStepping):
-            raise InputError(f"{self.method} solves no complementarity problem; those that do: {those_that_do()}")
-        return self.stepper
+        problem_steps(self).accept(z)
 
     @property
     def control(self) -> np.ndarray:

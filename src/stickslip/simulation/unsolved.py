@@ -16,7 +16,7 @@ import numpy as np
 
 from stickslip.errors import RecordingError
 from stickslip.files import make_folder
-from stickslip.methods.rigid.time_stepping import TimeStepping
+from stickslip.methods.complementarity import ComplementaritySteps
 from stickslip.problem_files.fclib import write_fclib
 from stickslip.problem_files.fclib_problem import FCLibInfo
 from stickslip.solvers.base import SolverResult
@@ -63,7 +63,7 @@ class UnsolvedStep:
 
 
 class UnsolvedSteps(Sequence[UnsolvedStep]):
-    """Of a run: with a ``folder`` all of them, a file each, and none in memory; without, the first ``IN_MEMORY``."""
+    """The unsolved steps of a run: the first ``IN_MEMORY`` in memory, or, with a ``folder``, all of them as files."""
 
     def __init__(self) -> None:
         self.folder: Path | None = None
@@ -85,12 +85,12 @@ class UnsolvedSteps(Sequence[UnsolvedStep]):
         finally:
             self._paused = False
 
-    def keep(self, stepper: TimeStepping, problem: Problem, result: SolverResult) -> str:
-        """The problem of the stepper's step at hand, which its solver did not solve; returns where they are."""
+    def keep(self, steps: ComplementaritySteps, problem: Problem, result: SolverResult) -> str:
+        """Keep the problem of the step at hand, which was not solved; returns a sentence that says where."""
         if self.wanting and not self._paused:
-            friction, rows = stepper.formulation.friction_problem(stepper.matrices)
+            friction, rows = steps.friction_problem()
             if len(friction.friction):  # else there are joints only, and no friction-contact problem
-                self._add(_unsolved(stepper, problem, result, friction, rows))
+                self._add(_unsolved(steps, result, friction, rows))
         return self.where()
 
     def _add(self, step: UnsolvedStep) -> None:
@@ -141,22 +141,22 @@ class UnsolvedSteps(Sequence[UnsolvedStep]):
 
 
 def _unsolved(
-    stepper: TimeStepping, problem: Problem, result: SolverResult, friction: FrictionProblem, rows: np.ndarray
+    steps: ComplementaritySteps, result: SolverResult, friction: FrictionProblem, rows: np.ndarray
 ) -> UnsolvedStep:
     impulses = None
-    if stepper.velocity_of is None and np.all(np.isfinite(result.z)):
-        impulses = stepper.formulation.impulses(stepper.matrices, problem, result.z)[rows]
-    spec = stepper.model.spec
+    if steps.velocity_of is None and np.all(np.isfinite(result.z)):
+        impulses = steps.impulses(result.z)[rows]
+    spec = steps.model.spec
     return UnsolvedStep(
-        step=stepper.step,
-        time=stepper.step * stepper.dt,
-        dt=stepper.dt,
+        step=steps.step,
+        time=steps.step * steps.dt,
+        dt=steps.dt,
         problem=friction,
         impulses=impulses,
         residual=result.residual,
-        limit=stepper.solver.limit(problem),
+        limit=steps.residual_limit(),
         message=result.message,
-        method=f"{stepper.formulation_name}/{stepper.variant} as {stepper.formulation.form}",
+        method=steps.title,
         scene="" if spec is None else spec.modelname,
     )
 

@@ -1,16 +1,17 @@
 """Time stepping that takes as many steps as it can in one compiled call, and the others stage by stage.
 
-Compiled are steps with joint coordinates without loops, the detector "convex" and the solver "pgs";
-``compiled_contacts`` says which of them are left to the stages. Both ways give the same to round-off.
+Steps are compiled for Coulomb's and for relaxed contacts, in joint coordinates without loops, with the detector
+"convex" and the solver "pgs"; ``compiled_contacts.REASONS`` says which of them are left to the stages. Both ways call
+the same kernels for each law and give the same results to round-off.
 """
 
 from __future__ import annotations
 
 import time as clock
 from collections import Counter
+from collections.abc import Callable
+from inspect import getmembers, isfunction
 
-from stickslip.collision.convex.compiled import Search
-from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.methods.base import OK, Inputs
 from stickslip.methods.rigid.assembly.compiled_matrices import make_blocks
@@ -24,13 +25,13 @@ from stickslip.methods.rigid.compiled_contacts import (
     ROOM,
     SWEEPS,
     Bodies,
-    How,
-    Memory,
+    StepOptions,
     advance,
     make_space,
 )
 from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinates
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
+from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.relaxed import Relaxed
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.model import Model, State
@@ -39,11 +40,31 @@ from stickslip.solvers.splitting.pgs import PGS
 from stickslip.solvers.storage import SMALL
 
 CONTACTS_AT_FIRST = SMALL // 3
-"""Room; up to these W is dense."""
+"""Contacts and limits that there is room for at first; W is dense up to these."""
+
+
+def _methods(law: type[Formulation]) -> dict[str, Callable]:
+    return {name: method for name, method in getmembers(law, isfunction) if not name.startswith("__")}
+
+
+LAWS: dict[type[Formulation], dict[str, Callable]] = {law: _methods(law) for law in (Coulomb, Relaxed)}
+"""The laws that are compiled, and the methods that state them."""
+
+
+def keeps_law(formulation: Formulation) -> bool:
+    """Whether a formulation is one of ``LAWS`` with every method as it is there: a subclass may add options, but one
+    that overrides an offset is another law."""
+    kind = type(formulation)
+    if isinstance(formulation, Relaxed) and formulation.soft is not None:
+        return False
+    return not kind.groups and any(
+        issubclass(kind, law) and all(getattr(kind, name) is method for name, method in methods.items())
+        for law, methods in LAWS.items()
+    )
 
 
 class CompiledStepping(TimeStepping):
-    """Coulomb's and relaxed contacts; ``compiled = False`` takes all steps stage by stage."""
+    """Coulomb's and relaxed contacts; with ``compiled = False`` all steps are taken stage by stage."""
 
     compiled = True
 
@@ -51,7 +72,7 @@ class CompiledStepping(TimeStepping):
         super().__init__(model, dt, variant, pairs, **options)
         self._space, self._blocks = make_space(model.support, CONTACTS_AT_FIRST, 0), make_blocks(model.support, 1, 1)
         self.left_to_stages: Counter[int] = Counter()
-        """How many steps the compiled call has left to the stages, by reason: see ``compiled_contacts.REASONS``."""
+        """Number of steps that the compiled loop has left to the stages, by reason (``compiled_contacts.REASONS``)."""
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         first, done, compiled = self.step, 0, self._compilable()
@@ -78,22 +99,20 @@ class CompiledStepping(TimeStepping):
             self.compiled
             and type(solver) is PGS
             and not solver.history
-            and type(self.detector) is ConvexDetector
-            and (type(self.formulation) is Coulomb or (type(self.formulation) is Relaxed and not self.formulation.soft))
+            and self.search.compiled
+            and keeps_law(self.formulation)
             and type(self.coordinates) is JointCoordinates
             and self.coordinates.bilateral() is None
         )
 
-    def _how(self) -> How:
-        solver, formulation, detector = self.solver.named, self.formulation, self.detector
-        assert isinstance(solver, PGS)
-        assert isinstance(detector, ConvexDetector)
-        return How(
+    def _step_options(self, solver: PGS, margin: float, reach: float, cell: float) -> StepOptions:
+        formulation = self.formulation
+        return StepOptions(
             relaxed=isinstance(formulation, Relaxed),
             dt=self.dt,
-            margin=self.reach.at_rest(self.dt) if self._automatic_margin else detector.margin,
-            reach=self.reach.seconds(self.dt) if self._automatic_margin else 0.0,
-            cell=detector.cell,
+            margin=margin,
+            reach=reach,
+            cell=cell,
             feedback=formulation.feedback if isinstance(formulation, Coulomb) else 1.0,
             rest_speed=formulation.rest_speed,
             friction_ratio=formulation.friction_ratio if isinstance(formulation, Relaxed) else 1.0,
@@ -106,36 +125,35 @@ class CompiledStepping(TimeStepping):
         )
 
     def _make_room(self) -> None:
-        """Twice as much as the last compiled call asked for."""
-        contacts, blocks = int(self._space.told[CONTACTS]), int(self._space.told[BLOCKS])
-        if contacts > min(self._space.links.shape[1], len(self._impulses.pair)):
+        """Make room for twice as much as the last compiled call asked for."""
+        contacts, blocks = int(self._space.report[CONTACTS]), int(self._space.report[BLOCKS])
+        if contacts > min(len(self._space.ids), len(self._impulses.arrays.pair)):
             self._space = make_space(self.model.support, 2 * contacts, len(self._space.sweeps.impulses))
             self._impulses.keep_room(2 * contacts)
         self._blocks = make_blocks(self.model.support, 2 * contacts, max(2 * blocks, len(self._blocks.other)))
 
     def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        """Up to n steps: how many, and why no more."""
-        c, d, memory, m, solver = self.coordinates, self.detector, self._impulses, self.model, self.solver.named
+        """Take up to n steps; returns how many, and why no more."""
+        c, m, solver = self.coordinates, self.model, self.solver.named
         assert isinstance(c, JointCoordinates)
-        assert isinstance(d, ConvexDetector)
         assert isinstance(solver, PGS)
         if len(self._space.sweeps.impulses) != solver.acceleration:
-            self._space = make_space(m.support, self._space.links.shape[1], solver.acceleration)
+            self._space = make_space(m.support, len(self._space.ids), solver.acceleration)
         mass, motion, limits, passive = c.arrays(self.dt, self.work.acceleration)
-        bodies = Bodies(m.tree, m.support, m.inertia, passive, m.joint_forces, m.actuators, self.reach.radius)
-        search = Search(d.geometry, d.rules, d.placed, d.grid, d.candidates, d.found, d.work, d.material)
-        kept, space = Memory(memory.pair, memory.impulse, memory.joint), self._space
+        bodies = Bodies(m.tree, m.support, m.inertia, passive, m.joint_forces, m.actuators, self.search.reach.radius)
+        search, *margins = self.search.arrays()
+        space = self._space
         begin = clock.perf_counter()
         done, reason = advance(
-            bodies, search, inputs, c.kin, mass, motion, limits, self.contacts.arrays, kept, space, self._blocks,
-            self._how(), state.q, state.v, n,
+            bodies, search, inputs, c.kin, mass, motion, limits, self.contacts.arrays, self._impulses.arrays, space,
+            self._blocks, self._step_options(solver, *margins), state.q, state.v, n,
         )  # fmt: skip
         if done:
-            d.margin = float(space.told[MARGIN])
-            self._matrices = self._problem = self.velocity_of = self._groups = None
+            self.detector.margin = float(space.report[MARGIN])
+            self._forget_problem()
             self._velocity, self._solved = state.v.copy(), True
         if done and reason == DONE:
-            seconds, told = (clock.perf_counter() - begin) / n, space.told
-            z, sweeps = space.p[: 3 * int(told[CONTACTS])].copy(), int(told[SWEEPS])
-            self.solver.result = SolverResult(z, Status.CONVERGED, sweeps, float(told[RESIDUAL]), seconds)
+            seconds, report = (clock.perf_counter() - begin) / n, space.report
+            z, sweeps = space.p[: 3 * int(report[CONTACTS])].copy(), int(report[SWEEPS])
+            self.solver.result = SolverResult(z, Status.CONVERGED, sweeps, float(report[RESIDUAL]), seconds)
         return done, reason

@@ -1,70 +1,125 @@
-"""The last step's impulses by contact id: warm starts, and the forces that recordings show."""
+"""The last step's impulses by contact id: a start for the solver, and the forces that recordings show.
+
+An id is stored plus one, so that zero means an empty place; the empty places are the last ones. Joint limits have the
+ids −2, −3, … in the order of their rows.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
 from stickslip.methods.rigid.assembly.matrices import Matrices
 
 
+class Memory(NamedTuple):
+    """Impulses of a step, with room for N contacts and limits and for K joint rows."""
+
+    pair: np.ndarray
+    """(N,) ids plus one, zero where nothing is stored."""
+    impulse: np.ndarray
+    """(N, 3) normal and tangents [N s]."""
+    joint: np.ndarray
+    """(K,) impulses of the joint rows [N s, N m s]."""
+
+
+def make_memory(contacts: int, joints: int) -> Memory:
+    """An empty memory."""
+    return Memory(np.zeros(contacts, dtype=np.int64), np.zeros((contacts, 3)), np.zeros(joints))
+
+
+@kernel
+def store(memory, ids, n, p):
+    """Store the impulses p (3n,) of contacts with these ids, and zeros for joint rows."""
+    for c in range(memory.pair.shape[0]):
+        memory.pair[c] = ids[c] + 1 if c < n else 0
+        for k in range(3):
+            memory.impulse[c, k] = p[3 * c + k] if c < n else 0.0
+    for j in range(memory.joint.shape[0]):
+        memory.joint[j] = 0.0
+
+
+@kernel
+def recall(memory, ids, n, p):
+    """Write the stored impulses of these ids into p (3n,), zero where there was no such contact.
+
+    Each search begins after the last find: contacts mostly keep their order.
+    """
+    at, size = 0, 0
+    while size < memory.pair.shape[0] and memory.pair[size] != 0:
+        size += 1
+    for c in range(n):
+        p[3 * c] = p[3 * c + 1] = p[3 * c + 2] = 0.0
+        for _ in range(size):
+            at = at if at < size else 0
+            at += 1
+            if memory.pair[at - 1] == ids[c] + 1:
+                for k in range(3):
+                    p[3 * c + k] = memory.impulse[at - 1, k]
+                break
+
+
+@kernel
+def write_forces(p, dt, n, force):
+    """Forces (n, 3) [N] of contacts from their impulses (3n,) over a step."""
+    for c in range(n):
+        for k in range(3):
+            force[c, k] = p[3 * c + k] / dt
+
+
 class ImpulseMemory:
-    """Arrays that grow; an id is stored plus one, so that zeros mean nothing."""
+    """A ``Memory`` that grows."""
 
     def __init__(self) -> None:
-        self.pair, self.impulse = np.zeros(16, dtype=np.int64), np.zeros((16, 3))
-        self.joint = np.zeros(16)
+        self.arrays = make_memory(16, 16)
 
     def memory(self) -> dict[str, np.ndarray]:
-        return {"pair": self.pair, "impulse": self.impulse, "joint_impulse": self.joint}
+        """The arrays that belong to snapshots."""
+        return {"pair": self.arrays.pair, "impulse": self.arrays.impulse, "joint_impulse": self.arrays.joint}
 
     def make_room(self, contacts: int, joints: int) -> None:
-        """Longer arrays are empty: whoever asks for room is about to fill them."""
-        if contacts > len(self.pair):
-            size = max(contacts, 2 * len(self.pair))
-            self.pair, self.impulse = np.zeros(size, dtype=np.int64), np.zeros((size, 3))
-        if joints > len(self.joint):
-            self.joint = np.zeros(joints)
+        """Replace arrays that are too short by longer ones, which are empty: the caller is about to fill them."""
+        room = len(self.arrays.pair)
+        if contacts > room:
+            longer = make_memory(max(contacts, 2 * room), 0)
+            self.arrays = longer._replace(joint=self.arrays.joint)
+        if joints > len(self.arrays.joint):
+            self.arrays = self.arrays._replace(joint=np.zeros(joints))
 
     def keep_room(self, contacts: int) -> None:
-        """Longer arrays that remember."""
-        pair, impulse = self.pair, self.impulse
+        """Make room for contacts without losing what is stored."""
+        pair, impulse, _ = self.arrays
         self.make_room(contacts, 0)
-        self.pair[: len(pair)], self.impulse[: len(pair)] = pair, impulse
+        self.arrays.pair[: len(pair)], self.arrays.impulse[: len(pair)] = pair, impulse
 
     def store(self, matrices: Matrices, impulses: np.ndarray) -> None:
-        """Impulses (nb + 3nc,) of the step at hand."""
+        """Store the impulses (nb + 3nc,) of all rows of a step."""
         nb = matrices.bilateral
-        self._store(matrices.pair, impulses[nb:].reshape(-1, 3))
-        self.make_room(0, nb)
-        self.joint[:] = 0.0
-        self.joint[:nb] = impulses[:nb]
+        self.make_room(matrices.contacts, nb)
+        store(self.arrays, matrices.pair, matrices.contacts, impulses[nb:])
+        self.arrays.joint[:nb] = impulses[:nb]
 
     def store_forces(self, contacts: ContactList, dt: float) -> None:
-        """The forces that a Python function wrote into the contacts."""
+        """Store the forces that a Python function wrote into the contacts."""
         n = len(contacts)
-        self._store(contacts.arrays.pair[:n], contacts.arrays.force[:n] * dt)
-        self.joint[:] = 0.0
-
-    def _store(self, pair: np.ndarray, impulse: np.ndarray) -> None:
-        n = len(pair)
         self.make_room(n, 0)
-        self.pair[n:], self.impulse[n:] = 0, 0.0
-        self.pair[:n], self.impulse[:n] = pair + 1, impulse
+        store(self.arrays, contacts.arrays.pair, n, (contacts.arrays.force[:n] * dt).ravel())
 
     def recall(self, matrices: Matrices) -> np.ndarray:
-        """(nb + 3nc,) the stored impulses of these rows; zero where there was no such contact."""
+        """(nb + 3nc,) the stored impulses of a step's rows, zero where there was no such contact."""
         nb = matrices.bilateral
         self.make_room(0, nb)
-        return np.concatenate([self.joint[:nb], self._find(matrices.pair).ravel()])
+        impulses = np.empty(nb + 3 * matrices.contacts)
+        impulses[:nb] = self.arrays.joint[:nb]
+        recall(self.arrays, matrices.pair, matrices.contacts, impulses[nb:])
+        return impulses
 
     def show(self, contacts: ContactList, dt: float) -> None:
-        """Forces of contacts from the stored impulses."""
+        """Write the stored impulses into the contacts as forces."""
         n = len(contacts)
-        contacts.arrays.force[:n] = self._find(contacts.arrays.pair[:n]) / dt
-
-    def _find(self, pair: np.ndarray) -> np.ndarray:
-        order = np.argsort(self.pair, kind="stable")
-        sorted_pairs = self.pair[order]
-        at = np.minimum(np.searchsorted(sorted_pairs, pair + 1), len(order) - 1)
-        return np.where((sorted_pairs[at] == pair + 1)[:, None], self.impulse[order[at]], 0.0)
+        impulses = np.empty(3 * n)
+        recall(self.arrays, contacts.arrays.pair, n, impulses)
+        write_forces(impulses, dt, n, contacts.arrays.force)

@@ -1,4 +1,4 @@
-"""Every formulation as a method: what each adds to ``TimeStepping``."""
+"""The methods of time stepping, one per formulation, with what each adds to ``TimeStepping``."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.shape import combine
 
 AHEAD = 20
-"""Steps that relaxed contacts look ahead at most, in the default margin: strong dampers on weak springs would look
-everywhere."""
+"""Largest number of steps that relaxed contacts look ahead in the default margin; without it, strong dampers on weak
+springs would look everywhere."""
 
 
 class FollowsSolvers:
@@ -82,15 +82,12 @@ class PegMethod(TimeStepping):
     capabilities = capabilities("peg", bibtex=("nguyen2010", "williams2013"), colour=3)
     Options = options_for(Peg)
 
-    def _usual_detector(self) -> str:
-        return "peg"
-
 
 CIRCULAR = {
     "directions": "its cone is circular",
     "working_set": "it is for pivoting methods, which solve polygonal cones only",
 }
-"""Options that methods with circular cones do not have, and why."""
+"""Options that methods with circular cones refuse, and why."""
 
 
 class SeenParadox(NamedTuple):
@@ -110,7 +107,7 @@ class CoulombMethod(CompiledStepping):
     refused = CIRCULAR
     Options = options_for(Coulomb)
     seen_paradox: SeenParadox | None = None
-    """The first of the run."""
+    """The first contact in paradox of the run."""
 
     def _formulate(self) -> None:
         super()._formulate()
@@ -146,10 +143,10 @@ class RelaxedMethod(CompiledStepping):
         return cast(Relaxed, self.formulation).soft
 
     def reading(self) -> dict[str, str]:
-        """Springs and dampers are the regularisation R of ``relaxed``."""
+        """How materials act: springs and dampers are the regularisation R of ``relaxed``."""
         ratio = cast(Relaxed, self.formulation).friction_ratio
         reads = {**SPRINGS, "preload": RIGID["preload"]}
-        reads["friction"] = f"circular cone, relaxed: sliding lifts, rest creeps; R_t = R_n/{ratio:g}"
+        reads["friction"] = f"circular cone, relaxed: sliding contacts part, resting ones creep; R_t = R_n/{ratio:g}"
         if self._soft is None:
             reads["stiffness"] = f"a spring per contact, implicit: R_n = 1/(dt·(dt·K + B)), dt = {self.dt:g} s"
             reads["damping"] = "a damper per contact, implicit, in the same R_n"
@@ -160,7 +157,7 @@ class RelaxedMethod(CompiledStepping):
         return reads
 
     def _ahead(self) -> float:
-        """The largest B/K of two materials, or AHEAD steps."""
+        """The largest B/K of any two materials, but no more than AHEAD steps [s]."""
         materials = {shape.material for shape in self.model.shapes}
         pairs = [combine(a, b) for a in materials for b in materials]
         return max((min(pair.damping / pair.stiffness, AHEAD * self.dt) for pair in pairs), default=0.0)

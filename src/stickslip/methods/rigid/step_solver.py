@@ -1,4 +1,4 @@
-"""The solver of a time step: a named one or a Python function, and what happens where it does not converge."""
+"""StepSolver: the solver of a time step, named or a Python function, and what happens if it does not converge."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from stickslip.solvers.registry import SOLVERS, make_solver
 
 UNCONVERGED = ("warn", "raise", "fallback")
 TOLERANCE = 1e-6
-"""Natural residual, relative to the largest |b| if that is above 1, below which a Python function's answer counts as a
-solution, whatever it says of itself."""
+"""Natural residual, relative to the largest |b| if that is above 1, up to which a Python function's answer counts as a
+solution, whatever status it returns."""
 FALLBACK = "interior-point"
+"""Name of the second solver, unless another one is chosen."""
 
 
 class StepSolver:
@@ -46,15 +47,15 @@ class StepSolver:
         self.result: SolverResult | None = None
         self.unconverged = 0
         self.report: Callable[[Problem, SolverResult], str] | None = None
-        """Called with every problem that was not solved and the best answer; returns where they are kept."""
+        """It is called with every problem that was not solved and the best answer; returns where they are kept."""
 
     @property
     def warm(self) -> bool:
-        """Whether it makes use of a start."""
+        """Whether the solver makes use of a start."""
         return self.named is None or self.named.iterative
 
     def solve(self, problem: Problem, start: np.ndarray | None, plan: Layout | None = None) -> SolverResult:
-        """``plan``: the layout of a contact LCP; pivoting methods then solve for the contacts that matter."""
+        """The solution of a problem; with the layout ``plan`` of a contact LCP, pivoting methods use a working set."""
         if self.named is None:
             result = self._call(problem, start)
         elif plan is not None and isinstance(problem, LinearProblem) and not self.named.iterative:
@@ -77,7 +78,7 @@ class StepSolver:
         return result
 
     def limit(self, problem: Problem) -> float:
-        """The natural residual that counts as solved."""
+        """The natural residual up to which a problem counts as solved."""
         if self.named is not None:
             return self.named.limit(problem)
         return TOLERANCE * max(1.0, float(np.abs(getattr(problem, "b", np.zeros(1))).max(initial=0.0)))

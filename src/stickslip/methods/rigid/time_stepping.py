@@ -2,12 +2,12 @@
 
     v⁺ = v_free + M⁻¹·Gᵀ·p(formulation, solver),    q⁺ = q ⊕ dt·v⁺
 
-A step is: kinematics and the free velocity (``Coordinates``); contacts within a margin (``Detector``); their matrices
-(``assembler``); a problem (``registry``); its solution (``solvers``); and q⁺. First order. There is
-no stability limit on dt; contacts are met within a step of dt, not at an instant.
+The stages of a step are: kinematics and the free velocity (``coordinates``); contacts within a margin
+(``collision.contact_search``); their matrices (``assembly``); a problem (``formulations``); its solution
+(``step_solver``); and q⁺. The method is of first order and has no stability limit on dt. An impact takes a whole step.
 Reference: Williams et al., Figure 3 and Sec. 3.
-Differs from the paper in: gyroscopic forces are there, explicit; joint springs, dampers and servos are implicit; joint
-limits are unilateral rows; contacts are looked for as far as bodies can come in a step (``margin``).
+Differs from the paper in: gyroscopic forces are included, explicitly; joint springs, dampers and servos are implicit;
+joint limits are unilateral rows; the margin is as far as bodies can come in a step.
 """
 
 from __future__ import annotations
@@ -17,10 +17,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from stickslip.collision.contact_search import ContactSearch
 from stickslip.collision.contacts import ContactList, contact_velocities
-from stickslip.collision.detector import Detector
-from stickslip.collision.detectors import TRUSTED, make_detector
-from stickslip.collision.reach import Reach
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.errors import InputError, UnconvergedError, expected, listed
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
@@ -30,25 +28,27 @@ from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates
 from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinates
 from stickslip.methods.rigid.coordinates.maximal_coordinates import MaximalCoordinates
-from stickslip.methods.rigid.formulations.formulation import DIRECTIONS
+from stickslip.methods.rigid.formulations.formulation import DIRECTIONS, WrittenProblem
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, forms_for, make_formulation
-from stickslip.methods.rigid.impulse_memory import ImpulseMemory
+from stickslip.methods.rigid.impulse_memory import ImpulseMemory, write_forces
 from stickslip.methods.rigid.options import RigidOptions, own_options
 from stickslip.methods.rigid.step_solver import StepSolver
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import SolverResult
-from stickslip.solvers.problem import Problem
+from stickslip.solvers.problem import FrictionProblem, Problem
 
 PUSHING = 1e-6
-"""The part of a step's largest normal impulse above which a contact carries one: interior points never reach zero."""
+"""A contact counts as pushing if its normal impulse is above this part of the step's largest: the impulses of interior
+points are never exactly zero."""
 
 
 class TimeStepping(Method):
-    """A formulation, its solver, coordinates and a detector; subclasses name the formulation."""
+    """A formulation with a solver, coordinates and a detector; subclasses name the formulation."""
 
     formulation_name: ClassVar[str]
     reads = RIGID
     finds_pairs = False
+    solves_problems = True
     default_dt = 1e-2
     observing = ("kinematics", "collision", "impulses")
     at_overlap = "the first step undoes the overlap, and the speed that this takes remains"
@@ -59,22 +59,14 @@ class TimeStepping(Method):
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
         chosen = self.options
-        detector = chosen.detector
         self.coordinates = self._make_coordinates()
         self.work = self.work._replace(kin=self.coordinates.kin)
         self.contacts = ContactList(self.coordinates.kin, capacity=64)
-        self.margin = chosen.margin
-        self.reach = Reach(model, self._ahead())
-        first_margin = self.reach.at_rest(dt) if self.margin is None else self.margin
-        named = detector is None or isinstance(detector, str)
-        self.detector = make_detector(self._usual_detector() if detector is None else detector, model, first_margin)
-        self._automatic_margin = named and self.margin is None
-        self._own_detector, self._trusted = named and (detector is None or detector in TRUSTED), False
-        if not named and self.margin is not None:
-            if not isinstance(detector, Detector):
-                raise expected("margin", "a named detector or a Detector with it", detector, "your function chooses")
-            self.detector.margin = self.margin
-        self.left_out = getattr(self.detector, "left_out", {})
+        usual = FORMULATIONS[self.formulation_name].detector
+        self.search = ContactSearch(
+            model, dt, variant, chosen.detector, chosen.margin, usual=usual, ahead=self._ahead()
+        )
+        self.detector, self.left_out = self.search.detector, self.search.left_out
         self.solver = StepSolver(variant, chosen.solver, chosen.solver_options, chosen.unconverged, chosen.fallback)
         form, directions, rest_speed = self._choose_form(chosen.form), chosen.directions, chosen.rest_speed
         if form in ("ncp", "cone") and directions is not None:
@@ -87,16 +79,20 @@ class TimeStepping(Method):
             form=form,
             directions=DIRECTIONS if directions is None else directions,
             rest_speed=rest_speed,
+            blocks=self.solver.warm,
             **{name: getattr(chosen, name) for name in own_options(FORMULATIONS[self.formulation_name])},
         )
         self.warm_start, self.working_set = chosen.warm_start and self.solver.warm, chosen.working_set
-        self.formulation.blocks = self.solver.warm
         self._assembler = Assembler(self.coordinates.support)
         self._impulses = ImpulseMemory()
         self._groups: np.ndarray | None = None
         self._matrices: Matrices | None = None
         self._problem: Problem | None = None
+        self._written: WrittenProblem | None = None
+        """``_problem`` as the formulation writes it; None until it is needed."""
         self._velocity, self._solved, self._uncorrected = np.zeros(0), False, 0
+        self._trusted = False
+        """Whether the contacts at hand need no check."""
         self.velocity_of: Callable[[np.ndarray], np.ndarray] | None = None
 
     def _make_coordinates(self) -> Coordinates:
@@ -106,7 +102,7 @@ class TimeStepping(Method):
         return MaximalCoordinates(self.model, stabilise=chosen.stabilise is not False, extra_joints=chosen.extra_joints)
 
     def _choose_form(self, form: str | None) -> str:
-        """The one that was asked for, if the solvers solve it; else the first that they do."""
+        """The form that was asked for, if the solvers solve it; by default the first form that they solve."""
         kind, solver = FORMULATIONS[self.formulation_name], self.solver
         forms, who = kind.forms, "the function solves"
         if solver.named is not None:
@@ -126,12 +122,13 @@ class TimeStepping(Method):
         cone = "Coulomb's circular cone" if f.form == "ncp" else f"a polygonal cone of {f.directions} directions"
         return {**RIGID, "friction": cone, "restitution": f"{RIGID['restitution']} above {f.rest_speed:g} m/s"}
 
-    def _ahead(self) -> float:
-        """[s] by how much contacts act before the step that meets them."""
-        return 0.0
+    @property
+    def grouped(self) -> bool:
+        return self.formulation.groups
 
-    def _usual_detector(self) -> str:
-        return "convex"
+    def _ahead(self) -> float:
+        """Time by which contacts act before the step that meets them [s]."""
+        return 0.0
 
     # -- the stages of a step ----------------------------------------------------------------------------------
 
@@ -160,21 +157,22 @@ class TimeStepping(Method):
 
     def _begin(self, state: State, inputs: Inputs) -> None:
         self.coordinates.begin(state, inputs, self.dt)
-        self._matrices = self._problem = self.velocity_of = self._groups = None
+        self._forget_problem()
         self._solved = self._trusted = False
 
+    def _forget_problem(self) -> None:
+        self._matrices = self._problem = self._written = self.velocity_of = self._groups = None
+
     def _detect(self) -> None:
-        if self._automatic_margin:
-            self.detector.margin = self.reach.margin(self.coordinates.kin, self.dt)
-        if self.formulation_name == "peg":
-            self._groups = self.detector.find_groups(self.coordinates.kin, self.contacts)
+        if self.formulation.groups:
+            self._groups = self.search.find_groups(self.coordinates.kin, self.contacts)
         else:
-            self.detector.find(self.coordinates.kin, self.contacts)
-        self._trusted = self._own_detector
+            self.search.find(self.coordinates.kin, self.contacts)
+        self._trusted = self.search.trusted
 
     @property
     def matrices(self) -> Matrices:
-        """Of the step at hand, made when first asked for."""
+        """The matrices of the step at hand, made when they are first asked for."""
         if self._matrices is None:
             c = self.coordinates
             if not self._trusted:
@@ -188,7 +186,7 @@ class TimeStepping(Method):
 
     @property
     def problem(self) -> Problem:
-        """Of the step at hand, made when first asked for."""
+        """The problem of the step at hand, made when it is first asked for."""
         if self._problem is None:
             self._formulate()
         assert self._problem is not None
@@ -199,17 +197,24 @@ class TimeStepping(Method):
         if not isinstance(value, Problem):
             wanted = "a LinearProblem, NonlinearProblem or FrictionProblem"
             raise expected("sim.problem", wanted, value, "see stickslip.solvers")
-        self._problem = value
+        self._problem, self._written = value, None
 
     @property
     def result(self) -> SolverResult | None:
-        """Of the last step."""
+        """How the last step's problem was solved."""
         return self.solver.result
 
     def _formulate(self) -> None:
         matrices = self.matrices
         if np.isfinite(matrices.free.sum() + matrices.free_velocity.sum()):
-            self._problem = self.formulation.formulate(matrices)
+            self._written = self.formulation.write(matrices)
+            self._problem = self._written.problem
+
+    def _as_written(self) -> WrittenProblem:
+        """The problem at hand, refused where its unknowns are not those of the formulation."""
+        if self._written is None:
+            self._written = self.formulation.as_written(self.matrices, self.problem)
+        return self._written
 
     def _solve_problem(self) -> None:
         if self._problem is None:
@@ -219,22 +224,23 @@ class TimeStepping(Method):
             return
         start = plan = None
         if self.velocity_of is None:  # else the unknowns are those of a Python formulate function
-            self.formulation.plan_of(self.matrices, self._problem)  # refuses those of others
+            written = self._as_written()
             if self.warm_start:
-                start = self._start(self.matrices, self._problem)
+                start = self._start(self.matrices, written)
             if self.working_set and self.formulation.form in ("lcp", "reduced"):
-                plan = self.formulation.plan_of(self.matrices, self._problem)[0]
+                plan = written.layout
         self.accept(self.solver.solve(self._problem, start, plan).z)
 
-    def _start(self, matrices: Matrices, problem: Problem) -> np.ndarray:
-        """The last step's impulses; none where nothing is met without: friction could jam what may as well move."""
+    def _start(self, matrices: Matrices, problem: WrittenProblem) -> np.ndarray:
+        """The last step's impulses, or zeros if nothing is met without impulses: else friction could jam a body that
+        may as well move."""
         last = self._impulses.recall(matrices)
         if self.formulation.unhindered(matrices):
             last[:] = 0.0
         return self.formulation.warm_start(matrices, problem, last)
 
     def accept(self, z: np.ndarray) -> None:
-        """Take z for the solution of the step's problem: new velocities, accelerations, contact forces."""
+        """Take z for the solution of the step's problem: it gives new velocities, accelerations and contact forces."""
         if self.velocity_of is not None:
             velocity = np.asarray(self.velocity_of(z), dtype=float)
             if velocity.shape != self.coordinates.free_velocity.shape:
@@ -245,10 +251,10 @@ class TimeStepping(Method):
             if np.shape(z) != (self.problem.n,):
                 raise expected("z", f"the {self.problem.n} unknowns of sim.problem", np.shape(z))
             z = np.asarray(z, dtype=float)
-            impulses = self.formulation.impulses(self.matrices, self.problem, z)
+            impulses = self.impulses(z)
             self._take(self.matrices.new_velocity(impulses))
             nb, n = self.matrices.bilateral, len(self.contacts)
-            self.contacts.arrays.force[:n] = impulses[nb : nb + 3 * n].reshape(n, 3) / self.dt
+            write_forces(impulses[nb:], self.dt, n, self.contacts.arrays.force)
             self._impulses.store(self.matrices, impulses)
             normal = impulses[nb::3]
             pushing = np.flatnonzero(normal > PUSHING * normal.max(initial=0.0))
@@ -262,11 +268,32 @@ class TimeStepping(Method):
         else:
             self.work.acceleration[:] = 0.0 if self._bounded() == OK else np.nan
 
+    def friction_problem(self) -> tuple[FrictionProblem, np.ndarray]:
+        """The step at hand with Coulomb's exact cone, whatever the form, and which rows of ``matrices`` it has."""
+        return self.formulation.friction_problem(self.matrices)
+
+    def impulses(self, z: np.ndarray) -> np.ndarray:
+        """(nb + 3nc,) impulses of all rows [N s, N m s] from a solution of ``problem``."""
+        return self.formulation.impulses(self.matrices, self._as_written(), z)
+
+    @property
+    def title(self) -> str:
+        """Formulation, solver and form."""
+        return f"{self.formulation_name}/{self.variant} as {self.formulation.form}"
+
+    def residual_limit(self) -> float:
+        """The natural residual up to which ``problem`` counts as solved."""
+        return self.solver.limit(self.problem)
+
+    def report_unsolved(self, function: Callable[[Problem, SolverResult], str]) -> None:
+        """Have a function called with every problem that is not solved; it returns where the problem is kept."""
+        self.solver.report = function
+
     def _bounded(self) -> int:
         return OK if np.abs(self._velocity).max(initial=0.0) <= FASTEST else DIVERGED
 
     def _finish(self, state: State) -> None:
-        if not self._solved:  # a Python solve stage wrote accelerations
+        if not self._solved:  # a Python function wrote accelerations
             if not self.coordinates.eliminated:
                 raise InputError("solve: write sim.acceleration with joint coordinates only, else use sim.accept(z)")
             self._velocity = state.v + self.dt * self.work.acceleration
@@ -279,7 +306,7 @@ class TimeStepping(Method):
             self.work.acceleration[:] = (state.v - before) / self.dt
 
     def _count_uncorrected(self) -> None:
-        """A step whose joints are left open counts as unconverged, once."""
+        """Count a step whose joints are left open as unconverged, unless its solver has been counted already."""
         if self.solver.policy == "raise":
             raise UnconvergedError(
                 f"joint errors of {listed(self.coordinates.joint_names)} are above their tolerance after 25 "
@@ -289,7 +316,7 @@ class TimeStepping(Method):
             self._uncorrected += 1
 
     def _recall(self) -> None:
-        """The last step's impulses as forces of the contacts of now, for recordings."""
+        """Write the last step's impulses into the present contacts as forces, for recordings."""
         contact_velocities(self.coordinates.kin, self.contacts.arrays)
         self._impulses.show(self.contacts, self.dt)
 

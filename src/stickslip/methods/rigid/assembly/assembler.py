@@ -1,8 +1,8 @@
-"""From contacts, kinematics and the factored mass matrix to ``Matrices``: compiled, scratch kept between steps.
+"""Assembler: from contacts, kinematics and the factored mass matrix to ``Matrices``.
 
-The Delassus matrix is dense while it has few rows or is mostly full, else CSR: bodies that do not share contacts do not
-couple, and the cost grows in proportion to the contacts.
-Joint limits that are near follow the contacts as if they were contacts without friction, with empty tangential rows.
+The Delassus matrix is dense if it has few rows or is mostly full, otherwise CSR: bodies that do not share contacts do
+not couple, and the cost grows in proportion to the contacts. Near joint limits follow the contacts, as contacts without
+friction and with empty tangential rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from stickslip.model.arrays import Support
 from stickslip.solvers.storage import FULL, SMALL
 
 FEW = 60
-"""Velocities up to which the product of many rows is left to BLAS."""
+"""Largest number of velocities for which BLAS multiplies many rows."""
 
 Rows = tuple[sp.csr_array, np.ndarray]
 """(rows (k, nv) CSR, a number per row (k,))."""
@@ -41,7 +41,7 @@ Soft = tuple[sp.csr_array, np.ndarray, np.ndarray]
 
 
 class Dynamics(NamedTuple):
-    """What a time step knows of the bodies."""
+    """The bodies of a time step."""
 
     support: Support
     kin: Kinematics
@@ -50,9 +50,9 @@ class Dynamics(NamedTuple):
     L: np.ndarray
     """(nnz,) its packed factor."""
     velocity: np.ndarray
-    """(nv,)."""
+    """(nv,) at the beginning of the step."""
     free_velocity: np.ndarray
-    """(nv,)."""
+    """(nv,) at its end without contacts, joint rows and limits."""
 
 
 class Assembler:
@@ -74,8 +74,8 @@ class Assembler:
         groups: np.ndarray | None = None,
         soft: Soft | None = None,
     ) -> Matrices:
-        """The matrices of these contacts, joint rows (with their position errors), soft rows, which follow them, and
-        limits (with their gaps)."""
+        """The matrices of joint rows (with position errors), soft rows, contacts and limits (with gaps), in this
+        order."""
         arrays, nc = contacts.arrays, len(contacts)
         nh = 0 if bilateral is None else len(bilateral[1])
         nb = nh if soft is None else nh + len(soft[1])

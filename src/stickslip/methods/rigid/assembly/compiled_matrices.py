@@ -1,7 +1,7 @@
 """Rows of contacts and joint limits and their matrix W = G·M⁻¹·Gᵀ without allocation, for compiled steps.
 
-Dense, or by 3×3 blocks of contacts that share a tree, as a CSR matrix. The numbers are those of ``assembly``, and of
-the problems that ``formulation`` makes of them, to round-off. Cost: depth for every pair that shares a tree.
+W is dense, or a CSR matrix of 3×3 blocks of contacts that share a tree. It is that of ``assembler``, with the diagonal
+that ``formulation.circular`` gives to empty tangents, to round-off. Cost: depth for every pair that shares a tree.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ from stickslip.model.arrays import Support
 
 
 class Blocks(NamedTuple):
-    """W by blocks, where it is not dense; K pairs of contacts that share a tree."""
+    """W as a CSR matrix, with room for N contacts and K pairs of them that share a tree."""
 
     head: np.ndarray
     """(nv,) scratch of ``delassus_pattern``; so are ``following`` (N, 2) and ``mark`` (N,)."""
     following: np.ndarray
     mark: np.ndarray
     start: np.ndarray
-    """(N + 1,)."""
+    """(N + 1,) contact a couples with other[start[a]:start[a + 1]]."""
     other: np.ndarray
     """(K,)."""
     data: np.ndarray
-    """(9K,) of the CSR matrix."""
+    """(9K,) entries of the CSR matrix; ``indices`` (9K,) and ``indptr`` (3N + 1,) belong to it."""
     indices: np.ndarray
     indptr: np.ndarray
-    """(3N + 1,)."""
     block: np.ndarray
     """(3, 3) scratch."""
 
@@ -48,7 +47,7 @@ def make_blocks(support: Support, contacts: int, blocks: int) -> Blocks:
 
 @kernel
 def limit_rows(support, limits, n, first, rows):
-    """Limits as rows ``first`` … of contacts, tangents empty, filled in at ancestors."""
+    """Write n limits into the rows from ``first`` on, filled in at ancestors, with empty tangents."""
     for i in range(n):
         c, m, k = first + i, 0, limits.start[i + 1] - 1
         d = limits.column[k]
@@ -65,7 +64,7 @@ def limit_rows(support, limits, n, first, rows):
 
 @kernel
 def dense_matrix(support, L, links, nc, n, rows, W):
-    """W (3n, 3n) of nc contacts and n − nc limits; empty tangents get their normal's diagonal, as the problem has."""
+    """W (3n, 3n) of nc contacts and n − nc limits; empty tangents get their normal's diagonal."""
     for a in range(n):
         for b in range(a, n):
             if b < nc and links[0, a] == links[0, b] and links[1, a] == links[1, b]:
@@ -82,7 +81,7 @@ def dense_matrix(support, L, links, nc, n, rows, W):
 
 @kernel
 def sparse_matrix(support, L, links, nc, n, rows, blocks):
-    """The same as a CSR matrix; the number of blocks, or its negative where there is no room for them."""
+    """The same as a CSR matrix; returns the number of blocks, negated if there is no room for them."""
     B, start, other = blocks.block, blocks.start, blocks.other
     total = delassus_pattern(
         support, links[0], links[1], n, blocks.head, blocks.following, blocks.mark, start, other

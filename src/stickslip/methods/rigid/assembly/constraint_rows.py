@@ -102,7 +102,7 @@ def push(start, column, J, impulses, out):
 
 @kernel
 def coupled(start, column, rows, counts):
-    """About how many non-zeros Y·D⁻¹·Yᵀ has; ``counts`` (nv,) is scratch."""
+    """An estimate of the number of non-zeros of Y·D⁻¹·Yᵀ; ``counts`` (nv,) is scratch."""
     for d in range(counts.shape[0]):
         counts[d] = 0
     for k in range(start[rows]):

@@ -1,11 +1,11 @@
-"""The matrices that all formulations of a time step share: ``preDynamics`` of the RPI simulator.
+"""Matrices: what all formulations of a time step share, as in ``preDynamics`` of the RPI simulator.
 
     v⁺ = v_free + M⁻¹·Gᵀ·p,    v_free = v + M⁻¹·p_ext
 
 G stacks bilateral (joint) rows and three rows per contact, (normal, tangent 1, tangent 2), each the velocity of body 2
-relative to body 1; p [N s, N m s] are their impulses. A bilateral row asks for G·v⁺ + C·p = t: C = t = 0 where a joint
-holds, C > 0 where it is soft (a rotor, a damper, a spring). Sizes: nb bilateral rows, nc contacts, m = nb + 3nc.
-``assembly.Assembler`` makes them; they can also be put together from arrays, of a file for instance.
+relative to body 1; p [N s, N m s] are their impulses. A bilateral row asks for G·v⁺ + C·p = t: rigid joints have
+C = t = 0, soft rows (rotors, dampers, springs) C > 0. Sizes: nb bilateral rows, nc contacts, m = nb + 3nc.
+``Assembler`` makes them; they can also be made from arrays, such as those of a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_STIFFNESS
 
 
 class MadeWhenAsked:
-    """A field that may be given as a function of nothing, called when the field is first read."""
+    """A field that may be given as a function without arguments, which is called when the field is first read."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -40,7 +40,7 @@ class MadeWhenAsked:
 
 @dataclass
 class Matrices:
-    """One time step's dynamics seen from its constraints; a formulation makes a problem of it."""
+    """The dynamics of one time step as its constraints see them; a formulation makes a problem of them."""
 
     dt: float
     """[s]."""
@@ -49,43 +49,44 @@ class Matrices:
     rows: Any = MadeWhenAsked()
     """(m, nv) CSR: G, nb bilateral rows, then (normal, tangent 1, tangent 2) per contact."""
     bilateral: int = field(kw_only=True)
-    """nb."""
+    """Number nb of bilateral rows."""
     delassus: Any = field(kw_only=True)
     """(m, m) G·M⁻¹·Gᵀ, and C on the diagonal of bilateral rows, dense or CSR [1/kg]."""
     velocity: np.ndarray = field(kw_only=True)
-    """(nv,) at the beginning of the step."""
+    """(nv,) velocity at the beginning of the step."""
     free_velocity: np.ndarray = field(kw_only=True)
-    """(nv,) at its end if no row carried an impulse."""
+    """(nv,) velocity at its end if no row carried an impulse."""
     gap: np.ndarray = field(kw_only=True)
-    """(nc,) [m]."""
+    """(nc,) gaps ψ_n [m]."""
     friction: np.ndarray = field(kw_only=True)
     """(nc,) μ."""
     restitution: np.ndarray = field(kw_only=True)
     """(nc,) Newton's coefficient e."""
     stiffness: np.ndarray = None  # type: ignore[assignment]
-    """(nc,) K of the contacts [N/m], infinite of joint limits; default the materials' default."""
+    """(nc,) K of the contacts [N/m], infinite for joint limits; by default the materials' default."""
     damping: np.ndarray = None  # type: ignore[assignment]
-    """(nc,) B of the contacts [N s/m]; default the materials' default."""
+    """(nc,) B of the contacts [N s/m]; by default the materials' default."""
     violation: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """(nb,) position errors of the bilateral rows [m or rad]."""
     compliance: np.ndarray = None  # type: ignore[assignment]
-    """(nb,) C ≥ 0 of the bilateral rows, soft where it is not zero [1/kg]; default zero."""
+    """(nb,) compliance C ≥ 0 of the bilateral rows, which are soft if it is not zero [1/kg]; by default zero."""
     target: np.ndarray = None  # type: ignore[assignment]
-    """(nb,) t of the bilateral rows [m/s]; default zero."""
+    """(nb,) target t of the bilateral rows [m/s]; by default zero."""
     groups: np.ndarray | None = None
     """(ng + 1,) group g has the subcontacts groups[g] … groups[g + 1] − 1; None: each contact is its own group."""
     limits: int = 0
-    """The last so many contacts are joint limits: no friction, empty tangential rows, gaps in rad or m."""
+    """Number of joint limits, which are the last contacts: no friction, empty tangential rows, gaps in rad or m."""
     pair: np.ndarray = None  # type: ignore[assignment]
-    """(nc,) ids that persist from step to step, for warm starts; default 0, 1, 2, …"""
+    """(nc,) ids that persist from step to step, for warm starts; by default 0, 1, 2, …"""
     approach: np.ndarray = None  # type: ignore[assignment]
     """(m,) G·v [m/s]; computed if it is not given."""
     free: np.ndarray = None  # type: ignore[assignment]
     """(m,) G·v_free [m/s]; computed if it is not given."""
     solve_joints: Callable[[np.ndarray], np.ndarray | None] | None = None
-    """right (nb, k) ↦ W_bb⁻¹·right of the bilateral rows, where there is a faster way than by W; None: not any more."""
+    """right (nb, k) ↦ W_bb⁻¹·right of the bilateral rows, if there is a faster way than by W; the function returns None
+    once the step is over."""
     respond: Callable[[np.ndarray], np.ndarray] | None = None
-    """p ↦ M⁻¹·Gᵀ·p; by default with a sparse factorisation of ``mass``."""
+    """p ↦ M⁻¹·Gᵀ·p; by default ``mass`` is factorised."""
 
     def __post_init__(self) -> None:
         if self.pair is None:
@@ -105,7 +106,7 @@ class Matrices:
 
     @property
     def contacts(self) -> int:
-        """nc, joint limits included."""
+        """Number nc of contacts, joint limits included."""
         return len(self.gap)
 
     def new_velocity(self, impulses: np.ndarray) -> np.ndarray:

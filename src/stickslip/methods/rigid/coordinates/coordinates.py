@@ -16,13 +16,13 @@ from stickslip.model.model import State
 
 
 class Coordinates(ABC):
-    """What a time step needs to know of the dynamics, nv' velocities being those of these coordinates.
+    """What a time step needs to know of the dynamics; nv' is the number of velocities in these coordinates.
 
     A step calls ``begin``, then ``bilateral``, ``soft`` and ``limits``, and, after the solver, ``hold`` and ``finish``.
     """
 
     eliminated: ClassVar[bool] = False
-    """Whether the velocities are those of the state, joints being eliminated."""
+    """Whether joints are eliminated, so that the velocities are those of the state."""
     kin: Kinematics
     """Link poses, velocities and motion subspaces, by link number of the scene's model."""
     support: Support
@@ -37,25 +37,25 @@ class Coordinates(ABC):
 
     @abstractmethod
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:
-        """Kinematics, M and L, ``velocity`` and ``free_velocity`` at a state."""
+        """Compute kinematics, M and L, ``velocity`` and ``free_velocity`` at a state."""
 
     def bilateral(self) -> tuple[sp.csr_array, np.ndarray] | None:
-        """(rows (nb, nv'), position errors (nb,) [m or rad]); None where there are no joint rows."""
+        """(rows (nb, nv'), position errors (nb,) [m or rad]); None if there are no joint rows."""
         return None
 
     def soft(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray] | None:
-        """(rows (ns, nv'), compliance (ns,), target (ns,)) of soft bilateral rows, r·v⁺ + C·λ = t; None: there are
+        """(rows (ns, nv'), compliance (ns,), target (ns,)) of soft bilateral rows, r·v⁺ + C·λ = t; None if there are
         none."""
         return None
 
     def hardened_velocity(self) -> np.ndarray:
-        """(nv',) ``free_velocity``, with what soft rows do in a step without contacts as if it were an external
-        impulse: for problems without soft rows."""
+        """(nv',) the free velocity for problems without soft rows: what these do in a step without contacts counts as
+        an external impulse."""
         return self.free_velocity
 
     def joint_solver(self) -> Callable[[np.ndarray], np.ndarray | None] | None:
-        """right (nb, k) ↦ (G·M⁻¹·Gᵀ + C)⁻¹·right of the bilateral rows, soft ones last, where there is a faster way
-        than by its matrix; the function gives None once the step is over."""
+        """right (nb, k) ↦ (G·M⁻¹·Gᵀ + C)⁻¹·right of the bilateral rows, soft ones last, if there is a faster way than
+        by its matrix; the function returns None once the step is over."""
         return None
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
@@ -63,8 +63,8 @@ class Coordinates(ABC):
         return None
 
     def hold(self, rows: sp.csr_array) -> None:  # noqa: B027 - only coordinates that correct themselves need it
-        """Normal velocities (k, nv') of contacts that carry impulses in this step: ``finish`` leaves them alone where
-        it corrects."""
+        """Take the normal rows (k, nv') of contacts that carry impulses: corrections in ``finish`` leave their
+        velocities alone."""
 
     @property
     def converged(self) -> bool:
@@ -73,17 +73,17 @@ class Coordinates(ABC):
 
     @abstractmethod
     def finish(self, state: State, velocity: np.ndarray, dt: float) -> None:
-        """Move ``state`` (q and v in joint coordinates, always) by the new velocity (nv',)."""
+        """Move ``state``, whose q and v are always joint coordinates, by the new velocity (nv',)."""
 
     def memory(self) -> dict[str, np.ndarray]:
-        """Arrays that belong to snapshots."""
+        """The arrays that belong to snapshots."""
         return {}
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Of the joints of ``joint_error``."""
+        """Names of the joints of ``joint_error``."""
         return ()
 
     def joint_error(self) -> tuple[np.ndarray, np.ndarray]:
-        """Largest violation of each joint, in position [m or rad] and in velocity [m/s or rad/s]; empty: no rows."""
+        """Largest violation of each joint, in position [m or rad] and in velocity [m/s or rad/s]."""
         return np.zeros(0), np.zeros(0)

@@ -2,9 +2,9 @@
 
     (M + dt·D + dt²·K)·(v_free − v) = dt·(τ(q, v) − dt·K·v − b(q, v))
 
-b: gravity, centrifugal, Coriolis and gyroscopic forces at the beginning of the step; K, D: stiffness and damping of
-joint springs, dampers and servos (``joint_gains``), implicit, so that none of them limits dt. Joint limits are rows.
-So are the loops of the model, which are closed at the end of every step (``constraints.loop_closure``).
+b are gravity, centrifugal, Coriolis and gyroscopic forces at the beginning of the step. K and D are stiffness and
+damping of joint springs, dampers and servos (``joint_gains``), implicit, so that none of them limits dt. Joint limits
+and the loops of the model are rows; loops are closed at the end of every step (``constraints.loop_closure``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from stickslip.model.model import Model, State
 
 
 class Motion(NamedTuple):
-    """Scratch of the free motion and results of a step, for compiled steps."""
+    """Scratch and results of a compiled step."""
 
     f_ext: np.ndarray
     gains: np.ndarray
@@ -40,11 +40,11 @@ class Motion(NamedTuple):
     free: np.ndarray
     """(nv,) velocity at the end of the step without contacts."""
     velocity: np.ndarray
-    """(nv,) at its beginning."""
+    """(nv,) velocity at its beginning."""
     q: np.ndarray
-    """(nq,) at its beginning."""
+    """(nq,) configuration at its beginning."""
     acceleration: np.ndarray
-    """(nv,) of the step."""
+    """(nv,) mean acceleration of the step."""
 
 
 class Limits(NamedTuple):
@@ -58,7 +58,7 @@ class Limits(NamedTuple):
 
 @kernel(inline=False)
 def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mass, f_ext, gains, bias, free):
-    """Kinematics, the factored mass matrix, and ``free`` (nv,), the velocity at the end of the step without contacts.
+    """Compute kinematics, the factored mass matrix, and ``free`` (nv,), the velocity at the end without contacts.
 
     ``gains`` (2, nv) and ``bias`` (nv,) are scratch; ``passive`` must be without limits.
     """
@@ -86,7 +86,7 @@ def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mas
 
 
 class JointCoordinates(Coordinates):
-    """The coordinates of the model itself; no joint rows but those of loops."""
+    """The coordinates of the model itself; the only joint rows are those of loops."""
 
     eliminated = True
 
@@ -129,8 +129,8 @@ class JointCoordinates(Coordinates):
         return super().joint_error() if self.loops is None else self.loops.errors()
 
     def arrays(self, dt: float, acceleration: np.ndarray) -> tuple[MassMatrix, Motion, Limits, JointForces]:
-        """What a compiled step writes to, for ``dt`` [s] and the accelerations (nv,) of the last one; and the joint
-        forces without limits. ``limits`` is afterwards at the beginning of its last step."""
+        """What a compiled step writes to, and the joint forces without limits. Afterwards ``limits`` gives those at the
+        beginning of the last step."""
         self._at = (self._start, dt)
         motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
         return self._mass, motion, Limits(*self._limits), self._passive

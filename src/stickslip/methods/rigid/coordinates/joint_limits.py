@@ -1,9 +1,9 @@
-"""Joint limits as unilateral rows: gap ψ ≥ 0 and ψ̇ = g·v, for methods that never let them be passed.
+"""Joint limits as unilateral rows with gap ψ ≥ 0 and rate ψ̇ = g·v.
 
     hinge, slide   ψ = q − lower, g = +1;   ψ = upper − q, g = −1
     ball           ψ = largest − |φ|, g = −φ/|φ|, φ the rotation vector of its quaternion (d|φ|/dt = ω·φ/|φ| exactly)
 
-A limit counts as near within ``NEAR`` of its range, or where the free velocity would come that near within the step.
+A limit is near if the joint is within ``NEAR`` of its range from it, or would be within the step by its free velocity.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from stickslip.dynamics.implicit_joint_forces import axis_and_angle
 from stickslip.model.arrays import BALL, FREE
 
 NEAR = 0.05
+"""Part of a joint's range within which a limit is near."""
 
 
 @kernel
 def near_limits(tree, passive, q, v, dt, start, column, value, gap):
-    """CSR rows over velocities and gaps of the limits near q; v (nv,) is the free velocity. Returns how many.
+    """Write CSR rows and gaps of the limits near q; returns how many.
 
-    Room: 2 limits per joint, 3 entries each.
+    v (nv,) is the free velocity. The arrays need room for 2 limits per joint, with 3 entries each.
     """
     n, m = 0, 0
     start[0] = 0

@@ -1,10 +1,10 @@
 """Maximal coordinates of a time step: the rigid-body kernels on the cut model, and the joints as bilateral rows.
 
 The state is Q, V of the cut model, kept in ``memory()``; ``state.q`` and ``state.v`` are joint coordinates taken from
-it at the end of every step. Where those are not what the last step left there (a new start, a state that was set), Q
-and V begin anew from them.
+it at the end of every step. If they are not what the last step left there (because the state was set), Q and V begin
+anew from them.
 
-Sizes: nv' = 6(nl − 1), nb rows that hold: 5 per hinge or slide, 3 per ball; ns soft rows, one per joint velocity with
+Sizes: nv' = 6(nl − 1); nb rigid rows, 5 per hinge or slide and 3 per ball; ns soft rows, one per joint velocity with
 rotor inertia, a damper, a spring or a servo (``maximal.soft_rows``), implicit as in joint coordinates. Forces in other
 joints are computed in joint coordinates and act on both bodies.
 """
@@ -41,7 +41,7 @@ from stickslip.model.model import Model, State
 
 @kernel
 def place(tree, support, inertia, free_mass, Q, V, kin, mass):
-    """Kinematics and mass matrix of the cut model; ``free_mass`` (nv',) is added to its diagonal."""
+    """Compute kinematics and mass matrix of the cut model; ``free_mass`` (nv',) is added to its diagonal."""
     forward_kinematics(tree, Q, kin)
     forward_velocities(tree, V, kin)
     spatial_inertias(inertia, kin)
@@ -63,7 +63,7 @@ def free_velocities(tree, support, inertia, force, f_ext, kin, mass, V, dt, bias
 
 
 class MaximalCoordinates(Coordinates):
-    """Every link a free body; ``extra_joints`` close loops or weld bodies; ``stabilise`` removes joint errors after
+    """Every link is a free body. ``extra_joints`` close loops or weld bodies; ``stabilise`` removes joint errors after
     every step, down to ``tolerance`` [m, rad; m/s, rad/s]."""
 
     def __init__(
@@ -95,7 +95,7 @@ class MaximalCoordinates(Coordinates):
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """(nj,) of the joints that ``joint_error`` speaks of: those of the tree that are not free, then extra ones."""
+        """(nj,) names of the joints of ``joint_error``: those of the tree that are not free, then extra ones."""
         return self.constraints.names
 
     def take(self, state: State) -> None:
@@ -126,7 +126,7 @@ class MaximalCoordinates(Coordinates):
         self._dt, self._contacts = dt, None
 
     def _turned(self, dt: float) -> np.ndarray:
-        """(nt,) ṙ·V of rotors whose rows turn [rad/s² or m/s²]: the change over a step with V as it is."""
+        """(nt,) ṙ·V of rotors whose rows turn [rad/s² or m/s²], from their change over a step with constant V."""
         m, rates, rate = self.model, np.zeros((self.model.nv, 12)), np.empty((2, self.model.nv))
         integrate(self.cut.tree, self.Q, self.V, dt, self._next)
         for Q, v in zip((self.Q, self._next), rate, strict=True):
@@ -136,7 +136,7 @@ class MaximalCoordinates(Coordinates):
         return (rate[1] - rate[0])[self._turning] / dt
 
     def _look(self) -> None:
-        """Kinematics, mass matrix, rates and joint rows at Q and V."""
+        """Compute kinematics, mass matrix, rates and joint rows at Q and V."""
         m, c = self.model, self.cut
         place(c.tree, c.support, c.inertia, self._soft.free_mass, self.Q, self.V, self.kin, self._mass)
         rate_rows(m.tree, self.kin, self._rates)
@@ -225,6 +225,6 @@ class MaximalCoordinates(Coordinates):
         return {"body_q": self.Q, "body_v": self.V, "joint_q": self._q, "joint_v": self._v}
 
     def joint_error(self) -> tuple[np.ndarray, np.ndarray]:
-        """At the end of the last step, or where ``begin`` looked after it."""
+        """Errors at the end of the last step, or at the state of a later ``begin``."""
         per_joint = self.constraints.per_joint
         return per_joint(self.constraints.violation), per_joint(self.constraints.velocity_errors(self.V))

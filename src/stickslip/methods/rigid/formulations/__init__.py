@@ -1,1 +1,1 @@
-"""Contact models: force laws (state → forces) and, later, formulations (contacts → a problem to solve)."""
+"""Formulations: how the contacts of a time step become a problem to solve."""

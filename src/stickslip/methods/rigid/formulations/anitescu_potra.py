@@ -1,17 +1,17 @@
 """Anitescu–Potra: contacts that touch must not approach.
 
-    0 ≤ p_n ⟂ G_n·v⁺ ≥ 0 for contacts that touch,    friction as in ``cone``
+    0 ≤ p_n ⟂ G_n·v⁺ ≥ 0 for contacts that touch,    friction as in ``polygonal_cone``
 
-The right-hand side has no gaps: a contact that counts as touching stops all approach, so that bodies rest at whatever
-gap or depth they were first noticed with, never pushed out. With a number for ``touch``, those with ψ_n ≤ touch count:
-if it is large, bodies stop early, in the air; if small, they are deep when first seen, by their speed times dt, and may
-then be held from the wrong side. That dependence is the method's known weakness. By default those count that the motion
-without impulses would meet within the step, ψ_n + dt·G_n·v_free ≤ 0, and those that overlap: bodies stop within the
-distance of one step, and then settle. The problem always has a solution, which creates no energy.
-Forms and sizes: as Stewart–Trinkle, of the touching contacts only.
+The right-hand side has no gaps. A contact that counts as touching stops all approach: bodies rest at the gap or depth
+at which they were first noticed, and are never pushed out. With a number for ``touch``, contacts with ψ_n ≤ touch
+count. If it is large, bodies stop early, in the air; if it is small, they are first seen when they are as deep as their
+speed times dt, and may then be held from the wrong side. This dependence is the method's known weakness. By default,
+contacts count that overlap or that the motion without impulses would meet within the step, ψ_n + dt·G_n·v_free ≤ 0:
+bodies stop within the distance of one step, and then settle. The problem always has a solution, which creates no
+energy. Forms and sizes are those of Stewart–Trinkle for the touching contacts.
 Reference: Anitescu, Potra, Nonlinear Dynamics 14, 1997; Williams et al., Sec. 3.3.
-Differs from the paper in: it is said here which contacts count; joint limits count alike; joint rows and restitution
-as in ``formulation``.
+Differs from the paper in: the rule for which contacts count, which the paper leaves open; joint limits, which count
+alike; joint rows and restitution (see ``formulation``).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 
 SLACK = 1e-9
-"""[m] for round-off of contacts that rest."""
+"""Allowance for the round-off of resting contacts [m]."""
 
 
 @dataclass
 class AnitescuPotra(Formulation):
-    """Touching contacts do not approach."""
+    """Time stepping in which touching contacts do not approach."""
 
     touch: float | None = option(
         None, "gap [m] up to which contacts count as touching (default: those that would be met within the step)"

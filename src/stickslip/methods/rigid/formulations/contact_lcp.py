@@ -1,12 +1,13 @@
-"""The LCP of contacts with a polygonal friction cone, dense or CSR: (7) of Williams et al., with the rows of (6) for
-groups of subcontacts. u = W·p + b are the contacts' velocities:
+"""The LCP of contacts with a polygonal friction cone, dense or CSR.
+
+It is (7) of Williams et al., with the rows of (6) for groups of subcontacts. u = W·p + b are the contacts' velocities:
 
     0 ≤ p_n ⟂ u_n + E₁·c_a                   ≥ 0      u_n of primary subcontacts
     0 ≤ c_a ⟂ u_n(primary) − u_n(k) + E₂·c_a ≥ 0      k: each other subcontact of the group
     0 ≤ β   ⟂ Dᵀ·u_t + E·s                   ≥ 0
     0 ≤ s   ⟂ μ·p_n − Eᵀ·β                   ≥ 0
 
-Sizes: ng groups (contacts, without groups), na further subcontacts, nf contacts with friction: ng + na + (n_d + 1)·nf.
+Size: ng + na + (n_d + 1)·nf, with ng groups (or contacts), na further subcontacts and nf contacts with friction.
 Differs from the paper in: contacts with μ = 0 have neither β nor s.
 """
 
@@ -22,7 +23,7 @@ from stickslip.solvers.problem import LinearProblem
 
 
 def contact_lcp(W, b: np.ndarray, plan: Layout, blocks: bool = True) -> LinearProblem:
-    """The LCP of contacts with W (3nc, 3nc) dense or CSR and b (3nc,); ``blocks``: whether they are named."""
+    """The LCP of contacts with W (3nc, 3nc) dense or CSR and b (3nc,); ``blocks``: whether it names them."""
     n = sum(plan.sizes)
     q = np.empty(n)
     if sp.issparse(W) and not len(plan.secondary):
@@ -91,7 +92,7 @@ def _sparse_groups(W, b, plan: Layout, q) -> sp.csr_array:
 
 
 def _sparse(W, b, plan: Layout, q) -> sp.csr_array:
-    """Block by block: the 3 × 3 blocks of W decide where A has entries."""
+    """Without groups, block by block: the 3 × 3 blocks of W decide where A has entries."""
     if 3 * len(plan.primary) < W.shape[0]:
         kept = (3 * plan.primary[:, None] + np.arange(3)).ravel()
         W, b = W[kept][:, kept], b[kept]

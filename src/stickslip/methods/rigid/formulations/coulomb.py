@@ -1,10 +1,10 @@
-"""Coulomb's law, exactly: Signorini's condition, the circular cone and maximal dissipation, at the level of velocities.
+"""Coulomb's exact law: Signorini's condition, the circular cone and maximal dissipation, at the level of velocities.
 
     0 ≤ p_n ⟂ u_n ≥ 0,    |p_t| ≤ μ·p_n,    p_t dissipates the most,    u = W·p + b
 
-In De Saxcé's form K ∋ p ⟂ u + (μ·|u_t|, 0, 0) ∈ K*: not convex, since the shift depends on u.
-The normal rows of b have the gap that may be used up in the step, ψ_n/dt, where bodies are apart, and
-``feedback``·ψ_n/dt where they overlap: a part of the overlap is undone in a step. Restitution as in ``formulation``.
+De Saxcé's form is K ∋ p ⟂ u + (μ·|u_t|, 0, 0) ∈ K*, which is not convex, because the shift depends on u.
+The normal rows of b have the offset ψ_n/dt where bodies are apart, so that the gap may be used up in the step, and
+``feedback``·ψ_n/dt where they overlap, so that a part of the overlap is undone. Restitution is that of ``formulation``.
 Reference: Carpentier, "Contact Dynamics in Robotics"; De Saxcé, Feng, Math. Comput. Modelling 28, 1998.
 Differs from the lecture in: velocities and impulses instead of accelerations and forces, so that impacts are included.
 """
@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stickslip._jit import kernel
 from stickslip.errors import expected, number
 from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
@@ -23,9 +24,22 @@ from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 
 
+@kernel
+def coulomb_offset(gap, dt, feedback):
+    """What is added to one contact's normal velocity [m/s], before restitution."""
+    return (feedback if gap < 0.0 else 1.0) * gap / dt
+
+
+@kernel
+def coulomb_offsets(gap, dt, feedback, out):
+    """``coulomb_offset`` for all contacts."""
+    for c in range(gap.shape[0]):
+        out[c] = coulomb_offset(gap[c], dt, feedback)
+
+
 @dataclass
 class Coulomb(Formulation):
-    """Signorini's condition and the circular cone."""
+    """Rigid contacts with Coulomb's exact cone."""
 
     form: str = "ncp"
     feedback: float = option(0.2, "the part of an overlap that is undone in a step, 0 … 1")
@@ -45,5 +59,6 @@ class Coulomb(Formulation):
         return self.polygonal(matrices)
 
     def normal_offset(self, matrices: Matrices) -> np.ndarray:
-        offset = np.where(matrices.gap < 0.0, self.feedback, 1.0) * matrices.gap / matrices.dt
+        offset = np.empty(matrices.contacts)
+        coulomb_offsets(matrices.gap, matrices.dt, self.feedback, offset)
         return self.bounced(matrices, offset)

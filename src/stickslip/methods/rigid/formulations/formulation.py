@@ -1,28 +1,29 @@
-"""What a formulation of a time step is, and what all share: forms of their problem, restitution, warm starts.
+"""Formulation: the base class of all formulations, with what they share: forms, restitution, warm starts.
 
-Forms, by what is left of eq. (6) of Williams et al.:
+The forms differ in what is left of eq. (6) of Williams et al.:
 
 * ``"lcp"``: velocities and joint impulses eliminated, a pure LCP (7);
 * ``"reduced"``: velocities eliminated, joint impulses kept as free variables, a mixed LCP (without joints: the LCP);
 * ``"mlcp"``: velocities and joint impulses kept as free variables, as printed;
 * ``"ncp"``: the circular cone instead of the polygonal one, ``FrictionProblem``;
-* ``"cone"``: its convex relaxation, ``ConeProblem``, of formulations with a ``regularisation``.
+* ``"cone"``: its convex relaxation, ``ConeProblem``, for formulations with a ``regularisation``.
 
-Restitution (Newton's, on request of a pair's material): a contact that would be met within the step, u_n + offset < 0
-without impulses, and is approached faster than ``rest_speed``, must separate at least with u_n⁺ ≥ −e·u_n⁻, u_n⁻ the
-normal velocity at the beginning of the step. Slower contacts come to rest: else bodies at rest would rattle.
-Differs from the paper in: it leaves restitution to users.
+Restitution is Newton's: if a contact would be met within the step (u_n + offset < 0 without impulses) and is approached
+faster than ``rest_speed``, it must separate with u_n⁺ ≥ −e·u_n⁻, where u_n⁻ is the normal velocity at the beginning of
+the step. Slower contacts come to rest; otherwise bodies at rest would rattle.
+Differs from the paper in: restitution, which the paper leaves to users.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
+from stickslip._jit import kernel
 from stickslip.errors import InputError, number, unknown
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.contact_lcp import contact_lcp
@@ -30,7 +31,7 @@ from stickslip.methods.rigid.formulations.joint_rows import lcp_with_joints
 from stickslip.methods.rigid.formulations.mixed_lcp import mixed_lcp
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout, friction_directions, layout
 from stickslip.solvers.elimination import Elimination, eliminate
-from stickslip.solvers.problem import ConeProblem, FrictionProblem, Problem
+from stickslip.solvers.problem import ConeProblem, FrictionProblem, LinearProblem, Problem
 
 FORMS = {
     "lcp": frozenset({"lcp"}),
@@ -41,37 +42,80 @@ FORMS = {
 }
 """The kinds of problems that each form can give."""
 JOINT_FEEDBACK = 0.9
-"""How much of the joints' present velocity errors their rows take back: G_b·v⁺ = −0.9·G_b·v, as in the RPI simulator.
+"""Part of the joints' velocity errors that a step takes back: G_b·v⁺ = −0.9·G_b·v, as in the RPI simulator.
 
-Rows of the beginning of a step leave a velocity error Ċ = a·h at its end (of a pendulum, a = ω²·r), and an error of
-position of a·h²/2. With this feedback Ċ settles at a·h/1.9, and a step adds a·h²·(1/2 − 0.9/1.9), 19 times less. Soft
+Rows of the beginning of a step leave a velocity error Ċ = a·h at its end (for a pendulum, a = ω²·r), and a position
+error of a·h²/2. With this feedback Ċ settles at a·h/1.9, and a step adds a·h²·(1/2 − 0.9/1.9), 19 times less. Soft
 rows have no errors to take back."""
 DIRECTIONS = 4
-"""The default number of friction directions; see ``cone``."""
+"""Default number of friction directions; see ``polygonal_cone``."""
+
+
+@kernel
+def with_restitution(offset, before, after, restitution, rest_speed):
+    """One contact's offset [m/s], or e·u_n⁻ where it bounces and that asks for more speed.
+
+    ``before`` is u_n⁻, ``after`` the normal velocity at the end of the step without impulses.
+    """
+    if restitution > 0.0 and offset + after < 0.0 and before < -rest_speed:
+        return min(offset, restitution * before)
+    return offset
+
+
+@kernel
+def restitution_offsets(approach, free, nb, restitution, rest_speed, offset):
+    """``with_restitution`` for all contacts, in place; ``approach`` and ``free`` (m,) have nb bilateral rows first."""
+    for c in range(offset.shape[0]):
+        i = nb + 3 * c
+        offset[c] = with_restitution(offset[c], approach[i], free[i], restitution[c], rest_speed)
+
+
+@kernel
+def meets_nothing(b, nb, contacts):
+    """Whether no contact is met without impulses: b (nb + 3·contacts,) has no negative normal row."""
+    for c in range(contacts):  # noqa: SIM110 - a kernel has no generators
+        if not b[nb + 3 * c] >= 0.0:  # "not ≥" is also true of NaN
+            return False
+    return True
+
+
+class WrittenProblem(NamedTuple):
+    """A problem, and what its unknowns are."""
+
+    problem: Problem
+    layout: Layout
+    """Which contacts carry impulses, and which unknowns they have."""
+    elimination: Elimination | None
+    """How joint impulses follow from those of contacts, where they are eliminated."""
 
 
 @dataclass
 class Formulation(ABC):
-    """A way to write the unknown impulses of a time step as a complementarity problem. Subclass it, provide ``plan``
-    and ``normal_offset``, and add one line to ``formulations.FORMULATIONS``."""
+    """A way to write the unknown impulses of a time step as a complementarity problem.
+
+    Subclass it, provide ``plan`` and ``normal_offset``, and add one line to ``registry.FORMULATIONS`` (or register it
+    from outside by ``ss.extend.formulation``).
+    """
 
     form: str = "lcp"
     directions: int = DIRECTIONS
-    """n_d of the polygonal cone."""
+    """Number n_d of edges of the polygonal cone."""
     rest_speed: float = 0.0
-    """[m/s] contacts that are approached more slowly do not bounce."""
+    """Contacts that are approached more slowly do not bounce [m/s]."""
 
     blocks: bool = True
-    """Whether problems say which unknowns belong together; pivoting methods do not ask."""
+    """Whether problems say which unknowns belong to one contact; pivoting methods do not need it."""
 
     summary: ClassVar[str]
     reference: ClassVar[str]
     forms: ClassVar[tuple[str, ...]] = ("lcp", "reduced", "mlcp", "ncp")
     usual_solver: ClassVar[str] = "lemke"
+    detector: ClassVar[str] = "convex"
+    """Name of the detector that finds its contacts unless another one is chosen."""
+    groups: ClassVar[bool] = False
+    """Whether it works with groups of subcontacts (``Matrices.groups``), which ``Detector.find_groups`` finds."""
 
     _cone: np.ndarray = field(init=False, repr=False)
-    _made: tuple[Any, Layout, Elimination | None] | None = field(init=False, repr=False, default=None)
-    """(problem, its layout, the elimination of joints) of the last problem."""
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:
@@ -87,14 +131,14 @@ class Formulation(ABC):
 
     @abstractmethod
     def normal_offset(self, matrices: Matrices) -> np.ndarray:
-        """(nc,) what is added to each contact's normal velocity before it must not be negative [m/s]."""
+        """(nc,) the offset of each contact: its normal velocity plus the offset must not be negative [m/s]."""
 
     def tangential_offset(self, matrices: Matrices) -> np.ndarray:
-        """What is added to each contact's tangential velocities [m/s], (nc, 2) or (2,) of all; usually nothing."""
+        """Offsets of tangential velocities [m/s], (nc, 2), or (2,) for all contacts; zero by default."""
         return np.zeros(2)
 
     def regularisation(self, matrices: Matrices) -> np.ndarray:
-        """(nc, 2) of each contact's normal and tangents [1/kg], for the form "cone"."""
+        """(nc, 2) R of each contact's normal and tangents [1/kg], for the form "cone"."""
         raise InputError(f"{type(self).__name__} is not regularised: choose another form than 'cone'")
 
     @classmethod
@@ -103,6 +147,10 @@ class Formulation(ABC):
 
     def formulate(self, matrices: Matrices) -> Problem:
         """The problem of one time step."""
+        return self.write(matrices).problem
+
+    def write(self, matrices: Matrices) -> WrittenProblem:
+        """The problem of one time step, with its layout."""
         nb, W = matrices.bilateral, matrices.delassus
         plan, offset = self.plan(matrices), self._offset(matrices)
         b = matrices.free + offset
@@ -119,11 +167,10 @@ class Formulation(ABC):
             problem = circular(W, b, plan, nb)
         else:
             problem = relaxed(circular(W, b, plan, nb), self.regularisation(matrices), plan)
-        self._made = (problem, plan, removed)
-        return problem
+        return WrittenProblem(problem, plan, removed)
 
     def _offset(self, matrices: Matrices) -> np.ndarray:
-        """(nb + 3nc,) what is added to the velocities of all rows [m/s]."""
+        """(nb + 3nc,) offsets of the velocities of all rows [m/s]."""
         nb, offset = matrices.bilateral, np.zeros(len(matrices.free))
         offset[:nb] = joint_offset(matrices)
         offset[nb::3] = self.normal_offset(matrices)
@@ -131,8 +178,8 @@ class Formulation(ABC):
         return offset
 
     def friction_problem(self, matrices: Matrices) -> tuple[FrictionProblem, np.ndarray]:
-        """The step with Coulomb's exact cone, whatever the form, and which rows of the matrices it has; of a
-        regularised formulation W + R is in the place of W."""
+        """The step with Coulomb's exact cone, whatever the form, and which rows of the matrices it has. A regularised
+        formulation has W + R in the place of W."""
         plan, nb = self.plan(matrices), matrices.bilateral
         problem = circular(matrices.delassus, matrices.free + self._offset(matrices), plan, nb)
         if "cone" in self.forms:
@@ -140,25 +187,25 @@ class Formulation(ABC):
             problem = FrictionProblem(soft.matrix(), problem.b, problem.friction, nb)
         return problem, _kept_rows(plan, nb)
 
-    def impulses(self, matrices: Matrices, problem: Problem, z: np.ndarray) -> np.ndarray:
-        """(nb + 3nc,) the impulses of all rows [N s, N m s] from a solution."""
-        plan, removed = self.plan_of(matrices, problem)
+    def impulses(self, matrices: Matrices, problem: Problem | WrittenProblem, z: np.ndarray) -> np.ndarray:
+        """(nb + 3nc,) impulses of all rows [N s, N m s] from a solution of a problem of this formulation."""
+        own, plan, removed = self.as_written(matrices, problem)
         nb, nc = matrices.bilateral, matrices.contacts
-        if isinstance(problem, FrictionProblem | ConeProblem):
+        if isinstance(own, FrictionProblem | ConeProblem):
             result = np.zeros(nb + 3 * nc)
             result[_kept_rows(plan, nb)] = z
             return result
-        labels = self._made[0].labels if self._made is not None else {}
+        labels = own.labels if isinstance(own, LinearProblem) else {}
         first = labels["normal"].start if "normal" in labels else 0
         contact = plan.impulses(z[first:], nc)
         joints = z[labels["joint"]] if removed is None and nb else np.zeros(0)
         return np.concatenate([joints if removed is None else removed.joints(contact), contact])
 
-    def warm_start(self, matrices: Matrices, problem: Problem, impulses: np.ndarray) -> np.ndarray:
+    def warm_start(self, matrices: Matrices, problem: Problem | WrittenProblem, impulses: np.ndarray) -> np.ndarray:
         """(n,) a start for iterative solvers from impulses (nb + 3nc,), those of the last step for instance."""
-        plan, _ = self.plan_of(matrices, problem)
+        own, plan, _ = self.as_written(matrices, problem)
         nb = matrices.bilateral
-        if isinstance(problem, FrictionProblem | ConeProblem):
+        if isinstance(own, FrictionProblem | ConeProblem):
             return impulses[_kept_rows(plan, nb)]
         velocities = matrices.free + matrices.delassus @ impulses
         velocities[nb::3] += self.normal_offset(matrices)
@@ -168,30 +215,31 @@ class Formulation(ABC):
         front = [matrices.new_velocity(impulses)] if self.form == "mlcp" else []
         return np.concatenate([*front, impulses[:nb], contact])
 
-    def plan_of(self, matrices: Matrices, problem: Problem) -> tuple[Layout, Elimination | None]:
-        """(layout, elimination of joints) of a problem, whose unknowns must be those of this formulation."""
-        if self._made is None or self._made[0] is not problem:  # a problem of an earlier step, or of somebody else
-            own = self.formulate(matrices)
-            if type(own) is not type(problem) or own.n != problem.n:
-                wanted = f"the {own.n} unknowns of {type(self).__name__} as {self.form} ({type(own).__name__})"
-                got = f"{problem.n} unknowns of a {type(problem).__name__}"
-                remedy = "where they are your own, say how a solution z gives velocities: sim.velocity_of = f"
-                raise InputError(f"problem: expected {wanted}, got {got}; {remedy}")
-        assert self._made is not None
-        return self._made[1:]
+    def as_written(self, matrices: Matrices, problem: Problem | WrittenProblem) -> WrittenProblem:
+        """A problem as this formulation writes it; one of somebody else must have the same kind and size."""
+        if isinstance(problem, WrittenProblem):
+            return problem
+        written = self.write(matrices)
+        own = written.problem
+        if type(own) is not type(problem) or own.n != problem.n:
+            wanted = f"the {own.n} unknowns of {type(self).__name__} as {self.form} ({type(own).__name__})"
+            got = f"{problem.n} unknowns of a {type(problem).__name__}"
+            remedy = "where they are your own, say how a solution z gives velocities: sim.velocity_of = f"
+            raise InputError(f"problem: expected {wanted}, got {got}; {remedy}")
+        return written
 
     def bounced(self, matrices: Matrices, offset: np.ndarray) -> np.ndarray:
-        """``offset`` (nc,), smaller where restitution asks for more speed than it does."""
+        """(nc,) ``offset``, smaller where restitution asks for more speed than it does."""
         if not matrices.restitution.any():
             return offset
-        before, after = (speed[matrices.bilateral :: 3] for speed in (matrices.approach, matrices.free))
-        bouncing = (offset + after < 0.0) & (before < -self.rest_speed) & (matrices.restitution > 0.0)
-        return np.where(bouncing, np.minimum(offset, matrices.restitution * before), offset)
+        m, result = matrices, offset.copy()
+        restitution_offsets(m.approach, m.free, m.bilateral, m.restitution, self.rest_speed, result)
+        return result
 
     def unhindered(self, matrices: Matrices) -> bool:
         """Whether the motion without impulses meets nothing."""
-        slack = matrices.free[matrices.bilateral :: 3] + self.normal_offset(matrices)
-        return matrices.bilateral == 0 and bool(slack.min(initial=0.0) >= 0.0)
+        nb = matrices.bilateral
+        return nb == 0 and meets_nothing(matrices.free + self._offset(matrices), nb, matrices.contacts)
 
     def polygonal(self, matrices: Matrices, primary=None, secondary=None, start=None) -> Layout:
         """The layout of all contacts, or of groups."""
@@ -209,8 +257,8 @@ def _kept_rows(plan: Layout, nb: int) -> np.ndarray:
 
 
 def circular(W, b: np.ndarray, plan: Layout, nb: int) -> FrictionProblem:
-    """The exact cone for the contacts of a layout. Empty tangential rows (of joint limits) get their normal's diagonal:
-    solvers may divide by it, and their impulses are zero."""
+    """The exact cone for the contacts of a layout. Empty tangential rows (those of joint limits) get their normal's
+    diagonal, because solvers may divide by it; their impulses are zero."""
     if nb + 3 * len(plan.primary) < len(b):
         kept = _kept_rows(plan, nb)
         W, b = W[kept][:, kept], b[kept]
@@ -224,7 +272,7 @@ def circular(W, b: np.ndarray, plan: Layout, nb: int) -> FrictionProblem:
 
 
 def relaxed(problem: FrictionProblem, regularisation: np.ndarray, plan: Layout) -> ConeProblem:
-    """The same contacts with R, (nc, 2) of all contacts' normals and tangents; none on bilateral rows."""
+    """The same contacts with R (nc, 2) of their normals and tangents; bilateral rows have none."""
     R = np.zeros(problem.n)
     R[problem.bilateral :] = regularisation[plan.primary][:, [0, 1, 1]].ravel()
     return ConeProblem(problem.W, problem.b, problem.friction, R, problem.bilateral)

@@ -1,4 +1,4 @@
-"""Joint rows kept as free variables in the contacts' LCP; eliminated ones are ``solvers.elimination``."""
+"""The contacts' LCP with joint impulses as free variables; ``solvers.elimination`` eliminates them."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@
     0 ≤ p_n ⟂ G_n·v + E₁·c_a + b_n ≥ 0,      0 ≤ c_a ⟂ G_a·v + E₂·c_a + b_a ≥ 0
     0 ≤ β ⟂ G_f·v + E·s + b_f ≥ 0,           0 ≤ s ⟂ U·p_n − Eᵀβ ≥ 0
 
-b: what is wanted beside the velocity, gaps over the time step for normals. Sizes: nv + nb + ng + na + (n_d + 1)·nf.
-Its diagonal is zero but for M and C: for methods that factor, not for splitting methods.
-Differs from the paper in: joint rows, which it leaves out "for now"; G here is velocity per velocity, its transpose.
+b holds the offsets, which are gaps over the time step for normals. Size: nv + nb + ng + na + (n_d + 1)·nf.
+The diagonal is zero but for M and C, so that methods that factor can solve it, but splitting methods cannot.
+Differs from the paper in: joint rows, which it leaves out "for now"; G here is the transpose of the paper's.
 """
 
 from __future__ import annotations

@@ -1,26 +1,27 @@
-"""Polyhedral exact geometry (PEG): of a group of half-spaces, it is enough to be outside one.
+"""Polyhedral exact geometry (PEG): it is enough to be outside one half-space of a group.
 
-Near an edge or a vertex of a polyhedron, a body may pass on either side: its *subcontacts* with all faces there form a
-group, of which one must have no negative gap at the end of the step. One of them, the primary, carries the impulse:
+Near an edge or a vertex of a polyhedron, a body may pass on either side. Its *subcontacts* with all faces there form a
+group, and one of them must have a gap ≥ 0 at the end of the step. One of them, the primary, carries the impulse:
 
     0 ≤ p_n ⟂ ψ₁/dt + G₁·v⁺ + E₁·c_a ≥ 0
     0 ≤ c_a ⟂ (ψ₁ − ψ_k)/dt + (G₁ − G_k)·v⁺ + E₂·c_a ≥ 0,    k = 2 … n_s,    E₁ = (1 … 1), E₂ = tril(1)
 
 By the second line the partial sums of c_a are max(0, max_{j≤k} ψ_j⁺ − ψ₁⁺)/dt, so that the first says max_j ψ_j⁺ ≥ 0.
-Friction acts in the primary's tangents, as in Stewart–Trinkle, to which PEG reduces where every group is one contact.
-Sizes: ng groups with ns subcontacts in all: ns + (n_d + 1)·nf as LCP, beside v as mixed LCP (6).
+Friction acts in the primary's tangents, as in Stewart–Trinkle, to which PEG reduces if every group is one contact.
+Sizes: ng groups with ns subcontacts in all have ns + (n_d + 1)·nf unknowns as LCP; the mixed LCP (6) has v besides.
 
-**Which is the primary?** ``"largest"``: the subcontact whose plane separates most now (of equal ones, at the end of the
-step without impulses). Its normal points to where the body is, and so does the impulse. Where a group holds without
-impulses, it is the one that separates most then: the step without impulses is a solution, and the first one met; a peg
-that fits has others, in which impulses tilt it until it sticks in the hole. ``"smallest"``: the smallest
-gap that is not below −1e-4, as in the MATLAB original. A peg that is 5 µm too wide has ψ = −5e-6 from the hole's sides
-and, above it, ψ = +0.1 from the top; −5e-6 passes the test and is the smallest, so the side is the primary. When the
-top is met, max_j ψ_j⁺ ≥ 0 asks for a vertical push, but the impulse acts along the side's normal: no horizontal impulse
-can lift the peg, and the problem has no solution. The original ejects the peg then.
+**Which is the primary?** With ``"largest"``, it is the subcontact whose plane separates most now (among equal ones, at
+the end of the step without impulses). Its normal points to where the body is, and so does the impulse. If a group holds
+without impulses, the primary is the one that separates most then: the step without impulses is a solution, and the
+first one found. A peg that fits has other solutions, in which impulses tilt it until it sticks in the hole.
+With ``"smallest"``, it is the smallest gap that is not below −1e-4, as in the MATLAB original. A peg that is 5 µm too
+wide has ψ = −5e-6 from the hole's sides and, above it, ψ = +0.1 from the top; −5e-6 passes the test and is the
+smallest, so the side is the primary. When the top is met, max_j ψ_j⁺ ≥ 0 asks for a vertical push, but the impulse acts
+along the side's normal: no horizontal impulse can lift the peg, and the problem has no solution. The original then
+ejects the peg.
 Reference: Nguyen, Trinkle, ICRA 2010; Nguyen, PhD thesis, RPI, 2011; Williams et al., eq. (6).
-Differs from the paper in: the primary; friction (the MATLAB PEG has none); joints; restitution, of
-groups of one only (``formulation``).
+Differs from the paper in: the primary; friction (the MATLAB PEG has none); joints; restitution, which only groups of
+one contact have (see ``formulation``).
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 
 PRIMARY = ("largest", "smallest")
 TIE = 1e-9
-"""[m] gaps that differ by less are equal."""
+"""Gaps that differ by less are equal [m]."""
 DEEPEST = -1e-4
-"""[m] the original's limit for a primary subcontact."""
+"""The original's smallest gap of a primary subcontact [m]."""
 
 
 @kernel
@@ -71,7 +72,7 @@ def choose_primaries(groups, gap, end, largest, primary, secondary, start):
 
 @dataclass
 class Peg(Formulation):
-    """Outside at least one half-space of every group of subcontacts."""
+    """Bodies stay outside at least one half-space of every group of subcontacts."""
 
     primary: str = option(
         "largest", "the subcontact that carries the impulse: the one of the 'largest' or 'smallest' gap"
@@ -80,6 +81,8 @@ class Peg(Formulation):
     summary: ClassVar[str] = "time stepping with polyhedral exact geometry: outside one half-space of each group"
     reference: ClassVar[str] = "Nguyen, Trinkle, ICRA 2010; Williams et al., eq. (6)"
     forms: ClassVar[tuple[str, ...]] = ("lcp", "reduced", "mlcp")
+    detector: ClassVar[str] = "peg"
+    groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,4 +1,4 @@
-"""The same unknowns as matrices: which rows they push along, for sparse groups and for mixed problems."""
+"""The unknowns of a ``Layout`` as sparse matrices, for sparse problems with groups and for mixed ones."""
 
 from __future__ import annotations
 

@@ -1,13 +1,14 @@
 """The friction cone with n_d edges, and the unknowns of contacts with it.
 
-Directions d_k = cos(2πk/n_d)·t₁ + sin(2πk/n_d)·t₂; friction is p_t = Σ β_k·d_k with β ≥ 0 and Σ β_k ≤ μ·p_n: a polygon
-*inside* Coulomb's disk. Its strength is μ along the directions and μ·cos(π/n_d) midway between them, the least: 29 %
-less for n_d = 4, 8 % for 8; and friction opposes sliding only to within the angle π/n_d (always on a sliding diagonal:
-the nearest direction takes all). n_d = 4, the default, is the smallest set that is symmetric and exact along both
-tangents; the MATLAB original has 7, which favours +t₁ over −t₁.
+With directions d_k = cos(2πk/n_d)·t₁ + sin(2πk/n_d)·t₂, friction is p_t = Σ β_k·d_k with β ≥ 0 and Σ β_k ≤ μ·p_n: a
+polygon *inside* Coulomb's disk. Its strength is μ along the directions and μ·cos(π/n_d), the least, midway: 29 % less
+for n_d = 4, 8 % for 8. Friction opposes sliding only to within the angle π/n_d, because the direction nearest to
+sliding takes all. n_d = 4, the default, is the smallest set that is symmetric and exact along both tangents; the MATLAB
+original has 7, which favours +t₁ over −t₁.
 
-Unknowns z of contacts with this cone, in the order of the paper: normal impulses p_n of ng contacts (of groups of
-subcontacts: of one primary each), auxiliary c_a of the na other subcontacts, β of the nf contacts with friction, s.
+The unknowns z of contacts with this cone are, in the order of the paper: normal impulses p_n of ng contacts (with
+groups of subcontacts, of one primary each), auxiliary c_a of the na other subcontacts, β of the nf contacts with
+friction, and s.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def friction_directions(n: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which unknown is what."""
+    """What each unknown is."""
 
     primary: np.ndarray
     """(ng,) the contact that carries the impulse of each group."""
@@ -103,7 +104,7 @@ class Layout:
 
 
 def layout(friction: np.ndarray, directions: np.ndarray, primary=None, secondary=None, start=None) -> Layout:
-    """Without groups unless all of the last three are given; ``friction`` (nc,)."""
+    """The layout of contacts with these coefficients (nc,); the last three arguments describe groups."""
     nc = len(friction)
     if primary is None:
         primary, secondary, start = np.arange(nc), np.zeros(0, dtype=np.int64), np.zeros(nc + 1, dtype=np.int64)

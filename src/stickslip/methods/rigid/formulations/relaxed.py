@@ -2,17 +2,18 @@
 
     min ½·pᵀ·(W + R)·p + bᵀ·p   over p in the circular cones;   K ∋ p ⟂ u' = (W + R)·p + b ∈ K*
 
-By the material (the default), a contact is a spring K and a damper B, implicit over the step: a contact that pushes has
+By default, a contact is a spring K and a damper B of its material, implicit over the step. A contact that pushes has
 p_n = −dt·(K·(ψ + dt·u_n) + B·u_n), u = G·v⁺, which is the problem's own condition u'_n = 0 with
 
     R_n = 1/(dt·(dt·K + B)),    b_n = G_n·v_free + ψ/(dt + B/K),    R_t = R_n/friction_ratio,    b_t = G_t·v_free.
 
-A contact that sticks has u_t = −R_t·p_t: a damper friction_ratio·(dt·K + B). With friction_ratio = 1 that is the same
-spring and damper, the spring forgetting its stretch after every step. Hence creep: a load f_t moves it at the speed
-f_t/(friction_ratio·(dt·K + B)). One that slides lifts off, u'_n = μ·|u'_t|; docs/methods/relaxed.md has what follows.
-By MuJoCo's numbers instead (``solref``, ``solimp``): see ``soft_reference``.
-Joint limits are rigid, R = 0 and b_n with ψ/dt, and so are bilateral rows. All contacts within the margin take part;
-one that is apart pushes if it would be met within dt + B/K. Restitution is not honoured: bounce follows from K and B.
+A contact that sticks has u_t = −R_t·p_t: it is a damper friction_ratio·(dt·K + B). With friction_ratio = 1 this is the
+same spring and damper, but the spring forgets its stretch after every step. Hence a resting contact creeps: a load f_t
+moves it at the speed f_t/(friction_ratio·(dt·K + B)). A sliding contact separates, u'_n = μ·|u'_t|; see
+docs/methods/relaxed.md. With ``solref`` or ``solimp``, R and b are MuJoCo's (``soft_reference``).
+Joint limits are rigid, with R = 0 and ψ/dt in b_n, and so are bilateral rows. All contacts within the margin take part;
+a contact that is apart pushes if it would be met within dt + B/K. Restitution is not honoured; K and B
+decide how a body bounces.
 
 Reference: Carpentier, "Contact Dynamics in Robotics"; Todorov, ICRA 2014.
 Differs from the lecture in: velocities and impulses instead of accelerations and forces; what R is.
@@ -25,6 +26,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stickslip._jit import kernel
 from stickslip.errors import expected, number
 from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
@@ -33,9 +35,36 @@ from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.soft_reference import SOLIMP, SOLREF, SoftReference
 
 
+@kernel
+def relaxed_offset(gap, dt, stiffness, damping):
+    """ψ/(dt + B/K), what is added to one contact's normal velocity [m/s]; zero for a damper alone, K = 0."""
+    return gap / (dt + damping / stiffness)
+
+
+@kernel
+def relaxation(dt, stiffness, damping, friction_ratio):
+    """R_n and R_t of one contact [1/kg]; zero for a joint limit, whose K is infinite."""
+    normal = 1.0 / (dt * (dt * stiffness + damping))
+    return normal, normal / friction_ratio
+
+
+@kernel
+def relaxed_offsets(gap, dt, stiffness, damping, out):
+    """``relaxed_offset`` for all contacts."""
+    for c in range(gap.shape[0]):
+        out[c] = relaxed_offset(gap[c], dt, stiffness[c], damping[c])
+
+
+@kernel
+def relaxations(dt, stiffness, damping, friction_ratio, out):
+    """``relaxation`` for all contacts, (nc, 2)."""
+    for c in range(stiffness.shape[0]):
+        out[c, 0], out[c, 1] = relaxation(dt, stiffness[c], damping[c], friction_ratio)
+
+
 @dataclass
 class Relaxed(Formulation):
-    """Springs and dampers, implicit and convex."""
+    """Contacts that are implicit springs and dampers in a convex problem."""
 
     form: str = "cone"
     friction_ratio: float = option(
@@ -76,8 +105,9 @@ class Relaxed(Formulation):
         gap, dt = matrices.gap, matrices.dt
         if self.soft is None:
             _check(matrices)
-            with np.errstate(divide="ignore"):  # a damper alone: the gap plays no part
-                return gap / (dt + matrices.damping / matrices.stiffness)
+            offset = np.empty(len(gap))
+            relaxed_offsets(gap, dt, matrices.stiffness, matrices.damping, offset)
+            return offset
         k, b = self.soft.spring(dt)
         before = matrices.approach[matrices.bilateral :: 3]
         offset = dt * k * self.soft.impedance(gap) * gap - (1.0 - dt * b) * before
@@ -90,14 +120,14 @@ class Relaxed(Formulation):
         return -kept * matrices.approach[matrices.bilateral :].reshape(-1, 3)[:, 1:]
 
     def regularisation(self, matrices: Matrices) -> np.ndarray:
-        dt, K, B = matrices.dt, matrices.stiffness, matrices.damping
         if self.soft is None:
             _check(matrices)
-            normal = 1.0 / (dt * (dt * K + B))
-        else:
-            d = self.soft.impedance(matrices.gap)
-            own = matrices.delassus.diagonal()[matrices.bilateral :: 3]
-            normal = np.where(np.isinf(K), 0.0, (1.0 - d) / d * own)
+            R = np.empty((matrices.contacts, 2))
+            relaxations(matrices.dt, matrices.stiffness, matrices.damping, self.friction_ratio, R)
+            return R
+        d = self.soft.impedance(matrices.gap)
+        own = matrices.delassus.diagonal()[matrices.bilateral :: 3]
+        normal = np.where(np.isinf(matrices.stiffness), 0.0, (1.0 - d) / d * own)
         return np.column_stack([normal, normal / self.friction_ratio])
 
 

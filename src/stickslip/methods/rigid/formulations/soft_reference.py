@@ -1,21 +1,21 @@
 """MuJoCo's soft contacts: reference acceleration and regularisation from ``solref`` and ``solimp``.
 
-Per row, with r the gap and u its rate, MuJoCo asks for the acceleration a + R·f = a_ref of what pushes or sticks:
+For every row that pushes or sticks, with gap r and rate u, MuJoCo asks for an acceleration a with a + R·f = a_ref:
 
     a_ref = −b·u − k·d(r)·r,    R = (1 − d(r))/d(r)·Â
     solref (T, ζ), both > 0:     b = 2/(d_max·T),    k = 1/(d_max·T·ζ)²
     solref (−s, −c), both ≤ 0:   b = c/d_max,        k = s/d_max²
     d(r) = d_0 + (d_width − d_0)·y(|r|/width), y a power function with y(0) = 0, y(midpoint) = midpoint, y(x ≥ 1) = 1,
 
-the mean of d_0 and d_width where width = 0, and d_max = d_width. Tangents have k = 0 and R divided by ``impratio``.
-Â approximates the diagonal of W; here it is that diagonal. With a = (u⁺ − u)/dt and p = f·dt, the same at the level of
-velocities and impulses is
+or the mean of d_0 and d_width where width = 0, and d_max = d_width. Tangents have k = 0 and R divided by ``impratio``.
+Â approximates the diagonal of W; here it is that diagonal. With a = (u⁺ − u)/dt and p = f·dt, this becomes at the level
+of velocities and impulses
 
     u⁺ + R·p + (dt·b − 1)·u + dt·k·d·r = 0:    R stays as it is, and b_row = G·v_free − (1 − dt·b)·u + dt·k·d·r.
 
-Only contacts that overlap take part (MuJoCo's margin of 0). T is at least 2·dt, as with MuJoCo's ``refsafe``.
+Only contacts that overlap take part, as with MuJoCo's margin of 0. T is at least 2·dt, as with MuJoCo's ``refsafe``.
 Reference: MuJoCo's documentation, "Computation: Constraint model" and "Modeling: Solver parameters".
-Differs from MuJoCo in: Â, its own being that of the model's initial configuration; joint limits are rigid.
+Differs from MuJoCo in: Â, which MuJoCo takes from the model's initial configuration; joint limits are rigid.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ SOLREF = (0.02, 1.0)
 SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 """MuJoCo's defaults."""
 NEAREST = 1e-4
-"""How near to 0 and 1 impedances and the midpoint may be."""
+"""Least distance of impedances and of the midpoint from 0 and 1."""
 
 
 class SoftReference:
-    """One ``solref`` and ``solimp``, checked; d₀, d_width and the midpoint are kept off 0 and 1 as in MuJoCo."""
+    """A checked ``solref`` and ``solimp``; d₀, d_width and the midpoint are kept away from 0 and 1, as in MuJoCo."""
 
     def __init__(self, solref: Any, solimp: Any) -> None:
         wanted = "(time constant > 0, damping ratio > 0) or (−stiffness ≤ 0, −damping ≤ 0)"

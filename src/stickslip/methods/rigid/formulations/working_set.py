@@ -1,13 +1,13 @@
-"""Pivoting methods solve for the contacts that matter: first those that the motion without impulses would violate.
+"""A working set for pivoting methods, which begins with the contacts that the motion without impulses would violate.
 
     S ← contacts with a negative slack at p = 0;  repeat: solve the LCP of S alone;  S ← S + contacts that it violates
 
 A contact outside S has p_n = β = 0; its auxiliary variables and s then follow from w = A·z + b row by row, and its
-slack is w_n + Σ c_a. When no slack is negative, z solves the whole problem, which is checked by the judge as ever. If a
-part has no solution, the whole problem is given to the solver. Anticipated contacts that are not met cost no pivots.
+slack is w_n + Σ c_a. When no slack is negative, z solves the whole problem, and its residual is checked. If a part has
+no solution, the solver gets the whole problem. Anticipated contacts that are not met cost no pivots.
 
-Friction can make several solutions: a body between two walls may fall freely, or jam. This finds the one in which only
-contacts that are needed carry impulses; a pivoting method on the whole problem finds any.
+With friction there can be several solutions: a body between two walls may fall freely, or jam. The working set finds
+one in which only contacts that are needed carry impulses; a pivoting method on the whole problem finds any of them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from stickslip.solvers.base import Solver, SolverResult, Status
 from stickslip.solvers.problem import LinearProblem
 
 MOST_ROUNDS = 20
+"""Largest number of rounds before the solver gets the whole problem."""
 
 
 @kernel
 def complete(w, first, start, sliding, nd, inside, limit, z):
-    """Unknowns of the groups that are not ``inside`` (ng,), from w = A·z + b with zeros there; groups whose slack is
-    below −limit are put inside. Returns how many."""
+    """Fill in the unknowns of groups that are not ``inside`` (ng,), from w = A·z + b with zeros there; put groups whose
+    slack is below −limit inside. Returns how many."""
     ng = inside.shape[0]
     a = first + ng
     f = a + start[ng]
@@ -57,7 +58,7 @@ def complete(w, first, start, sliding, nd, inside, limit, z):
 
 @kernel
 def members(first, start, sliding, nd, inside, index):
-    """The unknowns of groups that are inside, after the ``first`` ones: their indices, ascending; returns how many."""
+    """Write the ascending indices of the ``first`` unknowns and of those of groups inside; returns how many."""
     n = 0
     for i in range(first):
         index[n] = i

@@ -1,0 +1,170 @@
+"""The compiled loop and the stages state each law once: the same kernels, the same numbers, and one place to edit."""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import stickslip as ss
+from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS, ContactList
+from stickslip.dynamics.data import make_data
+from stickslip.methods.rigid import compiled_contacts, impulse_memory
+from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.compiled_contacts import StepOptions, formulate, make_space
+from stickslip.methods.rigid.compiled_stepping import keeps_law
+from stickslip.methods.rigid.coordinates.joint_coordinates import Limits, Motion
+from stickslip.methods.rigid.formulations import coulomb, formulation, relaxed
+from stickslip.methods.rigid.formulations.coulomb import Coulomb
+from stickslip.methods.rigid.formulations.registry import FORMULATIONS
+from stickslip.methods.rigid.formulations.relaxed import Relaxed
+from stickslip.methods.rigid.rigid_methods import CoulombMethod
+from stickslip.solvers import ConeProblem
+
+DT, FEEDBACK, REST_SPEED, RATIO = 5e-3, 0.3, 0.2, 3.0
+LAW = "(feedback if gap < 0.0 else 1.0) * gap / dt"
+
+
+def test_the_compiled_loop_calls_the_kernels_of_the_formulations():
+    for module, names in {
+        coulomb: ("coulomb_offset",),
+        relaxed: ("relaxed_offset", "relaxation"),
+        formulation: ("with_restitution", "meets_nothing"),
+        impulse_memory: ("recall", "store", "write_forces"),
+    }.items():
+        for name in names:
+            assert getattr(compiled_contacts, name) is getattr(module, name)
+
+
+def random_step(rng, nc=12, limits=5):
+    """(arguments of the compiled ``formulate``, the same step as ``Matrices``); contacts first, then limits."""
+    scene = ss.Scene()
+    for k in range(4):
+        scene.add_sphere(0.1, pos=(k, 0, 1), mass=1.0)
+    model, n = scene.compile(), nc + limits
+    nv, space = model.nv, make_space(model.support, n, 0)
+    G = np.zeros((3 * n, nv))
+    for c in range(n):
+        length = int(rng.integers(1, space.rows.dofs.shape[1] + 1))
+        dofs = np.sort(rng.choice(nv, length, replace=False))[::-1]
+        space.rows.length[c], space.rows.dofs[c, :length] = length, dofs
+        space.rows.J[c, :length, : 3 if c < nc else 1] = rng.normal(size=(length, 3 if c < nc else 1))
+        G[3 * c : 3 * c + 3, dofs] = space.rows.J[c, :length].T
+    contacts = ContactList(make_data(model).kin, capacity=n)
+    material, gap = contacts.arrays.material, rng.uniform(-5e-3, 5e-3, n)
+    material[:nc, FRICTION], material[:nc, RESTITUTION] = rng.uniform(0, 1, nc), rng.choice([0.0, 0.5, 1.0], nc)
+    material[:nc, STIFFNESS], material[:nc, DAMPING] = rng.uniform(1e3, 1e5, nc), rng.uniform(0, 1e2, nc)
+    contacts.arrays.gap[:nc], contacts.arrays.found[0] = gap[:nc], nc
+    velocity, free = rng.normal(size=(2, nv))
+    none = np.zeros(0)
+    motion = Motion(none, none, none, free, velocity, none, none)
+    rows = Limits(np.zeros(1, np.int64), np.zeros(1, np.int64), none, gap[nc:].copy())
+
+    def padded(column, value=0.0):
+        return np.concatenate([material[:nc, column], np.full(limits, value)])
+
+    matrices = Matrices(
+        DT, sp.eye_array(nv, format="csr"), sp.csr_array(G), bilateral=0, delassus=np.eye(3 * n), velocity=velocity,
+        free_velocity=free, gap=gap, friction=padded(FRICTION), restitution=padded(RESTITUTION),
+        stiffness=padded(STIFFNESS, np.inf), damping=padded(DAMPING), limits=limits,
+    )  # fmt: skip
+    return (motion, rows, contacts.arrays, nc, n, space), matrices
+
+
+@pytest.mark.parametrize("law", ["coulomb", "relaxed"])
+def test_b_and_R_of_the_compiled_loop_are_those_of_the_stages(law):
+    """With overlaps, gaps, joint limits and restitution."""
+    soft, options = law == "relaxed", StepOptions(
+        law == "relaxed", DT, 0.0, 0.0, 1.0, FEEDBACK, REST_SPEED, RATIO, 1e-8, 100, 10, 0.0, True, False
+    )  # fmt: skip
+    stated = Relaxed(friction_ratio=RATIO) if soft else Coulomb(feedback=FEEDBACK, rest_speed=REST_SPEED)
+    bounced = 0
+    for seed in range(20):
+        given, matrices = random_step(np.random.default_rng(seed))
+        largest = formulate(options, *given)
+        problem, cones = stated.formulate(matrices), given[-1].cones
+        np.testing.assert_allclose(cones.b, problem.b, rtol=0, atol=1e-13)
+        assert largest == pytest.approx(np.abs(problem.b).max(), rel=1e-14)
+        np.testing.assert_array_equal(cones.friction, problem.friction)
+        R = problem.regularisation if isinstance(problem, ConeProblem) else np.zeros(problem.n)
+        np.testing.assert_allclose(cones.R, R, rtol=1e-14, atol=0)
+        without = Coulomb(feedback=FEEDBACK, rest_speed=1e9).formulate(matrices).b if not soft else problem.b
+        bounced += np.count_nonzero(problem.b != without)
+    assert bounced > 20 or soft
+
+
+def one_step(method, compiled=True):
+    scene = ss.Scene()
+    scene.add_plane()
+    scene.add_sphere(0.1, pos=(0, 0, 0.099), mass=1.0)
+    sim = ss.Simulation(scene, method, 1e-2)
+    sim.stepper.compiled = compiled
+    sim.step()
+    return sim
+
+
+@pytest.fixture
+def toy_law(monkeypatch):
+    """A class of Coulomb's with a method of its own, made for a formulation that is registered as "toy"."""
+
+    def register(kind):
+        monkeypatch.setitem(FORMULATIONS, "toy", kind)
+        return type("ToyMethod", (CoulombMethod,), {"formulation_name": "toy"})
+
+    return register
+
+
+def test_a_subclass_that_overrides_an_offset_is_honoured(toy_law):
+    class Half(Coulomb):
+        def normal_offset(self, matrices):
+            return 0.5 * matrices.gap / matrices.dt
+
+    sim = one_step(toy_law(Half))
+    assert not keeps_law(sim.stepper.formulation)
+    assert sim.state.v[2] == pytest.approx(0.05, abs=1e-9)
+    assert one_step("coulomb/pgs").state.v[2] == pytest.approx(0.02, abs=1e-9)  # a fifth of 1 mm in 10 ms
+
+
+def test_a_subclass_with_other_defaults_stays_compiled(toy_law):
+    @dataclass
+    class Stronger(Coulomb):
+        feedback: float = 0.5
+
+    sim = one_step(toy_law(Stronger))
+    assert keeps_law(sim.stepper.formulation)
+    assert not sim.stepper.left_to_stages
+    assert sim.state.v[2] == pytest.approx(0.05, abs=1e-9)
+
+
+SCRIPT = """
+import stickslip as ss
+scene = ss.Scene()
+scene.add_plane()
+scene.add_sphere(0.1, pos=(0, 0, 0.099), mass=1.0)
+for compiled in (True, False):
+    sim = ss.Simulation(scene, "coulomb/pgs", 1e-2)
+    sim.stepper.compiled = compiled
+    sim.step()
+    assert not sim.stepper.left_to_stages
+    print(sim.state.v[2])
+"""
+
+
+def test_editing_the_offset_changes_the_compiled_loop_and_the_stages(tmp_path):
+    """A copy of the package with another line in ``coulomb.py``, as plain Python."""
+    source = Path(ss.__file__).parent
+    folders = shutil.ignore_patterns("__pycache__", "*.stl", "*.obj", "*.dae")
+    shutil.copytree(source, tmp_path / "stickslip", ignore=folders)
+    edited = tmp_path / "stickslip" / "methods" / "rigid" / "formulations" / "coulomb.py"
+    text = edited.read_text()
+    assert text.count(LAW) == 1
+    edited.write_text(text.replace(LAW, "0.5 * gap / dt"))
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-c", SCRIPT]
+    result = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert [float(line) for line in result.stdout.split()] == pytest.approx([0.05, 0.05], abs=1e-9)
