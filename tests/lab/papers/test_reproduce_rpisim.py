@@ -9,7 +9,8 @@ import pytest
 from scipy.special import ellipk
 
 from stickslip.lab.papers.driver import reproduce
-from stickslip.lab.papers.rpisim import fig4_drift, fig8_peg, sec53_formulations
+from stickslip.lab.papers.rpisim import fig4_drift, fig8_peg
+from stickslip.lab.papers.rpisim import sec53_formulations as formulations
 from stickslip.lab.papers.rpisim.reproduction import RpiSim
 from stickslip.lab.papers.rpisim.setups import CURVE, DT, Sizes, thinned
 from stickslip.problem_files.problem_file import ProblemFile
@@ -47,18 +48,16 @@ def test_travel_is_the_fall_in_the_step_that_crosses_the_top():
 
 
 def test_sliding_distance():
-    assert sec53_formulations.truth(0.0) == pytest.approx(0.5 * G * sin(pi / 12))
-    assert sec53_formulations.truth(np.tan(pi / 12)) == pytest.approx(0.0, abs=1e-15), "that much friction holds it"
+    assert formulations.truth(0.0) == pytest.approx(0.5 * G * sin(pi / 12))
+    assert formulations.truth(np.tan(pi / 12)) == pytest.approx(0.0, abs=1e-15), "that much friction holds it"
 
 
-@pytest.mark.parametrize("method", sec53_formulations.METHODS)
+@pytest.mark.parametrize("method", formulations.METHODS)
 def test_a_block_slides_as_the_step_integrates_it(method):
     """Along a friction direction all of the friction acts; in between cos(π/n) of it. Position: ½·a·t²·(1 + dt)."""
-    assert sec53_formulations.slid(method, 0.05, 4, 0.0) == pytest.approx(1.05 * sec53_formulations.truth(), rel=1e-6)
-    felt = sec53_formulations.FRICTION * cos(pi / 4)
-    assert sec53_formulations.slid(method, 0.05, 4, pi / 4) == pytest.approx(
-        1.05 * sec53_formulations.truth(felt), rel=1e-6
-    )
+    assert formulations.slid(method, 0.05, 4, 0.0) == pytest.approx(1.05 * formulations.truth(), rel=1e-6)
+    felt = formulations.FRICTION * cos(pi / 4)
+    assert formulations.slid(method, 0.05, 4, pi / 4) == pytest.approx(1.05 * formulations.truth(felt), rel=1e-6)
 
 
 def test_period_of_a_sine():
@@ -79,10 +78,10 @@ def test_the_pendulum_swings_with_the_period_of_its_closed_form():
 
 def test_where_a_peg_must_be():
     right = fig8_peg.free_fall(100).tolist()
-    assert sec53_formulations.missed(right, 0.99999, 100) == 0.0
-    assert sec53_formulations.missed([*right[:-1], right[-1] + 0.5], 0.99999, 100) == pytest.approx(0.5)
-    assert sec53_formulations.missed([1.5, 1.2], 1.00001, 1) == pytest.approx(0.2 - 5e-6)
-    assert sec53_formulations.missed(right[:50], 0.99999, 100) == float("inf"), "it diverged"
+    assert formulations.missed(right, 0.99999, 100) == 0.0
+    assert formulations.missed([*right[:-1], right[-1] + 0.5], 0.99999, 100) == pytest.approx(0.5)
+    assert formulations.missed([1.5, 1.2], 1.00001, 1) == pytest.approx(0.2 - 5e-6)
+    assert formulations.missed(right[:50], 0.99999, 100) == float("inf"), "it diverged"
 
 
 def test_thinned_histories_keep_their_ends():

@@ -21,8 +21,7 @@ from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure, quiet
 from stickslip.lab.papers.part import Part, finish, grid, units
 from stickslip.lab.papers.rows import Rows, column, distinct, number, table_of, where
-from stickslip.lab.papers.rpisim.fig4_drift import CASES
-from stickslip.lab.papers.rpisim.fig8_peg import FALL_STEPS, SCALES, TRAVEL, G, fall, free_fall
+from stickslip.lab.papers.rpisim.fig8_peg import CASES, FALL_STEPS, SCALES, TRAVEL, G, fall, free_fall
 from stickslip.lab.papers.rpisim.setups import MARKERS, RESTS, Sizes
 from stickslip.lab.papers.store import Store
 from stickslip.model.scene import Scene
