@@ -2,36 +2,32 @@
 
 For every test and step, the best fixed number is the fastest whose error is within 5 % of the least that any version of
 Expo reaches there. It is set beside what needs no choice: ``pade`` (order and repetitions from the balanced norm) and
-``auto`` (modes, exact).
+``auto`` (modes, exact). ``matrix_products`` makes this part of the report.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from stickslip.lab.papers.expo.setups import FIXED_ORDERS
+from stickslip.lab.papers.rows import Row, Rows
 
 SLACK = 1.05
+"""Largest error that counts as the least, over the least."""
 
 
-def choose(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row per test and step, from those of ``local_error.study``."""
-    cases: dict[tuple[str, float], dict[str, dict[str, Any]]] = {}
+def choose(rows: Rows) -> Rows:
+    """One row per test and step, from those of local errors."""
+    cases: dict[tuple[str, float], dict[str, Row]] = {}
     for row in rows:
         if row["method"].startswith("expo"):
             cases.setdefault((row["test"], row["dt"]), {})[row["method"]] = row
     result = []
     for (test, dt), versions in cases.items():
-        finite = [row["error"] for row in versions.values() if row["error"] is not None]
+        solved = {label: row for label, row in versions.items() if row["error"] is not None}
         auto, pade = versions["expo"], versions.get("expo pade")
-        if not finite or auto["error"] is None:
+        if "expo" not in solved:
             continue
-        good = [
-            versions[label]
-            for label in FIXED_ORDERS
-            if label in versions and versions[label]["error"] is not None
-            and versions[label]["error"] <= SLACK * min(finite)
-        ]  # fmt: skip
+        least = min(row["error"] for row in solved.values())
+        good = [solved[n] for n in FIXED_ORDERS if n in solved and solved[n]["error"] <= SLACK * least]
         best = min(good, key=lambda row: row["step_us"], default=None)
         result.append({
             "test": test,
@@ -44,6 +40,6 @@ def choose(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "pade_error": pade["error"] if pade else None,
             "pade_us": pade["step_us"] if pade else None,
             "auto_over_fixed_time": auto["step_us"] / best["step_us"] if best else None,
-            "auto_over_least_error": auto["error"] / min(finite),
+            "auto_over_least_error": auto["error"] / least,
         })  # fmt: skip
     return result
