@@ -66,7 +66,7 @@ def local_errors(store: Store, sizes: Sizes) -> Rows:
     pairs = [("stiffness", K, RATIO) for K in sizes.stiffness]
     pairs += [("damping", STIFFNESS, ratio) for ratio in sizes.damping_ratio]
     cases = [(*pair, label) for pair in pairs for label in STEPS if label in sizes.methods]
-    rows = []
+    rows: Rows = []
     with Progress("Fig. 4: stiffness and damping", len(cases), "units") as bar:
         for varied, K, ratio, label in cases:
             bar.update(len(rows))

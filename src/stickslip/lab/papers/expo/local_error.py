@@ -35,6 +35,7 @@ from stickslip.lab.papers.expo.setups import (
     steps,
 )
 from stickslip.lab.papers.paper import Results
+from stickslip.lab.papers.rows import Rows
 from stickslip.lab.papers.store import Store
 from stickslip.progress import Progress
 from stickslip.simulation import Simulation
@@ -125,7 +126,7 @@ def study(store: Store, sizes: Sizes) -> Results:
         for label in sizes.methods
         for dt in steps(TESTS[name], METHODS[label], sizes.stride)
     ]
-    rows = []
+    rows: Rows = []
     with Progress("Figs. 2 and 3: local errors", len(cases), "units") as bar:
         for test, method, dt in cases:
             bar.update(len(rows))
