@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from stickslip.lab.papers.driver import reproduce
-from stickslip.lab.papers.event_selected import claims, mujoco_models, ours, systems
+from stickslip.lab.papers.event_selected import mujoco_models, ours, systems
 from stickslip.lab.papers.event_selected.exact import table_flow
-from stickslip.lab.papers.event_selected.hopper import FREE, LIKE_PAPER, MUJOCO, mujoco_error
-from stickslip.lab.papers.event_selected.irregular import SAME, STIFF, limit
+from stickslip.lab.papers.event_selected.fig41_order import order
+from stickslip.lab.papers.event_selected.irregular_beds import SAME, STIFF, limit
 from stickslip.lab.papers.event_selected.reproduction import EventSelected
 from stickslip.lab.papers.event_selected.setups import DT, END, HOP, TABLE_START, Sizes, bed, plate_starts, rms
+from stickslip.lab.papers.event_selected.table51_hopper import FREE, LIKE_PAPER, MUJOCO, mujoco_error
 
 TINY = Sizes(order=17, hops=3, rounds=2, precision=2, contacts=(2, 4, 6), beyond=(8, 10), identical=(3,), starts=2,
              judged=2)  # fmt: skip
@@ -23,7 +24,7 @@ TIMES = "time"
 
 
 def missed(**results):
-    return [target.name for target in claims.targets(results) if not target.met]
+    return [target.name for target in EventSelected().targets(results) if not target.met]
 
 
 def test_exact_flow_of_the_table():
@@ -180,4 +181,4 @@ def test_what_the_paper_states_is_seen(made):
     _, _, results = made
     wrong = [t["name"] for t in results["targets"] if not t["met"] and TIMES not in t["name"]]
     assert wrong == []
-    assert claims.order(results["order"]) == pytest.approx(2.0, abs=0.05)
+    assert order(results["order"]) == pytest.approx(2.0, abs=0.05)

@@ -12,7 +12,9 @@ import pytest
 from stickslip.errors import InputError
 from stickslip.lab.papers import store as store_module
 from stickslip.lab.papers.driver import reproduce
-from stickslip.lab.papers.expo import claims, forces, local_error, orders, stability, stiffness
+from stickslip.lab.papers.expo import fig2_real_time_factor as fig2
+from stickslip.lab.papers.expo import fig4_stiffness, fig5_prediction, local_error, table2_stability
+from stickslip.lab.papers.expo.best_order import choose
 from stickslip.lab.papers.expo.ground_truth import GroundTruth, ground_truth
 from stickslip.lab.papers.expo.reproduction import Expo
 from stickslip.lab.papers.expo.setups import DAMPING, METHODS, STIFFNESS, TESTS, Sizes, bundled, simulation, steps
@@ -96,7 +98,7 @@ def test_contact_system_is_the_one_that_is_simulated():
     v[:9] = 0.02, -0.01, -0.3, 0.1, 0.2, -0.1, 0.1, -0.1, 0.1  # downward: no foot slips
     sim.set_state(v=v)
     sim.set_control(controller(0.0, sim.state.q, np.zeros(model.nv)))
-    A, b, x = forces.contact_system(sim)
+    A, b, x = fig5_prediction.contact_system(sim)
     sim.step(1)
     sim.observe()
     m = len(x) // 2
@@ -105,18 +107,18 @@ def test_contact_system_is_the_one_that_is_simulated():
 
 
 def test_springs_bear_the_weight():
-    assert stiffness.rest_depth(1e6)["ratio"] == pytest.approx(1.0, abs=1e-6)
-    assert stiffness.damping(1e4, 0.5) == pytest.approx(100.0)
+    assert fig4_stiffness.rest_depth(1e6)["ratio"] == pytest.approx(1.0, abs=1e-6)
+    assert fig4_stiffness.damping(1e4, 0.5) == pytest.approx(100.0)
 
 
 def test_upright():
     stands = np.array([0, 0, 0.2, 1, 0, 0, 0.0])
     half = np.pi / 8
-    assert stability.upright(stands, stands)
-    assert not stability.upright(np.array([0, 0, 0.09, 1, 0, 0, 0.0]), stands), "sunk"
+    assert table2_stability.upright(stands, stands)
+    assert not table2_stability.upright(np.array([0, 0, 0.09, 1, 0, 0, 0.0]), stands), "sunk"
     for lean, answer in ((0.99, True), (1.01, False)):
         q = np.array([0, 0, 0.2, np.cos(lean * half), np.sin(lean * half), 0, 0])
-        assert stability.upright(q, stands) is answer
+        assert table2_stability.upright(q, stands) is answer
 
 
 # -- slices ------------------------------------------------------------------------------------------------------------
@@ -147,8 +149,8 @@ def test_a_ground_truth_that_falls_short_is_said_to(store):
 
 def test_stable_steps(store):
     truth = ground_truth(store, SQUAT, METHODS["expo"], 3)
-    assert stability.free_run(SQUAT, METHODS["expo"], 0.04, truth)["upright"]
-    assert not stability.free_run(SQUAT, METHODS["euler"], 0.02, truth)["stable"]
+    assert table2_stability.free_run(SQUAT, METHODS["expo"], 0.04, truth)["upright"]
+    assert not table2_stability.free_run(SQUAT, METHODS["euler"], 0.02, truth)["stable"]
 
 
 # -- what is concluded -------------------------------------------------------------------------------------------------
@@ -160,11 +162,11 @@ def row(method, dt, error, seconds, test="solo12-trot"):
 
 def test_a_rival_must_be_better_in_both():
     expo = row("expo", 1e-3, 1e-3, 1.0)
-    assert claims.lead(expo, row("rk4", 1e-3, 0.5e-3, 0.9)) == pytest.approx(1 / 0.9)
-    assert claims.lead(expo, row("rk4", 1e-3, 1e-9, 1.1)) < 1
-    assert claims.lead(expo, row("rk4", 1e-3, 2e-3, 0.1)) < 1
-    assert claims.lead(expo, row("rk4", 1e-3, None, 0.1)) == 0.0
-    assert claims.lead({**expo, "error": None}, row("rk4", 1e-3, 1.0, 2.0)) == float("inf")
+    assert fig2.lead(expo, row("rk4", 1e-3, 0.5e-3, 0.9)) == pytest.approx(1 / 0.9)
+    assert fig2.lead(expo, row("rk4", 1e-3, 1e-9, 1.1)) < 1
+    assert fig2.lead(expo, row("rk4", 1e-3, 2e-3, 0.1)) < 1
+    assert fig2.lead(expo, row("rk4", 1e-3, None, 0.1)) == 0.0
+    assert fig2.lead({**expo, "error": None}, row("rk4", 1e-3, 1.0, 2.0)) == float("inf")
 
 
 def test_rivals_count_from_a_quarter_millisecond_on():
@@ -174,14 +176,14 @@ def test_rivals_count_from_a_quarter_millisecond_on():
         row("rk4", 1e-3, 1.0, 0.5),
         row("euler", 1e-4, 1e-4, 0.5),
     ]
-    (found,) = claims.strongest_rivals(rows, finest=0.0)
+    (found,) = fig2.strongest_rivals(rows, finest=0.0)
     assert (found["dt"], found["rival"], found["rival_dt"]) == (1e-3, "euler", 1e-4)
     assert found["lead"] == pytest.approx(2.0)
-    (found,) = claims.strongest_rivals(rows)
+    (found,) = fig2.strongest_rivals(rows)
     assert (found["dt"], found["rival"], found["rival_dt"]) == (1e-3, "rk4", 1e-3)
-    (target,) = claims.targets({"local_error": rows})
+    (target,) = Expo().targets({"local_error": rows})
     assert target.met
-    (target,) = claims.targets({"local_error": [*rows, row("euler", 0.5e-3, 0.9e-3, 0.9)]})
+    (target,) = Expo().targets({"local_error": [*rows, row("euler", 0.5e-3, 0.9e-3, 0.9)]})
     assert not target.met
 
 
@@ -194,7 +196,7 @@ def test_best_order():
         row("expo mmm-0", 2e-3, None, 1.0),
         row("expo", 2e-3, 3.0, 2.0),
     ]
-    first, second = orders.choose(rows)
+    first, second = choose(rows)
     assert first["best_fixed"] == "1"
     assert first["auto_over_fixed_time"] == pytest.approx(1.25)
     assert first["auto_over_least_error"] == pytest.approx(1.0)
@@ -288,7 +290,7 @@ def test_a_part_of_it_leaves_the_others_in_the_report(copied, capsys, monkeypatc
     assert files == written(copied)
     assert "Not here yet" not in whole
     assert "Made by `stickslip reproduce expo`. " in whole
-    monkeypatch.setattr(claims, "FLATNESS", 0.5)  # the largest over the smallest cannot be less than one
+    monkeypatch.setattr(fig4_stiffness, "FLATNESS", 0.5)  # the largest over the smallest cannot be less than one
     assert reproduce(Expo(), out=copied, only=["fig5"], sizes=TINY)
     assert json.loads((copied / "results.json").read_text())["met"] is False
     out = capsys.readouterr().out

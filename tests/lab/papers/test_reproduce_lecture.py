@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stickslip.lab.papers.driver import reproduce
-from stickslip.lab.papers.lecture import claims
+from stickslip.lab.papers.lecture.contact_models import CREEP, lift
 from stickslip.lab.papers.lecture.reproduction import Lecture
 from stickslip.lab.papers.lecture.setups import CORNERS, SINK, SIZE, Sizes, corner_gaps
 
@@ -17,7 +17,7 @@ TINY = Sizes(stiffnesses=(1e4, 1e8), robots=("solo12",), chains=(4, 8), rounds=2
 
 
 def verdicts(**results):
-    return {target.name: target.met for target in claims.targets(results)}
+    return {target.name: target.met for target in Lecture().targets(results)}
 
 
 def test_corner_gaps_are_heights_of_the_turned_corners():
@@ -39,7 +39,7 @@ def good_rows():
             rows[experiment, form] = {**quiet, "experiment": experiment, "form": form}
     rows["pull", "bilateral"]["pulls"] = 9.5
     rows["approach", "relaxed"]["first_gap"] = 5.5e-3  # from 50.5 mm in steps of 1 mm to below 6 mm
-    rows["slide", "relaxed"]["end"], rows["slope", "relaxed"]["speed"] = claims.lift(2.0), claims.CREEP
+    rows["slide", "relaxed"]["end"], rows["slope", "relaxed"]["speed"] = lift(2.0), CREEP
     rows["slide", "coulomb"]["moved"] = 0.5 * (2 * 0.5 - 0.5) * 9.81 * 0.4**2
     return rows
 

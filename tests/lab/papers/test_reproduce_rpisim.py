@@ -9,7 +9,8 @@ import pytest
 from scipy.special import ellipk
 
 from stickslip.lab.papers.driver import reproduce
-from stickslip.lab.papers.rpisim import claims, drift, formulations, peg
+from stickslip.lab.papers.rpisim import fig4_drift, fig8_peg
+from stickslip.lab.papers.rpisim import sec53_formulations as formulations
 from stickslip.lab.papers.rpisim.reproduction import RpiSim
 from stickslip.lab.papers.rpisim.setups import CURVE, DT, Sizes, thinned
 from stickslip.problem_files.problem_file import ProblemFile
@@ -37,13 +38,13 @@ def test_free_fall_is_that_of_the_step():
         v -= G * DT
         z += v * DT
         heights.append(z)
-    np.testing.assert_allclose(peg.free_fall(40), heights, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(fig8_peg.free_fall(40), heights, rtol=0, atol=1e-12)
 
 
 def test_travel_is_the_fall_in_the_step_that_crosses_the_top():
-    heights = peg.free_fall(40)
+    heights = fig8_peg.free_fall(40)
     k = int(np.flatnonzero(heights < 1.0)[0])
-    assert pytest.approx(heights[k - 1] - heights[k]) == peg.TRAVEL
+    assert pytest.approx(heights[k - 1] - heights[k]) == fig8_peg.TRAVEL
 
 
 def test_sliding_distance():
@@ -61,13 +62,13 @@ def test_a_block_slides_as_the_step_integrates_it(method):
 
 def test_period_of_a_sine():
     t = np.arange(0.0, 5.0, 0.01)
-    assert drift.period(t, np.sin(2 * pi * (t - 0.3) / 1.2)) == pytest.approx(1.2, rel=1e-4)
-    assert drift.period(t, np.cos(t)) is None, "one upward crossing is no period"
+    assert fig4_drift.period(t, np.sin(2 * pi * (t - 0.3) / 1.2)) == pytest.approx(1.2, rel=1e-4)
+    assert fig4_drift.period(t, np.cos(t)) is None, "one upward crossing is no period"
 
 
 def test_the_pendulum_swings_with_the_period_of_its_closed_form():
     """A cylinder hung up at its end, released at π/5: 4·√(I/(m·g·d))·K(sin(π/10))."""
-    found = drift.swing(drift.CASES[0], "joint", 2.6)
+    found = fig4_drift.swing("pendulum", "joint", 2.6)
     d = 0.25
     inertia = (3 * 0.1**2 + 0.5**2) / 12 + d**2
     assert found["period"] == pytest.approx(4 * np.sqrt(inertia / (G * d)) * ellipk(sin(pi / 10) ** 2), rel=2e-3)
@@ -76,7 +77,7 @@ def test_the_pendulum_swings_with_the_period_of_its_closed_form():
 
 
 def test_where_a_peg_must_be():
-    right = peg.free_fall(100).tolist()
+    right = fig8_peg.free_fall(100).tolist()
     assert formulations.missed(right, 0.99999, 100) == 0.0
     assert formulations.missed([*right[:-1], right[-1] + 0.5], 0.99999, 100) == pytest.approx(0.5)
     assert formulations.missed([1.5, 1.2], 1.00001, 1) == pytest.approx(0.2 - 5e-6)
@@ -97,7 +98,7 @@ def test_thinned_histories_keep_their_ends():
 
 def verdicts(**results):
     """{name of a target: whether it is met}."""
-    return {target.name: target.met for target in claims.targets(results)}
+    return {target.name: target.met for target in RpiSim().targets(results)}
 
 
 def joint(coordinates, position, velocity=0.0, period=1.2, seconds=5.0, original=1e-3):
@@ -125,12 +126,12 @@ def test_claims_on_joint_errors():
 
 
 def fell(label, scale, z, top=1.5):
-    name = next(name for name, value in peg.SCALES.items() if value == scale)
+    name = next(name for name, value in fig8_peg.SCALES.items() if value == scale)
     return {"label": label, "scale": scale, "clearance": name, "z": z, "top": top}
 
 
 def test_claims_on_pegs():
-    end = float(peg.free_fall(peg.FALL_STEPS)[-1])
+    end = float(fig8_peg.free_fall(fig8_peg.FALL_STEPS)[-1])
     anticipated = "Stewart–Trinkle, anticipated contacts"
     good = [fell("PEG", 0.99999, end), fell("PEG", 1.00001, 1.0), fell(anticipated, 0.99999, 1.0)]
     assert len(verdicts(peg=good)) == 5
@@ -219,7 +220,7 @@ def test_driver_writes_figures_tables_and_data(made):
 def test_peg_is_right_where_the_others_may_not_be(made):
     _, _, results = made
     ends = {(row["label"], row["scale"]): row["z"] for row in results["peg"]}
-    assert ends["PEG", 0.99999] == pytest.approx(float(peg.free_fall(100)[-1]), abs=1e-9)
+    assert ends["PEG", 0.99999] == pytest.approx(float(fig8_peg.free_fall(100)[-1]), abs=1e-9)
     assert ends["PEG", 1.00001] == pytest.approx(1.0, abs=1e-4)
     assert ends["Stewart–Trinkle, anticipated contacts", 0.99999] == pytest.approx(1.0, abs=1e-4)
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from stickslip.lab.papers.driver import reproduce
-from stickslip.lab.papers.variational import claims, conservation, drawing, hopper
+from stickslip.lab.papers.rows import line, slope
+from stickslip.lab.papers.variational import conservation, drawing, fig6_hopper
 from stickslip.lab.papers.variational.reproduction import Variational
 from stickslip.lab.papers.variational.setups import ROUND, Motion, Sizes, judge, places
 from stickslip.scenes import SCENES
@@ -24,15 +25,15 @@ TIMES = tuple(f"{scene}: {what} of " for scene in ("cylinder", "chain") for what
 
 
 def missed(**results):
-    return [target.name for target in claims.targets(results) if not target.met]
+    return [target.name for target in Variational().targets(results) if not target.met]
 
 
 def test_a_line_and_a_slope():
     size = np.array([2.0, 10.0, 50.0, 100.0])
-    fit = claims.line(size, 3.0 + 0.5 * size)
+    fit = line(size, 3.0 + 0.5 * size)
     assert fit == pytest.approx((3.0, 0.5, 1.0))
-    assert claims.slope(size, 7.0 * size**1.3) == pytest.approx(1.3)
-    assert claims.line(size, size**2).r2 < 0.97
+    assert slope(size, 7.0 * size**1.3) == pytest.approx(1.3)
+    assert line(size, size**2).r2 < 0.97
 
 
 def times(scene, power=1.0, **changes):
@@ -143,13 +144,13 @@ def test_claims_on_agreement():
 
 def test_angle_of_a_turn_and_tilt_away_from_it():
     angle = np.linspace(0.0, 2.1 * np.pi, 50)
-    quat = np.column_stack([np.cos(angle / 2), *(np.sin(angle / 2) * x for x in hopper.AXIS)])
-    np.testing.assert_allclose(hopper.turned(quat), angle, atol=1e-12)
-    np.testing.assert_allclose(hopper.turned(-quat), angle, atol=1e-12)
-    np.testing.assert_allclose(hopper.tilted(quat), 0.0, atol=1e-7)
+    quat = np.column_stack([np.cos(angle / 2), *(np.sin(angle / 2) * x for x in fig6_hopper.AXIS)])
+    np.testing.assert_allclose(fig6_hopper.turned(quat), angle, atol=1e-12)
+    np.testing.assert_allclose(fig6_hopper.turned(-quat), angle, atol=1e-12)
+    np.testing.assert_allclose(fig6_hopper.tilted(quat), 0.0, atol=1e-7)
     across = np.array([[np.cos(0.1), 0.0, 0.0, np.sin(0.1)]])
-    assert hopper.turned(across) == pytest.approx(0.0)
-    assert hopper.tilted(across) == pytest.approx(0.2)
+    assert fig6_hopper.turned(across) == pytest.approx(0.0)
+    assert fig6_hopper.tilted(across) == pytest.approx(0.2)
 
 
 def test_places_are_those_of_turned_frames():
@@ -157,7 +158,7 @@ def test_places_are_those_of_turned_frames():
     half = np.sqrt(0.5)
     pose = np.zeros((1, 3, 7))
     pose[0, 2] = [1.0, 2.0, 3.0, half, half, 0.0, 0.0]  # a quarter of a turn about x: the pole points along +y
-    assert places(model, pose, [hopper.FOOT])[0, 0] == pytest.approx([1.0, 2.8, 3.0])
+    assert places(model, pose, [fig6_hopper.FOOT])[0, 0] == pytest.approx([1.0, 2.8, 3.0])
 
 
 def test_camera_looks_from_the_side_and_from_above():

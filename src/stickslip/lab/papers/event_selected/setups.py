@@ -31,8 +31,8 @@ PLATE_LENGTH, BED_WIDTH = 6.0, 4.0
 """[m]; a rod of that length, above a bed that is shorter."""
 DAMPING_RATIO = 0.1
 """Of the plate on the whole bed."""
-PAPER_CONTACTS = 100
-"""Of the largest bed in the paper's figure."""
+OURS, THEIRS = "C3", "C0"
+"""Colours of our curves and of MuJoCo's, as in the paper: red and blue."""
 
 
 class Bed(NamedTuple):

@@ -1,4 +1,4 @@
-"""Local integration error against time (Sec. VI-A; Figs. 2 and 3).
+"""Local integration error against time (Sec. VI-A), from which Figs. 2, 3 and 4 are made.
 
     e = mean over control steps of ‖x(t) ⊖ x̂(t; t − δt_c, x(t − δt_c))‖∞,    x = (q, v)
 
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.dynamics import Dynamics
+from stickslip.lab.papers.expo.best_order import choose
 from stickslip.lab.papers.expo.ground_truth import GroundTruth, ground_truth
 from stickslip.lab.papers.expo.setups import (
     DAMPING,
@@ -33,12 +34,14 @@ from stickslip.lab.papers.expo.setups import (
     simulation,
     steps,
 )
+from stickslip.lab.papers.paper import Results
+from stickslip.lab.papers.rows import Rows
 from stickslip.lab.papers.store import Store
 from stickslip.progress import Progress
 from stickslip.simulation import Simulation
 
 LONG, SHORT = 5e-3, 2e-4
-"""[s] a control step that takes longer is not repeated; one that takes less, four times as often."""
+"""A control step that takes longer than LONG [s] is not repeated; one below SHORT [s], four times as often."""
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -115,17 +118,17 @@ def local_error(
     return store.unit("local", parameters, compute)
 
 
-def study(store: Store, sizes: Sizes) -> list[dict[str, Any]]:
-    """All tests, methods and steps."""
-    units = [
+def study(store: Store, sizes: Sizes) -> Results:
+    """All tests, methods and steps; and the best number of matrix products."""
+    cases = [
         (TESTS[name], METHODS[label], dt)
         for name in sizes.tests
         for label in sizes.methods
         for dt in steps(TESTS[name], METHODS[label], sizes.stride)
     ]
-    rows = []
-    with Progress("Figs. 2 and 3: local errors", len(units), "units") as bar:
-        for done, (test, method, dt) in enumerate(units):
-            bar.update(done)
+    rows: Rows = []
+    with Progress("Figs. 2 and 3: local errors", len(cases), "units") as bar:
+        for test, method, dt in cases:
+            bar.update(len(rows))
             rows.append(local_error(store, test, method, dt, control_steps(test, sizes), sizes.repeats))
-    return rows
+    return {"local_error": rows, "orders": choose(rows)}

@@ -5,7 +5,6 @@ K = 1e5 N/m, B = 300 N s/m and μ = 1 are those of the bundled scenes; robots, r
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -13,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.errors import StickslipWarning
+from stickslip.lab.papers.paper import quiet
+from stickslip.lab.papers.rows import Row
 from stickslip.methods.base import CONTACTS_FULL, OK
 from stickslip.model.model import Model
 from stickslip.scenes import find
@@ -182,8 +182,7 @@ def simulation(
 
 
 def quiet_simulation(model: Model, method: Method, dt: float) -> Simulation:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)  # of steps too long for a method: that is what is studied
+    with quiet():  # about steps that are too long for a method: that is what is studied
         return Simulation(model, method=method.stepper, dt=dt, **method.options)
 
 
@@ -197,3 +196,18 @@ def advance(sim: Simulation, n: int) -> bool:
         elif status != OK:
             return False
     return bool(np.all(np.abs(sim.state.v) <= FASTEST) and np.all(np.isfinite(sim.state.q)))
+
+
+def paper_name(row: Row) -> str:
+    """The paper's name of a row's test."""
+    return TESTS[row["test"]].paper_name
+
+
+def ms(dt: float | None) -> str:
+    """A step [s] in milliseconds."""
+    return "none" if dt is None else f"{1e3 * dt:.3g}"
+
+
+def size(value: float | None) -> str:
+    """An error; None is infinite."""
+    return "∞" if value is None else f"{value:.2g}"

@@ -1,24 +1,17 @@
-"""Carpentier's lecture as a reproduction: which studies make which parts of the report."""
+"""Carpentier's lecture as a reproduction: the parts of the report, in order."""
 
 from __future__ import annotations
 
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.papers.lecture import claims, derivatives, experiments, figures, ranks, stiffness
-from stickslip.lab.papers.lecture.sections import SECTIONS, preface
-from stickslip.lab.papers.lecture.setups import FULL, QUICK, Sizes
-from stickslip.lab.papers.paper import Reproduction, Results
-from stickslip.lab.papers.store import Store
+from stickslip.lab.papers.lecture.analytic_derivatives import DERIVATIVES
+from stickslip.lab.papers.lecture.bilateral_ranks import BILATERAL
+from stickslip.lab.papers.lecture.contact_models import CONTACT
+from stickslip.lab.papers.lecture.setups import DAMPING, DT, FORMS, FRICTION, FULL, MASS, QUICK, STIFFNESS, Sizes
+from stickslip.lab.papers.lecture.stiffness_limit import STIFFNESS_LIMIT
+from stickslip.lab.papers.part import PartwiseReproduction
+from stickslip.lab.papers.rows import table_of
 
 
-def _derivatives(store: Store, sizes: Sizes) -> Results:
-    return {
-        "accuracy": derivatives.accuracy(store, sizes),
-        "differences": derivatives.differences(store, sizes),
-        "timing": derivatives.timing(store, sizes),
-    }
-
-
-class Lecture(Reproduction):
+class Lecture(PartwiseReproduction):
     """Soft, rigid and relaxed contact, and analytical derivatives."""
 
     name = "lecture"
@@ -27,27 +20,14 @@ class Lecture(Reproduction):
         'Justin Carpentier: "Contact Dynamics in Robotics: modeling and efficient resolution", Memmo Summer School'
     )
     quick_note = "shorter motions, fewer stiffnesses, robots and rounds"
-    studies = (
-        (("contact",), lambda store, sizes: {"experiments": experiments.study(store, sizes)}),
-        (("stiffness",), lambda store, sizes: {"stiffness": stiffness.study(store, sizes)}),
-        (("bilateral",), lambda store, sizes: {"ranks": ranks.study(store, sizes)}),
-        (("derivatives",), _derivatives),
-    )
-    sections = SECTIONS
-    tables = ("experiments", "stiffness", "ranks", "accuracy", "differences", "timing")
-    figure_patterns = (
-        "penetration_*", "pulling_*", "force_*", "lift_*", "creep_*", "stiffness_*", "finite_*", "derivative_*",
-    )  # fmt: skip
-    drawings = (
-        ("experiments", figures.experiments),
-        ("stiffness", figures.stiffness),
-        ("differences", figures.differences),
-        ("timing", figures.timing),
-    )
+    contents = (CONTACT, STIFFNESS_LIMIT, BILATERAL, DERIVATIVES)
     full, quick = FULL, QUICK
 
-    def targets(self, results: Results) -> list[Target]:
-        return claims.targets(results)
-
     def preface(self, sizes: Sizes) -> str:
-        return preface()
+        return "\n".join([
+            "## The models\n",
+            f"One block of {MASS:g} kg on the four corners of its lower face, μ = {FRICTION}, K = {STIFFNESS:g} N/m "
+            f"and B = {DAMPING:g} N s/m per corner where a model has springs, dt = {1e3 * DT:g} ms.\n",
+            table_of([form._asdict() for form in FORMS.values()],
+                     {"name": "{label}", "the lecture's model": "{law}", "method": "`{method}`"}),
+        ])  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stickslip.lab.papers.part import finish
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 
@@ -42,13 +43,22 @@ class Form(NamedTuple):
 
 
 MUJOCO = "MuJoCo"
-FORMS = (
-    Form("soft", "expo", {}, "soft: spring and damper"),
-    Form("bilateral", "bilateral", {}, "rigid: bilateral"),
-    Form("coulomb", "coulomb/pgs", {}, "rigid: unilateral, Coulomb"),
-    Form("relaxed", "relaxed/pgs", {}, "relaxed: convex, regularised"),
-    Form(MUJOCO, MUJOCO, {}, "relaxed: MuJoCo's defaults, elliptic cone"),
-)
+FORMS = {
+    form.label: form
+    for form in (
+        Form("soft", "expo", {}, "soft: spring and damper"),
+        Form("bilateral", "bilateral", {}, "rigid: bilateral"),
+        Form("coulomb", "coulomb/pgs", {}, "rigid: unilateral, Coulomb"),
+        Form("relaxed", "relaxed/pgs", {}, "relaxed: convex, regularised"),
+        Form(MUJOCO, MUJOCO, {}, "relaxed: MuJoCo's defaults, elliptic cone"),
+    )
+}
+STYLES = {
+    form: {"color": colour, "linestyle": style}
+    for form, colour, style in zip(FORMS, ("C0", "C3", "k", "C1", "C2"), ("-", "-.", "-", "-", "--"), strict=True)
+}
+"""How a model's curves are drawn."""
+MARKERS = "osv^DxP*"
 
 
 @dataclass(frozen=True)
@@ -88,3 +98,10 @@ def corner_gaps(q: np.ndarray) -> np.ndarray:
     lowest = CORNERS[CORNERS[:, 2] < 0.0]
     third = np.stack([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)], axis=1)  # of R
     return q[:, 2:3] + third @ lowest.T
+
+
+def finished(figure, axes, xlabel: str = "time [s]"):
+    """The figure with labels of x, grids, and a legend in its first panel."""
+    finish(axes, xlabel, legend=False)
+    axes.flat[0].legend(fontsize=9)
+    return figure

@@ -1,20 +1,18 @@
-"""Williams et al. as a reproduction: which studies make which parts of the report."""
+"""Williams et al. as a reproduction: the parts of the report, in order."""
 
 from __future__ import annotations
 
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.papers.paper import Reproduction, Results
-from stickslip.lab.papers.rpisim import claims, convergence, drift, figures, formulations, grasp, peg, solvers
-from stickslip.lab.papers.rpisim.sections import SECTIONS
-from stickslip.lab.papers.rpisim.setups import FULL, QUICK, Sizes
-from stickslip.lab.papers.store import Store
+from stickslip.lab.papers.part import PartwiseReproduction
+from stickslip.lab.papers.rpisim.fig4_drift import FIG4
+from stickslip.lab.papers.rpisim.fig8_peg import FIG8
+from stickslip.lab.papers.rpisim.fig9_convergence import FIG9
+from stickslip.lab.papers.rpisim.fig10_grasp import FIG10
+from stickslip.lab.papers.rpisim.sec52_solvers import SEC52
+from stickslip.lab.papers.rpisim.sec53_formulations import SEC53
+from stickslip.lab.papers.rpisim.setups import FULL, QUICK
 
 
-def _formulations(store: Store, sizes: Sizes) -> Results:
-    return {"inclusion": formulations.inclusion(store, sizes), "accuracy": formulations.accuracy(store, sizes)}
-
-
-class RpiSim(Reproduction):
+class RpiSim(PartwiseReproduction):
     """The RPI simulator."""
 
     name = "rpisim"
@@ -24,26 +22,5 @@ class RpiSim(Reproduction):
         'practical teaching in multibody dynamics"'
     )
     quick_note = "shorter runs, smaller stacks, fewer stored problems"
-    studies = (
-        (("fig4",), lambda store, sizes: {"drift": drift.study(store, sizes)}),
-        (("fig8",), lambda store, sizes: {"peg": peg.study(store, sizes)}),
-        (("fig9",), lambda store, sizes: {"convergence": convergence.study(store, sizes)}),
-        (("fig10",), lambda store, sizes: {"grasp": grasp.study(store, sizes)}),
-        (("sec52",), lambda store, sizes: {"solvers": solvers.study(store, sizes)}),
-        (("sec53",), _formulations),
-    )
-    sections = SECTIONS
-    tables = ("solvers", "inclusion", "accuracy")
-    figure_patterns = ("fig*", "sec*")
-    drawings = (
-        ("drift", figures.drift),
-        ("peg", figures.peg),
-        ("convergence", figures.convergence),
-        ("grasp", figures.grasp),
-        ("solvers", figures.solvers),
-        ("inclusion", figures.inclusion),
-    )
+    contents = (FIG4, FIG8, FIG9, FIG10, SEC52, SEC53)
     full, quick = FULL, QUICK
-
-    def targets(self, results: Results) -> list[Target]:
-        return claims.targets(results)

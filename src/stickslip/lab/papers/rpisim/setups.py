@@ -14,6 +14,15 @@ DT = 0.01
 """[s] the step of the paper's examples."""
 CURVE = 200
 """Most points of a residual history that are kept."""
+EPSILON = 1e-5
+"""Bound of the paper's stabilised joint errors [m, rad, m/s or rad/s]."""
+RESTS = 1e-4
+"""Limit of the large peg's distance from the top [m]."""
+LOST = 1e-3
+"""Limit of the part of the problems that stay unsolved: none."""
+MARKERS = "osv^Dx+*P"
+FLOOR = 1e-17
+"""Drawn in place of zero on logarithmic axes."""
 
 
 @dataclass(frozen=True)

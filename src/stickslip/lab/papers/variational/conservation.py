@@ -12,31 +12,44 @@ Momenta and energies are the discrete ones of ``discrete_rotation``, drifts agai
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from stickslip.lab.papers.paper import quiet
+from stickslip.lab.bench.targets import Target
+from stickslip.lab.papers.paper import Results, image, new_figure
+from stickslip.lab.papers.part import Part, finish, grid, units
+from stickslip.lab.papers.rows import column, first, slope, table_of, where
 from stickslip.lab.papers.store import Store
-from stickslip.lab.papers.variational.setups import DT, METHOD, TOLERANCE, Sizes, thinned
+from stickslip.lab.papers.variational.setups import DT, METHOD, NONE, TOLERANCE, Sizes, thinned
 from stickslip.maximal.rows import joint_errors
 from stickslip.methods.variational.discrete_rotation import discrete_energy, world_momentum
 from stickslip.model.scene import Scene
-from stickslip.progress import Progress
 from stickslip.scenes import SCENES
 from stickslip.simulation import Simulation
 
 BODY, CHAIN, LINKAGE, PENDULUM = "torque-free body", "free chain", "four-bar", "double pendulum"
-FLIPS, FLOATS = 2000, 500
-"""Steps of body and chain."""
+FLIPS, FLOATS = 20.0, 5.0
+"""Duration of the motions of body and chain [s]."""
 LINKS = 5
 BLOCK = 10
 """Steps of the pendulum in one compiled call, between samples of its energy."""
 BINS = 120
-"""Of the curves that are kept: smallest and largest of the samples in each."""
+"""Number of pieces of a curve; the smallest and largest sample of each is kept."""
 TIGHT, TIGHTER = 1e-10, 1e-12
 """Tolerances."""
+KEPT, FLOATING, NORM = 1e-10, 1e-8, 1e-12
+"""Limits of the drift of momenta of body and chain [kg m/s, kg m²/s], and of | |q| − 1 | of the body."""
+FLIPPED = 1.9
+"""Speed with which the body has to turn the other way round [rad/s]."""
+CLOSED = 1e-8
+"""Limit of ‖g‖ [m, rad]."""
+STEADY = 1.5
+"""Limit of the largest of the last tenth over that of the first, or of halves: no trend."""
+SECULAR = 0.1
+"""Limit of how far the energy went along a straight line, as a part of its band."""
+FIRST_ORDER = 0.2
+"""Limit of |order − 1| of the energy's band in dt."""
 
 
 def _rod(body: Any, pos: tuple[float, float, float] = (0.0, 0.0, -0.5)) -> None:
@@ -82,12 +95,12 @@ def binned(values: np.ndarray) -> dict[str, list[float]]:
     return {"low": [float(p.min()) for p in pieces], "high": [float(p.max()) for p in pieces]}
 
 
-def flip() -> dict[str, Any]:
+def flip(dt: float, seconds: float) -> dict[str, Any]:
     setup = SCENES["tumble"].build()
-    sim = Simulation(setup.scene, METHOD, dt=DT, tolerance=TIGHTER)
+    sim = Simulation(setup.scene, METHOD, dt=dt, tolerance=TIGHTER)
     sim.set_state(v=setup.velocity)
     momenta, spin, norm = [], [], 0.0
-    for _ in range(FLIPS):
+    for _ in range(round(seconds / dt)):
         sim.step()
         momenta.append(momentum(sim))
         spin.append(sim.state.v[3:6].copy())
@@ -100,22 +113,22 @@ def flip() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def float_freely() -> dict[str, Any]:
-    sim = Simulation(free_chain(), METHOD, dt=DT, tolerance=TIGHTER)
+def float_freely(dt: float, seconds: float) -> dict[str, Any]:
+    sim = Simulation(free_chain(), METHOD, dt=dt, tolerance=TIGHTER)
     sim.set_state(v=np.random.default_rng(0).normal(size=sim.model.nv))
     momenta = []
-    for _ in range(FLOATS):
+    for _ in range(round(seconds / dt)):
         sim.step()
         momenta.append(momentum(sim))
     linear, angular = drifts(momenta)
     return {"unconverged": int(sim.stepper.unconverged), "linear": linear, "angular": angular}
 
 
-def close_loop(seconds: float) -> dict[str, Any]:
-    sim = Simulation(SCENES["four-bar"].build().scene, METHOD, dt=DT, tolerance=TOLERANCE)
+def close_loop(dt: float, seconds: float) -> dict[str, Any]:
+    sim = Simulation(SCENES["four-bar"].build().scene, METHOD, dt=dt, tolerance=TOLERANCE)
     s: Any = sim.stepper
     joints = s.mechanism.nodes.joints
-    g, error = np.zeros(len(joints.joint)), np.zeros(round(seconds / DT))
+    g, error = np.zeros(len(joints.joint)), np.zeros(round(seconds / dt))
     for k in range(len(error)):
         sim.step()
         joint_errors(joints, s.motion.pose, g)
@@ -152,18 +165,95 @@ COLUMNS = ("linear", "angular", "quaternion", "lowest", "largest", "trend", "ene
 """Figures that some of the rows have."""
 
 
-def study(store: Store, sizes: Sizes) -> list[dict[str, Any]]:
+def study(store: Store, sizes: Sizes) -> Results:
     """One row per mechanism and step; a figure that it does not have is ''."""
-    cases: list[tuple[str, float, float, Any]] = [
-        (BODY, DT, FLIPS * DT, flip),
-        (CHAIN, DT, FLOATS * DT, float_freely),
-        (LINKAGE, DT, sizes.linkage, partial(close_loop, sizes.linkage)),
-        *((PENDULUM, dt, sizes.pendulum, partial(swing, dt, sizes.pendulum)) for dt in sizes.energy_steps),
+    work: dict[str, Any] = {BODY: flip, CHAIN: float_freely, LINKAGE: close_loop, PENDULUM: swing}
+    cases = [
+        {"case": BODY, "dt": DT, "seconds": FLIPS},
+        {"case": CHAIN, "dt": DT, "seconds": FLOATS},
+        {"case": LINKAGE, "dt": DT, "seconds": sizes.linkage},
+        *grid(case=[PENDULUM], dt=sizes.energy_steps, seconds=[sizes.pendulum]),
     ]
-    result = []
-    with Progress("conservation", len(cases)) as bar, quiet():
-        for case, dt, seconds, compute in cases:
-            found = store.unit("conservation", {"case": case, "dt": dt, "seconds": seconds}, compute)
-            result.append({**dict.fromkeys(("case", "dt", "seconds", "unconverged", *COLUMNS), ""), **found})
-            bar.update(len(result))
-    return result
+    rows = units(store, "conservation", cases, lambda case, dt, seconds: work[case](dt, seconds))
+    empty = dict.fromkeys(("case", "dt", "seconds", "unconverged", *COLUMNS), "")
+    return {"conservation": [{**empty, **row} for row in rows]}
+
+
+def targets(results: Results) -> list[Target]:
+    rows = results["conservation"]
+    body, chain, linkage = (first(rows, case=case) for case in (BODY, CHAIN, LINKAGE))
+    swings = sorted(where(rows, case=PENDULUM), key=lambda row: row["dt"])
+    result = [
+        Target(f"{BODY}: drift of momentum [kg m/s, kg m²/s]", max(body["linear"], body["angular"]), KEPT),
+        Target(f"{BODY}: {FLIPPED} rad/s over the largest −ω_y", FLIPPED / max(-body["lowest"], 1e-12), 1.0),
+        Target(f"{BODY}: | |q| − 1 |", body["quaternion"], NORM),
+        Target(f"{CHAIN}: drift of linear momentum [kg m/s]", chain["linear"], FLOATING),
+        Target(f"{CHAIN}: drift of angular momentum [kg m²/s]", chain["angular"], FLOATING),
+        Target(f"{LINKAGE}: largest ‖g‖ in {linkage['seconds']:g} s [m, rad]", linkage["largest"], CLOSED),
+        Target(f"{LINKAGE}: ‖g‖ in the last tenth over that in the first", linkage["trend"], STEADY),
+    ]
+    for row in swings:
+        name = f"{PENDULUM}, {row['dt']:g} s"
+        result.append(Target(f"{name}: band of energy in the later half over that in the first", row["trend"], STEADY))
+        result.append(
+            Target(f"{name}: slope of energy times {row['seconds']:g} s, of its band", row["secular"], SECULAR)
+        )
+    if len(swings) > 1:
+        order = slope(column(swings, "dt"), column(swings, "amplitude"))
+        result.append(Target(f"{PENDULUM}: |order − 1| of the energy's band in dt", abs(order - 1.0), FIRST_ORDER))
+    failed = sum(row["unconverged"] for row in rows)
+    return [*result, Target("conservation: steps that did not converge", failed, NONE)]
+
+
+def draw(results: Results):
+    """ω of the flipping body, errors of joints and energies over time."""
+    rows = results["conservation"]
+    figure, axes = new_figure(1, 3, (16, 4.4))
+    left, middle, right = axes[0]
+    body, linkage = first(rows, case=BODY), first(rows, case=LINKAGE)
+    omega = np.array(body["omega"])
+    left.plot(np.linspace(0.0, body["seconds"], len(omega)), omega, label=["ω_x", "ω_y", "ω_z"])
+    left.axhline(-FLIPPED, color="grey", linestyle=":")
+    left.set(ylabel="[rad/s]", title="a body without torque turns over")
+    times = np.linspace(0.0, linkage["seconds"], len(linkage["high"]))
+    middle.semilogy(times, linkage["high"], color="C0", label="largest ‖g‖ nearby")
+    middle.axhline(CLOSED, color="grey", linestyle=":", label="target")
+    middle.set_ylabel("[m, rad]")
+    middle.set_title(f"four-bar: ‖g‖ ≤ {linkage['largest']:.1e}, last tenth / first {linkage['trend']:.2f}")
+    for k, row in enumerate(where(rows, case=PENDULUM)):
+        times = np.linspace(0.0, row["seconds"], len(row["high"]))
+        label = f"dt = {1e3 * row['dt']:g} ms, slope · time / band = {row['secular']:.0e}"
+        band = {"color": f"C{k}", "alpha": 0.7, "linewidth": 0, "label": label}
+        right.fill_between(times, row["low"], row["high"], step="mid", **band)
+    low, high = right.get_ylim()
+    right.set_ylim(low, high + 0.3 * (high - low))  # room for the legend
+    right.set(ylabel="energy [J]", title="double pendulum")
+    finish(axes, "time [s]")
+    return figure
+
+
+def section(results: Results) -> str:
+    rows = results["conservation"]
+    body, chain, linkage = (first(rows, case=case) for case in (BODY, CHAIN, LINKAGE))
+    return "\n".join([
+        "## What is kept\n",
+        image("conservation_over_time", "A body that flips; the joints of a four-bar linkage; the energy of a double "
+              "pendulum, bands of all samples"),
+        f"A body without torque, {body['seconds']:g} s: momentum drifts by {max(body['linear'], body['angular']):.1e}, "
+        f"ω_y comes down to {body['lowest']:.3f} rad/s, quaternions are unit within {body['quaternion']:.1e}. A free "
+        f"chain, {chain['seconds']:g} s, ε = 1e-12: linear momentum drifts by {chain['linear']:.1e}, angular by "
+        f"{chain['angular']:.1e}. A four-bar linkage, {linkage['seconds']:g} s: ‖g‖ ≤ {linkage['largest']:.1e}, in the "
+        f"last tenth {linkage['trend']:.2f} of that in the first. A double pendulum, chaotic: its energy stays in a "
+        "band proportional to dt; that with the potential averaged over each step, in one proportional to dt².\n",
+        table_of(where(rows, case=PENDULUM), {
+            "dt [ms]": lambda row: f"{1e3 * row['dt']:g}", "time [s]": "{seconds:g}",
+            "energy, standard deviation [J]": "{amplitude:.3g}", "band [J]": "{band:.3g}",
+            "averaged, deviation [J]": "{averaged:.3g}", "band, later half / first": "{trend:.2f}",
+            "\\|slope\\| · time / band": "{secular:.1e}", "unconverged": "{unconverged}",
+        }),
+    ])  # fmt: skip
+
+
+CONSERVATION = Part(
+    "conservation", study, section, targets, {"conservation_over_time": draw}, tables=("conservation",)
+)  # fmt: skip

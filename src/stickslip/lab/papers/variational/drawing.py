@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from matplotlib.patches import Circle, Ellipse, Polygon
+
+from stickslip.lab.papers.paper import new_figure
 
 A1_TRUNK = np.array([0.1335, 0.097, 0.057])
 """[m] half edges."""
@@ -142,3 +145,18 @@ def floor(ax, left: float, right: float, bottom: float, top: float) -> None:
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
+
+
+def strip(
+    row: dict[str, Any], times, instants: np.ndarray, spacing: float, camera: Camera, draw: Callable[..., None], *,
+    forward: bool, height: float,
+):  # fmt: skip
+    """(figure, axes): poses of a row, which has them at ``times``, beside each other; ``height`` in inches."""
+    figure, axes = new_figure(1, 1, (15, height))
+    ax, poses = axes[0, 0], np.array(row["poses"]).reshape(len(row["poses"]), -1, 7)
+    for k, t in enumerate(instants):
+        pose = poses[np.argmin(np.abs(np.array(times) - t))]
+        start = pose[0, :2] if forward else poses[0, 0, :2]
+        draw(ax, camera, pose, np.array([-start[0], -start[1], 0.0]) + k * spacing * camera.right)
+        ax.text(k * spacing, -0.24, f"{t:.2f} s", ha="center", va="top", fontsize=10, zorder=30)
+    return figure, ax

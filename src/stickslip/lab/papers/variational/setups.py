@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import quiet
 from stickslip.model.model import Model
 from stickslip.record import Log
@@ -29,6 +30,10 @@ ROBOT_DT = 1e-3
 """[s] of Figs. 6 to 8."""
 MANY = 100
 """Bodies or contacts of the largest system in the paper."""
+DEEPEST = 1e-8
+"""Limit of what counts as no penetration [m]."""
+NONE = 0.5
+"""Limit of a number that must be 0."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +115,22 @@ def judge(motion: Motion) -> dict[str, Any]:
         "most_iterations": int(log.iterations.max()),
         "residual": float(np.max(log.residual[1:])),
     }
+
+
+SOLVED = {
+    "method": "{method}", "steps": "{steps}", "unconverged": "{unconverged}",
+    "iterations of a step": "{iterations:.1f}", "most": "{most_iterations}", "largest residual": "{residual:.3g}",
+    "lowest φ [m]": "{lowest:.3g}",
+}  # fmt: skip
+"""Columns of a table of what ``judge`` found, and of the lowest contact point."""
+
+
+def solved(what: str, row: dict[str, Any]) -> list[Target]:
+    """Every step converged, and nothing penetrated."""
+    return [
+        Target(f"{what}: steps that did not converge", row["unconverged"], NONE),
+        Target(f"{what}: deepest penetration [m]", max(0.0, -row["lowest"]), DEEPEST),
+    ]
 
 
 def thinned(values: np.ndarray, most: int = 1500) -> list[Any]:

@@ -1,0 +1,104 @@
+"""Parts of a reproduction: each is one figure, table or section of a paper, from its study to its text in the report.
+
+A module per part holds, top to bottom, the study, the targets, the drawings and the section, and declares its ``Part``
+at the end. The reproduction of a paper is the list of its parts, in the order of the report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.console import Console
+
+from stickslip.lab.bench.targets import Target
+from stickslip.lab.papers.paper import Reproduction, Results, Study, quiet, save_figure
+from stickslip.lab.papers.store import Store
+from stickslip.progress import Progress
+
+
+def nothing(*_: Any) -> list[Any]:
+    """A part without targets, or with nothing to show in the terminal."""
+    return []
+
+
+@dataclass(frozen=True)
+class Part:
+    """One figure, table or section of a paper. Its functions are called where its results are present."""
+
+    name: str
+    """What the user selects: ``stickslip reproduce PAPER --only NAME``."""
+    study: Study
+    """Computes the results. It is called once for all parts that share it."""
+    section: Callable[[Results], str]
+    """The text of the report."""
+    targets: Callable[[Results], list[Target]] = nothing
+    """The paper's findings, as figures with limits."""
+    figures: Mapping[str, Callable[[Results], Any]] = field(default_factory=dict)
+    """Name of a file without suffix → function that draws the figure and returns it."""
+    tables: tuple[str, ...] = ()
+    """Results with rows. Each becomes a CSV file."""
+    data: tuple[str, ...] = ()
+    """The other results that this part needs."""
+    show: Callable[[Results, Console], Any] = nothing
+    """Prints to the terminal."""
+
+
+class PartwiseReproduction(Reproduction):
+    """A reproduction whose studies, tables, figures, targets and sections are those of its parts."""
+
+    contents: ClassVar[tuple[Part, ...]]
+    """The parts, in the order of the report."""
+
+    def __init_subclass__(cls) -> None:
+        studies = dict.fromkeys(part.study for part in cls.contents)
+        cls.studies = tuple((tuple(p.name for p in cls.contents if p.study is study), study) for study in studies)
+        cls.sections = {part.name: part.section for part in cls.contents}
+        cls.tables = tuple(name for part in cls.contents for name in part.tables)
+        cls.figure_patterns = tuple(name for part in cls.contents for name in part.figures)
+
+    def found(self, results: Results) -> list[Part]:
+        """The parts that have some of their results."""
+        return [part for part in self.contents if not results.keys().isdisjoint((*part.tables, *part.data))]
+
+    def targets(self, results: Results) -> list[Target]:
+        return [target for part in self.found(results) for target in part.targets(results)]
+
+    def draw(self, results: Results, out: Path) -> list[str]:
+        drawings = [item for part in self.found(results) for item in part.figures.items()]
+        return [save_figure(draw(results), out, name) for name, draw in drawings]
+
+    def show(self, results: Results, console: Console) -> None:
+        for part in self.found(results):
+            part.show(results, console)
+
+
+def grid(**values: Iterable[Any]) -> list[dict[str, Any]]:
+    """All combinations of values, as parameters by name; the last name varies fastest."""
+    return [dict(zip(values, chosen, strict=True)) for chosen in product(*values.values())]
+
+
+def units(
+    store: Store, kind: str, cases: Sequence[Mapping[str, Any]], compute: Callable[..., dict[str, Any]],
+    title: str = "", unit: str = "",
+) -> list[dict[str, Any]]:  # fmt: skip
+    """One unit of work per case, ``compute(**case)``, with progress; the rows (parameters and results)."""
+    rows: list[dict[str, Any]] = []
+    with Progress(title or kind, len(cases), unit) as bar, quiet():
+        for case in cases:
+            rows.append(store.unit(kind, case, partial(compute, **case)))
+            bar.update(len(rows))
+    return rows
+
+
+def finish(axes, xlabel: str = "", fontsize: float = 8, *, legend: bool = True, which: str = "major") -> None:
+    """Add a grid to all ``axes``, a legend where curves have labels, and a label of x where there is none."""
+    for ax in axes.flat:
+        ax.set_xlabel(ax.get_xlabel() or xlabel)
+        ax.grid(alpha=0.3, which=which)
+        if legend and ax.get_legend_handles_labels()[0]:
+            ax.legend(fontsize=fontsize)
