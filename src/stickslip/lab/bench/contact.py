@@ -28,10 +28,10 @@ import numpy as np
 from rich.table import Table
 
 from stickslip.errors import InputError, StickslipWarning
-from stickslip.lab.bench.report import check_destinations, finish, growth_table, growth_targets
 from stickslip.lab.bench.step import stepping
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.bench.timing import Growth, growth, interleaved
+from stickslip.lab.bench.timing import Growth, growth, growth_table, growth_targets, interleaved
+from stickslip.lab.report import check_destinations, finish, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.model.scene import Scene
 from stickslip.record.machine import machine
 from stickslip.simulation import Simulation
@@ -248,9 +248,8 @@ def measure_growth(sizes: Sizes) -> list[Growth]:
 
 
 def _table(timings: list[Timing]) -> Table:
-    table = Table(title="Contact problems and time steps")
-    for heading in ("what", "by", "median ms", "natural residual", "iterations", "unconverged", "target ms"):
-        table.add_column(heading, justify="left" if heading in ("what", "by") else "right")
+    headings = ("what", "by", "median ms", "natural residual", "iterations", "unconverged", "target ms")
+    table = terminal_table("Contact problems and time steps", headings, words=2)
     for t in timings:
         residual = "" if t.residual is None else f"{t.residual:.1e}"
         target = "" if t.target is None else f"≤ {1e-3 * t.target:g}"
@@ -259,11 +258,8 @@ def _table(timings: list[Timing]) -> Table:
     return table
 
 
-def _plot(timings: list[Timing], growths: list[Growth], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(14, 5), layout="constrained")
-    left, right = figure.subplots(1, 2)
+def _plot(timings: list[Timing], growths: list[Growth], panels) -> None:
+    left, right = panels
     order = sorted(timings, key=lambda t: (t.what, t.time))
     left.barh([f"{t.what}: {t.name}" for t in order], [1e-3 * t.time for t in order], color="tab:blue")
     left.set_xscale("log")
@@ -277,15 +273,14 @@ def _plot(timings: list[Timing], growths: list[Growth], path: Path) -> None:
     right.set_xlabel("spheres")
     right.set_ylabel("time per step [ms]")
     right.grid(alpha=0.3)
-    figure.legend(loc="outside right upper", title="growth: slope", fontsize=8)
-    figure.savefig(path, dpi=150)
+    right.figure.legend(loc="outside right upper", title="growth: slope", fontsize=8)
 
 
 def run_contact(
     quick: bool = False, json_path: Path | None = None, out: Path | None = None, *, sizes: Sizes | None = None
 ) -> bool:
     """Measure, print two tables and the worst figure; True if every target is met."""
-    import_quantecon()  # trouble comes before minutes of work
+    import_quantecon()  # fails before minutes of work
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
     with warnings.catch_warnings():
@@ -300,7 +295,7 @@ def run_contact(
         "sizes": asdict(sizes),
         "timings": [asdict(t) for t in timings],
         "growth": [asdict(g) for g in growths],
-        "targets": [t._asdict() for t in targets],
     }
     tables = [_table(timings), growth_table(growths)]
-    return finish("contact", numbers, targets, tables, partial(_plot, timings, growths), json_path, out)
+    plot = partial(_plot, timings, growths)
+    return finish("contact", numbers, targets, tables, plot, json_path, out, panels=2, size=(14.0, 5.0))

@@ -20,8 +20,8 @@ import numpy as np
 from rich.table import Table
 
 from stickslip.errors import StickslipWarning
-from stickslip.lab.bench.report import check_destinations, finish
-from stickslip.lab.bench.targets import Target
+from stickslip.lab.report import check_destinations, finish, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.methods.base import OK
 from stickslip.methods.registry import METHODS
 from stickslip.progress import Progress
@@ -149,9 +149,8 @@ def targets_of(runs: Sequence[Run]) -> list[Target]:
 
 
 def _table(runs: Sequence[Run]) -> Table:
-    table = Table(title="Coulomb's law: natural residual over all steps")
-    for heading in ("scene: solver", "steps", "unsolved", "worst", "ms", "iterations"):
-        table.add_column(heading, justify="left" if "solver" in heading else "right", no_wrap=True)
+    headings = ("scene: solver", "steps", "unsolved", "worst", "ms", "iterations")
+    table = terminal_table("Coulomb's law: natural residual over all steps", headings, no_wrap=len(headings))
     last = ""
     for run in runs:
         if run.scene != last:
@@ -166,12 +165,10 @@ def _table(runs: Sequence[Run]) -> Table:
     return table
 
 
-def _plot(runs: Sequence[Run], path: Path) -> None:
-    from matplotlib.figure import Figure
-
+def _plot(runs: Sequence[Run], panels) -> None:
     scenes, solvers = (list(dict.fromkeys(getattr(run, what) for run in runs)) for what in ("scene", "solver"))
-    figure = Figure(figsize=(14, 6), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
+    left, right = panels
+    right.sharey(left)
     for k, solver in enumerate(solvers):
         mine = [run for run in runs if run.solver == solver]
         rows = [scenes.index(run.scene) + 0.8 * (k + 0.5) / len(solvers) - 0.4 for run in mine]
@@ -185,8 +182,7 @@ def _plot(runs: Sequence[Run], path: Path) -> None:
     for axes in (left, right):
         axes.set_xscale("log")
         axes.grid(alpha=0.3)
-    figure.legend(loc="outside right upper")
-    figure.savefig(path, dpi=150)
+    left.figure.legend(loc="outside right upper")
 
 
 def run_coulomb(
@@ -203,5 +199,6 @@ def run_coulomb(
         warnings.simplefilter("ignore", StickslipWarning)
         runs = measure(cases or (QUICK if quick else CASES), solvers)
     targets = targets_of(runs)
-    numbers = {"runs": [asdict(run) for run in runs], "targets": [t._asdict() for t in targets]}
-    return finish("coulomb", numbers, targets, [_table(runs)], partial(_plot, runs), json_path, out)
+    numbers = {"runs": [asdict(run) for run in runs]}
+    plot = partial(_plot, runs)
+    return finish("coulomb", numbers, targets, [_table(runs)], plot, json_path, out, panels=2, size=(14.0, 6.0))

@@ -25,9 +25,17 @@ from rich.table import Table
 
 from stickslip.lab.bench.loops import STATES, Loops, factor_loops
 from stickslip.lab.bench.mechanisms import chain, one_joint, star
-from stickslip.lab.bench.report import check_destinations, finish, growth_table, growth_targets
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, interleaved, seconds
+from stickslip.lab.bench.timing import (
+    SLOPE_TARGET,
+    Growth,
+    growth,
+    growth_table,
+    growth_targets,
+    interleaved,
+    seconds,
+)
+from stickslip.lab.report import check_destinations, finish, miss_style, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.model import pinocchio as bridge
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
@@ -221,39 +229,30 @@ def targets(comparisons: list[Comparison], differences: list[Differences], growt
 
 
 def _table(comparisons: list[Comparison]) -> Table:
-    speed = Table(title="Rigid-body algorithms, median µs per call")
-    for heading in ("robot", "algorithm", "ours", "Pinocchio", "called from Python", "ours / Pinocchio", "target"):
-        text = heading in ("robot", "algorithm")
-        speed.add_column(heading, justify="left" if text else "right", no_wrap=text)
+    headings = ("robot", "algorithm", "ours", "Pinocchio", "called from Python", "ours / Pinocchio", "target")
+    speed = terminal_table("Rigid-body algorithms, median µs per call", headings, words=2, no_wrap=2)
     for c in comparisons:
-        style = "" if c.ratio <= RATIO_TARGET else "red"
+        style = miss_style(c.ratio, RATIO_TARGET)
         numbers = (f"{c.ours:.2f}", f"{c.pinocchio:.2f}", f"{c.pinocchio_called:.2f}", f"{c.ratio:.2f}")
         speed.add_row(c.robot, c.algorithm, *numbers, f"≤ {RATIO_TARGET:g}", style=style)
     return speed
 
 
 def _differences_table(differences: list[Differences]) -> Table:
-    table = Table(title="Derivatives of inverse dynamics, median µs per call")
-    for heading in ("robot", "exact", "finite differences", "exact / differences", "times as fast", "target"):
-        table.add_column(heading, justify="left" if heading == "robot" else "right")
+    headings = ("robot", "exact", "finite differences", "exact / differences", "times as fast", "target")
+    table = terminal_table("Derivatives of inverse dynamics, median µs per call", headings)
     for d in differences:
         numbers = (f"{d.exact:.2f}", f"{d.differences:.2f}", f"{d.ratio:.3f}", f"{1.0 / d.ratio:.1f}")
-        style = "" if d.ratio <= DIFFERENCES_TARGET else "red"
-        table.add_row(d.robot, *numbers, f"≤ {DIFFERENCES_TARGET:g}", style=style)
+        table.add_row(d.robot, *numbers, f"≤ {DIFFERENCES_TARGET:g}", style=miss_style(d.ratio, DIFFERENCES_TARGET))
     return table
 
 
-def _plot(growths: list[Growth], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 5), layout="constrained")
-    axes = figure.subplots()
+def _plot(growths: list[Growth], axes) -> None:
     for g in growths:
         axes.loglog(g.sizes, g.times, "o-", label=f"{g.name} ({g.slope:.2f})")
     axes.set_xlabel("links of the chain, legs of the star")
     axes.set_ylabel("median time per call [µs]")
     axes.legend(fontsize="small")
-    figure.savefig(path, dpi=150)
 
 
 def run_dynamics(
@@ -263,7 +262,7 @@ def run_dynamics(
 
     ``json_path`` takes all numbers; ``out`` is a directory for ``dynamics.json`` and the plot ``dynamics.png``.
     """
-    bridge.import_pinocchio()  # trouble comes before minutes of work
+    bridge.import_pinocchio()  # fails before minutes of work
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
     comparisons, differences = compare_with_pinocchio(sizes)
@@ -276,4 +275,4 @@ def run_dynamics(
     }
     tables = [_table(comparisons), _differences_table(differences), growth_table(growths)]
     aims = targets(comparisons, differences, growths)
-    return finish("dynamics", numbers, aims, tables, partial(_plot, growths), json_path, out)
+    return finish("dynamics", numbers, aims, tables, partial(_plot, growths), json_path, out, size=(7.0, 5.0))

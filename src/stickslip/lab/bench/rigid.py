@@ -25,10 +25,10 @@ import numpy as np
 from rich.table import Table
 
 from stickslip.errors import StickslipWarning
-from stickslip.lab.bench.report import check_destinations, finish, growth_table
 from stickslip.lab.bench.step import mujoco_step, squatting_robot
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.bench.timing import Growth, growth, interleaved
+from stickslip.lab.bench.timing import Growth, growth, growth_table, interleaved
+from stickslip.lab.report import check_destinations, finish, miss_style, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.methods.registry import METHODS
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
@@ -209,34 +209,25 @@ def measure_piles(sizes: Sizes) -> list[Growth]:
 
 
 def _tables(timings: list[Timing], growths: list[Growth]) -> list[Table]:
-    table = Table(title="One step of Solo12 on four feet, 1 ms")
-    for heading in ("by", "median µs", "over the fastest mj_step", "target"):
-        table.add_column(heading, justify="left" if heading == "by" else "right")
+    title = "One step of Solo12 on four feet, 1 ms"
+    table = terminal_table(title, ("by", "median µs", "over the fastest mj_step", "target"))
     for t in timings:
-        missed = t.target is not None and t.ratio > t.target
         target = "" if t.target is None else f"≤ {t.target:g}"
-        table.add_row(t.name, f"{t.time:.2f}", f"{t.ratio:.2f}", target, style="red" if missed else "")
-    piles = Table(title=f"One step of a pile, {1e3 * PILE_DT:g} ms: median µs")
+        table.add_row(t.name, f"{t.time:.2f}", f"{t.ratio:.2f}", target, style=miss_style(t.ratio, t.target))
     sizes = max((g.sizes for g in growths), key=len)
-    for heading in ("by", *(f"{n}" for n in sizes)):
-        piles.add_column(heading, justify="left" if heading == "by" else "right")
+    piles = terminal_table(f"One step of a pile, {1e3 * PILE_DT:g} ms: median µs", ("by", *(f"{n}" for n in sizes)))
     for g in growths:
         piles.add_row(g.name.partition(":")[0], *(f"{us:.0f}" for us in g.times))
     return [table, piles, growth_table(growths)]
 
 
-def _plot(growths: list[Growth], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
+def _plot(growths: list[Growth], axes) -> None:
     for g in growths:
         axes.loglog(g.sizes, 1e-3 * np.array(g.times), "o--" if "mj_step" in g.name else "o-", label=g.name)
     axes.set_xlabel("bodies in a pile")
     axes.set_ylabel("time per step [ms]")
     axes.grid(alpha=0.3)
     axes.legend()
-    figure.savefig(path, dpi=150)
 
 
 def run_rigid(

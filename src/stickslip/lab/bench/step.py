@@ -27,9 +27,11 @@ from rich.table import Table
 from stickslip.control.references.squat import squat
 from stickslip.errors import UnstableStepWarning
 from stickslip.lab.bench.mechanisms import pebbles, plate
-from stickslip.lab.bench.report import check_destinations, finish, growth_table, growth_targets
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, interleaved
+from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, growth_table, growth_targets, interleaved
+from stickslip.lab.report import check_destinations, finish, miss_style, terminal_table
+from stickslip.lab.select import soft_methods
+from stickslip.lab.targets import Target
+from stickslip.methods.registry import METHODS
 from stickslip.model import pinocchio as bridge
 from stickslip.model.scene import Scene
 from stickslip.simulation import Simulation, Snapshot
@@ -64,6 +66,13 @@ CASES = (
     Case("implicit-euler, 1 ms", "implicit-euler", 1e-3, {}, 40, 12.0, 22.6),
     Case("implicit-euler, 10 ms", "implicit-euler", 1e-2, {}, 15, None, 32.6),
 )
+
+
+def cases() -> list[Case]:
+    """``CASES``, and every other method with spring-damper contacts whose cost per step is fixed, for information."""
+    known = {case.method for case in CASES}
+    others = [name for name in soft_methods() if name not in known and not METHODS[name].by_tolerance]
+    return [*CASES, *(Case(name, name, 1e-3, {}, 40, None, None) for name in others)]
 
 
 @dataclass(frozen=True)
@@ -179,7 +188,7 @@ def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
     timed: dict[str, Callable[[], float]] = {}
     for k, call in enumerate(aba_calls(scene, q, v)):
         timed[f"aba {k}"] = call
-    for case in CASES:
+    for case in cases():
         sim = Simulation(scene, method=case.method, dt=case.dt, **case.options)
         sim.set_state(q, v)
         sim.set_control(control)
@@ -217,21 +226,15 @@ def _table(unit: float, timings: list[Timing]) -> Table:
     def text(value: float | None, form: str = "{:g}") -> str:
         return "" if value is None else form.format(value)
 
-    speed = Table(title=f"One step of Solo12 on four feet; unit: Pinocchio's aba from Python, {unit:.2f} µs")
-    for heading in ("stepper", "median µs", "units", "target", "consim (C++)"):
-        speed.add_column(heading, justify="left" if heading == "stepper" else "right")
+    title = f"One step of Solo12 on four feet; unit: Pinocchio's aba from Python, {unit:.2f} µs"
+    speed = terminal_table(title, ("stepper", "median µs", "units", "target", "consim (C++)"))
     for t in timings:
-        missed = t.target is not None and t.units > t.target
-        target = text(t.target, "≤ {:g}")
-        speed.add_row(t.name, f"{t.time:.2f}", f"{t.units:.2f}", target, text(t.consim), style="red" if missed else "")
+        numbers = (f"{t.time:.2f}", f"{t.units:.2f}", text(t.target, "≤ {:g}"), text(t.consim))
+        speed.add_row(t.name, *numbers, style=miss_style(t.units, t.target))
     return speed
 
 
-def _plot(timings: list[Timing], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
+def _plot(timings: list[Timing], axes) -> None:
     order = sorted(timings, key=lambda t: t.time)
     axes.barh([t.name for t in order], [t.units for t in order], color="tab:blue", label="measured")
     for row, t in enumerate(order):
@@ -241,7 +244,6 @@ def _plot(timings: list[Timing], path: Path) -> None:
             axes.plot([t.target, t.target], [row - 0.4, row + 0.4], "r-", label="target" if row == 0 else None)
     axes.set_xlabel("time per step [Pinocchio aba calls]")
     axes.legend()
-    figure.savefig(path, dpi=150)
 
 
 def run_step(
@@ -251,7 +253,7 @@ def run_step(
 
     ``json_path`` takes all numbers; ``out`` is a directory for ``step.json`` and the plot ``step.png``.
     """
-    bridge.import_pinocchio()  # trouble comes before minutes of work
+    bridge.import_pinocchio()  # fails before minutes of work
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
     with warnings.catch_warnings():

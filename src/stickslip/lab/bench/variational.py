@@ -30,10 +30,10 @@ from rich.table import Table
 
 from stickslip.errors import StickslipWarning
 from stickslip.lab.bench.linear_time import DT, NewtonSystem, Steps, chain, cylinder, mujoco_steps, simulate
-from stickslip.lab.bench.report import check_destinations, finish
 from stickslip.lab.bench.rigid import CONES, SOLVERS
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.bench.timing import interleaved
+from stickslip.lab.report import check_destinations, finish, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
 FASTER = 20.0
@@ -204,37 +204,31 @@ def sentence(peer: Peer) -> str:
 
 
 def _tables(lines: list[Line], systems: list[Compared], peers: list[Peer], n: int) -> list[Table]:
-    growth = Table(title="Time over size, variational")
-    for heading in ("what", "sizes", "best µs", "Newton steps", "slope", "R²"):
-        growth.add_column(heading, justify="left" if heading == "what" else "right")
+    headings = ("what", "sizes", "best µs", "Newton steps", "slope", "R²")
+    growth = terminal_table("Time over size, variational", headings)
     for one in lines:
         growth.add_row(
             one.name, f"{one.sizes[0]} … {one.sizes[-1]}", f"{one.times[0]:.3g} … {one.times[-1]:.4g}",
             " ".join(f"{k:.2g}" for k in one.iterations), f"{one.slope:.3f}", f"{one.r2:.5f}",
             style="red" if abs(one.slope - 1.0) > 0.1 or one.r2 < 0.99 else "",
         )  # fmt: skip
-    system = Table(title=f"Newton's system of a chain of {n} links")
-    for heading in ("what", "median µs", "over factor + solve", "over Newton step"):
-        system.add_column(heading, justify="left" if heading == "what" else "right")
+    columns = ("what", "median µs", "over factor + solve", "over Newton step")
+    system = terminal_table(f"Newton's system of a chain of {n} links", columns)
     for c in systems:
         system.add_row(c.name, f"{c.time:.1f}", f"{c.over_factor:.1f}", f"{c.over_newton:.1f}")
-    beside = Table(
-        title=f"One step of a chain of n links, {1e3 * DT:g} ms: median µs",
+    beside = terminal_table(
+        f"One step of a chain of n links, {1e3 * DT:g} ms: median µs",
+        ("by", *(f"{k}" for k in peers[0].links), "variational faster from"),
         caption="; ".join(sentence(p) for p in peers if p.name in PEERS),
     )
-    for heading in ("by", *(f"{k}" for k in peers[0].links), "variational faster from"):
-        beside.add_column(heading, justify="left" if heading == "by" else "right")
     for p in peers:
         last = "" if p.name not in PEERS else ("beyond" if p.crossover is None else f"n = {p.crossover}")
         beside.add_row(p.name, *(f"{us:.0f}" for us in p.times), last)
     return [growth, system, beside]
 
 
-def _plot(lines: list[Line], peers: list[Peer], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 5), layout="constrained")
-    left, right = figure.subplots(1, 2)
+def _plot(lines: list[Line], peers: list[Peer], panels) -> None:
+    left, right = panels
     for one in lines:
         left.loglog(one.sizes, one.times, "o-", label=f"{one.name}, slope {one.slope:.2f}")
     left.set_xlabel("contacts c, or bodies and contacts n + c")
@@ -245,7 +239,6 @@ def _plot(lines: list[Line], peers: list[Peer], path: Path) -> None:
         axes.set_ylabel("time [µs]")
         axes.grid(alpha=0.3)
         axes.legend()
-    figure.savefig(path, dpi=150)
 
 
 def run_variational(
@@ -270,4 +263,5 @@ def run_variational(
     }
     aims = targets(lines, failed, systems, difference, sizes.system)
     tables = _tables(lines, systems, peers, sizes.system)
-    return finish("variational", numbers, aims, tables, partial(_plot, lines, peers), json_path, out)
+    plot = partial(_plot, lines, peers)
+    return finish("variational", numbers, aims, tables, plot, json_path, out, panels=2, size=(12.0, 5.0))

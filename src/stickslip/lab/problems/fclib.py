@@ -14,8 +14,8 @@ import numpy as np
 from rich.table import Table
 
 from stickslip.errors import InputError, expected, number
-from stickslip.lab.problems.compare import Trial, known_names, try_solver, unavailable, unsuited
-from stickslip.lab.problems.report import MOST_ROWS, by_kind, milliseconds, plain_table
+from stickslip.lab.problems.solver_comparison import Trial, known_names, try_solver, unavailable, unsuited
+from stickslip.lab.problems.solver_tables import MOST_ROWS, by_kind, milliseconds, plain_table
 from stickslip.problem_files.fclib_problem import FCLibProblem
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
 from stickslip.solvers.registry import SOLVERS
@@ -75,13 +75,12 @@ class FCLibComparison:
                 yield try_solver({**about, "solver": solver}, problem, lambda z: z, self.options, self.repeat)
 
     def _judge(self, about: dict[str, Any], problem: FrictionProblem | ConeProblem, p: np.ndarray) -> Trial:
-        verdict = judge(problem, p)
+        found = judge(problem, p)
         limit = self.options.get("tolerance", SOLVED) * max(1.0, float(np.abs(problem.b).max(initial=0.0)))
-        solved = verdict.natural <= limit
+        solved = found.natural <= limit
         status = "a solution" if solved else "no solution to the tolerance"
-        return Trial(
-            **about, residual=verdict.natural, limit=limit, success=solved, status=status, impulses=p, verdict=verdict
-        )
+        answer: dict[str, Any] = {"residual": found.natural, "residuals": found, "impulses": p}
+        return Trial(**about, **answer, limit=limit, success=solved, status=status)
 
 
 def computed(trials: Sequence[Trial]) -> list[Trial]:
@@ -104,7 +103,7 @@ def fclib_tables(trials: Sequence[Trial], titles: dict[int, str]) -> list[Table]
         return [_summary(computed(trials))]
     made = []
     for at, title in titles.items():
-        table = plain_table(title, {"solver": "left", **dict.fromkeys(HEADINGS, "right")}, padding=0, show_edge=False)
+        table = plain_table(title, ("solver", *HEADINGS), padding=0, show_edge=False)
         table.add_column("solved")
         for t in (t for t in tried if t.frame == at):
             work = (str(t.iterations), milliseconds(t.seconds)) if t.solver in SOLVERS else ("–", "–")
@@ -124,17 +123,15 @@ def not_solved(trials: Sequence[Trial]) -> list[str]:
 
 
 def _judged(t: Trial) -> tuple[str, ...]:
-    assert t.verdict is not None
-    v = t.verdict
+    assert t.residuals is not None
+    v = t.residuals
     return tuple(f"{value:.1e}" for value in (v.natural, v.merit_1, v.signorini, v.cone, v.dissipation))
 
 
 def _summary(trials: Sequence[Trial]) -> Table:
     files = len({trial.frame for trial in trials})
-    headings = {"solver": "left", "solved": "right", **dict.fromkeys(HEADINGS, "right")}
-    made = plain_table(
-        f"{files} files: largest residuals, median iterations and times", headings, padding=0, show_edge=False
-    )
+    title = f"{files} files: largest residuals, median iterations and times"
+    made = plain_table(title, ("solver", "solved", *HEADINGS), padding=0, show_edge=False)
     for (_, _, solver), group in by_kind(trials).items():
         worst = np.max([[float(x) for x in _judged(t)] for t in group], axis=0)
         solved = sum(t.success for t in group)

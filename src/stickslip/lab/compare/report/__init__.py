@@ -2,6 +2,6 @@
 
 from stickslip.lab.compare.report.colours import method_colours
 from stickslip.lab.compare.report.page import write_report
-from stickslip.lab.compare.report.table import table
+from stickslip.lab.compare.report.terminal_table import table
 
 __all__ = ["method_colours", "table", "write_report"]

@@ -25,18 +25,18 @@ MOST_POINTS = 420
 
 @dataclass
 class Line:
-    """A polyline; ``entrant`` chooses colour and marker, None: the reference, in grey."""
+    """A polyline; ``candidate`` chooses colour and marker, None: the reference, in grey."""
 
     label: str
     x: np.ndarray
     y: np.ndarray
-    entrant: int | None = None
+    candidate: int | None = None
     marker: str = ""
     dash: str = ""
     tips: list[str] = field(default_factory=list)
     """Text of each marker."""
     shade: int = 0
-    """Lines of one entrant told apart: 0 strongest."""
+    """Lines of one candidate told apart: 0 strongest."""
 
 
 @dataclass
@@ -155,7 +155,7 @@ def _finite(line: Line, x_log: bool, y_log: bool) -> Line:
     x, y = x[good], y[good]
     if not line.marker:
         x, y = thin(x, y)
-    return Line(line.label, x, y, line.entrant, line.marker, line.dash, tips, line.shade)
+    return Line(line.label, x, y, line.candidate, line.marker, line.dash, tips, line.shade)
 
 
 def _axes(chart: Chart, lines: list[Line]) -> tuple[Axis, Axis]:
@@ -243,7 +243,7 @@ def stroke(line: Line) -> str:
 
 
 def _who(line: Line) -> str:
-    return "ref" if line.entrant is None else f"e e{line.entrant}" + (f" shade{line.shade}" if line.shade else "")
+    return "ref" if line.candidate is None else f"e e{line.candidate}" + (f" shade{line.shade}" if line.shade else "")
 
 
 def _markers(line: Line, x_axis: Axis, y_axis: Axis) -> str:

@@ -9,7 +9,7 @@ from math import floor, log10
 import numpy as np
 
 from stickslip.errors import StickslipError
-from stickslip.lab.compare.comparison import Comparison, Entrant, Run
+from stickslip.lab.compare.comparison import CandidateResult, Comparison, Run
 from stickslip.lab.compare.report.chart import FLAT, SMALL, Chart, Line, stroke, svg
 from stickslip.lab.compare.report.colours import dashes, marker
 from stickslip.lab.compare.report.numbers import PREFIXED, PREFIXES, ROUND_OFF, plain, seconds, with_unit
@@ -27,15 +27,15 @@ class Story:
 
     motions: list[Motion]
     traces: dict[int, Traces]
-    """By position of the entrant; at its typical step."""
+    """By position of the candidate; at its typical step."""
     reference: Traces | None
     weight: float | None
     """[N]."""
 
 
 def tell(comparison: Comparison) -> Story:
-    """Read the recordings: the typical run of each entrant, and the reference."""
-    typical = {k: run for k, entrant in enumerate(comparison.entrants) if (run := entrant.typical()) is not None}
+    """Read the recordings: the typical run of each candidate, and the reference."""
+    typical = {k: run for k, candidate in enumerate(comparison.candidates) if (run := candidate.typical()) is not None}
     last = reference_run(comparison)
     for run in ([] if last is None else [last]) + list(typical.values()):
         try:
@@ -72,10 +72,10 @@ def figure(chart: Chart, caption: str, small: bool = False, key: str = "") -> st
 
 def work_precision(comparison: Comparison) -> str:
     lines, dash = [], _dashes(comparison)
-    for k, entrant in enumerate(comparison.entrants):
-        runs = measured(comparison, entrant)
+    for k, candidate in enumerate(comparison.candidates):
+        runs = measured(comparison, candidate)
         tips = [f"{r.label}, dt = {seconds(r.dt)}: {with_unit(error(r), 'm')} for {seconds(cost(r))}" for r in runs]
-        lines.append(Line(entrant.label, _array(runs, cost), _array(runs, _shown), k, marker(k), dash[k], tips))
+        lines.append(Line(candidate.label, _array(runs, cost), _array(runs, _shown), k, marker(k), dash[k], tips))
     chart = Chart(
         "Work and precision",
         "computing time per simulated second",
@@ -96,11 +96,11 @@ def work_precision(comparison: Comparison) -> str:
 
 def convergence(comparison: Comparison) -> str:
     lines, dash = [], _dashes(comparison)
-    for k, entrant in enumerate(comparison.entrants):
-        runs = measured(comparison, entrant)
+    for k, candidate in enumerate(comparison.candidates):
+        runs = measured(comparison, candidate)
         tips = [f"{r.label}, dt = {seconds(r.dt)}: {with_unit(error(r), 'm')}" for r in runs]
         steps = np.array([run.dt for run in runs])
-        lines.append(Line(entrant.label, steps, _array(runs, _shown), k, marker(k), dash[k], tips))
+        lines.append(Line(candidate.label, steps, _array(runs, _shown), k, marker(k), dash[k], tips))
     chart = Chart(
         "Convergence",
         "time step",
@@ -120,7 +120,7 @@ def convergence(comparison: Comparison) -> str:
 
 
 def _dashes(comparison: Comparison) -> list[str]:
-    return dashes(entrant.label for entrant in comparison.entrants)
+    return dashes(candidate.label for candidate in comparison.candidates)
 
 
 def _shown(run: Run) -> float:
@@ -168,9 +168,9 @@ def _overlay(comparison, story, title, unit, get, y_log=False, peaks=False) -> C
         lines.append(Line("reference", story.reference.time, values))
     for k, traces in story.traces.items():
         if len(values := get(traces)):
-            lines.append(Line(comparison.entrants[k].label, traces.time, values, k, dash=dash[k]))
+            lines.append(Line(comparison.candidates[k].label, traces.time, values, k, dash=dash[k]))
     if y_log and lines:
-        lines = [Line(x.label, x.x, np.maximum(x.y, 1e-15), x.entrant, dash=x.dash) for x in lines]
+        lines = [Line(x.label, x.x, np.maximum(x.y, 1e-15), x.candidate, dash=x.dash) for x in lines]
     limits = _log_limits(lines) if y_log else (_peak_limits(lines) if peaks else _sane_limits(lines))
     if limits is not None and not y_log:
         lines, limits, unit = _prefixed(lines, limits, unit)
@@ -205,7 +205,7 @@ def _sane_limits(lines: list[Line]) -> tuple[float, float] | None:
     if not ranges:
         return None
     usual = sorted(ranges, key=lambda r: r[1] - r[0])[3 * (len(ranges) - 1) // 4]
-    low, high = ranges[0] if lines[0].entrant is None else usual
+    low, high = ranges[0] if lines[0].candidate is None else usual
     slack = 4.0 * max(high - low, usual[1] - usual[0]) or np.inf
     low, high = (max(min(r[0] for r in ranges), low - slack), min(max(r[1] for r in ranges), high + slack))
     if high - low <= 1e-9 * max(abs(low), abs(high)):
@@ -251,7 +251,7 @@ def contact_forces(comparison: Comparison, story: Story) -> str:
     """One panel per method on the same scale."""
     panels = []
     for k, traces in story.traces.items():
-        label = comparison.entrants[k].label
+        label = comparison.candidates[k].label
         normal = Line(f"{label}: normal", traces.time, traces.normal, k)
         friction = Line(f"{label}: friction", traces.time, traces.tangential, k, dash="3 2", shade=1)
         panels.append((k, [normal, friction]))
@@ -261,7 +261,7 @@ def contact_forces(comparison: Comparison, story: Story) -> str:
         if limits is None:
             break
         chart = Chart(
-            comparison.entrants[k].label, "time [s]", "N", lines, SMALL, x_unit="s", y_unit="N", y_limits=limits
+            comparison.candidates[k].label, "time [s]", "N", lines, SMALL, x_unit="s", y_unit="N", y_limits=limits
         )
         if story.weight is not None:
             chart.levels.append((story.weight, "weight"))
@@ -271,7 +271,7 @@ def contact_forces(comparison: Comparison, story: Story) -> str:
     return "".join(parts)
 
 
-def pair_forces(entrant: Entrant, k: int, traces: Traces) -> str:
+def pair_forces(candidate: CandidateResult, k: int, traces: Traces) -> str:
     """Normal force by pair of links."""
     if len(traces.pairs) < 2:
         return ""  # the same as the total
@@ -279,7 +279,7 @@ def pair_forces(entrant: Entrant, k: int, traces: Traces) -> str:
         Line(name, traces.time, force, k, dash="" if n < 3 else "5 3", shade=n % 3)
         for n, (name, force) in enumerate(traces.pairs)
     ]
-    title = f"Normal force by pair of links: {entrant.label}"
+    title = f"Normal force by pair of links: {candidate.label}"
     chart = Chart(title, "time [s]", "N", lines, FLAT, x_unit="s", y_unit="N")
     chart.y_limits = _peak_limits(lines)
     more = f" {traces.pairs_left_out} more pairs, less loaded, are not drawn." if traces.pairs_left_out else ""

@@ -13,9 +13,9 @@ from stickslip.lab.compare.comparison import Comparison
 from stickslip.lab.compare.report import cards, figures, scores
 from stickslip.lab.compare.report.chart import shape
 from stickslip.lab.compare.report.colours import DARK, LIGHT, dashes, hues, marker
+from stickslip.lab.compare.report.conclusions import conclusions
 from stickslip.lab.compare.report.numbers import seconds
 from stickslip.lab.compare.report.pictures import pictures as strip
-from stickslip.lab.compare.report.verdict import verdict
 
 PICTURES = 3
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
@@ -35,12 +35,12 @@ def write_report(comparison: Comparison, path: str | PathLike, *, pictures: int 
 
 def page(comparison: Comparison, pictures: int = 0) -> str:
     story = figures.tell(comparison)
-    title = f"{comparison.scene}: {_count(len(comparison.entrants), 'method')} compared"
+    title = f"{comparison.scene}: {_count(len(comparison.candidates), 'method')} compared"
     over_time, forces = figures.over_time(comparison, story), figures.contact_forces(comparison, story)
     precision = figures.work_precision(comparison) + figures.convergence(comparison)
     none = '<p class="note">Nothing to draw: {}.</p>'
     sections = [
-        ("verdict", "Verdict", _verdict(comparison)),
+        ("conclusions", "Conclusions", _conclusions(comparison)),
         (
             "precision",
             "Work and precision",
@@ -93,10 +93,10 @@ def _asset(name: str) -> str:
 
 
 def _colours(comparison: Comparison) -> str:
-    """One custom property per entrant, in both schemes."""
-    found = list(hues([entrant.label for entrant in comparison.entrants]).items())
+    """One custom property per candidate, in both schemes."""
+    found = list(hues([candidate.label for candidate in comparison.candidates]).items())
     by_label = dict(found)
-    order = [by_label[entrant.label] for entrant in comparison.entrants]
+    order = [by_label[candidate.label] for candidate in comparison.candidates]
 
     def rules(palette) -> str:
         return "".join(f".e{k}{{--c:{palette[hue]}}}" for k, hue in enumerate(order))
@@ -117,13 +117,13 @@ def _lead(comparison: Comparison) -> str:
 
 def _legend(comparison: Comparison) -> str:
     """Sticks to the top: the key of all figures, and a switch per method."""
-    parts, dash = [], dashes(entrant.label for entrant in comparison.entrants)
-    for k, entrant in enumerate(comparison.entrants):
+    parts, dash = [], dashes(candidate.label for candidate in comparison.candidates)
+    for k, candidate in enumerate(comparison.candidates):
         dashed = f' stroke-dasharray="{dash[k]}"' if dash[k] else ""
         parts.append(
             f'<button type="button" class="chip e{k}" data-e="{k}" aria-pressed="true"><svg viewBox="-14 -7 28 14" '
             f'aria-hidden="true"><line x1="-13" x2="13" y1="0" y2="0"{dashed}/>{shape(marker(k))}</svg>'
-            f"{escape(entrant.label)}</button>"
+            f"{escape(candidate.label)}</button>"
         )
     return (
         '<div class="legend" role="group" aria-label="Methods: press to hide or show in all figures">'
@@ -132,15 +132,15 @@ def _legend(comparison: Comparison) -> str:
     )
 
 
-def _verdict(comparison: Comparison) -> str:
-    position = {entrant.label: k for k, entrant in enumerate(comparison.entrants)}
+def _conclusions(comparison: Comparison) -> str:
+    position = {candidate.label: k for k, candidate in enumerate(comparison.candidates)}
     parts = []
-    for said in verdict(comparison):
+    for said in conclusions(comparison):
         who = ""
         if said.label:
             who = f'<p class="who"><span class="key e{position[said.label]}"></span>{escape(said.label)}</p>'
         parts.append(f'<div class="said"><h3>{escape(said.heading)}</h3>{who}<p>{escape(said.text)}</p></div>')
-    return f'<div class="verdict">{"".join(parts)}</div>'
+    return f'<div class="conclusions">{"".join(parts)}</div>'
 
 
 def _scorecard_intro() -> str:
@@ -151,7 +151,7 @@ def _scorecard_intro() -> str:
 
 
 def _steps(comparison: Comparison) -> str:
-    chosen = [(e.label, run.dt) for e in comparison.entrants if (run := e.typical()) is not None]
+    chosen = [(e.label, run.dt) for e in comparison.candidates if (run := e.typical()) is not None]
     label, dt = comparison.reference
     text = ", ".join(f"{escape(name)} {seconds(step)}" for name, step in chosen)
     return (

@@ -40,13 +40,13 @@ def best(comparison: Comparison, runs: Iterable[Run], name: str) -> set[tuple[st
 
 def scorecard(comparison: Comparison) -> str:
     names, without = columns(comparison)
-    typical = [run for entrant in comparison.entrants if (run := entrant.typical()) is not None]
+    typical = [run for candidate in comparison.candidates if (run := candidate.typical()) is not None]
     top_all = {name: best(comparison, comparison.runs(), name) for name in names}
     top_typical = {name: best(comparison, typical, name) for name in names}
     rows = []
-    for k, entrant in enumerate(comparison.entrants):
-        chosen = entrant.typical() or (entrant.runs[0] if entrant.runs else None)
-        for run in entrant.runs:
+    for k, candidate in enumerate(comparison.candidates):
+        chosen = candidate.typical() or (candidate.runs[0] if candidate.runs else None)
+        for run in candidate.runs:
             key = (run.label, run.dt)
             cells = [
                 f'<th scope="row" data-value="{escape(run.label)}"><span class="key e{k}"></span>{escape(run.label)}'
@@ -97,7 +97,7 @@ def definitions(comparison: Comparison) -> str:
 def summary(comparison: Comparison) -> str:
     """A row per method: default step, order, longest stable step."""
     rows = []
-    for k, e in enumerate(comparison.entrants):
+    for k, e in enumerate(comparison.candidates):
         good = sum(run.outcome == "complete" for run in e.runs)
         rows.append(
             f'<tr data-e="{k}"><th scope="row" data-value="{escape(e.label)}"><span class="key e{k}"></span>'

@@ -10,7 +10,7 @@ import numpy as np
 from stickslip.errors import StickslipError
 from stickslip.lab.compare.comparison import Comparison, Run
 from stickslip.lab.compare.scorecard.balances import energy_balance
-from stickslip.lab.compare.scorecard.evidence import Evidence, evidence
+from stickslip.lab.compare.scorecard.measurements import Measurements, measurements
 from stickslip.lab.compare.scorecard.places import distances
 from stickslip.model.arrays import HINGE, SLIDE
 from stickslip.model.model import Model
@@ -70,7 +70,7 @@ def read_traces(run: Run, motions: list[Motion], model: Model, reference: Run | 
 
 
 def _traces(run: Run, log: Log, motions: list[Motion], model: Model, reference: Log | None) -> Traces:
-    found = evidence(log, reference=reference, model=model)
+    found = measurements(log, reference=reference, model=model)
     frames, balance = found.frames, energy_balance(found)
     pairs, left_out = _pair_forces(log, found)
     errors = np.abs(log.joint_error[:frames, :, 0])
@@ -89,7 +89,7 @@ def _traces(run: Run, log: Log, motions: list[Motion], model: Model, reference: 
     )
 
 
-def _distance(found: Evidence) -> np.ndarray:
+def _distance(found: Measurements) -> np.ndarray:
     """NaN where the reference has already ended."""
     if found.reference is None:
         return np.zeros(0)
@@ -98,7 +98,7 @@ def _distance(found: Evidence) -> np.ndarray:
 
 
 def reference_run(comparison: Comparison) -> Run | None:
-    """It may be one of the entrants' runs, or an extra one."""
+    """It may be one of the candidates' runs, or an extra one."""
     label, dt = comparison.reference
     if comparison.reference_recording is not None:
         return Run(label, dt, "complete", recording=comparison.reference_recording)
@@ -128,7 +128,7 @@ def _link_motion(log: Log, link: int, axis: int) -> Motion:
     return Motion(f"{('position x of', 'position y of', 'height of')[axis]} {log.names.links[link]}", "m", link, axis)
 
 
-def _pair_forces(log: Log, found: Evidence) -> tuple[list[tuple[str, np.ndarray]], int]:
+def _pair_forces(log: Log, found: Measurements) -> tuple[list[tuple[str, np.ndarray]], int]:
     """(name, normal force (frames,) [N]) of the most loaded pairs of links, and how many others there are.
 
     A pile has thousands of pairs, so that only those which are drawn get arrays of their own.

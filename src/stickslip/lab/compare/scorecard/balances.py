@@ -13,11 +13,11 @@ from math import nan
 
 import numpy as np
 
-from stickslip.lab.compare.scorecard.evidence import Evidence
+from stickslip.lab.compare.scorecard.measurements import Measurements
 from stickslip.model.arrays import FREE, HINGE, SLIDE
 
 
-def actuator_forces(e: Evidence, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
+def actuator_forces(e: Measurements, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
     """(k, nu) in the joints [N or N m] at k states with k controls."""
     a, joint = e.model.actuators, e.model.actuators.joint
     position, speed = q[:, e.model.tree.joint_q[joint]], v[:, e.model.tree.joint_v[joint]]
@@ -26,7 +26,7 @@ def actuator_forces(e: Evidence, q: np.ndarray, v: np.ndarray, control: np.ndarr
     return a.gear * np.clip(force, *a.force_range.T)
 
 
-def actuator_work(e: Evidence) -> np.ndarray:
+def actuator_work(e: Measurements) -> np.ndarray:
     """(frames,) since the start [J]: mean force times way, between frames."""
     work = np.zeros(e.frames)
     if e.model.nu and e.frames > 1:
@@ -37,7 +37,7 @@ def actuator_work(e: Evidence) -> np.ndarray:
     return work
 
 
-def limit_energy(e: Evidence) -> np.ndarray:
+def limit_energy(e: Measurements) -> np.ndarray:
     """(frames,) in the springs of hinge and slide limits [J]; recordings leave them out."""
     passive, tree = e.model.joint_forces, e.model.tree
     which = np.flatnonzero(((tree.joint_type == HINGE) | (tree.joint_type == SLIDE)) & (passive.limited != 0))
@@ -46,23 +46,23 @@ def limit_energy(e: Evidence) -> np.ndarray:
     return 0.5 * (passive.limit_stiffness[which] * beyond**2).sum(1)
 
 
-def energy_balance(e: Evidence) -> np.ndarray:
+def energy_balance(e: Measurements) -> np.ndarray:
     """(frames,) B [J]; energy of contact springs counts where it is known."""
     springs = np.nan_to_num(e.log.contact_energy[: e.frames])
     return e.seen.energy.sum(1) + springs + limit_energy(e) - actuator_work(e)
 
 
-def energy_gained(e: Evidence) -> float:
+def energy_gained(e: Measurements) -> float:
     balance = energy_balance(e)
     return float((balance - np.minimum.accumulate(balance)).max())
 
 
-def energy_lost(e: Evidence) -> float:
+def energy_lost(e: Measurements) -> float:
     balance = energy_balance(e)
     return float(balance[0] - balance[-1])
 
 
-def floating(e: Evidence) -> np.ndarray:
+def floating(e: Measurements) -> np.ndarray:
     """(nl,) whether only contacts and gravity act on a link's tree from outside: it hangs on a free joint without
     spring, damper or rotor, and no loop ties it to a tree that does not."""
     m = e.model
@@ -82,7 +82,7 @@ def floating(e: Evidence) -> np.ndarray:
     return free
 
 
-def momentum_error(e: Evidence) -> float:
+def momentum_error(e: Measurements) -> float:
     """The largest |Δp| of floating trees.
 
     A frame's forces may be those of the step before it or after it, so the sum is taken both ways and in the middle,

@@ -1,6 +1,7 @@
 """How well recorded contacts keep the laws of rigid contact: no overlap, Signorini, Coulomb's cone, most dissipation.
 
-Soft contacts break them by design, a little; the figures say by how much. Forces count relative to ``Evidence.load``.
+Soft contacts violate these laws slightly, by design; the figures say by how much. Forces are relative to
+``Measurements.load``.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from math import nan
 
 import numpy as np
 
-from stickslip.lab.compare.scorecard.evidence import Evidence
+from stickslip.lab.compare.scorecard.measurements import Measurements
 
 SLIP = 1e-3
 """[m] by which the usual load must slide before a share of friction's work says something."""
@@ -17,15 +18,15 @@ INSIDE = 0.99
 """Of the cone: friction below this share of μ·fₙ is strictly inside it, and Coulomb's contact sticks."""
 
 
-def penetration_max(e: Evidence) -> float:
+def penetration_max(e: Measurements) -> float:
     return float(e.seen.depth.max())
 
 
-def penetration_mean(e: Evidence) -> float:
+def penetration_mean(e: Measurements) -> float:
     return float(e.seen.depth.mean())
 
 
-def signorini(e: Evidence) -> float:
+def signorini(e: Measurements) -> float:
     """Natural map of 0 ≤ gap ⟂ fₙ ≥ 0 with overlap left out; a gap counts if it is there all through a step."""
     if not e.contacts:
         return nan
@@ -34,13 +35,13 @@ def signorini(e: Evidence) -> float:
     return float(np.abs(np.minimum(e.normal_force / e.load, gap)).max())
 
 
-def cone(e: Evidence) -> float:
+def cone(e: Measurements) -> float:
     if not e.contacts:
         return nan
     return float((np.maximum(e.friction_force - e.cone, 0.0) / e.load).max())
 
 
-def dissipation(e: Evidence) -> float:
+def dissipation(e: Measurements) -> float:
     """What friction failed to take, of what Coulomb's law takes from the same slip under the same normal forces."""
     span = e.time[-1] - e.time[0]
     if not e.contacts or span == 0.0:
@@ -52,7 +53,7 @@ def dissipation(e: Evidence) -> float:
     return float(seconds @ (most - power)) / scale if scale > 0.0 else nan
 
 
-def creep(e: Evidence) -> float:
+def creep(e: Measurements) -> float:
     """The slip that half of the load which should stick, by time, stays below: a median, since impacts shake soft
     contacts without creep, and contacts of polygonal cones slide inside the circular one."""
     sticking = np.flatnonzero(e.friction_force < INSIDE * e.cone)

@@ -13,7 +13,7 @@ from math import inf, nan
 
 import numpy as np
 
-from stickslip.lab.compare.scorecard.evidence import Evidence
+from stickslip.lab.compare.scorecard.measurements import Measurements
 from stickslip.lab.compare.scorecard.rotation import angles, matrices, turned
 from stickslip.record import Log
 
@@ -21,7 +21,7 @@ SAME_TIME = 1e-9
 """[s] frames that are closer are of the same instant."""
 
 
-def joint_drift(e: Evidence) -> float:
+def joint_drift(e: Measurements) -> float:
     """Largest opening of a joint or loop [m or rad], by poses: each link's place on its parent against the one that q
     gives, and the two frames of each loop against each other."""
     parent, x, R = e.model.tree.parent, e.position, e.axes
@@ -38,7 +38,7 @@ def joint_drift(e: Evidence) -> float:
     return float(max(worst))
 
 
-def distances(e: Evidence) -> np.ndarray:
+def distances(e: Measurements) -> np.ndarray:
     """(k, nl − 1) d of every link at the k frames that the reference spans [m]."""
     assert e.reference is not None
     inertia = e.model.inertia
@@ -49,7 +49,7 @@ def distances(e: Evidence) -> np.ndarray:
     return np.sqrt((shift**2).sum(-1) + np.einsum("klij,ljm,klim->kl", turn, _spread(e), turn))
 
 
-def _spread(e: Evidence) -> np.ndarray:
+def _spread(e: Measurements) -> np.ndarray:
     """(nl − 1, 3, 3) Σ [m²]; none where there is no mass."""
     inertia = e.model.inertia
     xx, yy, zz, xy, xz, yz = inertia.inertia[1:].T
@@ -73,7 +73,7 @@ def _at(log: Log, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return position, R0 + w[..., None] * (R1 - R0)
 
 
-def _summary(e: Evidence, figure) -> float:
+def _summary(e: Measurements, figure) -> float:
     if e.reference is None:
         return nan
     if e.log.outcome == "diverged":
@@ -82,13 +82,13 @@ def _summary(e: Evidence, figure) -> float:
     return float(figure(d, e.model.inertia.mass[1:])) if d.size else nan
 
 
-def error_max(e: Evidence) -> float:
+def error_max(e: Measurements) -> float:
     return _summary(e, lambda d, mass: d.max())
 
 
-def error_rms(e: Evidence) -> float:
+def error_rms(e: Measurements) -> float:
     return _summary(e, lambda d, mass: np.sqrt(((d**2 @ mass) / mass.sum()).mean()))
 
 
-def error_final(e: Evidence) -> float:
+def error_final(e: Measurements) -> float:
     return _summary(e, lambda d, mass: np.sqrt((d[-1] ** 2 @ mass) / mass.sum()))

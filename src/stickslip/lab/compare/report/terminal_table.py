@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from stickslip.lab.compare.comparison import Comparison, Entrant
+from stickslip.lab.compare.comparison import CandidateResult, Comparison
 from stickslip.lab.compare.report.numbers import NOTHING, ROUND_OFF, column, plain, seconds
 from stickslip.lab.compare.report.scores import best
 
@@ -23,7 +23,7 @@ COLUMNS = {
 """Figures with short headings; all fit in 100 columns."""
 LEFT_OUT = ("cone", "signorini", "penetration_max", "energy_gained")
 """Where there is not room for all, in this order."""
-LAST = {"order": lambda entrant: entrant.order, "longest\nstable dt": lambda entrant: entrant.largest_stable_dt}
+LAST = {"order": lambda candidate: candidate.order, "longest\nstable dt": lambda candidate: candidate.largest_stable_dt}
 """Figures of a method; left out where no method has one."""
 WIDEST_LABEL = 22
 
@@ -61,28 +61,28 @@ def _table(comparison: Comparison, names: list[str]) -> Table:
     result.add_column("dt", justify="right", no_wrap=True)
     for name in names:
         result.add_column(COLUMNS[name][0], justify="right", no_wrap=True)
-    last = [heading for heading, get in LAST.items() if any(isfinite(get(e)) for e in comparison.entrants)]
+    last = [heading for heading, get in LAST.items() if any(isfinite(get(e)) for e in comparison.candidates)]
     for heading in last:
         result.add_column(heading, justify="right", no_wrap=True)
-    typical = [run for entrant in comparison.entrants if (run := entrant.typical()) is not None]
+    typical = [run for candidate in comparison.candidates if (run := candidate.typical()) is not None]
     top = {name: best(comparison, typical, name) for name in names}
-    for entrant in comparison.entrants:
-        stable = ("≥ " if entrant.unlimited else "") + seconds(entrant.largest_stable_dt)
-        ends = [plain(entrant.order, 2) if heading == "order" else stable for heading in last]
-        result.add_row(*_row(entrant, top), *ends)
+    for candidate in comparison.candidates:
+        stable = ("≥ " if candidate.unlimited else "") + seconds(candidate.largest_stable_dt)
+        ends = [plain(candidate.order, 2) if heading == "order" else stable for heading in last]
+        result.add_row(*_row(candidate, top), *ends)
     return result
 
 
-def _row(entrant: Entrant, top: dict[str, set[tuple[str, float]]]) -> list[str]:
-    run = entrant.typical()
+def _row(candidate: CandidateResult, top: dict[str, set[tuple[str, float]]]) -> list[str]:
+    run = candidate.typical()
     if run is None:
-        words = ", ".join(dict.fromkeys(run.outcome for run in entrant.runs)) or "not run"
-        return [escape(entrant.label), f"[red]{words}[/red]", *[NOTHING] * len(top)]
+        words = ", ".join(dict.fromkeys(run.outcome for run in candidate.runs)) or "not run"
+        return [escape(candidate.label), f"[red]{words}[/red]", *[NOTHING] * len(top)]
     cells = []
     for name, winners in top.items():
         text = _short(run.scores.get(name, nan), COLUMNS[name][1])
         cells.append(f"[bold]{text}[/bold]" if (run.label, run.dt) in winners else text)
-    return [escape(entrant.label), seconds(run.dt), *cells]
+    return [escape(candidate.label), seconds(run.dt), *cells]
 
 
 def _short(value: float, unit: str) -> str:

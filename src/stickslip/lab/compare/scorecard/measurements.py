@@ -1,8 +1,8 @@
-"""Evidence: what a scorecard is computed from — a recording, its scene, a reference and a stopwatch; never the method.
+"""Measurements: what a scorecard is computed from, a recording, its scene, a reference and a timing; never the method.
 
-Everything of a frame belongs to the state of that frame. Of methods with a force law, its contact forces are those that
-the law gives there; of time stepping, the impulses of the step that ended there over dt, beside gaps and velocities at
-that end.
+All values of a frame belong to the state of that frame. Methods with a force law record the contact forces that the law
+gives at this state. Time-stepping methods record the impulses of the step that ended there, divided by dt, with the
+gaps and velocities at its end.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Seen(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Measurements:
     """Arrays over the frames (first axis) or over the n contacts of all frames, one after another.
 
     A diverged run counts up to its last finite frame.
@@ -200,10 +200,10 @@ class Evidence:
         return matrices(self.log.pose[: self.frames, :, 3:])
 
 
-def evidence(log: Log, *, reference: Log | None = None, timing: Timing | None = None, model: Model | None = None):
+def measurements(log: Log, *, reference: Log | None = None, timing: Timing | None = None, model: Model | None = None):
     """With the scene that the recording carries, unless its compiled ``model`` is at hand."""
     if model is None:
         if not log.scene_xml:
             raise expected("log", "a recording with its scene", log, "pass model= as well")
         model = Scene.from_xml(log.scene_xml).compile()
-    return Evidence(log, model, reference, timing)
+    return Measurements(log, model, reference, timing)
