@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 import stickslip as ss
 from stickslip.cli import app
 from stickslip.errors import InputError
-from stickslip.lab.compare.experiment import MOST_FRAMES, subject
+from stickslip.lab.compare import Candidate
+from stickslip.lab.compare.experiment import MOST_FRAMES, experiment
 from stickslip.lab.compare.worker import Stopwatch
 from stickslip.record.layout import table
 
@@ -149,11 +150,11 @@ def test_scene_must_be_one():
 
 
 def test_frames_are_limited_and_shared():
-    what = subject("solo12-squat", 10.0)
+    what = experiment("solo12-squat", 10.0)
     assert what.control_dt == what.longest == 0.04
     assert what.record_dt(0.04) == 0.04
     assert 10.0 / what.record_dt(1e-5) <= MOST_FRAMES
-    assert subject("solo12-trot", 100.0).record_dt(1e-5) <= 2e-3  # its control step
+    assert experiment("solo12-trot", 100.0).record_dt(1e-5) <= 2e-3  # its control step
     assert what.record_dt(0.04 / 1024) / what.record_dt(0.04 / 2048) == pytest.approx(1.0)
 
 
@@ -167,7 +168,7 @@ def test_controllers_that_remember_start_afresh():
 
     counter = Counter()
     scene = ss.SCENES["ball"].build().scene
-    what = subject(ss.Setup(scene, counter), 0.1)
+    what = experiment(ss.Setup(scene, counter), 0.1)
     what.build().controller(0.0, None, None)
     assert counter.calls == 0
     watch = Stopwatch(what.build().controller)
@@ -228,7 +229,7 @@ def test_a_solver_from_outside_is_no_reference_where_there_is_another():
     def ones(problem, z0):
         return np.ones(problem.n)
 
-    wrong = ss.Candidate("stewart-trinkle/lemke", "wrong", {"solver": ones})
+    wrong = Candidate("stewart-trinkle/lemke", "wrong", {"solver": ones})
     result = ss.compare(
         "sliding-block", [wrong, "stewart-trinkle/lemke"], time=0.1, dts=[0.01], jobs=1, stability=False
     )

@@ -7,6 +7,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.collision.detectors import DETECTORS
+from stickslip.lab.compare import Candidate
 from stickslip.methods.registry import METHODS
 from stickslip.solvers import SOLVERS
 
@@ -97,7 +98,7 @@ def test_a_solver_a_collision_routine_and_a_stepper_from_outside(jobs):
     ss.extend.solver("mine", solves=["lcp"])(mine)
     ss.extend.detector("mine")(Floor)
     ss.extend.method("mine")(Penalty)
-    own = ss.Candidate("coulomb", "own floor", {"detector": "mine"})
+    own = Candidate("coulomb", "own floor", {"detector": "mine"})
     result = compare(
         ["stewart-trinkle/mine", "stewart-trinkle/lemke", own, "mine"],
         dts=[0.001],
@@ -121,8 +122,8 @@ def test_a_solver_a_collision_routine_and_a_stepper_from_outside(jobs):
 
 def test_functions_and_classes_without_names_take_part():
     result = compare(
-        [Penalty, ss.Candidate("stewart-trinkle", "mine", {"solver": mine}),
-         ss.Candidate("coulomb", "theirs", {"detector": lambda kin, contacts: Floor(None, 0.01).find(kin, contacts)})],
+        [Penalty, Candidate("stewart-trinkle", "mine", {"solver": mine}),
+         Candidate("coulomb", "theirs", {"detector": lambda kin, contacts: Floor(None, 0.01).find(kin, contacts)})],
         dts=[0.001], jobs=2,
     )  # fmt: skip
     assert [(candidate.label, candidate.runs[0].outcome) for candidate in result.candidates] == [

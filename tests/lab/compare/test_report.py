@@ -14,7 +14,7 @@ from stickslip.lab.compare.report import method_colours, table, write_report
 from stickslip.lab.compare.report.chart import Axis, Chart, Line, svg, thin
 from stickslip.lab.compare.report.colours import dashes
 from stickslip.lab.compare.report.conclusions import conclusions, round_up
-from stickslip.lab.compare.report.figures import tell
+from stickslip.lab.compare.report.figures import read_trace_set
 from stickslip.lab.compare.report.numbers import column, plain, with_unit
 from stickslip.lab.compare.report.page import page
 from stickslip.lab.compare.report.scores import best
@@ -142,18 +142,18 @@ def test_page_is_small_and_complete_with_recordings(real, tmp_path):
 def test_missing_recording_is_left_out(real):
     first = real.candidates[0]
     gone = replace(first, runs=tuple(replace(r, recording=r.recording.with_name("gone.h5")) for r in first.runs))
-    story = tell(replace(real, candidates=(gone, *real.candidates[1:])))
-    assert sorted(story.traces) == [1, 2]
-    assert story.reference is not None
+    trace_set = read_trace_set(replace(real, candidates=(gone, *real.candidates[1:])))
+    assert sorted(trace_set.traces) == [1, 2]
+    assert trace_set.reference is not None
 
 
 def test_reference_of_its_own(real):
     """A run that no candidate has; without any, there is no grey line and no distance."""
     extra = replace(real, reference=("coulomb/pgs", 1e-9), reference_recording=real.candidates[2].runs[1].recording)
-    story = tell(extra)
-    assert np.allclose(story.traces[2].distance, 0.0, atol=1e-12)
-    assert story.traces[1].distance.max() > 0.0
-    none = tell(replace(real, reference=("", np.nan)))
+    trace_set = read_trace_set(extra)
+    assert np.allclose(trace_set.traces[2].distance, 0.0, atol=1e-12)
+    assert trace_set.traces[1].distance.max() > 0.0
+    none = read_trace_set(replace(real, reference=("", np.nan)))
     assert none.reference is None
     assert len(none.traces[1].distance) == 0
 
@@ -172,15 +172,15 @@ def test_methods_that_could_not_start_and_figures_from_outside():
 
 
 def test_traces_are_those_of_the_recording(real):
-    story = tell(real)
+    trace_set = read_trace_set(real)
     with real.candidates[1].typical().log() as log:
-        assert np.array_equal(story.traces[1].time, log.time)
-        assert np.allclose(story.traces[1].normal, log.contact_force())
-        assert np.allclose(story.traces[1].motions[0], log.pose[:, 1, story.motions[0].column])
+        assert np.array_equal(trace_set.traces[1].time, log.time)
+        assert np.allclose(trace_set.traces[1].normal, log.contact_force())
+        assert np.allclose(trace_set.traces[1].motions[0], log.pose[:, 1, trace_set.motions[0].column])
         total = log.energy.sum(axis=1) + np.nan_to_num(log.contact_energy)
-        assert np.allclose(story.traces[1].energy, total - total[0])
-    weight = sum(force for _, force in story.traces[1].pairs)
-    assert np.allclose(weight, story.traces[1].normal)
+        assert np.allclose(trace_set.traces[1].energy, total - total[0])
+    weight = sum(force for _, force in trace_set.traces[1].pairs)
+    assert np.allclose(weight, trace_set.traces[1].normal)
 
 
 def test_thinning_keeps_peaks_and_ends():
@@ -223,7 +223,7 @@ def test_colours_stay_with_methods():
     assert len(set(eight.values())) == 8
     many = ["bilateral", "stewart-trinkle", *map(str, range(20))]
     looks = list(zip(method_colours(many).values(), dashes(many), strict=True))
-    assert len(set(looks)) == len(many), "colour and dashes together tell lines apart"
+    assert len(set(looks)) == len(many), "colour and dashes together read_trace_set lines apart"
     assert dashes(["expo", "rk4"]) == ["", ""]
     assert method_colours(["expo"], dark=True) != method_colours(["expo"])
 

@@ -73,7 +73,7 @@ def test_bad_files_are_refused(tmp_path):
     with pytest.raises(RecordingError, match="other JSON"):
         load_comparison(tmp_path)
     (tmp_path / "comparison.json").write_text('{"kind": "stickslip comparison", "format": 99}')
-    with pytest.raises(RecordingError, match="format 1, got 99"):
+    with pytest.raises(RecordingError, match="format 1 or 2, got 99"):
         load_comparison(tmp_path)
     with pytest.raises(RecordingError, match="no folder"):
         made_up().save()

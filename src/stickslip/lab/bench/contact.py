@@ -9,8 +9,8 @@
   in their number. Once all spheres touch and land at different speeds (one contact graph as wide as the layer), once
   towers of two stand apart and are shaken.
 
-Solvers start from zero impulses in bodies that move, else warm ones have nothing to do; iterations a step and steps
-whose problem was not solved are in the tables, for times alone compare nothing.
+Solvers start from zero impulses, in bodies that move; warm-started ones would have nothing to do. The tables also show
+iterations per step and unsolved steps, since times alone would compare nothing.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ DT = 0.01
 GROWTH_TARGET = 1.2
 GROWING = ("pgs", "jacobi", "fixed-point", "fischer-newton", "minmap-newton", "interior-point")
 APART = {"touching": 0.0, "apart": 0.02}
-"""[m] between the towers of the growing scenes."""
+"""[m] distance between the towers of the growing scenes."""
 MOST_TOUCHING = {"fischer-newton": 300, "minmap-newton": 300, "interior-point": 300}
-"""Spheres up to which a solver is measured where all touch: factors fill up, and a step of more takes many seconds."""
+"""Largest number of touching spheres for solvers whose factors fill in, so that a larger step takes many seconds."""
 ON_STACK = ("lemke", "pgs", "jacobi", "fixed-point", "interior-point", "fischer-newton", "minmap-newton")
 PEG_LIMITS = {"stewart-trinkle/lemke": 500.0, "peg/lemke": 2000.0}
-"""[µs] a step; the RPI simulator took 226 and 672 ms."""
+"""[µs] longest time of a step; the RPI simulator took 226 and 672 ms."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _timed(work: Callable[[], Any]) -> Callable[[], float]:
 
 
 def time_solvers(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
-    """Contact LCPs by our solvers and quantecon's."""
+    """Time contact LCPs by our solvers and quantecon's."""
     peer = import_quantecon()
     timings, targets = [], []
     for n in sizes.unknowns:
@@ -125,7 +125,7 @@ def time_solvers(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
 
 
 def time_peg(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
-    """A step with the peg halfway in its hole, where its contacts are most."""
+    """Time a step with the peg halfway in its hole, where it has most contacts."""
     from stickslip.scenes import SCENES
 
     work, sims = {}, {}
@@ -141,26 +141,26 @@ def time_peg(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
 
 
 def land(v: np.ndarray) -> None:
-    """Downward speeds of free bodies, up to 0.1 m/s, the same for all solvers; v (6n,)."""
+    """Set downward speeds of free bodies, up to 0.1 m/s, the same for all solvers; v (6n,)."""
     v[:] = 0.0
     v[2::6] = -0.1 * np.random.default_rng(0).random(len(v) // 6)
 
 
 def shake(v: np.ndarray) -> None:
-    """Velocities of about 0.05 m/s and rad/s; v (6n,)."""
+    """Set random velocities of about 0.05 m/s and rad/s; v (6n,)."""
     v[:] = 0.05 * np.random.default_rng(0).standard_normal(len(v))
 
 
 @dataclass
 class ColdSteps:
-    """Steps of a method that starts cold, from a state in motion and back to it; calls return seconds a step."""
+    """Cold-started steps from a state in motion; each call returns the seconds per step and restores the state."""
 
     sim: Simulation
     steps: int
     iterations: float = 0.0
-    """A step, of the last call."""
+    """Iterations per step in the last call."""
     unconverged: int = 0
-    """Steps of the last call."""
+    """Unsolved steps in the last call."""
 
     @classmethod
     def of(cls, model: Any, solver: str, move: Callable[[np.ndarray], None], steps: int) -> ColdSteps:
@@ -185,7 +185,7 @@ class ColdSteps:
 
 
 def time_stack(sizes: Sizes) -> list[Timing]:
-    """A cube of spheres, every solver and MuJoCo."""
+    """Time a step of a cube of spheres by every solver and by MuJoCo."""
     from stickslip.scenes import SCENES
 
     scene = SCENES["sphere-stack"].build(n=sizes.stack).scene
@@ -218,7 +218,7 @@ def mujoco_step(scene: Scene) -> Callable[[], float]:
 
 
 def two_layers(n: int, apart: float = 0.0) -> Scene:
-    """n spheres (radius 0.1 m, 1 kg) on a floor in two layers, a grid as wide as needed, towers so far apart [m]."""
+    """n spheres (radius 0.1 m, 1 kg) on a floor, in a square grid of towers of two, which are ``apart`` [m]."""
     scene = Scene(name="spheres")
     scene.add_plane(friction=0.5)
     side = int(np.ceil(np.sqrt(n / 2)))

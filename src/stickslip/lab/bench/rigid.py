@@ -3,11 +3,12 @@
 * Solo12 squats on four feet, as in ``bench step``, at 1 ms: our methods beside ``mj_step`` with every solver and cone
   that MuJoCo has. Target: ``coulomb/pgs`` and ``relaxed/pgs`` take no longer than the fastest of them.
 * A pile: spheres of several sizes, settled in a box of four walls (by MuJoCo, one second), at 5 ms, 10 to 1000 of them.
-  A few steps from there, warm, beside ``mj_step``; for information. Natural residuals of ours are ≤ 1e-8 where nothing
-  is unconverged; MuJoCo's solvers stop at their own tolerance, and its contacts are soft.
+  A few warm-started steps from there are timed beside ``mj_step``, for information. Our natural residuals are ≤ 1e-8
+  unless steps are counted as unconverged; MuJoCo's solvers stop at their own tolerance, and its contacts are soft.
 
 Everything is timed in turn, round by round, in one process; the figures are medians over rounds. Solo12 takes 35 steps
-after five that are not timed; methods without a target are timed apart, since they push the others out of the caches.
+after five that are not timed. Methods without a target are timed separately, since they would evict the others from
+the processor's caches.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ from stickslip.simulation import Simulation
 
 PILE_DT = 5e-3
 WARM = 5
-"""Steps of a pile before those that are measured."""
+"""Steps of a pile before the measured ones."""
 OURS = ("coulomb/pgs", "relaxed/pgs", "coulomb/admm", "relaxed/admm", "relaxed/newton", "relaxed/cg")
 TIMED = OURS[:2]
-"""Those with a target."""
+"""Methods with a target."""
 PILED = ("coulomb/pgs", "coulomb/admm", "relaxed/pgs", "relaxed/newton")
 SWEEPS = 1000
-"""Of Gauss–Seidel in a step of a pile, at most."""
+"""Largest number of Gauss–Seidel sweeps in a step of a pile."""
 LARGEST = {"coulomb/admm": 100, "relaxed/newton": 300, "mj_step, Newton": 300}
-"""Bodies up to which a method is measured; others: all."""
+"""Largest number of bodies that a method is measured with; others are measured with all."""
 SOLVERS = {"PGS": mujoco.mjtSolver.mjSOL_PGS, "CG": mujoco.mjtSolver.mjSOL_CG, "Newton": mujoco.mjtSolver.mjSOL_NEWTON}
 CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 
@@ -57,7 +58,7 @@ class Sizes:
     bodies: tuple[int, ...] = (10, 30, 100, 300, 1000)
     pile_rounds: int = 3
     settling: float = 1.0
-    """[s] of simulated time before a pile is measured."""
+    """[s] simulated time before a pile is measured."""
 
 
 QUICK = Sizes(rounds=20, bodies=(10, 30, 100), pile_rounds=3)
@@ -65,24 +66,24 @@ QUICK = Sizes(rounds=20, bodies=(10, 30, 100), pile_rounds=3)
 
 @dataclass(frozen=True)
 class Timing:
-    """A median."""
+    """Median time of a method or a peer."""
 
     name: str
     time: float
     """[µs] per step."""
     ratio: float
-    """Over the fastest ``mj_step``."""
+    """Time over that of the fastest ``mj_step``."""
     target: float | None
 
 
 def known(methods: tuple[str, ...]) -> list[str]:
-    """Those of which the solver is there."""
+    """Methods whose solver is registered."""
     pairs = (method.split("/") for method in methods)
     return [f"{name}/{variant}" for name, variant in pairs if variant in METHODS[name].capabilities.variants]
 
 
 def warm_steps(sim: Simulation) -> Callable[[], float]:
-    """Seconds per step of 35 after five that are not timed, as ``mujoco_step``; less an empty call."""
+    """A function that returns the seconds per step of 35 steps after five untimed ones, as ``mujoco_step`` does."""
     start, advance = sim.snapshot(), partial(sim.stepper.advance, sim.state, sim.inputs)
 
     def call(n: int) -> float:
@@ -135,7 +136,7 @@ def pile(n: int, settling: float) -> tuple[Scene, np.ndarray, np.ndarray]:
         x, y = 0.22 * (i - 0.5 * (side - 1)) + jitter[0], 0.22 * (j - 0.5 * (side - 1)) + jitter[1]
         scene.add_sphere(random.uniform(0.08, 0.1), pos=(x, y, 0.12 + 0.24 * layer), mass=1.0, friction=0.5)
     model = scene.compile().mj
-    model.opt.timestep, model.opt.solver = PILE_DT, mujoco.mjtSolver.mjSOL_CG  # of large piles the fastest
+    model.opt.timestep, model.opt.solver = PILE_DT, mujoco.mjtSolver.mjSOL_CG  # the fastest solver for large piles
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data, round(settling / PILE_DT))
     return scene, data.qpos.copy(), data.qvel.copy()
@@ -143,7 +144,7 @@ def pile(n: int, settling: float) -> tuple[Scene, np.ndarray, np.ndarray]:
 
 @dataclass
 class PileSteps:
-    """Warm steps from a settled pile and back; calls return seconds a step."""
+    """Warm-started steps of a settled pile; each call returns the seconds per step and restores the pile."""
 
     sim: Simulation
     steps: int = 3

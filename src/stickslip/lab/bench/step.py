@@ -1,13 +1,13 @@
-"""``stickslip bench step``: one time step of every stepper, beside Pinocchio's ``aba`` and MuJoCo's ``mj_step``.
+"""``stickslip bench step``: one time step of methods with soft contacts, Pinocchio's ``aba`` and MuJoCo's ``mj_step``.
 
-Solo12 squats on four feet, K = 1e5 N/m, B = 300 N s/m, with the controller's torques held (at rest Newton's method
-would have nothing to do). Everything is timed in turn, round by round, in one process; the figures are medians over
-rounds. A stepper is one compiled call of many steps from the same state, less the same call without steps. The unit is
-one ``pinocchio.aba`` as called from Python, in its faster convention. MuJoCo steps the same model, with spheres of 2 mm
-where we have contact points (it knows no points), its default solver and integrator, at 1 ms.
+Solo12 squats on four feet, K = 1e5 N/m, B = 300 N s/m, with constant torques of the controller; it moves, since at rest
+Newton's method would have nothing to do. Everything is timed in turn, round by round, in one process; the figures are
+medians over rounds. A method is timed by one compiled call of many steps from the same state, less the same call
+without steps. The unit is one ``pinocchio.aba`` as called from Python, in its faster convention. MuJoCo steps the same
+model at 1 ms with its default solver and integrator, and spheres of 2 mm in place of contact points, which it lacks.
 
-Growth. Pebbles on a floor are islands that do not couple: expo's time must be linear in their number. Points on one
-plate couple all: its time grows with their cube at last.
+Growth. Pebbles on a floor do not couple, so that expo's time must be linear in their number. Points on one plate all
+couple, so that its time grows with the cube of their number in the end.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from stickslip.simulation import Simulation, Snapshot
 
 @dataclass(frozen=True)
 class Case:
-    """One stepper at one step."""
+    """One method at one time step."""
 
     name: str
     method: str
     dt: float
     options: dict[str, Any]
     steps: int
-    """In one timed call; few enough for the robot to stay where it is."""
+    """Number of steps in a timed call; few enough for the robot to stay in its posture."""
     target: float | None
-    """Units of Pinocchio's aba; None: for information."""
+    """Largest time in units of Pinocchio's aba; None if there is no limit."""
     consim: float | None
     """The paper authors' C++ on another machine, in the same units."""
 
@@ -90,13 +90,13 @@ QUICK = Sizes(rounds=30, growth_rounds=5, pebbles=(10, 30, 100), points=(4, 8, 1
 
 @dataclass(frozen=True)
 class Timing:
-    """Medians."""
+    """Median time of a method or a peer."""
 
     name: str
     time: float
     """[µs] per step."""
     units: float
-    """Of Pinocchio's aba."""
+    """Time in units of Pinocchio's aba."""
     target: float | None
     consim: float | None
 
@@ -112,7 +112,7 @@ def squatting_robot() -> tuple[Scene, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def stepping(sim: Simulation, steps: int) -> Callable[[], float]:
-    """A function that steps from the present state, goes back, and returns the seconds per step."""
+    """A function that steps from the present state, restores it, and returns the seconds per step."""
     start: Snapshot = sim.snapshot()
 
     def call(n: int) -> float:
@@ -251,7 +251,7 @@ def run_step(
 ) -> bool:
     """Measure, print two tables and the worst figure; True if every target is met.
 
-    ``json_path`` takes all numbers; ``out`` is a directory for ``step.json`` and the plot ``step.png``.
+    All numbers go to ``json_path``; ``out`` is a folder for ``step.json`` and the plot ``step.png``.
     """
     bridge.import_pinocchio()  # fails before minutes of work
     check_destinations(json_path, out)

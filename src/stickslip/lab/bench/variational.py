@@ -1,4 +1,4 @@
-"""``stickslip bench variational``: is a step in maximal coordinates linear, and from which length on does that pay?
+"""``stickslip bench variational``: is a step in maximal coordinates linear, and for which lengths is it the fastest?
 
 * T(c): the paper's cylinder (1 kg, radius 0.5 m, height 0.1 m) slides on c contact points, 10 to 1000.
 * T(n + c): its chain of n cylinders with ball joints (1 kg, 1 m, radius 0.05 m) lies in a zigzag on n + 1 contact
@@ -37,9 +37,9 @@ from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
 FASTER = 20.0
-"""Than SciPy's sparse LU."""
+"""Speed-up over SciPy's sparse LU that is wanted."""
 ORDERS = ("COLAMD", "MMD_ATA", "MMD_AT_PLUS_A")
-"""SciPy's column orders, the default first; NATURAL fills in a hundred times as much."""
+"""SciPy's column orders, the default first; NATURAL has a hundred times as much fill-in."""
 SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 1e-3, "options": {"SymmetricMode": True}}
 PEERS = ("coulomb", "mj_step")
 
@@ -50,11 +50,11 @@ class Sizes:
 
     rounds: int = 20
     steps: int = 100
-    """In one timed call, as in the paper; handing the arrays to it costs as much as a short chain's step or more."""
+    """Number of steps in a timed call, as in the paper; the call itself costs at least a short chain's step."""
     contacts: tuple[int, ...] = (10, 20, 50, 100, 200, 500, 1000)
     links: tuple[int, ...] = (10, 20, 50, 100, 200, 500, 1000)
     system: int = 100
-    """Links of the chain whose Newton system SciPy solves."""
+    """Number of links of the chain whose Newton system SciPy solves."""
     peers: tuple[int, ...] = (2, 5, 10, 20, 50, 100, 200)
     peer_rounds: int = 5
 
@@ -70,13 +70,13 @@ class Line:
     sizes: list[int]
     """c, or n + c."""
     times: list[float]
-    """[µs] the best of all rounds, as in the paper."""
+    """[µs] shortest of all rounds, as in the paper."""
     slope: float
-    """Of log(time) over log(size); 1 is linear."""
+    """Slope of log(time) over log(size); 1 is linear."""
     r2: float
-    """Of time = a + b·size: 1 is a straight line."""
+    """R² of time = a + b·size; 1 is a straight line."""
     iterations: list[float]
-    """Newton steps in a time step, mean; empty: times of one."""
+    """Mean number of Newton steps in a time step; empty if the times are those of one Newton step."""
 
 
 def line(name: str, times: dict[int, float], iterations: list[float]) -> Line:
@@ -119,15 +119,15 @@ def measure_lines(sizes: Sizes) -> tuple[list[Line], int]:
 
 @dataclass(frozen=True)
 class Compared:
-    """A median beside ours."""
+    """A median time beside ours."""
 
     name: str
     time: float
     """[µs]."""
     over_factor: float
-    """Over our factor and solve."""
+    """Time over that of our factor and solve."""
     over_newton: float
-    """Over our whole Newton step."""
+    """Time over that of our whole Newton step."""
 
 
 def measure_system(sizes: Sizes) -> tuple[list[Compared], float]:
@@ -145,14 +145,14 @@ def measure_system(sizes: Sizes) -> tuple[list[Compared], float]:
 
 @dataclass(frozen=True)
 class Peer:
-    """Medians over the links of a chain."""
+    """Median times over the length of a chain."""
 
     name: str
     links: list[int]
     times: list[float]
     """[µs] per time step."""
     crossover: int | None
-    """Links from which on variational is faster, of those measured; None: not within."""
+    """Smallest measured number of links from which on variational is faster; None if there is none."""
 
 
 def crossover(links: list[int], ours: list[float], other: list[float]) -> int | None:
@@ -197,7 +197,7 @@ def targets(lines: list[Line], failed: int, systems: list[Compared], difference:
 
 
 def sentence(peer: Peer) -> str:
-    """From which length on ours is faster."""
+    """Says from which length on ours is faster."""
     if peer.crossover is None:
         return f"crossover beside {peer.name}: beyond n = {peer.links[-1]}"
     return f"crossover beside {peer.name}: n = {peer.crossover}"

@@ -1,9 +1,9 @@
-"""Work against precision: what error a method makes, and what it costs.
+"""The work–precision diagram: the error of a method against its computing time.
 
     cost = computing time / simulated time = 1 / real-time factor [s/s]
     error: ``error_rms`` of the scorecard, against the reference [m]
 
-Errors of the reference itself are zero by definition and left out, as are runs that did not end well.
+The reference itself, whose error is zero by definition, and runs that are not complete are left out.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ERRORS = ("error_rms", "error_max")
-"""In the order in which they are looked for."""
+"""Scores that serve as the error; the first one that a run has."""
 
 
 def error(run: Run) -> float:
-    """[m]."""
+    """Error of a run [m]."""
     return next((run.scores[name] for name in ERRORS if name in run.scores), nan)
 
 
@@ -32,7 +32,7 @@ def cost(run: Run) -> float:
 
 
 def measured(comparison: Comparison, candidate: CandidateResult) -> list[Run]:
-    """Its runs that have an error and a cost, from the longest step to the shortest."""
+    """Runs of a candidate that have an error and a cost, from the longest step to the shortest."""
     found = [
         run
         for run in candidate.runs

@@ -1,3 +1,3 @@
 """Former place of ``lab.store``."""
 
-from stickslip.lab.store import NotStoredError, Store, check_folder  # noqa: F401
+from stickslip.lab.store import NotStoredError, Store, check_folder, code_hash  # noqa: F401

@@ -1,6 +1,6 @@
-"""FCLib's files against solvers: Coulomb's law as the file has it, or its convex relaxation, by every solver that can.
+"""FCLibComparison: problems of FCLib's files, or their convex relaxations, solved by every solver that can.
 
-A solution and guesses that are in a file are judged like the solvers' answers.
+A solution and guesses that a file contains get the same residuals as the solvers' answers.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from stickslip.solvers.registry import SOLVERS
 from stickslip.solvers.residuals import judge
 
 STORED = "stored"
-"""The name, in the place of a solver's, of the solution that was in the file."""
+"""Name that stands for a solver in the trial of the file's own solution."""
 SOLVED = 1e-8
-"""Natural residual, relative to the largest |b| if that is above 1, below which a stored answer counts as one."""
+"""Largest natural residual of a stored answer that counts as solved; relative to the largest |b| if that is above 1."""
 UNITS = "natural and Signorini in N s or m/s, whichever is less; cone: N s; dissipation: J; MERIT_1: FCLib's, mixed"
 
 
 @dataclass
 class FCLibComparison:
-    """What is compared, checked; ``solvers`` None: all."""
+    """What is compared; ``solvers`` None stands for all."""
 
     solvers: Sequence[str] | None = None
     repeat: int = 3
     options: dict[str, Any] = field(default_factory=dict)
-    """Of all solvers: ``tolerance``, ``max_iterations``."""
+    """Options of all solvers: ``tolerance``, ``max_iterations``."""
     relaxed: float | None = None
-    """R [1/kg] of the convex relaxation; None: Coulomb's law."""
+    """R [1/kg] of the convex relaxation; None for Coulomb's law."""
 
     def __post_init__(self) -> None:
         named = self.solvers is not None
@@ -51,7 +51,7 @@ class FCLibComparison:
             raise InputError("; ".join(self.missing.values()))
 
     def problem(self, file: FCLibProblem) -> FrictionProblem | ConeProblem:
-        """What the solvers get."""
+        """The problem that the solvers get."""
         found = file.friction
         if self.relaxed is None:
             return found
@@ -59,14 +59,14 @@ class FCLibComparison:
         return ConeProblem(found.W, found.b, found.friction, R, found.bilateral)
 
     def trials(self, at: int, name: str, file: FCLibProblem) -> Iterator[Trial]:
-        """All of file number ``at``."""
+        """All trials of file number ``at``."""
         assert self.solvers is not None
         problem = self.problem(file)
         about: dict[str, Any] = {"frame": at, "formulation": name, "form": problem.kind, "unknowns": problem.n}
         stored = {} if file.solution is None else {STORED: file.solution}
         stored |= {f"guess {k + 1}": guess for k, guess in enumerate(file.guesses)}
         for label, answer in stored.items():
-            yield self._judge({**about, "solver": label}, problem, file.impulses(answer))
+            yield self._check({**about, "solver": label}, problem, file.impulses(answer))
         for solver in self.solvers:
             why = self.missing.get(solver, "") or unsuited(solver, problem)
             if why:
@@ -74,7 +74,7 @@ class FCLibComparison:
             else:
                 yield try_solver({**about, "solver": solver}, problem, lambda z: z, self.options, self.repeat)
 
-    def _judge(self, about: dict[str, Any], problem: FrictionProblem | ConeProblem, p: np.ndarray) -> Trial:
+    def _check(self, about: dict[str, Any], problem: FrictionProblem | ConeProblem, p: np.ndarray) -> Trial:
         found = judge(problem, p)
         limit = self.options.get("tolerance", SOLVED) * max(1.0, float(np.abs(problem.b).max(initial=0.0)))
         solved = found.natural <= limit
@@ -84,12 +84,12 @@ class FCLibComparison:
 
 
 def computed(trials: Sequence[Trial]) -> list[Trial]:
-    """Without answers that were in the files, and what was not tried."""
+    """Trials of solvers, without those that were not tried."""
     return [trial for trial in trials if trial.tried and trial.solver in SOLVERS]
 
 
 def best(trials: Sequence[Trial]) -> Trial | None:
-    """The solver's answer with the smallest residual, among those that are solutions."""
+    """The solution with the smallest residual."""
     return min((trial for trial in computed(trials) if trial.success), key=lambda t: t.residual, default=None)
 
 
@@ -97,7 +97,7 @@ HEADINGS = ("natural", "MERIT_1", "Signorini", "cone", "dissip.", "iter.", "ms")
 
 
 def fclib_tables(trials: Sequence[Trial], titles: dict[int, str]) -> list[Table]:
-    """One per file with a row per solver; of many, a single one with a row for all files."""
+    """One table per file, with a row per solver; for many files one table, with a row for all."""
     tried = [trial for trial in trials if trial.tried]
     if len(tried) > MOST_ROWS:
         return [_summary(computed(trials))]
@@ -114,7 +114,7 @@ def fclib_tables(trials: Sequence[Trial], titles: dict[int, str]) -> list[Table]
 
 
 def not_solved(trials: Sequence[Trial]) -> list[str]:
-    """One line per reason for which solvers failed, of few files."""
+    """One line per reason why solvers failed."""
     reasons: dict[str, list[str]] = {}
     for t in computed(trials):
         if not t.success:
@@ -144,7 +144,7 @@ def _summary(trials: Sequence[Trial]) -> Table:
 
 
 def title(name: str, file: FCLibProblem) -> str:
-    """Of a file's table."""
+    """Title of a file's table."""
     local = file.reduced
     kind = "global" if file.local is None else "local"
     sizes = f"{kind}, {len(local.mu)} contacts in {local.spacedim}D"

@@ -1,7 +1,7 @@
-"""Captured problems against solvers: every frame in every formulation and form, by every solver that can.
+"""SolverComparison: captured problems in every formulation and form, solved by every solver that can.
 
-Each answer is judged by ``solvers.residuals``. Times are medians of ``repeat`` solutions after one that is not counted,
-which compiles kernels and keeps the residual history.
+Residuals of each answer are computed by ``solvers.residuals``. Times are medians of ``repeat`` solutions; a first
+solution, which compiles kernels and records the residuals, is not counted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from stickslip.solvers.residuals import Residuals, judge
 FORMS = ("lcp", "reduced", "mlcp", "ncp", "cone")
 
 JUDGED = ("merit_1", "signorini", "cone", "dissipation", "angle", "bilateral")
-"""What the judge says of circular cones, besides the natural residual."""
+"""Residuals of circular cones, besides the natural residual."""
 
 
 @dataclass(frozen=True)
@@ -41,23 +41,23 @@ class Trial:
     solver: str
     unknowns: int = 0
     residual: float = np.nan
-    """‖natural map‖∞ of the answer, by the judge [N s or m/s]."""
+    """Natural residual of the answer, ‖natural map‖∞ [N s or m/s]."""
     iterations: int = 0
     seconds: float = np.nan
-    """Median computing time of a solution."""
+    """Median computing time of a solution [s]."""
     success: bool = False
     status: str = ""
-    """A sentence."""
+    """The solver's message."""
     why_not: str = ""
-    """Why there was nothing to solve; empty if it was tried."""
+    """Reason why it was not tried; empty if it was."""
     limit: float = np.nan
-    """The residual that counts as solved [N s or m/s]."""
+    """Largest residual that counts as solved [N s or m/s]."""
     history: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
     """Natural residual before each iteration and at the end."""
     impulses: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
-    """(nb + 3nc,) of the rows of the frame's matrices [N s, N m s]."""
+    """(nb + 3nc,) impulses in the rows of the frame's matrices [N s, N m s]."""
     residuals: Residuals | None = field(default=None, repr=False)
-    """All that the judge says of the answer; None if it was not tried."""
+    """All residuals of the answer; None if it was not tried."""
 
     @property
     def tried(self) -> bool:
@@ -68,11 +68,11 @@ class Trial:
         return f"{self.formulation}-{self.form}-{self.solver}"
 
     def stored(self) -> dict[str, Any]:
-        """What ``--write`` puts beside the history."""
+        """What ``--write`` stores beside the history."""
         return {name: getattr(self, name) for name in ("residual", "iterations", "seconds", "unknowns", "status")}
 
     def numbers(self) -> dict[str, Any]:
-        """Without arrays, for tables."""
+        """All numbers without the arrays, for tables."""
         names = ("frame", "formulation", "form", "solver", "unknowns", "residual", "limit", "iterations",
                  "seconds", "success")  # fmt: skip
         values = {name: getattr(self, name) for name in names}
@@ -83,16 +83,16 @@ class Trial:
 
 @dataclass
 class SolverComparison:
-    """What is compared, checked; ``solvers`` None: all."""
+    """What is compared; None stands for all formulations or solvers."""
 
     formulations: Sequence[str] | None = None
     forms: Sequence[str] = FORMS
     solvers: Sequence[str] | None = None
     directions: int | None = None
-    """Of the friction polygon; None: the formulations' default."""
+    """Directions of the friction polygon; None for each formulation's default."""
     repeat: int = 3
     options: dict[str, Any] = field(default_factory=dict)
-    """Of all solvers: ``tolerance``, ``max_iterations``."""
+    """Options of all solvers: ``tolerance``, ``max_iterations``."""
 
     def __post_init__(self) -> None:
         named = self.solvers is not None
@@ -105,7 +105,7 @@ class SolverComparison:
         for formulation in self.formulations:
             self._formulation(formulation, FORMULATIONS[formulation].forms[0])
         self.missing = {name: reason for name in self.solvers if (reason := unavailable(name, self.options))}
-        """Solvers that cannot be used here, and why."""
+        """Reasons why solvers cannot be used on this machine."""
         if named and self.missing:
             raise InputError("; ".join(self.missing.values()))
 
@@ -120,7 +120,7 @@ class SolverComparison:
         return make_formulation(name, form=form, **options)
 
     def trials(self, number: int, frame: ProblemFrame) -> Iterator[Trial]:
-        """All of one frame."""
+        """All trials of one frame."""
         assert self.formulations is not None
         step = matrices(frame)
         for name in self.formulations:
@@ -152,7 +152,7 @@ class SolverComparison:
 def try_solver(
     about: dict[str, Any], problem: Problem, impulses: Callable, options: dict[str, Any], repeat: int
 ) -> Trial:
-    """``about["solver"]`` on a problem; ``impulses(z)`` are those of its answer."""
+    """Solve a problem by ``about["solver"]``; ``impulses(z)`` computes the impulses of its answer."""
     solver = about["solver"]
     try:
         first = make_solver(solver, **{**options, "history": True}).solve(problem)
@@ -175,13 +175,13 @@ def try_solver(
 
 
 def unsuited(solver: str, problem: Problem) -> str:
-    """Why a solver cannot take a problem; empty if it can."""
+    """Reason why a solver cannot solve a kind of problem; empty if it can."""
     kinds = SOLVERS[solver].solves
     return "" if problem.kind in kinds else f"{solver} solves {', '.join(sorted(kinds))}, not {problem.kind}"
 
 
 def unavailable(solver: str, options: dict[str, Any]) -> str:
-    """Why a solver cannot be used on this machine: it is tried on 0 ≤ z ⟂ z − 1 ≥ 0. Empty if it can."""
+    """Reason why a solver cannot be used on this machine, found by solving 0 ≤ z ⟂ z − 1 ≥ 0; empty if it can."""
     made = make_solver(solver, **options)
     if not made.solves & {"lcp", "mlcp"}:
         return ""
@@ -194,7 +194,7 @@ def unavailable(solver: str, options: dict[str, Any]) -> str:
 
 
 def known_names(what: str, names: Sequence[str] | None, known: Iterable[str]) -> tuple[str, ...]:
-    """The names that were chosen, or all; unknown ones are refused."""
+    """The chosen names, or all; unknown ones are refused."""
     known = tuple(known)
     if names is None:
         return known

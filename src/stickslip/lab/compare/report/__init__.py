@@ -1,4 +1,4 @@
-"""A comparison to read: one HTML page without network, a table for the terminal, figures."""
+"""Reports of a comparison: an HTML page, and a table for the terminal."""
 
 from stickslip.lab.compare.report.colours import method_colours
 from stickslip.lab.compare.report.page import write_report

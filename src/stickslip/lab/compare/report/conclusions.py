@@ -1,7 +1,7 @@
-"""What the numbers say, in sentences: the most accurate, the fastest, the best at equal cost, who broke which law.
+"""Conclusions in sentences: the most accurate method, the fastest, the best at equal cost, violated contact laws.
 
-Limits are not chosen by hand. The error at which speeds are compared is one that a third of the methods reach, the cost
-at which errors are compared one that half of them can afford, both rounded up to 1, 2 or 5 times a power of ten.
+Limits follow from the numbers. Speeds are compared at an error that a third of the methods reach, errors at a cost that
+half of the methods stay below; both are rounded up to 1, 2 or 5 times a power of ten.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from stickslip.lab.compare.report.numbers import ROUND_OFF, plain, seconds, with
 from stickslip.lab.compare.work_precision import cost, error, measured
 
 MOST_NAMES = 5
-"""In a sentence; more are counted."""
+"""Largest number of names in a sentence; more are only counted."""
 NO_GAIN = 1e-6
-"""Energy gained below this share of the largest loss or gain of all counts as none."""
+"""Gains below this fraction of the largest loss or gain of all methods count as none."""
 
 
 @dataclass(frozen=True)
 class Statement:
     heading: str
     label: str
-    """Who it is about; may be empty."""
+    """The candidate that it is about; may be empty."""
     text: str
 
 
 def conclusions(comparison: Comparison) -> list[Statement]:
-    """The statements that the numbers allow; none about what was not measured."""
+    """Statements about everything that was measured."""
     found = [
-        judge(comparison)
-        for judge in (_most_accurate, _fastest, _equal_cost, _energy, _penetration, _laws, _stable, _unfinished)
+        state(comparison)
+        for state in (_most_accurate, _fastest, _equal_cost, _energy, _penetration, _laws, _stable, _unfinished)
     ]
     return [statement for statement in found if statement is not None]
 
 
 def round_up(value: float) -> float:
-    """To 1, 2 or 5 times a power of ten."""
+    """Round up to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(value))
     return float(f"{next(m * power for m in (1, 2, 5, 10) if m * power >= value * (1 - 1e-9)):.1g}")
 
@@ -51,7 +51,7 @@ def _runs(comparison: Comparison) -> list[Run]:
 
 
 def _best_each(comparison: Comparison, figure: Callable[[Run], float]) -> list[Run]:
-    """The best run of each candidate that has one, the best candidate first."""
+    """The best run of each candidate, the best candidate first."""
     best = [min(runs, key=figure) for e in comparison.candidates if (runs := measured(comparison, e))]
     return sorted(best, key=figure)
 
@@ -104,7 +104,7 @@ def _equal_cost(comparison: Comparison) -> Statement | None:
 
 
 def _typical(comparison: Comparison, name: str) -> list[tuple[CandidateResult, Run, float]]:
-    """(candidate, run, figure) at each one's typical step, where the figure is a number; the largest first."""
+    """(candidate, run, figure) of typical runs that have this figure, the largest first."""
     found = []
     for candidate in comparison.candidates:
         run = candidate.typical()
@@ -133,7 +133,7 @@ def _energy(comparison: Comparison) -> Statement | None:
 
 
 def _springs_unknown(run: Run) -> bool:
-    """Whether a method with soft contacts cannot say what they store."""
+    """Whether the method does not record the energy of its contact springs."""
     if run.recording is None:
         return False
     with run.log() as log:

@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing but itself."""
+"""The report of a comparison: one HTML file that loads nothing else."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from stickslip.lab.compare.report.pictures import pictures as strip
 
 PICTURES = 3
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-"""For the browser: this page may load nothing from anywhere."""
+"""Tells the browser that this page may load nothing."""
 
 
 def write_report(comparison: Comparison, path: str | PathLike, *, pictures: int = PICTURES) -> Path:
-    """Write the page, from the scores and, for the figures over time, from the recordings; returns its path.
+    """Write the page from the scores and recordings; returns its path.
 
-    ``pictures`` of the scene, as the reference has it, stand above; each takes about a second.
+    It begins with this number of ``pictures`` of the reference; each takes about a second.
     """
     target = Path(path)
     check_writable(target)
@@ -34,9 +34,9 @@ def write_report(comparison: Comparison, path: str | PathLike, *, pictures: int 
 
 
 def page(comparison: Comparison, pictures: int = 0) -> str:
-    story = figures.tell(comparison)
+    trace_set = figures.read_trace_set(comparison)
     title = f"{comparison.scene}: {_count(len(comparison.candidates), 'method')} compared"
-    over_time, forces = figures.over_time(comparison, story), figures.contact_forces(comparison, story)
+    over_time, forces = figures.over_time(comparison, trace_set), figures.contact_forces(comparison, trace_set)
     precision = figures.work_precision(comparison) + figures.convergence(comparison)
     none = '<p class="note">Nothing to draw: {}.</p>'
     sections = [
@@ -65,7 +65,7 @@ def page(comparison: Comparison, pictures: int = 0) -> str:
             if forces
             else none.format("no recordings with contacts"),
         ),
-        ("methods", "Methods and materials", cards.cards(comparison, story)),
+        ("methods", "Methods and materials", cards.cards(comparison, trace_set)),
         ("failures", "What went wrong", cards.failures(comparison)),
         ("settings", "Settings and versions", _settings(comparison)),
         ("citations", "Citations", cards.citations(comparison)),
@@ -93,7 +93,7 @@ def _asset(name: str) -> str:
 
 
 def _colours(comparison: Comparison) -> str:
-    """One custom property per candidate, in both schemes."""
+    """CSS with a colour per candidate, for light and dark schemes."""
     found = list(hues([candidate.label for candidate in comparison.candidates]).items())
     by_label = dict(found)
     order = [by_label[candidate.label] for candidate in comparison.candidates]
@@ -116,7 +116,7 @@ def _lead(comparison: Comparison) -> str:
 
 
 def _legend(comparison: Comparison) -> str:
-    """Sticks to the top: the key of all figures, and a switch per method."""
+    """The legend of all figures, with a button per method that hides it."""
     parts, dash = [], dashes(candidate.label for candidate in comparison.candidates)
     for k, candidate in enumerate(comparison.candidates):
         dashed = f' stroke-dasharray="{dash[k]}"' if dash[k] else ""

@@ -1,4 +1,4 @@
-"""The scorecard for a terminal: one row per method; a narrow one shows fewer figures."""
+"""The scorecard for the terminal, with one row per method; narrow terminals show fewer figures."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ COLUMNS = {
     "signorini": ("Signo-\nrini", "1"),
     "cone": ("cone", "1"),
 }
-"""Figures with short headings; all fit in 100 columns."""
+"""Figures, with short headings and units; all of them fit into 100 columns."""
 LEFT_OUT = ("cone", "signorini", "penetration_max", "energy_gained")
-"""Where there is not room for all, in this order."""
+"""Figures that are dropped, in this order, if there is no room."""
 LAST = {"order": lambda candidate: candidate.order, "longest\nstable dt": lambda candidate: candidate.largest_stable_dt}
-"""Figures of a method; left out where no method has one."""
+"""Figures of all runs of a method; they are left out if no method has one."""
 WIDEST_LABEL = 22
 
 
 def table(comparison: Comparison, width: int | None = None) -> Table:
-    """Every method at the complete run whose step is nearest its default; the best figures bold.
+    """Every method at the complete run whose step is nearest its default, with the best figures in bold.
 
-    As many figures as ``width`` columns hold, by default those of the terminal.
+    The table has as many figures as fit into ``width`` columns, by default those of the terminal.
     """
     console = Console(width=width)
     names = list(COLUMNS)
@@ -86,7 +86,7 @@ def _row(candidate: CandidateResult, top: dict[str, set[tuple[str, float]]]) -> 
 
 
 def _short(value: float, unit: str) -> str:
-    """1e-7 for 10⁻⁷, and 0 for what is rounding: every column counts."""
+    """A figure in few characters: 1e-7 for 10⁻⁷, and 0 for rounding errors."""
     if abs(value) < ROUND_OFF:
         return "0"
     text = column(value, unit)

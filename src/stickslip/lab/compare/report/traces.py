@@ -1,4 +1,4 @@
-"""What a recording shows over time, as arrays ready to draw; the same quantities of every run."""
+"""Quantities over time from a recording, as arrays to draw; every run has the same ones."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ MOST_PAIRS = 6
 
 
 class Motion(NamedTuple):
-    """A coordinate worth drawing."""
+    """A coordinate that is drawn over time."""
 
     title: str
     unit: str
     link: int
-    """−1: a joint."""
+    """Number of the link; −1 for a joint."""
     column: int
-    """0, 1, 2 for x, y, z of the link; of a joint the entry in q."""
+    """0, 1, 2 for x, y, z of the link; for a joint, its entry in q."""
 
 
 @dataclass
 class Traces:
-    """Of one run; every array is (frames,)."""
+    """The quantities of one run; every array is (frames,)."""
 
     run: Run
     time: np.ndarray
@@ -41,7 +41,7 @@ class Traces:
     motions: list[np.ndarray]
     """[m or rad] one per ``Motion``."""
     energy: np.ndarray
-    """[J] B of the scorecard's energy_gained, without what it was at the start."""
+    """[J] B of the scorecard's energy_gained, less its value at the start."""
     normal: np.ndarray
     """[N] sum of normal forces."""
     tangential: np.ndarray
@@ -49,7 +49,7 @@ class Traces:
     penetration: np.ndarray
     """[m] deepest contact."""
     joint_error: np.ndarray
-    """[m or rad] largest; empty where joints are not constraints."""
+    """[m or rad] largest error of a joint; empty if joints are not constraints."""
     distance: np.ndarray
     """[m] the scorecard's distance of the link farthest from the reference; empty without one."""
     pairs: list[tuple[str, np.ndarray]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Traces:
 
 
 def read_traces(run: Run, motions: list[Motion], model: Model, reference: Run | None) -> Traces | None:
-    """None where the recordings cannot be read."""
+    """The traces of a run; None if the recordings cannot be read."""
     try:
         with run.log() as log:
             if reference is None:

@@ -1,4 +1,4 @@
-"""How well recorded contacts keep the laws of rigid contact: no overlap, Signorini, Coulomb's cone, most dissipation.
+"""How well recorded contacts obey the laws of rigid contact: no overlap, Signorini, Coulomb's cone, most dissipation.
 
 Soft contacts violate these laws slightly, by design; the figures say by how much. Forces are relative to
 ``Measurements.load``.
@@ -13,9 +13,9 @@ import numpy as np
 from stickslip.lab.compare.scorecard.measurements import Measurements
 
 SLIP = 1e-3
-"""[m] by which the usual load must slide before a share of friction's work says something."""
+"""[m] Least sliding distance of the usual load that friction's work is compared with."""
 INSIDE = 0.99
-"""Of the cone: friction below this share of μ·fₙ is strictly inside it, and Coulomb's contact sticks."""
+"""Friction below this fraction of μ·fₙ is strictly inside the cone, where Coulomb's contacts stick."""
 
 
 def penetration_max(e: Measurements) -> float:
@@ -27,7 +27,7 @@ def penetration_mean(e: Measurements) -> float:
 
 
 def signorini(e: Measurements) -> float:
-    """Natural map of 0 ≤ gap ⟂ fₙ ≥ 0 with overlap left out; a gap counts if it is there all through a step."""
+    """Natural map of 0 ≤ gap ⟂ fₙ ≥ 0 without overlap; a gap counts if it is open during the whole step."""
     if not e.contacts:
         return nan
     before = e.contact("gap") - e.dt * e.contact("velocity")[:, 0]
@@ -42,7 +42,7 @@ def cone(e: Measurements) -> float:
 
 
 def dissipation(e: Measurements) -> float:
-    """What friction failed to take, of what Coulomb's law takes from the same slip under the same normal forces."""
+    """Missing fraction of the work that Coulomb's law dissipates for the same slip and normal forces."""
     span = e.time[-1] - e.time[0]
     if not e.contacts or span == 0.0:
         return nan
@@ -54,8 +54,10 @@ def dissipation(e: Measurements) -> float:
 
 
 def creep(e: Measurements) -> float:
-    """The slip that half of the load which should stick, by time, stays below: a median, since impacts shake soft
-    contacts without creep, and contacts of polygonal cones slide inside the circular one."""
+    """Median slip of contacts that should stick, weighted by normal force and time.
+
+    It is a median because impacts shake soft contacts, and contacts with polygonal cones slide inside the circular one.
+    """
     sticking = np.flatnonzero(e.friction_force < INSIDE * e.cone)
     slowest_first = sticking[np.argsort(e.slip[sticking])]
     load = np.cumsum(e.normal_force[slowest_first] * e.share[e.frame[slowest_first]])

@@ -1,4 +1,4 @@
-"""METRICS: every figure of the scorecard. A new one is a function of Measurements and a line here."""
+"""METRICS: every figure of the scorecard. A new figure is a function of Measurements and an entry here."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Metric:
 
     name: str
     title: str
-    """For a table's head."""
+    """Heading of a table's column."""
     unit: str
     meaning: str
-    """One sentence with the equation."""
+    """Definition in one sentence, with the equation."""
     better: str
-    """"lower", "higher" or "": neither."""
+    """Which is better: "lower", "higher", or "" for neither."""
     compute: Callable[[Measurements], float]
-    """NaN where it has no meaning."""
+    """Computes the figure; NaN where it has no meaning."""
 
 
 def real_time_factor(e: Measurements) -> float:
@@ -182,7 +182,7 @@ def score(
     """All METRICS of a recorded run; NaN where one has no meaning.
 
     ``reference`` is a recording of the same scene that errors are measured against, ``timing`` an unrecorded run of the
-    same method. ``model`` is the recording's scene compiled, for those who have it at hand.
+    same method. ``model`` is the recording's scene, if it is compiled already.
     """
     found = measurements(log, reference=reference, timing=timing, model=model)
     return {name: float(metric.compute(found)) for name, metric in METRICS.items()}
