@@ -155,8 +155,8 @@ class Measurements:
 
     @cached_property
     def load(self) -> np.ndarray:
-        """(n,) scale of a contact's force [N]: the weight, or the sum of the frame's normal forces if that is larger, as
-        in impacts; never 0."""
+        """(n,) scale of a contact's force [N]: the weight, or the sum of the frame's normal forces if that is larger;
+        never 0."""
         total = np.bincount(self.frame, weights=np.abs(self.normal_force), minlength=self.frames)
         return np.maximum(np.maximum(total, self.weight), np.finfo(float).tiny)[self.frame]
 
