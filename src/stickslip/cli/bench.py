@@ -15,36 +15,22 @@ Json = Annotated[Path | None, typer.Option(help="write all numbers to this file"
 Out = Annotated[Path | None, typer.Option(help="write all numbers and plots to this folder")]
 
 COMMANDS = (
-    ("dynamics", "Rigid-body algorithms beside Pinocchio's C++, and how their cost grows.", "--json dynamics.json"),
-    (
-        "step",
-        "One time step of every method with soft contacts beside Pinocchio's aba and MuJoCo's mj_step, and how expo's "
-        "cost grows.",
-        "--out bench",
-    ),
-    (
-        "contact",
-        "Complementarity solvers beside quantecon's Lemke, time-stepping methods beside MuJoCo's mj_step, and growth.",
-        "--out bench",
-    ),
-    ("coulomb", "Which solver solves Coulomb's law on every step of which scene, and at what cost.", "--out bench"),
-    (
-        "rigid",
-        "Coulomb's and relaxed contacts on Solo12 and in piles of up to 1000 bodies, beside MuJoCo's mj_step.",
-        "--out bench",
-    ),
-    (
-        "variational",
-        "Linear time of the variational integrator, its block LDU beside SciPy's sparse LU, chains beside MuJoCo.",
-        "--out bench",
-    ),
-    (
-        "methods",
-        "Which method when: every method on scenes that each ask for something else, by one scorecard.",
-        "--out bench-methods",
-    ),
-)
-"""Name of the command (its module in ``lab.bench`` has a function ``run_NAME``), help, and options of an example."""
+    ("dynamics", "--json dynamics.json",
+     "Rigid-body algorithms beside Pinocchio's C++, and how their cost grows."),
+    ("step", "--out bench",
+     "One time step of methods with soft contacts beside Pinocchio's aba and MuJoCo's mj_step, and expo's growth."),
+    ("contact", "--out bench",
+     "Complementarity solvers beside quantecon's Lemke, time-stepping methods beside MuJoCo's mj_step, and growth."),
+    ("coulomb", "--out bench",
+     "Which solver solves Coulomb's law on every step of which scene, and at what cost."),
+    ("rigid", "--out bench",
+     "Coulomb's and relaxed contacts on Solo12 and in piles of up to 1000 bodies, beside MuJoCo's mj_step."),
+    ("variational", "--out bench",
+     "Linear time of the variational integrator, its block LDU beside SciPy's sparse LU, chains beside MuJoCo."),
+    ("methods", "--out bench-methods",
+     "Which method when: every method on scenes that each ask for something else, by one scorecard."),
+)  # fmt: skip
+"""Name of the command (its module in ``lab.bench`` has a function ``run_NAME``), options of an example, and help."""
 
 app = typer.Typer(help="Measure stickslip beside its peers in one run.", no_args_is_help=True, rich_markup_mode="rich")
 
@@ -64,7 +50,7 @@ def command(name: str) -> Callable[..., None]:
     return run
 
 
-for name, text, example in COMMANDS:
+for name, example, text in COMMANDS:
     app.command(name, help=f"{text}\n\nExample: [bold]stickslip bench {name} {example}[/bold]")(command(name))
 
 

@@ -31,47 +31,23 @@ class Paper(NamedTuple):
 
 
 PAPERS = (
-    Paper(
-        "expo",
-        "expo.reproduction:Expo",
-        "fig2,fig3,orders,table2,fig4,fig5,fig6,table3",
-        "Exponential integration of stiff viscoelastic contacts (Hammoud et al.): Figs. 2 to 6, Tables I to III.",
-        "--quick --only fig5,table3",
-    ),
-    Paper(
-        "rpisim",
-        "rpisim.reproduction:RpiSim",
-        "fig4,fig8,fig9,fig10,sec52,sec53",
-        "The RPI simulator (Williams et al.): Figs. 4, 8, 9 and 10, the comparisons of Secs. 5.2 and 5.3.",
-        "--quick --only fig4,fig8",
-    ),
-    Paper(
-        "lecture",
-        "lecture.reproduction:Lecture",
-        "contact,stiffness,bilateral,derivatives",
-        "Soft, rigid and relaxed contact side by side (Carpentier's lecture), and analytical derivatives.",
-        "--quick --only contact",
-        " The derivatives need Pinocchio: pip install 'stickslip[bench]'.",
-    ),
-    Paper(
-        "variational",
-        "variational.reproduction:Variational",
-        "fig4,fig5,fig6,fig7,conservation,iterations,agreement",
-        "Linear-time contact in maximal coordinates (Brüdigam et al.): Figs. 4 to 8, and the same walk by other "
-        "methods.",
-        "--quick --only fig6,fig7",
-        " Times of fig4 and fig5 need a quiet machine.",
-    ),
-    Paper(
-        "event-selected",
-        "event_selected.reproduction:EventSelected",
-        "fig41,table51,fig52,beyond,irregular",
-        "The rapid integrator of event-selected systems (Anderson, Revzen): Figs. 4.1 to 5.2, Table 5.1, beside "
-        "MuJoCo.",
-        "--quick --only fig41,table51",
-        " Times need a quiet machine.",
-    ),
-)
+    Paper("expo", "expo.reproduction:Expo", "fig2,fig3,orders,table2,fig4,fig5,fig6,table3",
+          "Exponential integration of stiff viscoelastic contacts (Hammoud et al.): Figs. 2 to 6, Tables I to III.",
+          "--quick --only fig5,table3"),
+    Paper("rpisim", "rpisim.reproduction:RpiSim", "fig4,fig8,fig9,fig10,sec52,sec53",
+          "The RPI simulator (Williams et al.): Figs. 4, 8, 9 and 10, the comparisons of Secs. 5.2 and 5.3.",
+          "--quick --only fig4,fig8"),
+    Paper("lecture", "lecture.reproduction:Lecture", "contact,stiffness,bilateral,derivatives",
+          "Soft, rigid and relaxed contact side by side (Carpentier's lecture), and analytical derivatives.",
+          "--quick --only contact", " The derivatives need Pinocchio: pip install 'stickslip[bench]'."),
+    Paper("variational", "variational.reproduction:Variational",
+          "fig4,fig5,fig6,fig7,conservation,iterations,agreement",
+          "Linear-time contact in maximal coordinates (Brüdigam et al.): Figs. 4 to 8, and a walk by other methods.",
+          "--quick --only fig6,fig7", " Times of fig4 and fig5 need a quiet machine."),
+    Paper("event-selected", "event_selected.reproduction:EventSelected", "fig41,table51,fig52,beyond,irregular",
+          "Rapid integration of event-selected systems (Anderson, Revzen): Figs. 4.1 to 5.2, Table 5.1, and MuJoCo.",
+          "--quick --only fig41,table51", " Times need a quiet machine."),
+)  # fmt: skip
 
 app = typer.Typer(
     help="Make a paper's figures and tables again, with our own robots and methods.",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from stickslip.errors import StickslipWarning
 from stickslip.files import check_writable, make_folder, write_json
 from stickslip.lab.targets import Target, worst
 from stickslip.record.machine import machine
@@ -25,6 +29,14 @@ def check_destinations(json_path: Path | None, out: Path | None) -> None:
     check_writable(json_path)
     if out is not None:
         make_folder(out)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Silence warnings of simulations (unsolved steps, steps too long), which studies count themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StickslipWarning)
+        yield
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------
@@ -77,20 +89,36 @@ def write_csv(path: Path, rows: Sequence[Mapping[str, Any]], *, missing: Any = "
         writer.writerows({key: missing if value is None else value for key, value in row.items()} for row in rows)
 
 
-def finite(value: Any) -> Any:
-    """The same with None for infinity and NaN, which JSON does not have."""
-    if isinstance(value, Mapping):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not isfinite(value) else value
+def plain(value: Any, *, folder: Path | None = None, nonfinite: Callable[[float], Any] = lambda value: None) -> Any:
+    """A value that JSON can hold; ``nonfinite`` replaces infinity and NaN, which JSON does not have.
+
+    Dataclasses become dictionaries, paths inside a ``folder`` relative to it, and anything unknown becomes text.
+    """
+
+    def convert(item: Any) -> Any:
+        if is_dataclass(item):
+            return {field.name: convert(getattr(item, field.name)) for field in fields(item)}
+        if isinstance(item, Mapping):
+            return {str(key): convert(entry) for key, entry in item.items()}
+        if isinstance(item, list | tuple):
+            return [convert(entry) for entry in item]
+        if isinstance(item, Path) and folder is not None:
+            whole = item.absolute()
+            return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(whole)
+        if hasattr(item, "tolist"):  # NumPy's numbers and arrays
+            return convert(item.tolist())
+        if isinstance(item, float):
+            return item if isfinite(item) else nonfinite(item)
+        return item if isinstance(item, bool | int | str) or item is None else str(item)
+
+    return convert(value)
 
 
 def write_numbers(content: Mapping[str, Any], *paths: Path | None) -> None:
     """Write the machine and the numbers as JSON, into each file that is given."""
     for path in paths:
         if path is not None:
-            write_json(path, finite({"machine": machine(), **content}))
+            write_json(path, plain({"machine": machine(), **content}))
 
 
 # -- figures -----------------------------------------------------------------------------------------------------------

@@ -14,8 +14,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields, is_dataclass
-from math import isfinite
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -147,26 +145,3 @@ def read_document(path: Path, kind: str, what: str, formats: Sequence[int]) -> d
         expected_format = " or ".join(map(str, formats))
         raise RecordingError(f"cannot read {str(path)!r}: expected format {expected_format}, got {content['format']}")
     return content
-
-
-def plain(value: Any, folder: Path) -> Any:
-    """A value that JSON can hold: fields of dataclasses by name, paths relative to a folder, infinity and NaN as words.
-
-    What JSON cannot hold (such as a function among settings) becomes text.
-    """
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name), folder) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry, folder) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(entry, folder) for entry in value]
-    if isinstance(value, Path):
-        whole = value.absolute()
-        return whole.relative_to(folder).as_posix() if whole.is_relative_to(folder) else str(whole)
-    if isinstance(value, bool | str) or value is None:
-        return value
-    if hasattr(value, "tolist"):  # NumPy's numbers and arrays
-        return plain(value.tolist(), folder)
-    if isinstance(value, int | float):
-        return value if isfinite(value) else str(value)
-    return str(value)

@@ -16,9 +16,8 @@ iterations per step and unsolved steps, since times alone would compare nothing.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,10 +26,10 @@ import mujoco
 import numpy as np
 from rich.table import Table
 
-from stickslip.errors import InputError, StickslipWarning
+from stickslip.errors import InputError
 from stickslip.lab.bench.step import stepping
 from stickslip.lab.bench.timing import Growth, growth, growth_table, growth_targets, interleaved
-from stickslip.lab.report import check_destinations, finish, terminal_table
+from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.model.scene import Scene
 from stickslip.record.machine import machine
@@ -283,19 +282,13 @@ def run_contact(
     import_quantecon()  # fails before minutes of work
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
+    with quiet():
         solved, solver_targets = time_solvers(sizes)
         pegs, peg_targets = time_peg(sizes)
         timings = [*solved, *pegs, *time_stack(sizes)]
         growths = measure_growth(sizes)
     targets = [*solver_targets, *peg_targets, *growth_targets(growths)]
-    numbers = {
-        "machine": machine("quantecon"),
-        "sizes": asdict(sizes),
-        "timings": [asdict(t) for t in timings],
-        "growth": [asdict(g) for g in growths],
-    }
+    numbers = {"machine": machine("quantecon"), "sizes": sizes, "timings": timings, "growth": growths}
     tables = [_table(timings), growth_table(growths)]
     plot = partial(_plot, timings, growths)
     return finish("contact", numbers, targets, tables, plot, json_path, out, panels=2, size=(14.0, 5.0))

@@ -9,9 +9,8 @@ early if the motion diverges, or if the solver takes longer than ``PATIENCE``.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stickslip.errors import StickslipWarning
-from stickslip.lab.report import check_destinations, finish, terminal_table
+from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.methods.base import OK
 from stickslip.methods.registry import METHODS
@@ -195,10 +193,9 @@ def run_coulomb(
 ) -> bool:
     """Simulate, print a table and the worst figure; True if on every scene one solver solves every step."""
     check_destinations(json_path, out)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
+    with quiet():
         runs = measure(cases or (QUICK if quick else CASES), solvers)
     targets = targets_of(runs)
-    numbers = {"runs": [asdict(run) for run in runs]}
+    numbers = {"runs": runs}
     plot = partial(_plot, runs)
     return finish("coulomb", numbers, targets, [_table(runs)], plot, json_path, out, panels=2, size=(14.0, 6.0))

@@ -15,7 +15,7 @@ with every other, so that W has quadratic size, and only its time per block can 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -267,12 +267,7 @@ def run_dynamics(
     sizes = sizes or (QUICK if quick else Sizes())
     comparisons, differences = compare_with_pinocchio(sizes)
     growths = measure_growth(sizes)
-    numbers = {
-        "sizes": asdict(sizes),
-        "comparisons": [asdict(c) for c in comparisons],
-        "differences": [asdict(d) for d in differences],
-        "growth": [asdict(g) for g in growths],
-    }
+    numbers = {"sizes": sizes, "comparisons": comparisons, "differences": differences, "growth": growths}
     tables = [_table(comparisons), _differences_table(differences), growth_table(growths)]
     aims = targets(comparisons, differences, growths)
     return finish("dynamics", numbers, aims, tables, partial(_plot, growths), json_path, out, size=(7.0, 5.0))

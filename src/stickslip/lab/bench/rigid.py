@@ -14,9 +14,8 @@ the processor's caches.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,9 @@ import mujoco
 import numpy as np
 from rich.table import Table
 
-from stickslip.errors import StickslipWarning
 from stickslip.lab.bench.step import mujoco_step, squatting_robot
 from stickslip.lab.bench.timing import Growth, growth, growth_table, interleaved
-from stickslip.lab.report import check_destinations, finish, miss_style, terminal_table
+from stickslip.lab.report import check_destinations, finish, miss_style, quiet, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.methods.registry import METHODS
 from stickslip.model.scene import Scene
@@ -237,13 +235,8 @@ def run_rigid(
     """Measure, print the tables and the worst figure; True if every target is met."""
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
+    with quiet():
         timings, growths = time_solo12(sizes), measure_piles(sizes)
     aims = [Target(f"Solo12, {t.name} / fastest mj_step", t.ratio, t.target) for t in timings if t.target is not None]
-    numbers: dict[str, Any] = {
-        "sizes": asdict(sizes),
-        "timings": [asdict(t) for t in timings],
-        "growth": [asdict(g) for g in growths],
-    }
+    numbers = {"sizes": sizes, "timings": timings, "growth": growths}
     return finish("rigid", numbers, aims, _tables(timings, growths), partial(_plot, growths), json_path, out)

@@ -13,9 +13,8 @@ couple, so that its time grows with the cube of their number in the end.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,10 +24,9 @@ import numpy as np
 from rich.table import Table
 
 from stickslip.control.references.squat import squat
-from stickslip.errors import UnstableStepWarning
 from stickslip.lab.bench.mechanisms import pebbles, plate
 from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, growth_table, growth_targets, interleaved
-from stickslip.lab.report import check_destinations, finish, miss_style, terminal_table
+from stickslip.lab.report import check_destinations, finish, miss_style, quiet, terminal_table
 from stickslip.lab.select import soft_methods
 from stickslip.lab.targets import Target
 from stickslip.methods.registry import METHODS
@@ -256,15 +254,9 @@ def run_step(
     bridge.import_pinocchio()  # fails before minutes of work
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnstableStepWarning)
+    with quiet():
         unit, timings = time_steppers(sizes)
         growths = measure_growth(sizes)
-    numbers = {
-        "sizes": asdict(sizes),
-        "pinocchio_aba_us": unit,
-        "timings": [asdict(t) for t in timings],
-        "growth": [asdict(g) for g in growths],
-    }
+    numbers = {"sizes": sizes, "pinocchio_aba_us": unit, "timings": timings, "growth": growths}
     tables = [_table(unit, timings), growth_table(growths)]
     return finish("step", numbers, targets(timings, growths), tables, partial(_plot, timings), json_path, out)

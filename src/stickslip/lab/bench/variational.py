@@ -18,9 +18,8 @@ best, as in the paper. Steps are one compiled call from the same state, less an 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,11 +27,10 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stickslip.errors import StickslipWarning
 from stickslip.lab.bench.linear_time import DT, NewtonSystem, Steps, chain, cylinder, mujoco_steps, simulate
 from stickslip.lab.bench.rigid import CONES, SOLVERS
 from stickslip.lab.bench.timing import interleaved
-from stickslip.lab.report import check_destinations, finish, terminal_table
+from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
@@ -247,18 +245,13 @@ def run_variational(
     """Measure, print the tables and the worst figure; True if every target is met."""
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
+    with quiet():
         lines, failed = measure_lines(sizes)
         systems, difference = measure_system(sizes)
         peers = measure_peers(sizes)
     numbers: dict[str, Any] = {
-        "sizes": asdict(sizes),
-        "lines": [asdict(one) for one in lines],
-        "unconverged": failed,
-        "systems": [asdict(c) for c in systems],
-        "difference": difference,
-        "peers": [asdict(p) for p in peers],
+        **{"sizes": sizes, "lines": lines, "unconverged": failed, "systems": systems, "difference": difference},
+        "peers": peers,
         "crossover": {p.name: p.crossover for p in peers if p.name in PEERS},
     }
     aims = targets(lines, failed, systems, difference, sizes.system)

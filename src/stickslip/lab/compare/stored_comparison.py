@@ -6,14 +6,14 @@ Recordings inside the folder are named relative to it, so that the folder may be
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from stickslip.errors import RecordingError
 from stickslip.files import make_folder, write_json
 from stickslip.lab.compare.comparison import CandidateResult, Comparison, Run
-from stickslip.lab.store import plain, read_document
+from stickslip.lab.report import plain
+from stickslip.lab.store import read_document
 
 NAME, KIND = "comparison.json", "stickslip comparison"
 FORMAT = 2
@@ -27,7 +27,7 @@ def save(comparison: Comparison, folder: str | os.PathLike | None = None) -> Pat
         raise RecordingError("a comparison that has no folder: give one, comparison.save(folder)")
     make_folder(place)
     place = place.absolute()
-    content = plain({field.name: getattr(comparison, field.name) for field in fields(comparison)}, place)
+    content = plain(comparison, folder=place, nonfinite=str)
     del content["folder"]
     write_json(place / NAME, {"kind": KIND, "format": FORMAT, **content})
     return place / NAME

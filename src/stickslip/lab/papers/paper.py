@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.console import Console
 
-from stickslip.errors import StickslipWarning
-from stickslip.lab.report import image, new_figure, save_figure
+from stickslip.lab.report import image, new_figure, quiet, save_figure
 from stickslip.lab.report import markdown_table as table
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target
@@ -69,11 +66,3 @@ class Reproduction(ABC):
 
     def show(self, results: Results, console: Console) -> None:  # noqa: B027 - most have nothing to show
         """Print tables of the parts that were asked for."""
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Silence warnings of simulations (unsolved steps, steps too long), which the studies count themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
-        yield

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stickslip.errors import InputError, expected, number
-from stickslip.lab.problems.solver_comparison import Trial, known_names, try_solver, unavailable, unsuited
+from stickslip.errors import number
+from stickslip.lab.problems.solver_comparison import Trial, choose_solvers, try_solver, unsuited
 from stickslip.lab.problems.solver_tables import MOST_ROWS, by_kind, milliseconds, plain_table
 from stickslip.problem_files.fclib_problem import FCLibProblem
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
@@ -40,15 +40,9 @@ class FCLibComparison:
     """R [1/kg] of the convex relaxation; None for Coulomb's law."""
 
     def __post_init__(self) -> None:
-        named = self.solvers is not None
-        self.solvers = known_names("solver", self.solvers, SOLVERS)
-        if not (isinstance(self.repeat, int) and self.repeat >= 1):
-            raise expected("repeat", "a whole number ≥ 1", self.repeat)
         if self.relaxed is not None:
             self.relaxed = number("relaxed", self.relaxed, "a regularisation R ≥ 0 [1/kg]", least=0.0)
-        self.missing = {name: reason for name in self.solvers if (reason := unavailable(name, self.options))}
-        if named and self.missing:
-            raise InputError("; ".join(self.missing.values()))
+        self.solvers, self.missing = choose_solvers(self.solvers, self.options, self.repeat)
 
     def problem(self, file: FCLibProblem) -> FrictionProblem | ConeProblem:
         """The problem that the solvers get."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from stickslip.errors import InputError, StickslipError, expected, unknown
 from stickslip.lab.problems.rebuild import matrices
-from stickslip.lab.report import finite
+from stickslip.lab.report import plain
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, make_formulation
 from stickslip.problem_files.problem_frame import ProblemFrame
@@ -78,7 +78,7 @@ class Trial:
         values = {name: getattr(self, name) for name in names}
         said = dict.fromkeys(JUDGED) if self.residuals is None else self.residuals.numbers()
         values |= {name: said[name] for name in JUDGED}
-        return finite({**values, "status": self.status or f"not tried: {self.why_not}"})
+        return plain({**values, "status": self.status or f"not tried: {self.why_not}"})
 
 
 @dataclass
@@ -95,19 +95,12 @@ class SolverComparison:
     """Options of all solvers: ``tolerance``, ``max_iterations``."""
 
     def __post_init__(self) -> None:
-        named = self.solvers is not None
         self.formulations = known_names("formulation", self.formulations, FORMULATIONS)
-        self.solvers = known_names("solver", self.solvers, SOLVERS)
         every = {form for name in FORMULATIONS for form in FORMULATIONS[name].forms}
         self.forms = known_names("form", self.forms, every)
-        if not (isinstance(self.repeat, int) and self.repeat >= 1):
-            raise expected("repeat", "a whole number ≥ 1", self.repeat)
         for formulation in self.formulations:
             self._formulation(formulation, FORMULATIONS[formulation].forms[0])
-        self.missing = {name: reason for name in self.solvers if (reason := unavailable(name, self.options))}
-        """Reasons why solvers cannot be used on this machine."""
-        if named and self.missing:
-            raise InputError("; ".join(self.missing.values()))
+        self.solvers, self.missing = choose_solvers(self.solvers, self.options, self.repeat)
 
     def size(self, frames: int) -> int:
         """Number of trials."""
@@ -191,6 +184,19 @@ def unavailable(solver: str, options: dict[str, Any]) -> str:
     except StickslipError as error:
         return str(error)
     return ""
+
+
+def choose_solvers(
+    names: Sequence[str] | None, options: dict[str, Any], repeat: int
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The named solvers, or all, and the reasons why some of all cannot be used on this machine."""
+    solvers = known_names("solver", names, SOLVERS)
+    if not (isinstance(repeat, int) and repeat >= 1):
+        raise expected("repeat", "a whole number ≥ 1", repeat)
+    missing = {name: reason for name in solvers if (reason := unavailable(name, options))}
+    if names is not None and missing:
+        raise InputError("; ".join(missing.values()))
+    return solvers, missing
 
 
 def known_names(what: str, names: Sequence[str] | None, known: Iterable[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from stickslip.files import write_json
 from stickslip.lab.problems.solver_comparison import Trial
-from stickslip.lab.report import finite, new_figure, terminal_table, write_csv
+from stickslip.lab.report import new_figure, plain, terminal_table, write_csv
 from stickslip.solvers.registry import SOLVERS
 
 MOST_ROWS = 60
@@ -112,7 +112,7 @@ def write_results(
     """Write all numbers and histories to ``json_path``, and to the folder ``out`` with a table and a plot; say so."""
     found = [{**trial.numbers(), "history": np.maximum(trial.history, 0.0).tolist()} for trial in trials]
     units = {"residual": "N s or m/s", "seconds": "s"}
-    content = finite({"problems": str(path), "units": units, "trials": found, **more})
+    content = plain({"problems": str(path), "units": units, "trials": found, **more})
     if json_path is not None:
         write_json(json_path, content)
         Console().print(f"numbers    {json_path}")

@@ -20,13 +20,9 @@ from stickslip.lab.truth.trial import NOT_APPLICABLE, Job, Trial, check
 from stickslip.record.header import versions
 
 
-def keep_trial(store: Store, trial: Trial) -> None:
-    store.keep("trial", _parameters(trial.job), _entry(trial))
-
-
 def find_trials(store: Store, path: Path, jobs: Iterable[Job]) -> dict[Job, Trial]:
     """The trials of ``truth.json``, if there is one, and those of the jobs that are in the store."""
-    units = (store.find("trial", _parameters(job)) for job in jobs)
+    units = (store.find("trial", job._asdict()) for job in jobs)
     found = [trial for entry in units if entry is not None and (trial := _checked(entry)) is not None]
     return {trial.job: trial for trial in (*found, *read_trials(path))}
 
@@ -36,7 +32,7 @@ def write_trials(path: Path, trials: Sequence[Trial], **more: Any) -> None:
     numbers = {
         "versions": versions(("stickslip", "numpy", "numba", "mujoco")),
         "facts": {name: [asdict(fact) for fact in facts()[name]] for name in names},
-        "trials": [_entry(trial) for trial in trials],
+        "trials": [entry_of(trial) for trial in trials],
         **more,
     }
     write_json(path, numbers)
@@ -53,11 +49,8 @@ def read_trials(path: Path) -> list[Trial]:
         raise RecordingError(f"{str(path)!r} holds no trials of the truth suite ({error}); remove it") from None
 
 
-def _parameters(job: Job) -> dict[str, Any]:
-    return dict(zip(("case", "method", "dt"), job, strict=True))
-
-
-def _entry(trial: Trial) -> dict[str, Any]:
+def entry_of(trial: Trial) -> dict[str, Any]:
+    """A trial as it is stored."""
     findings = [
         {"quantity": t.name, "measured": t.figure, "value": t.limit, "tolerance": t.tolerance, "bound": t.bound,
          "unit": t.unit, "agrees": t.met}

@@ -14,7 +14,7 @@ from stickslip.lab.store import Store
 from stickslip.lab.truth.case import Case
 from stickslip.lab.truth.cases import CASES
 from stickslip.lab.truth.matrix import markdown, matrix
-from stickslip.lab.truth.stored_trials import find_trials, keep_trial, write_trials
+from stickslip.lab.truth.stored_trials import entry_of, find_trials, write_trials
 from stickslip.lab.truth.trial import PASS, Job, Trial, check, try_case
 from stickslip.methods.registry import resolve
 
@@ -33,7 +33,7 @@ def jobs_of(cases: Iterable[Case], methods: Sequence[str] = (), *, quick: bool =
         chosen = methods or case.methods()
         if quick and not methods:
             chosen = tuple(m for m in chosen if m in QUICK_METHODS or m.partition("/")[0] in QUICK_METHODS)
-        made += [(case.name, method, dt) for method in chosen for dt in (case.dts[:1] if quick else case.dts)]
+        made += [Job(case.name, method, dt) for method in chosen for dt in (case.dts[:1] if quick else case.dts)]
     return made
 
 
@@ -108,7 +108,7 @@ def run_truth(
         """Store every trial at once, so that ``keep`` continues a suite that was stopped."""
         found[trial.job] = trial
         if store is not None:
-            keep_trial(store, trial)
+            store.keep("trial", trial.job._asdict(), entry_of(trial))
 
     run_jobs([job for job in wanted if job not in found], workers=workers, save=save)
     trials = [found[job] for job in wanted]

@@ -6,7 +6,7 @@ import time
 import warnings
 from dataclasses import dataclass, field
 from math import inf, nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,14 @@ PASS, FAIL, NOT_APPLICABLE = "pass", "fail", "n/a"
 REPLACED_BY_SPRINGS = "restitution"
 """Word in a warning that a case with ``bounces_by_springs`` may ignore."""
 
-Job = tuple[str, str, float]
-"""Case, method and dt [s] of a trial."""
+
+class Job(NamedTuple):
+    """What a trial simulates."""
+
+    case: str
+    method: str
+    dt: float
+    """[s]."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,7 @@ class Trial:
 
     @property
     def job(self) -> Job:
-        return self.case, self.method, self.dt
+        return Job(self.case, self.method, self.dt)
 
 
 class OutOfTimeError(StickslipError):

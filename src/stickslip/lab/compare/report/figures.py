@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
 from math import floor, log10
@@ -71,52 +72,32 @@ def figure(chart: Chart, caption: str, small: bool = False, key: str = "") -> st
 
 
 def work_precision(comparison: Comparison) -> str:
-    lines, dash = [], _dashes(comparison)
-    for k, candidate in enumerate(comparison.candidates):
-        runs = measured(comparison, candidate)
-        tips = [f"{r.label}, dt = {seconds(r.dt)}: {with_unit(error(r), 'm')} for {seconds(cost(r))}" for r in runs]
-        lines.append(Line(candidate.label, _array(runs, cost), _array(runs, _shown), k, marker(k), dash[k], tips))
-    chart = Chart(
-        "Work and precision",
-        "computing time per simulated second",
-        "error against the reference (rms)",
-        lines,
-        x_unit="s",
-        y_unit="m",
-        x_log=True,
-        y_log=True,
-        uprights=[(1.0, "real time")],
-    )
+    chart = _error_chart(comparison, "Work and precision", "computing time per simulated second", cost)
     return figure(
-        chart,
+        replace(chart, uprights=[(1.0, "real time")]),
         "One line per method, one mark per time step. Lower is more accurate, further left is faster: a method whose "
         "line lies below and left of another gives more for the same time.",
     )
 
 
 def convergence(comparison: Comparison) -> str:
-    lines, dash = [], _dashes(comparison)
-    for k, candidate in enumerate(comparison.candidates):
-        runs = measured(comparison, candidate)
-        tips = [f"{r.label}, dt = {seconds(r.dt)}: {with_unit(error(r), 'm')}" for r in runs]
-        steps = np.array([run.dt for run in runs])
-        lines.append(Line(candidate.label, steps, _array(runs, _shown), k, marker(k), dash[k], tips))
-    chart = Chart(
-        "Convergence",
-        "time step",
-        "error against the reference (rms)",
-        lines,
-        x_unit="s",
-        y_unit="m",
-        x_log=True,
-        y_log=True,
-        slopes=[(1, "1st order"), (2, "2nd")],
-    )
+    chart = _error_chart(comparison, "Convergence", "time step", lambda run: run.dt)
     return figure(
-        chart,
+        replace(chart, slopes=[(1, "1st order"), (2, "2nd")]),
         "The same errors over the time step. A line that levels off has converged to a limit of its own: another "
         "contact model has another answer, however short the step.",
     )
+
+
+def _error_chart(comparison: Comparison, title: str, x_label: str, x_of: Callable[[Run], float]) -> Chart:
+    """Errors of all runs over another figure, both in logarithms."""
+    lines, dash = [], _dashes(comparison)
+    for k, candidate in enumerate(comparison.candidates):
+        runs = measured(comparison, candidate)
+        tips = [f"{r.label}, dt = {seconds(r.dt)}: {with_unit(error(r), 'm')} for {seconds(cost(r))}" for r in runs]
+        lines.append(Line(candidate.label, _array(runs, x_of), _array(runs, _shown), k, marker(k), dash[k], tips))
+    y_label = "error against the reference (rms)"
+    return Chart(title, x_label, y_label, lines, x_unit="s", y_unit="m", x_log=True, y_log=True)
 
 
 def _dashes(comparison: Comparison) -> list[str]:
