@@ -62,7 +62,7 @@ def test_the_public_api_has_what_the_pages_use():
     assert others <= set(stickslip.__all__)
     problem = stickslip.solvers.LinearProblem([[1.0]], [-1.0])
     assert stickslip.solvers.solve(problem).z == 1.0
-    assert {"Comparison", "matrices"} <= set(vars(stickslip.lab.problems))
+    assert {"SolverComparison", "matrices"} <= set(vars(stickslip.lab.problems))
 
 
 @pages

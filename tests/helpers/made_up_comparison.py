@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import nan
 from pathlib import Path
 
-from stickslip.lab.compare import METRICS, Comparison, Entrant, Run, Timing, score
+from stickslip.lab.compare import METRICS, CandidateResult, Comparison, Run, Timing, score
 from stickslip.record import load
 from stickslip.scenes import find
 from stickslip.simulation import Simulation
@@ -20,7 +20,7 @@ def run(label, dt, factor, error, **scores):
 
 def made_up() -> Comparison:
     """``quick`` is cheap and coarse, ``exact`` dear and fine, ``both`` in between; ``broken`` diverges."""
-    quick = Entrant(
+    quick = CandidateResult(
         "quick",
         "expo",
         "spring-damper",
@@ -34,7 +34,7 @@ def made_up() -> Comparison:
         largest_stable_dt=0.02,
         stability="the scene's own limit",
     )
-    both = Entrant(
+    both = CandidateResult(
         "both",
         "coulomb",
         "pgs",
@@ -44,7 +44,7 @@ def made_up() -> Comparison:
         default_dt=1e-2,
         largest_stable_dt=0.01,
     )
-    exact = Entrant(
+    exact = CandidateResult(
         "exact",
         "rk4",
         "spring-damper",
@@ -54,7 +54,7 @@ def made_up() -> Comparison:
         default_dt=1e-3,
     )
     message = "a velocity is not a number: step 3; <b>try a smaller dt</b>"
-    broken = Entrant(
+    broken = CandidateResult(
         '<script>alert("x")</script>', "euler", "", {}, (Run('<script>alert("x")</script>', 1e-2, "diverged", message),)
     )
     return Comparison(
@@ -69,7 +69,7 @@ def made_up() -> Comparison:
 
 def recorded(folder: Path) -> Comparison:
     """The incline by three methods at two steps each, scored."""
-    entrants = []
+    candidates = []
     for method in ("expo", "stewart-trinkle/lemke", "coulomb/pgs"):
         runs = []
         for dt in (2e-3, 1e-3):
@@ -77,15 +77,15 @@ def recorded(folder: Path) -> Comparison:
             path = folder / f"{method.replace('/', '-')}-{dt:g}.h5"
             Simulation(setup.scene, method, dt).run(SECONDS, record=path, record_dt=dt)
             runs.append(Run(method, dt, "complete", recording=path))
-        entrants.append(Entrant(method, *method.partition("/")[::2], {}, tuple(runs), default_dt=1e-3))
+        candidates.append(CandidateResult(method, *method.partition("/")[::2], {}, tuple(runs), default_dt=1e-3))
     label, dt = "coulomb/pgs", 1e-3
     with load(folder / "coulomb-pgs-0.001.h5") as reference:
         scored = []
-        for entrant in entrants:
+        for candidate in candidates:
             runs = []
-            for one in entrant.runs:
+            for one in candidate.runs:
                 with one.log() as log:
                     timing = Timing(0.01 / one.dt * 1e-3, int(log.steps[-1]), SECONDS)
                     runs.append(replace(one, scores=score(log, reference=reference, timing=timing)))
-            scored.append(replace(entrant, runs=tuple(runs)))
+            scored.append(replace(candidate, runs=tuple(runs)))
     return Comparison("incline", SECONDS, tuple(scored), (label, dt), {"note": nan}, {"stickslip": "0.1.0"}, folder)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from stickslip.errors import InputError
-from stickslip.lab.problems.compare import unavailable
+from stickslip.lab.problems.solver_comparison import unavailable
 from stickslip.solvers import SOLVERS, ConeProblem, LinearProblem, Status, generate, make_solver, residuals
 
 MAY_FAIL = {

@@ -10,7 +10,7 @@ from contact_lcp import pile, stewart_trinkle
 from lcp_examples import RAYS, SOLVABLE, definite, mixed
 
 from stickslip.errors import InputError
-from stickslip.lab.problems.compare import unavailable
+from stickslip.lab.problems.solver_comparison import unavailable
 from stickslip.solvers import LinearProblem, Status, solve
 from stickslip.solvers.external import path
 

@@ -1,8 +1,10 @@
-"""``stickslip bench``: ours beside the peers, measured in one run."""
+"""``stickslip bench``: measurements of stickslip beside its peers, in one run."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +14,24 @@ Quick = Annotated[bool, typer.Option(help="fewer rounds and sizes")]
 Json = Annotated[Path | None, typer.Option(help="write all numbers to this file")]
 Out = Annotated[Path | None, typer.Option(help="write all numbers and plots to this folder")]
 
+COMMANDS = (
+    ("dynamics", "--json dynamics.json",
+     "Rigid-body algorithms beside Pinocchio's C++, and how their cost grows."),
+    ("step", "--out bench",
+     "One time step of methods with soft contacts beside Pinocchio's aba and MuJoCo's mj_step, and expo's growth."),
+    ("contact", "--out bench",
+     "Complementarity solvers beside quantecon's Lemke, time-stepping methods beside MuJoCo's mj_step, and growth."),
+    ("coulomb", "--out bench",
+     "Which solver solves Coulomb's law on every step of which scene, and at what cost."),
+    ("rigid", "--out bench",
+     "Coulomb's and relaxed contacts on Solo12 and in piles of up to 1000 bodies, beside MuJoCo's mj_step."),
+    ("variational", "--out bench",
+     "Linear time of the variational integrator, its block LDU beside SciPy's sparse LU, chains beside MuJoCo."),
+    ("methods", "--out bench-methods",
+     "Which method when: every method on scenes that each ask for something else, by one scorecard."),
+)  # fmt: skip
+"""Name of the command (its module in ``lab.bench`` has a function ``run_NAME``), options of an example, and help."""
+
 app = typer.Typer(help="Measure stickslip beside its peers in one run.", no_args_is_help=True, rich_markup_mode="rich")
 
 
@@ -20,92 +40,29 @@ def bench() -> None:
     """Measure stickslip beside its peers in one run; exit status 1 when a target is missed."""
 
 
-@app.command()
-def dynamics(quick: Quick = False, json: Json = None, out: Out = None) -> None:
-    """Rigid-body algorithms beside Pinocchio's C++, and how their cost grows.
+def command(name: str) -> Callable[..., None]:
+    """The command that runs ``lab.bench.NAME``, which is imported only then."""
 
-    Example: [bold]stickslip bench dynamics --json dynamics.json[/bold]
-    """
-    from stickslip.lab.bench.dynamics import run_dynamics
+    def run(quick: Quick = False, json: Json = None, out: Out = None) -> None:
+        work = getattr(import_module(f"stickslip.lab.bench.{name}"), f"run_{name}")
+        raise typer.Exit(0 if work(quick, json, out) else 1)
 
-    raise typer.Exit(0 if run_dynamics(quick, json, out) else 1)
-
-
-@app.command()
-def step(quick: Quick = False, json: Json = None, out: Out = None) -> None:
-    """One time step of every stepper beside Pinocchio's aba and MuJoCo's mj_step, and how expo's cost grows.
-
-    Example: [bold]stickslip bench step --out bench[/bold]
-    """
-    from stickslip.lab.bench.step import run_step
-
-    raise typer.Exit(0 if run_step(quick, json, out) else 1)
+    return run
 
 
-@app.command()
-def contact(quick: Quick = False, json: Json = None, out: Out = None) -> None:
-    """Complementarity solvers beside quantecon's Lemke, time-stepping methods beside MuJoCo's mj_step, and growth.
-
-    Example: [bold]stickslip bench contact --out bench[/bold]
-    """
-    from stickslip.lab.bench.contact import run_contact
-
-    raise typer.Exit(0 if run_contact(quick, json, out) else 1)
-
-
-@app.command()
-def coulomb(quick: Quick = False, json: Json = None, out: Out = None) -> None:
-    """Which solver solves Coulomb's law on every step of which scene, and at what cost.
-
-    Example: [bold]stickslip bench coulomb --out bench[/bold]
-    """
-    from stickslip.lab.bench.coulomb import run_coulomb
-
-    raise typer.Exit(0 if run_coulomb(quick, json, out) else 1)
-
-
-@app.command()
-def rigid(quick: Quick = False, json: Json = None, out: Out = None) -> None:
-    """Coulomb's and relaxed contacts on Solo12 and in piles of up to 1000 bodies, beside MuJoCo's mj_step.
-
-    Example: [bold]stickslip bench rigid --out bench[/bold]
-    """
-    from stickslip.lab.bench.rigid import run_rigid
-
-    raise typer.Exit(0 if run_rigid(quick, json, out) else 1)
-
-
-@app.command()
-def variational(quick: Quick = False, json: Json = None, out: Out = None) -> None:
-    """Linear time of the variational integrator, its block LDU beside SciPy's sparse LU, chains beside MuJoCo.
-
-    Example: [bold]stickslip bench variational --out bench[/bold]
-    """
-    from stickslip.lab.bench.variational import run_variational
-
-    raise typer.Exit(0 if run_variational(quick, json, out) else 1)
-
-
-@app.command()
-def methods(quick: Quick = False, json: Json = None, out: Out = None) -> None:
-    """Which method when: every method on scenes that each ask for something else, by one scorecard.
-
-    Example: [bold]stickslip bench methods --out bench-methods[/bold]
-    """
-    from stickslip.lab.bench.methods import run_methods
-
-    raise typer.Exit(0 if run_methods(quick, json, out) else 1)
+for name, example, text in COMMANDS:
+    app.command(name, help=f"{text}\n\nExample: [bold]stickslip bench {name} {example}[/bold]")(command(name))
 
 
 @app.command()
 def truth(
     scene: Annotated[list[str] | None, typer.Option(help="a case (repeatable; default: all)")] = None,
-    method: Annotated[list[str] | None, typer.Option(help="a method (repeatable; default: every stepper)")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="a method (repeatable; default: every method)")] = None,
     quick: Annotated[bool, typer.Option(help="default time steps, few methods, no long scenes")] = False,
     json: Json = None,
     out: Annotated[Path | None, typer.Option(help="write all numbers and the page truth.md to this folder")] = None,
     keep: Annotated[
-        bool, typer.Option(help="judge earlier trials in --out's folder anew, simulate only others")
+        bool, typer.Option(help="check earlier trials in --out's folder again, simulate only the others")
     ] = False,
 ) -> None:
     """Scenes with known answers: every method beside the truth, and what its failures teach.
@@ -117,8 +74,8 @@ def truth(
     from stickslip.lab.truth.suite import run_truth
 
     try:
-        proved = run_truth(scene or (), method or (), quick, json, out, keep=keep)
+        passed = run_truth(scene or (), method or (), quick, json, out, keep=keep)
     except KeyboardInterrupt:
-        print("interrupted" + (f"; --out {out} --keep goes on from here" if out else ""), file=sys.stderr)
+        print("interrupted" + (f"; --out {out} --keep continues" if out else ""), file=sys.stderr)
         raise typer.Exit(130) from None
-    raise typer.Exit(0 if proved else 1)
+    raise typer.Exit(0 if passed else 1)

@@ -15,7 +15,7 @@ from stickslip.cli.plugin import Plugin, load_plugins
 from stickslip.errors import expected, number
 
 if TYPE_CHECKING:
-    from stickslip.lab.compare import Contestant
+    from stickslip.lab.compare import Candidate
 
 
 def compare(
@@ -59,7 +59,7 @@ def compare(
 
     console = Console()
     load_plugins(plugin)
-    contestants = parse_methods(methods)
+    candidates = parse_methods(methods)
     name, setup, _ = find(scene, floor=floor, **load_options(floating_base, package_dir, unreadable_meshes, ignore))
     for note in setup.scene.notes:
         console.print(f"note: {note}", highlight=False)
@@ -67,7 +67,7 @@ def compare(
     try:
         result = run_comparison(
             scene if scene in SCENES else setup,
-            contestants,
+            candidates,
             time=time,
             dts=parse_steps(dt),
             runs=runs,
@@ -83,13 +83,13 @@ def compare(
     report = result.report(folder / "report.html")
     console.print(table(result))
     for heading, lists in (
-        ("materials, as methods read them", [(e.label, e.materials) for e in result.entrants]),
-        ("not honoured", [(e.label, e.not_honoured) for e in result.entrants]),
+        ("materials, as methods read them", [(e.label, e.materials) for e in result.candidates]),
+        ("not honoured", [(e.label, e.not_honoured) for e in result.candidates]),
     ):
         for labels, sentences in alike(lists).items():
             console.print(f"{heading}, {labels}:", *sentences, sep="\n  ", highlight=False, markup=False)
-    for entrant in result.entrants:
-        for run in entrant.runs:
+    for candidate in result.candidates:
+        for run in candidate.runs:
             if run.outcome != "complete":
                 at = "" if isnan(run.dt) else f" at dt = {run.dt:g} s"
                 console.print(f"{run.label}{at} {run.outcome}: {run.message}", highlight=False, markup=False)
@@ -110,13 +110,13 @@ def alike(lists: list[tuple[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]
     return {", ".join(labels): sentences for sentences, labels in together.items()}
 
 
-def parse_methods(text: str) -> list[Contestant] | None:
-    """``expo[matmuls=2],rk4`` as contestants; None where nothing is asked for."""
-    from stickslip.lab.compare import Contestant
+def parse_methods(text: str) -> list[Candidate] | None:
+    """``expo[matmuls=2],rk4`` as candidates; None where nothing is asked for."""
+    from stickslip.lab.compare import Candidate
 
     if not text.strip():
         return None
-    contestants = []
+    candidates = []
     for part in re.split(r",(?![^\[]*\])", text):
         found = re.fullmatch(r"\s*([^\[\]]+?)\s*(?:\[([^\[\]]*)\])?\s*", part)
         if found is None:
@@ -124,10 +124,10 @@ def parse_methods(text: str) -> list[Contestant] | None:
                 "--methods", "names separated by commas, options in brackets", part, "such as expo[matmuls=2],rk4"
             )
         method, options = found.groups()
-        contestants.append(
-            Contestant(method, part.strip(), method_options([o for o in (options or "").split(",") if o.strip()]))
+        candidates.append(
+            Candidate(method, part.strip(), method_options([o for o in (options or "").split(",") if o.strip()]))
         )
-    return contestants
+    return candidates
 
 
 def parse_steps(text: str) -> list[float] | None:

@@ -3,18 +3,51 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, NamedTuple
 
 import typer
-
-if TYPE_CHECKING:
-    from stickslip.lab.papers.paper import Reproduction
 
 Quick = Annotated[bool, typer.Option(help="a slice of it, in about a minute")]
 Out = Annotated[Path | None, typer.Option(help="folder for figures, tables and data; default: reproduce-PAPER")]
 Json = Annotated[Path | None, typer.Option(help="write all numbers to this file, too")]
 Fresh = Annotated[bool, typer.Option(help="start over instead of continuing from the folder's data")]
+
+
+class Paper(NamedTuple):
+    """A command."""
+
+    name: str
+    where: str
+    """Module in ``lab.papers``, and the class of the reproduction."""
+    parts: str
+    """Parts of the report; a test compares them with the class."""
+    text: str
+    example: str
+    """Options of an example."""
+    note: str = ""
+
+
+PAPERS = (
+    Paper("expo", "expo.reproduction:Expo", "fig2,fig3,orders,table2,fig4,fig5,fig6,table3",
+          "Exponential integration of stiff viscoelastic contacts (Hammoud et al.): Figs. 2 to 6, Tables I to III.",
+          "--quick --only fig5,table3"),
+    Paper("rpisim", "rpisim.reproduction:RpiSim", "fig4,fig8,fig9,fig10,sec52,sec53",
+          "The RPI simulator (Williams et al.): Figs. 4, 8, 9 and 10, the comparisons of Secs. 5.2 and 5.3.",
+          "--quick --only fig4,fig8"),
+    Paper("lecture", "lecture.reproduction:Lecture", "contact,stiffness,bilateral,derivatives",
+          "Soft, rigid and relaxed contact side by side (Carpentier's lecture), and analytical derivatives.",
+          "--quick --only contact", " The derivatives need Pinocchio: pip install 'stickslip[bench]'."),
+    Paper("variational", "variational.reproduction:Variational",
+          "fig4,fig5,fig6,fig7,conservation,iterations,agreement",
+          "Linear-time contact in maximal coordinates (Brüdigam et al.): Figs. 4 to 8, and a walk by other methods.",
+          "--quick --only fig6,fig7", " Times of fig4 and fig5 need a quiet machine."),
+    Paper("event-selected", "event_selected.reproduction:EventSelected", "fig41,table51,fig52,beyond,irregular",
+          "Rapid integration of event-selected systems (Anderson, Revzen): Figs. 4.1 to 5.2, Table 5.1, and MuJoCo.",
+          "--quick --only fig41,table51", " Times need a quiet machine."),
+)  # fmt: skip
 
 app = typer.Typer(
     help="Make a paper's figures and tables again, with our own robots and methods.",
@@ -28,109 +61,34 @@ def reproduce() -> None:
     """Make a paper's figures and tables again; exit status 1 when a target is missed."""
 
 
-def make(paper: Reproduction, quick: bool, out: Path | None, json: Path | None, only: str, fresh: bool) -> None:
-    from stickslip.lab.papers.driver import reproduce
+def command(paper: Paper) -> Callable[..., None]:
+    """The command that makes a paper; its module is imported only then."""
+    only_help = f"some of {paper.parts}; default: all"
 
-    out = out or Path(f"reproduce-{paper.name}")
-    parts = [part.strip() for part in only.split(",") if part.strip()]
-    try:
-        met = reproduce(paper, quick, out, json, parts, fresh)
-    except KeyboardInterrupt:
-        print(f"interrupted; the same command (without --fresh) continues from {str(out)!r}", file=sys.stderr)
-        raise typer.Exit(130) from None
-    raise typer.Exit(0 if met else 1)
+    def make(
+        quick: Quick = False,
+        out: Out = None,
+        json: Json = None,
+        only: str = typer.Option("", help=only_help),
+        fresh: Fresh = False,
+    ) -> None:
+        from stickslip.lab.papers.driver import reproduce
 
+        module, _, kind = paper.where.partition(":")
+        study = getattr(import_module(f"stickslip.lab.papers.{module}"), kind)()
+        folder = out or Path(f"reproduce-{paper.name}")
+        parts = [part.strip() for part in only.split(",") if part.strip()]
+        try:
+            met = reproduce(study, quick, folder, json, parts, fresh)
+        except KeyboardInterrupt:
+            print(f"interrupted; the same command (without --fresh) continues from {str(folder)!r}", file=sys.stderr)
+            raise typer.Exit(130) from None
+        raise typer.Exit(0 if met else 1)
 
-@app.command()
-def expo(
-    quick: Quick = False,
-    out: Out = None,
-    json: Json = None,
-    only: Annotated[str, typer.Option(help="some of fig2,fig3,orders,table2,fig4,fig5,fig6,table3; default: all")] = "",
-    fresh: Fresh = False,
-) -> None:
-    """Exponential integration of stiff viscoelastic contacts (Hammoud et al.): Figs. 2 to 6, Tables I to III.
-
-    A run that was stopped continues where it stopped.
-
-    Example: [bold]stickslip reproduce expo --quick --only fig5,table3[/bold]
-    """
-    from stickslip.lab.papers.expo.reproduction import Expo
-
-    make(Expo(), quick, out, json, only, fresh)
+    return make
 
 
-@app.command()
-def rpisim(
-    quick: Quick = False,
-    out: Out = None,
-    json: Json = None,
-    only: Annotated[str, typer.Option(help="some of fig4,fig8,fig9,fig10,sec52,sec53; default: all")] = "",
-    fresh: Fresh = False,
-) -> None:
-    """The RPI simulator (Williams et al.): Figs. 4, 8, 9 and 10, the comparisons of Secs. 5.2 and 5.3.
-
-    A run that was stopped continues where it stopped.
-
-    Example: [bold]stickslip reproduce rpisim --quick --only fig4,fig8[/bold]
-    """
-    from stickslip.lab.papers.rpisim.reproduction import RpiSim
-
-    make(RpiSim(), quick, out, json, only, fresh)
-
-
-@app.command()
-def lecture(
-    quick: Quick = False,
-    out: Out = None,
-    json: Json = None,
-    only: Annotated[str, typer.Option(help="some of contact,stiffness,bilateral,derivatives; default: all")] = "",
-    fresh: Fresh = False,
-) -> None:
-    """Soft, rigid and relaxed contact side by side (Carpentier's lecture), and analytical derivatives.
-
-    A run that was stopped continues where it stopped. The derivatives need Pinocchio: pip install 'stickslip[bench]'.
-
-    Example: [bold]stickslip reproduce lecture --quick --only contact[/bold]
-    """
-    from stickslip.lab.papers.lecture.reproduction import Lecture
-
-    make(Lecture(), quick, out, json, only, fresh)
-
-
-@app.command()
-def variational(
-    quick: Quick = False,
-    out: Out = None,
-    json: Json = None,
-    only: Annotated[str, typer.Option(help="some of fig4,fig5,fig6,fig7,agreement; default: all")] = "",
-    fresh: Fresh = False,
-) -> None:
-    """Linear-time contact in maximal coordinates (Brüdigam et al.): Figs. 4 to 8, and the same walk by other methods.
-
-    A run that was stopped continues where it stopped. Times of fig4 and fig5 need a quiet machine.
-
-    Example: [bold]stickslip reproduce variational --quick --only fig6,fig7[/bold]
-    """
-    from stickslip.lab.papers.variational.reproduction import Variational
-
-    make(Variational(), quick, out, json, only, fresh)
-
-
-@app.command("event-selected")
-def event_selected(
-    quick: Quick = False,
-    out: Out = None,
-    json: Json = None,
-    only: Annotated[str, typer.Option(help="some of fig41,table51,fig52,beyond,irregular; default: all")] = "",
-    fresh: Fresh = False,
-) -> None:
-    """The rapid integrator of event-selected systems (Anderson, Revzen): Figs. 4.1 to 5.2, Table 5.1, beside MuJoCo.
-
-    A run that was stopped continues where it stopped. Times need a quiet machine.
-
-    Example: [bold]stickslip reproduce event-selected --quick --only fig41,table51[/bold]
-    """
-    from stickslip.lab.papers.event_selected.reproduction import EventSelected
-
-    make(EventSelected(), quick, out, json, only, fresh)
+for paper in PAPERS:
+    continues = f"A run that was stopped continues where it stopped.{paper.note}"
+    example = f"Example: [bold]stickslip reproduce {paper.name} {paper.example}[/bold]"
+    app.command(paper.name, help=f"{paper.text}\n\n{continues}\n\n{example}")(command(paper))

@@ -72,10 +72,10 @@ def solve(
     from rich.console import Console
 
     from stickslip.cli.solve_fclib import fclib_files, solve_fclib
-    from stickslip.files import check_writable, make_folder, write_json
-    from stickslip.lab.problems.compare import FORMS as EVERY_FORM
-    from stickslip.lab.problems.compare import Comparison
-    from stickslip.lab.problems.report import as_json, not_tried, plot, tables, write_csv
+    from stickslip.lab.problems.solver_comparison import FORMS as EVERY_FORM
+    from stickslip.lab.problems.solver_comparison import SolverComparison
+    from stickslip.lab.problems.solver_tables import not_tried, tables, write_results
+    from stickslip.lab.report import check_destinations
     from stickslip.problem_files.problem_file import ProblemFile, store_solver_data
     from stickslip.progress import Progress
 
@@ -95,10 +95,8 @@ def solve(
     with ProblemFile(file) as problems:
         numbers = chosen_frames(frames, problems.numbers, str(file))
         stated = problems.states_normals
-        check_writable(json)
-        if out is not None:
-            make_folder(out)
-        comparison = Comparison(
+        check_destinations(json, out)
+        comparison = SolverComparison(
             names("--formulations", formulations),
             names("--forms", forms) or EVERY_FORM,
             names("--solvers", solvers),
@@ -124,15 +122,7 @@ def solve(
             arrays = {"residuals": trial.history}
             store_solver_data(file, trial.frame, trial.name, arrays, **{"units": "N s or m/s", **trial.stored()})
         console.print(f"histories  {file}: solver_data of {_frames(numbers)}")
-    content = as_json(file, trials)
-    if json is not None:
-        write_json(json, content)
-        console.print(f"numbers    {json}")
-    if out is not None:
-        write_json(out / "solve.json", content)
-        write_csv(out / "solve.csv", trials)
-        plot(trials, out / "convergence.png", f"{file.name}: {_frames(numbers)}")
-        console.print(f"results    {out}")
+    write_results(file, trials, f"{file.name}: {_frames(numbers)}", json, out)
 
 
 def _frames(numbers: list[int]) -> str:

@@ -34,17 +34,15 @@ def solve_fclib(
     """Every file by every solver."""
     from rich.console import Console
 
-    from stickslip.files import check_writable, make_folder, write_json
-    from stickslip.lab.problems.fclib import UNITS, FCLibComparison, computed, fclib_tables, not_solved, title
-    from stickslip.lab.problems.report import as_json, not_tried, plot, write_csv
+    from stickslip.lab.problems.fclib import UNITS, FCLibComparison, fclib_tables, not_solved, title
+    from stickslip.lab.problems.solver_tables import not_tried, write_results
+    from stickslip.lab.report import check_destinations
     from stickslip.problem_files.fclib import read_fclib
     from stickslip.progress import Progress
 
     if write and relaxed is not None:
         raise expected("--write", "Coulomb's law", "--relaxed", "its answers are no solutions of FCLib's problem")
-    check_writable(json)
-    if out is not None:
-        make_folder(out)
+    check_destinations(json, out)
     console = Console()
     comparison = FCLibComparison(solvers, repeat, options, relaxed)
     assert comparison.solvers is not None
@@ -65,15 +63,7 @@ def solve_fclib(
     if write:
         for at, path in enumerate(files, start=1):
             console.print(_store(path, [t for t in trials if t.frame == at]), highlight=False, soft_wrap=True)
-    content = {**as_json(where, trials), "files": [str(path) for path in files]}
-    if json is not None:
-        write_json(json, content)
-        console.print(f"numbers    {json}")
-    if out is not None:
-        write_json(out / "solve.json", content)
-        write_csv(out / "solve.csv", trials)
-        plot(computed(trials), out / "convergence.png", where.name)
-        console.print(f"results    {out}")
+    write_results(where, trials, where.name, json, out, files=[str(path) for path in files])
 
 
 def _store(path: Path, trials: list) -> str:

@@ -9,7 +9,7 @@ import pytest
 from stickslip.cli import main
 from stickslip.errors import InputError
 from stickslip.lab.bench import contact as bench
-from stickslip.lab.bench.targets import worst
+from stickslip.lab.targets import worst
 from stickslip.simulation import Simulation
 
 pytest.importorskip("quantecon")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stickslip.lab.bench import dynamics as bench
-from stickslip.lab.bench.targets import worst
+from stickslip.lab.targets import worst
 
 TINY = bench.Sizes(rounds=2, calls=4, growth_rounds=2, growth_seconds=1e-5, chains=(3, 6, 12), stars=(2, 4, 8))
 

@@ -8,8 +8,8 @@ import pytest
 
 from stickslip.cli import main
 from stickslip.lab.bench import step as bench
-from stickslip.lab.bench.targets import worst
 from stickslip.lab.bench.timing import growth
+from stickslip.lab.targets import worst
 
 TINY = bench.Sizes(rounds=3, growth_rounds=3, pebbles=(2, 4), points=(3, 6))
 PEERS = ("Pinocchio aba, from Python", "MuJoCo mj_step, 1 ms")

@@ -1,4 +1,4 @@
-"""Comparisons: grids, references, orders, contestants that fail, determinism, the command."""
+"""Comparisons: grids, references, orders, candidates that fail, determinism, the command."""
 
 import json
 import re
@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 import stickslip as ss
 from stickslip.cli import app
 from stickslip.errors import InputError
-from stickslip.lab.compare.contest import Stopwatch
-from stickslip.lab.compare.subject import MOST_FRAMES, subject
+from stickslip.lab.compare import Candidate
+from stickslip.lab.compare.experiment import MOST_FRAMES, experiment
+from stickslip.lab.compare.worker import Stopwatch
 from stickslip.record.layout import table
 
 METHODS = ["semi-implicit-euler", "stewart-trinkle/lemke", "mujoco"]
@@ -27,35 +28,35 @@ def sliding(tmp_path_factory):
 
 
 def test_every_method_has_its_runs(sliding):
-    assert [entrant.label for entrant in sliding.entrants] == METHODS
-    for entrant in sliding.entrants:
-        assert len(entrant.runs) == 4
-        assert all(run.outcome == "complete" for run in entrant.runs)
-        steps = [run.dt for run in entrant.runs]
+    assert [candidate.label for candidate in sliding.candidates] == METHODS
+    for candidate in sliding.candidates:
+        assert len(candidate.runs) == 4
+        assert all(run.outcome == "complete" for run in candidate.runs)
+        steps = [run.dt for run in candidate.runs]
         assert np.allclose(np.diff(np.log2(steps)), -1.0)
-        assert entrant.largest_stable_dt >= steps[0]
-        assert entrant.materials
-        assert entrant.citation.startswith("@")
+        assert candidate.largest_stable_dt >= steps[0]
+        assert candidate.materials
+        assert candidate.citation.startswith("@")
 
 
 def test_reference_is_finer_than_all_of_its_runs(sliding):
     label, dt = sliding.reference
     assert label == "semi-implicit-euler"
-    assert dt == 0.5 * min(run.dt for run in sliding.entrant(label).runs)
+    assert dt == 0.5 * min(run.dt for run in sliding.candidate(label).runs)
     assert sliding.reference_recording.exists()
     assert all(run.scores["error_rms"] > 0 for run in sliding.runs())
 
 
 def test_errors_shrink_with_the_step(sliding):
-    errors = [run.scores["error_rms"] for run in sliding.entrant("semi-implicit-euler").runs]
+    errors = [run.scores["error_rms"] for run in sliding.candidate("semi-implicit-euler").runs]
     assert errors[0] > errors[1] > errors[2]
-    assert sliding.entrant("semi-implicit-euler").order == pytest.approx(1.0, abs=0.15)
+    assert sliding.candidate("semi-implicit-euler").order == pytest.approx(1.0, abs=0.15)
 
 
 def test_what_is_not_honoured_is_listed(sliding):
-    rigid = " ".join(sliding.entrant("stewart-trinkle/lemke").materials)
+    rigid = " ".join(sliding.candidate("stewart-trinkle/lemke").materials)
     assert "does not act" in rigid
-    assert "as it is" in " ".join(sliding.entrant("semi-implicit-euler").materials)
+    assert "as it is" in " ".join(sliding.candidate("semi-implicit-euler").materials)
 
 
 def arrays(log):
@@ -91,12 +92,12 @@ class Broken(ss.METHODS["semi-implicit-euler"]):
         return super().advance(state, inputs, n)
 
 
-def test_failing_contestants_are_reported_and_the_others_go_on():
+def test_failing_candidates_are_reported_and_the_others_go_on():
     scene = ss.SCENES["four-bar"].build().scene
     result = ss.compare(
         scene, ["stewart-trinkle/lemke", "semi-implicit-euler"], time=0.02, dts=[1e-3], jobs=1, progress=False
     )
-    good, refused = result.entrants
+    good, refused = result.candidates
     assert good.runs[0].outcome == "complete"
     assert refused.runs[0].outcome == "failed"
     assert "closed loops" in refused.runs[0].message
@@ -105,7 +106,7 @@ def test_failing_contestants_are_reported_and_the_others_go_on():
 
 def test_errors_of_foreign_code_are_in_words():
     result = ss.compare("ball", [Broken], time=0.05, dts=[1e-3], jobs=1, stability=False, progress=False)
-    run = result.entrants[0].runs[0]
+    run = result.candidates[0].runs[0]
     assert run.outcome == "failed"
     assert re.match(r"RuntimeError: out of luck \(test_comparison.py, line \d+\)", run.message)
 
@@ -114,10 +115,10 @@ def test_unstable_steps_end_as_diverged_and_count_for_the_limit():
     result = ss.compare(
         "ball", ["semi-implicit-euler"], time=0.2, dts=[0.02, 1e-3], jobs=1, stability=True, progress=False
     )
-    entrant = result.entrants[0]
-    assert entrant.runs[-1].outcome == "complete"
-    assert 1e-3 <= entrant.largest_stable_dt < 0.02
-    assert entrant.stability.startswith("at ")
+    candidate = result.candidates[0]
+    assert candidate.runs[-1].outcome == "complete"
+    assert 1e-3 <= candidate.largest_stable_dt < 0.02
+    assert candidate.stability.startswith("at ")
 
 
 @pytest.mark.parametrize(
@@ -149,11 +150,11 @@ def test_scene_must_be_one():
 
 
 def test_frames_are_limited_and_shared():
-    what = subject("solo12-squat", 10.0)
+    what = experiment("solo12-squat", 10.0)
     assert what.control_dt == what.longest == 0.04
     assert what.record_dt(0.04) == 0.04
     assert 10.0 / what.record_dt(1e-5) <= MOST_FRAMES
-    assert subject("solo12-trot", 100.0).record_dt(1e-5) <= 2e-3  # its control step
+    assert experiment("solo12-trot", 100.0).record_dt(1e-5) <= 2e-3  # its control step
     assert what.record_dt(0.04 / 1024) / what.record_dt(0.04 / 2048) == pytest.approx(1.0)
 
 
@@ -167,7 +168,7 @@ def test_controllers_that_remember_start_afresh():
 
     counter = Counter()
     scene = ss.SCENES["ball"].build().scene
-    what = subject(ss.Setup(scene, counter), 0.1)
+    what = experiment(ss.Setup(scene, counter), 0.1)
     what.build().controller(0.0, None, None)
     assert counter.calls == 0
     watch = Stopwatch(what.build().controller)
@@ -197,9 +198,9 @@ def test_command_refuses_bad_methods(text):
 def test_recordings_of_an_earlier_comparison_are_not_taken_for_new_ones(tmp_path):
     rest = {"time": 0.3, "dts": [5e-3], "jobs": 1, "stability": False, "out": tmp_path}
     first = ss.compare("pendulum", ["semi-implicit-euler"], **rest)
-    assert first.entrants[0].runs[0].outcome == "complete"
+    assert first.candidates[0].runs[0].outcome == "complete"
     second = ss.compare("solo12-drop", ["semi-implicit-euler"], **rest)
-    run = second.entrants[0].runs[0]
+    run = second.candidates[0].runs[0]
     assert run.outcome == "diverged"
     with run.log() as log:  # what there is of it is scored
         assert log.outcome == "diverged"
@@ -214,21 +215,21 @@ def test_reference_that_fails_is_said_and_is_not_its_own_judge():
     )
     assert result.reference == ("rk4", 1e-3)
     assert "0.0007 s was to be the reference, but" in result.settings["reference"][0]
-    assert np.isnan(result.entrant("rk4").runs[0].scores["error_rms"])
-    assert result.entrant("mujoco").runs[0].scores["error_rms"] > 0.0
+    assert np.isnan(result.candidate("rk4").runs[0].scores["error_rms"])
+    assert result.candidate("mujoco").runs[0].scores["error_rms"] > 0.0
 
 
 def test_order_does_not_depend_on_how_steps_are_chosen():
     dts = [16e-3, 8e-3, 6e-3, 5e-3, 1e-3]
     result = ss.compare("pendulum", ["stewart-trinkle/lemke"], dts=dts, time=0.2, stability=False, jobs=1)
-    assert result.entrants[0].order == pytest.approx(1.0, abs=0.15)
+    assert result.candidates[0].order == pytest.approx(1.0, abs=0.15)
 
 
 def test_a_solver_from_outside_is_no_reference_where_there_is_another():
     def ones(problem, z0):
         return np.ones(problem.n)
 
-    wrong = ss.Contestant("stewart-trinkle/lemke", "wrong", {"solver": ones})
+    wrong = Candidate("stewart-trinkle/lemke", "wrong", {"solver": ones})
     result = ss.compare(
         "sliding-block", [wrong, "stewart-trinkle/lemke"], time=0.1, dts=[0.01], jobs=1, stability=False
     )
@@ -252,11 +253,11 @@ def test_options_of_model_files_are_refused_for_bundled_scenes():
 
 def test_limit_is_searched_beyond_the_steps_asked_for():
     result = ss.compare("ball", ["expo"], time=0.1, dts=[1e-3], jobs=1, progress=False)
-    assert result.entrants[0].largest_stable_dt == 0.02
-    assert result.entrants[0].unlimited
+    assert result.candidates[0].largest_stable_dt == 0.02
+    assert result.candidates[0].unlimited
 
 
 def test_what_soft_contacts_give_back_is_no_instability():
     result = ss.compare("solo12-drop", ["mujoco"], time=0.3, runs=1, jobs=1)
-    assert result.entrants[0].unlimited
-    assert result.entrants[0].runs[0].outcome == "complete"
+    assert result.candidates[0].unlimited
+    assert result.candidates[0].runs[0].outcome == "complete"

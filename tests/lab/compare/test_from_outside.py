@@ -7,6 +7,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.collision.detectors import DETECTORS
+from stickslip.lab.compare import Candidate
 from stickslip.methods.registry import METHODS
 from stickslip.solvers import SOLVERS
 
@@ -97,14 +98,14 @@ def test_a_solver_a_collision_routine_and_a_stepper_from_outside(jobs):
     ss.extend.solver("mine", solves=["lcp"])(mine)
     ss.extend.detector("mine")(Floor)
     ss.extend.method("mine")(Penalty)
-    own = ss.Contestant("coulomb", "own floor", {"detector": "mine"})
+    own = Candidate("coulomb", "own floor", {"detector": "mine"})
     result = compare(
         ["stewart-trinkle/mine", "stewart-trinkle/lemke", own, "mine"],
         dts=[0.001],
         reference=("stewart-trinkle/lemke", 0.001),
         jobs=jobs,
     )  # fmt: skip
-    runs = {entrant.label: entrant.runs[0] for entrant in result.entrants}
+    runs = {candidate.label: candidate.runs[0] for candidate in result.candidates}
     assert list(runs) == ["stewart-trinkle/mine", "stewart-trinkle/lemke", "own floor", "mine"]
     for label, run in runs.items():
         assert run.outcome == "complete", (label, run.message)
@@ -114,18 +115,18 @@ def test_a_solver_a_collision_routine_and_a_stepper_from_outside(jobs):
     assert runs["stewart-trinkle/mine"].scores["error_max"] < 1e-9
     assert runs["own floor"].scores["error_max"] < 1e-9
     assert 0 < runs["mine"].scores["penetration_max"] == pytest.approx(9.81 / 1e5, rel=0.2)
-    assert result.entrant("stewart-trinkle/mine").variant == "mine"
-    assert "Penalties" in result.entrant("mine").citation
-    assert result.entrant("own floor").options["detector"] == "mine"
+    assert result.candidate("stewart-trinkle/mine").variant == "mine"
+    assert "Penalties" in result.candidate("mine").citation
+    assert result.candidate("own floor").options["detector"] == "mine"
 
 
 def test_functions_and_classes_without_names_take_part():
     result = compare(
-        [Penalty, ss.Contestant("stewart-trinkle", "mine", {"solver": mine}),
-         ss.Contestant("coulomb", "theirs", {"detector": lambda kin, contacts: Floor(None, 0.01).find(kin, contacts)})],
+        [Penalty, Candidate("stewart-trinkle", "mine", {"solver": mine}),
+         Candidate("coulomb", "theirs", {"detector": lambda kin, contacts: Floor(None, 0.01).find(kin, contacts)})],
         dts=[0.001], jobs=2,
     )  # fmt: skip
-    assert [(entrant.label, entrant.runs[0].outcome) for entrant in result.entrants] == [
+    assert [(candidate.label, candidate.runs[0].outcome) for candidate in result.candidates] == [
         ("Penalty", "complete"),
         ("mine", "complete"),
         ("theirs", "complete"),
@@ -136,7 +137,7 @@ def test_a_solver_that_fails_is_seen_to_fail():
     """Its impulses are doubled: no run ends, but every step counts as unconverged and the ball is thrown up."""
     ss.extend.solver("mine")(lambda problem, z: 2.0 * mine(problem, z)[0])
     result = compare(["stewart-trinkle/mine", "stewart-trinkle/lemke"], dts=[0.001], jobs=1)
-    bad, good = (entrant.runs[0] for entrant in result.entrants)
+    bad, good = (candidate.runs[0] for candidate in result.candidates)
     assert bad.scores["unconverged"] > 0
     assert good.scores["unconverged"] == 0
     assert bad.scores["energy_gained"] > 1e-3 > good.scores["energy_gained"]
@@ -148,7 +149,7 @@ def test_an_exception_of_a_solver_ends_its_run_only():
         raise RuntimeError("out of ideas")
 
     result = compare(["stewart-trinkle/mine", "stewart-trinkle/lemke"], dts=[0.001], jobs=1)
-    bad, good = (entrant.runs[0] for entrant in result.entrants)
+    bad, good = (candidate.runs[0] for candidate in result.candidates)
     assert good.outcome == "complete"
     assert bad.outcome == "failed"
     assert "out of ideas" in bad.message

@@ -9,15 +9,15 @@ from made_up_comparison import made_up, recorded, run
 from rich.console import Console
 
 from stickslip.errors import RecordingError
-from stickslip.lab.compare import METRICS, Entrant, Run
+from stickslip.lab.compare import METRICS, CandidateResult, Run
 from stickslip.lab.compare.report import method_colours, table, write_report
 from stickslip.lab.compare.report.chart import Axis, Chart, Line, svg, thin
 from stickslip.lab.compare.report.colours import dashes
-from stickslip.lab.compare.report.figures import tell
+from stickslip.lab.compare.report.conclusions import conclusions, round_up
+from stickslip.lab.compare.report.figures import read_trace_set
 from stickslip.lab.compare.report.numbers import column, plain, with_unit
 from stickslip.lab.compare.report.page import page
 from stickslip.lab.compare.report.scores import best
-from stickslip.lab.compare.report.verdict import round_up, verdict
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +26,16 @@ def real(tmp_path_factory):
 
 
 def said(comparison, heading):
-    return next(entry for entry in verdict(comparison) if entry.heading.startswith(heading))
+    return next(entry for entry in conclusions(comparison) if entry.heading.startswith(heading))
 
 
 def with_runs(comparison, label, *runs):
     return replace(
-        comparison, entrants=tuple(replace(e, runs=runs) if e.label == label else e for e in comparison.entrants)
+        comparison, candidates=tuple(replace(e, runs=runs) if e.label == label else e for e in comparison.candidates)
     )
 
 
-def test_verdict_names_the_winners():
+def test_conclusions_names_the_winners():
     comparison = made_up()
     accurate = said(comparison, "Most accurate")
     assert accurate.label == "exact"
@@ -56,7 +56,7 @@ def test_verdict_names_the_winners():
     assert said(comparison, "Not completed").text.startswith("1 of 7 runs")
 
 
-def test_verdict_follows_the_numbers():
+def test_conclusions_follows_the_numbers():
     comparison = with_runs(made_up(), "quick", run("quick", 1e-2, 1000.0, 1e-6))
     assert said(comparison, "Most accurate").label == "quick"
     assert "favours" not in said(comparison, "Most accurate").text
@@ -66,9 +66,9 @@ def test_verdict_follows_the_numbers():
 
 def test_nothing_measured_nothing_said():
     comparison = made_up()
-    for entrant in comparison.entrants:
-        comparison = with_runs(comparison, entrant.label, Run(entrant.label, 1e-2, "failed", "no"))
-    assert [entry.heading for entry in verdict(comparison)] == ["Longest stable step", "Not completed"]
+    for candidate in comparison.candidates:
+        comparison = with_runs(comparison, candidate.label, Run(candidate.label, 1e-2, "failed", "no"))
+    assert [entry.heading for entry in conclusions(comparison)] == ["Longest stable step", "Not completed"]
     assert "no run besides the reference" in page(comparison)
 
 
@@ -81,7 +81,7 @@ def test_best_leaves_out_the_reference_and_ties():
 
 
 def test_typical_run_is_nearest_the_default_step():
-    quick, *_, broken = made_up().entrants
+    quick, *_, broken = made_up().candidates
     assert quick.typical().dt == 1e-2
     assert replace(quick, default_dt=2e-3).typical().dt == 1e-3
     assert quick.best().dt == 1e-3
@@ -90,8 +90,8 @@ def test_typical_run_is_nearest_the_default_step():
 
 def test_terminal_table_fits_and_marks_the_best():
     comparison = made_up()
-    long = replace(comparison.entrants[0], label="a-method-with-a-long-name/and-a-solver-with-one")
-    comparison = replace(comparison, entrants=(*comparison.entrants, long))
+    long = replace(comparison.candidates[0], label="a-method-with-a-long-name/and-a-solver-with-one")
+    comparison = replace(comparison, candidates=(*comparison.candidates, long))
     console = Console(width=100, record=True, force_terminal=True, color_system="standard", file=StringIO())
     console.print(table(comparison, 100))
     styled = console.export_text(styles=True, clear=False)
@@ -140,28 +140,28 @@ def test_page_is_small_and_complete_with_recordings(real, tmp_path):
 
 
 def test_missing_recording_is_left_out(real):
-    first = real.entrants[0]
+    first = real.candidates[0]
     gone = replace(first, runs=tuple(replace(r, recording=r.recording.with_name("gone.h5")) for r in first.runs))
-    story = tell(replace(real, entrants=(gone, *real.entrants[1:])))
-    assert sorted(story.traces) == [1, 2]
-    assert story.reference is not None
+    trace_set = read_trace_set(replace(real, candidates=(gone, *real.candidates[1:])))
+    assert sorted(trace_set.traces) == [1, 2]
+    assert trace_set.reference is not None
 
 
 def test_reference_of_its_own(real):
-    """A run that no entrant has; without any, there is no grey line and no distance."""
-    extra = replace(real, reference=("coulomb/pgs", 1e-9), reference_recording=real.entrants[2].runs[1].recording)
-    story = tell(extra)
-    assert np.allclose(story.traces[2].distance, 0.0, atol=1e-12)
-    assert story.traces[1].distance.max() > 0.0
-    none = tell(replace(real, reference=("", np.nan)))
+    """A run that no candidate has; without any, there is no grey line and no distance."""
+    extra = replace(real, reference=("coulomb/pgs", 1e-9), reference_recording=real.candidates[2].runs[1].recording)
+    trace_set = read_trace_set(extra)
+    assert np.allclose(trace_set.traces[2].distance, 0.0, atol=1e-12)
+    assert trace_set.traces[1].distance.max() > 0.0
+    none = read_trace_set(replace(real, reference=("", np.nan)))
     assert none.reference is None
     assert len(none.traces[1].distance) == 0
 
 
 def test_methods_that_could_not_start_and_figures_from_outside():
     comparison = made_up()
-    alone = Entrant("x", "x", "", {}, (Run("x", np.nan, "failed", "no such law"),))
-    text = page(replace(comparison, entrants=(alone,), reference=("", np.nan)))
+    alone = CandidateResult("x", "x", "", {}, (Run("x", np.nan, "failed", "no such law"),))
+    text = page(replace(comparison, candidates=(alone,), reference=("", np.nan)))
     assert "no such law" in text
     assert "There is no reference" in text
     assert ">nan" not in text
@@ -172,15 +172,15 @@ def test_methods_that_could_not_start_and_figures_from_outside():
 
 
 def test_traces_are_those_of_the_recording(real):
-    story = tell(real)
-    with real.entrants[1].typical().log() as log:
-        assert np.array_equal(story.traces[1].time, log.time)
-        assert np.allclose(story.traces[1].normal, log.contact_force())
-        assert np.allclose(story.traces[1].motions[0], log.pose[:, 1, story.motions[0].column])
+    trace_set = read_trace_set(real)
+    with real.candidates[1].typical().log() as log:
+        assert np.array_equal(trace_set.traces[1].time, log.time)
+        assert np.allclose(trace_set.traces[1].normal, log.contact_force())
+        assert np.allclose(trace_set.traces[1].motions[0], log.pose[:, 1, trace_set.motions[0].column])
         total = log.energy.sum(axis=1) + np.nan_to_num(log.contact_energy)
-        assert np.allclose(story.traces[1].energy, total - total[0])
-    weight = sum(force for _, force in story.traces[1].pairs)
-    assert np.allclose(weight, story.traces[1].normal)
+        assert np.allclose(trace_set.traces[1].energy, total - total[0])
+    weight = sum(force for _, force in trace_set.traces[1].pairs)
+    assert np.allclose(weight, trace_set.traces[1].normal)
 
 
 def test_thinning_keeps_peaks_and_ends():
@@ -223,7 +223,7 @@ def test_colours_stay_with_methods():
     assert len(set(eight.values())) == 8
     many = ["bilateral", "stewart-trinkle", *map(str, range(20))]
     looks = list(zip(method_colours(many).values(), dashes(many), strict=True))
-    assert len(set(looks)) == len(many), "colour and dashes together tell lines apart"
+    assert len(set(looks)) == len(many), "colour and dashes together read_trace_set lines apart"
     assert dashes(["expo", "rk4"]) == ["", ""]
     assert method_colours(["expo"], dark=True) != method_colours(["expo"])
 

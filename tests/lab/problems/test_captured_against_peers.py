@@ -7,7 +7,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.lab.problems import matrices
-from stickslip.lab.problems.compare import unavailable
+from stickslip.lab.problems.solver_comparison import unavailable
 from stickslip.methods.rigid.formulations.registry import make_formulation
 from stickslip.scenes import SCENES
 from stickslip.solvers import make_solver, residuals

@@ -101,8 +101,8 @@ def test_every_case_has_facts_and_every_fact_a_case():
 def test_tolerances_and_bounds(bound, passes):
     fact = Fact("c", "q", "m", 2.0, "m", "w", "s", bound, absolute=0.1, relative=0.05, per_second=10.0)
     assert fact.tolerance(1e-2) == pytest.approx(0.3)
-    assert tuple(fact.agrees(x, 1e-2) for x in (1.6, 1.8, 2.2, 2.4)) == passes
-    assert not fact.agrees(float("nan"), 1e-2)
+    assert tuple(fact.target(x, 1e-2).met for x in (1.6, 1.8, 2.2, 2.4)) == passes
+    assert not fact.target(float("nan"), 1e-2).met
 
 
 GOOD = '[c.q]\nmeaning = "m"\nvalue = 1.0\nunit = "m"\nwhy = "w"\nsource = "s"\n'

@@ -1,4 +1,4 @@
-"""The judge can fail, a fast slice of the suite, the command, and the stored page."""
+"""Checks can fail, a fast slice of the suite, the command, and the stored page."""
 
 import dataclasses
 import json
@@ -19,9 +19,9 @@ from stickslip.errors import InputError
 from stickslip.lab.truth.case import Lesson
 from stickslip.lab.truth.cases import CASES
 from stickslip.lab.truth.facts import facts
-from stickslip.lab.truth.report import MARKS, markdown
+from stickslip.lab.truth.matrix import MARKS, markdown
 from stickslip.lab.truth.suite import jobs_of, run_jobs, run_truth, unproved
-from stickslip.lab.truth.trial import FAIL, NOT_APPLICABLE, PASS, judge, try_case
+from stickslip.lab.truth.trial import FAIL, NOT_APPLICABLE, PASS, check, try_case
 from stickslip.scenes.textbook import bounce_damping
 
 PEERS_SPELLED = {"mujoco", "mujoco/spring-damper"}
@@ -33,28 +33,28 @@ def true_values(name: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_judge_accepts_the_truth_and_nothing_else(name):
+def test_a_check_accepts_the_truth_and_nothing_else(name):
     case, truth = CASES[name], true_values(name)
     dt = case.dts[0]
-    assert judge(case, "coulomb", dt, truth).outcome == PASS
+    assert check(case, "coulomb", dt, truth).outcome == PASS
     for fact in facts()[name]:
         worse = fact.value + (-1.1 if fact.bound == "≥" else 1.1) * (fact.tolerance(dt) or 1.0)
-        wrong = judge(case, "no-such-method", dt, {**truth, fact.quantity: worse})
+        wrong = check(case, "no-such-method", dt, {**truth, fact.quantity: worse})
         assert wrong.outcome == FAIL
-        assert [finding.quantity for finding in wrong.findings if not finding.agrees] == [fact.quantity]
-        assert judge(case, "coulomb", dt, {**truth, fact.quantity: float("nan")}).outcome == FAIL
+        assert [finding.name for finding in wrong.findings if not finding.met] == [fact.quantity]
+        assert check(case, "coulomb", dt, {**truth, fact.quantity: float("nan")}).outcome == FAIL
 
 
 def test_a_failure_without_a_lesson_is_unexplained():
     case = dataclasses.replace(CASES["incline"], lessons=(Lesson(("euler",), "why", ("creep",), shortest=1e-3),))
     wrong = true_values("incline") | {"creep": 1.0}
-    assert judge(case, "euler", 1e-2, wrong).lessons == ("why",)
+    assert check(case, "euler", 1e-2, wrong).lessons == ("why",)
     for method, dt in (("rk4", 1e-2), ("euler", 1e-4)):
-        assert judge(case, method, dt, wrong).unexplained == ("creep",)
-    assert judge(case, "euler", 1e-2, wrong | {"acceleration": 9.0}).unexplained == ("acceleration",)
-    assert judge(case, "euler", 1e-2, {}, "it diverged").unexplained == ("run",)
+        assert check(case, method, dt, wrong).unexplained == ("creep",)
+    assert check(case, "euler", 1e-2, wrong | {"acceleration": 9.0}).unexplained == ("acceleration",)
+    assert check(case, "euler", 1e-2, {}, "it diverged").unexplained == ("run",)
     with pytest.raises(InputError, match="measure gives"):
-        judge(case, "euler", 1e-2, {"creep": 0.0})
+        check(case, "euler", 1e-2, {"creep": 0.0})
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_any_error_ends_its_own_trial_only(error, message):
 
     trial = try_case(dataclasses.replace(CASES["incline"], measure=measure), "coulomb", 1e-2)
     assert (trial.outcome, trial.message, trial.unexplained) == (FAIL, message, ("run",))
-    assert all(np.isnan(finding.measured) for finding in trial.findings)
+    assert all(np.isnan(finding.figure) for finding in trial.findings)
 
 
 def test_workers_say_the_same_as_this_process():
@@ -177,7 +177,7 @@ def test_the_command_writes_numbers_and_a_page(tmp_path):
     assert trial["findings"][0]["measured"] == pytest.approx(10 / 7, rel=1e-6)
     page = (tmp_path / "truth.md").read_text()
     assert "| coulomb | 0.01 | ✓ | 1.429 |" in page
-    trial["findings"][0]["measured"] = 1.0  # an earlier trial that went wrong: kept, and judged anew
+    trial["findings"][0]["measured"] = 1.0  # an earlier trial that went wrong: kept, and checked again
     (tmp_path / "truth.json").write_text(json.dumps(numbers))
     assert CliRunner().invoke(app, [*words, "--keep"]).exit_code == 1
     assert CliRunner().invoke(app, words).exit_code == 0

@@ -9,16 +9,15 @@
   in their number. Once all spheres touch and land at different speeds (one contact graph as wide as the layer), once
   towers of two stand apart and are shaken.
 
-Solvers start from zero impulses in bodies that move, else warm ones have nothing to do; iterations a step and steps
-whose problem was not solved are in the tables, for times alone compare nothing.
+Solvers start from zero impulses, in bodies that move; warm-started ones would have nothing to do. The tables also show
+iterations per step and unsolved steps, since times alone would compare nothing.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,11 +26,11 @@ import mujoco
 import numpy as np
 from rich.table import Table
 
-from stickslip.errors import InputError, StickslipWarning
-from stickslip.lab.bench.report import check_destinations, finish, growth_table, growth_targets
+from stickslip.errors import InputError
 from stickslip.lab.bench.step import stepping
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.bench.timing import Growth, growth, interleaved
+from stickslip.lab.bench.timing import Growth, growth, growth_table, growth_targets, interleaved
+from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.model.scene import Scene
 from stickslip.record.machine import machine
 from stickslip.simulation import Simulation
@@ -42,12 +41,12 @@ DT = 0.01
 GROWTH_TARGET = 1.2
 GROWING = ("pgs", "jacobi", "fixed-point", "fischer-newton", "minmap-newton", "interior-point")
 APART = {"touching": 0.0, "apart": 0.02}
-"""[m] between the towers of the growing scenes."""
+"""[m] distance between the towers of the growing scenes."""
 MOST_TOUCHING = {"fischer-newton": 300, "minmap-newton": 300, "interior-point": 300}
-"""Spheres up to which a solver is measured where all touch: factors fill up, and a step of more takes many seconds."""
+"""Largest number of touching spheres for solvers whose factors fill in, so that a larger step takes many seconds."""
 ON_STACK = ("lemke", "pgs", "jacobi", "fixed-point", "interior-point", "fischer-newton", "minmap-newton")
 PEG_LIMITS = {"stewart-trinkle/lemke": 500.0, "peg/lemke": 2000.0}
-"""[µs] a step; the RPI simulator took 226 and 672 ms."""
+"""[µs] longest time of a step; the RPI simulator took 226 and 672 ms."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def _timed(work: Callable[[], Any]) -> Callable[[], float]:
 
 
 def time_solvers(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
-    """Contact LCPs by our solvers and quantecon's."""
+    """Time contact LCPs by our solvers and quantecon's."""
     peer = import_quantecon()
     timings, targets = [], []
     for n in sizes.unknowns:
@@ -125,7 +124,7 @@ def time_solvers(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
 
 
 def time_peg(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
-    """A step with the peg halfway in its hole, where its contacts are most."""
+    """Time a step with the peg halfway in its hole, where it has most contacts."""
     from stickslip.scenes import SCENES
 
     work, sims = {}, {}
@@ -141,26 +140,26 @@ def time_peg(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
 
 
 def land(v: np.ndarray) -> None:
-    """Downward speeds of free bodies, up to 0.1 m/s, the same for all solvers; v (6n,)."""
+    """Set downward speeds of free bodies, up to 0.1 m/s, the same for all solvers; v (6n,)."""
     v[:] = 0.0
     v[2::6] = -0.1 * np.random.default_rng(0).random(len(v) // 6)
 
 
 def shake(v: np.ndarray) -> None:
-    """Velocities of about 0.05 m/s and rad/s; v (6n,)."""
+    """Set random velocities of about 0.05 m/s and rad/s; v (6n,)."""
     v[:] = 0.05 * np.random.default_rng(0).standard_normal(len(v))
 
 
 @dataclass
 class ColdSteps:
-    """Steps of a method that starts cold, from a state in motion and back to it; calls return seconds a step."""
+    """Cold-started steps from a state in motion; each call returns the seconds per step and restores the state."""
 
     sim: Simulation
     steps: int
     iterations: float = 0.0
-    """A step, of the last call."""
+    """Iterations per step in the last call."""
     unconverged: int = 0
-    """Steps of the last call."""
+    """Unsolved steps in the last call."""
 
     @classmethod
     def of(cls, model: Any, solver: str, move: Callable[[np.ndarray], None], steps: int) -> ColdSteps:
@@ -185,7 +184,7 @@ class ColdSteps:
 
 
 def time_stack(sizes: Sizes) -> list[Timing]:
-    """A cube of spheres, every solver and MuJoCo."""
+    """Time a step of a cube of spheres by every solver and by MuJoCo."""
     from stickslip.scenes import SCENES
 
     scene = SCENES["sphere-stack"].build(n=sizes.stack).scene
@@ -218,7 +217,7 @@ def mujoco_step(scene: Scene) -> Callable[[], float]:
 
 
 def two_layers(n: int, apart: float = 0.0) -> Scene:
-    """n spheres (radius 0.1 m, 1 kg) on a floor in two layers, a grid as wide as needed, towers so far apart [m]."""
+    """n spheres (radius 0.1 m, 1 kg) on a floor, in a square grid of towers of two, which are ``apart`` [m]."""
     scene = Scene(name="spheres")
     scene.add_plane(friction=0.5)
     side = int(np.ceil(np.sqrt(n / 2)))
@@ -248,9 +247,8 @@ def measure_growth(sizes: Sizes) -> list[Growth]:
 
 
 def _table(timings: list[Timing]) -> Table:
-    table = Table(title="Contact problems and time steps")
-    for heading in ("what", "by", "median ms", "natural residual", "iterations", "unconverged", "target ms"):
-        table.add_column(heading, justify="left" if heading in ("what", "by") else "right")
+    headings = ("what", "by", "median ms", "natural residual", "iterations", "unconverged", "target ms")
+    table = terminal_table("Contact problems and time steps", headings, words=2)
     for t in timings:
         residual = "" if t.residual is None else f"{t.residual:.1e}"
         target = "" if t.target is None else f"≤ {1e-3 * t.target:g}"
@@ -259,11 +257,8 @@ def _table(timings: list[Timing]) -> Table:
     return table
 
 
-def _plot(timings: list[Timing], growths: list[Growth], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(14, 5), layout="constrained")
-    left, right = figure.subplots(1, 2)
+def _plot(timings: list[Timing], growths: list[Growth], panels) -> None:
+    left, right = panels
     order = sorted(timings, key=lambda t: (t.what, t.time))
     left.barh([f"{t.what}: {t.name}" for t in order], [1e-3 * t.time for t in order], color="tab:blue")
     left.set_xscale("log")
@@ -277,30 +272,23 @@ def _plot(timings: list[Timing], growths: list[Growth], path: Path) -> None:
     right.set_xlabel("spheres")
     right.set_ylabel("time per step [ms]")
     right.grid(alpha=0.3)
-    figure.legend(loc="outside right upper", title="growth: slope", fontsize=8)
-    figure.savefig(path, dpi=150)
+    right.figure.legend(loc="outside right upper", title="growth: slope", fontsize=8)
 
 
 def run_contact(
     quick: bool = False, json_path: Path | None = None, out: Path | None = None, *, sizes: Sizes | None = None
 ) -> bool:
     """Measure, print two tables and the worst figure; True if every target is met."""
-    import_quantecon()  # trouble comes before minutes of work
+    import_quantecon()  # fails before minutes of work
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
+    with quiet():
         solved, solver_targets = time_solvers(sizes)
         pegs, peg_targets = time_peg(sizes)
         timings = [*solved, *pegs, *time_stack(sizes)]
         growths = measure_growth(sizes)
     targets = [*solver_targets, *peg_targets, *growth_targets(growths)]
-    numbers = {
-        "machine": machine("quantecon"),
-        "sizes": asdict(sizes),
-        "timings": [asdict(t) for t in timings],
-        "growth": [asdict(g) for g in growths],
-        "targets": [t._asdict() for t in targets],
-    }
+    numbers = {"machine": machine("quantecon"), "sizes": sizes, "timings": timings, "growth": growths}
     tables = [_table(timings), growth_table(growths)]
-    return finish("contact", numbers, targets, tables, partial(_plot, timings, growths), json_path, out)
+    plot = partial(_plot, timings, growths)
+    return finish("contact", numbers, targets, tables, plot, json_path, out, panels=2, size=(14.0, 5.0))

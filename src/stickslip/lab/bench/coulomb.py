@@ -1,17 +1,16 @@
 """``stickslip bench coulomb``: which solver solves Coulomb's law on every step of which scene, and at what cost.
 
-Every solver simulates every scene by ``coulomb``, a step at a time; the judge (``solvers.residuals``) says how well
-each step's problem was solved, and the solver's own time is taken, without kinematics and collision, which are the same
-for all. A step counts as solved at a natural residual of 1e-8 or less, absolute [N s, m/s]; solvers are asked for 1e-9,
-since they take their tolerance relative to the largest |b|. Target: on every scene one solver solves every step. A
-run ends before its time where the motion goes wild, or the solver has worked for longer than ``PATIENCE``.
+Every solver simulates every scene by ``coulomb``, one step at a time. The residual of each step is computed by
+``solvers.residuals``. Times are those of the solver alone, without kinematics and collision, which are the same for
+all. A step counts as solved if its natural residual is at most 1e-8 [N s, m/s]; solvers are asked for 1e-9, since their
+tolerance is relative to the largest |b|. The target is that on every scene one solver solves every step. A run ends
+early if the motion diverges, or if the solver takes longer than ``PATIENCE``.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,8 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stickslip.errors import StickslipWarning
-from stickslip.lab.bench.report import check_destinations, finish
-from stickslip.lab.bench.targets import Target
+from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.methods.base import OK
 from stickslip.methods.registry import METHODS
 from stickslip.progress import Progress
@@ -30,18 +28,18 @@ from stickslip.simulation import Simulation
 from stickslip.solvers import make_solver
 
 SOLVED = 1e-8
-"""Natural residual of a solved step [N s, m/s]."""
+"""Largest natural residual of a solved step [N s, m/s]."""
 TOLERANCE = 1e-9
-"""What solvers are asked for."""
+"""Tolerance of the solvers."""
 PATIENCE = 60.0
-"""[s] of a solver's work on a scene."""
+"""[s] longest time of a solver on one scene."""
 SOLVERS = tuple(name for name in METHODS["coulomb"].capabilities.variants if name != "path")
-"""All that need no licence."""
+"""All solvers that need no licence."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A scene, for how long and with which step."""
+    """A scene, its duration and its time step."""
 
     label: str
     scene: str
@@ -73,24 +71,24 @@ class Run:
     scene: str
     solver: str
     steps: int
-    """Taken, fewer than asked for where the run ended before its time."""
+    """Number of steps; smaller than asked for if the run ended early."""
     unsolved: int
-    """Steps with a residual above 1e-8."""
+    """Number of steps with a residual above 1e-8."""
     worst: float
-    """The largest natural residual of all steps."""
+    """Largest natural residual of all steps."""
     time: float
-    """[µs] of the solver per step with contacts, median."""
+    """[µs] median time of the solver per step with contacts."""
     slowest: float
-    """[µs]."""
+    """[µs] longest time of the solver in a step."""
     iterations: float
-    """Per step with contacts, mean."""
+    """Mean number of iterations per step with contacts."""
     contacts: int
-    """The most in a step."""
+    """Largest number of contacts in a step."""
     complete: bool
 
 
 def simulate(case: Case, setup: Setup, model: Any, name: str) -> Run:
-    """From the scene's start, with its controller."""
+    """Simulate a scene from its start, with its controller."""
     solver = make_solver(name, tolerance=TOLERANCE)
     sim = Simulation(model, method="coulomb", dt=case.dt, solver=solver.solve, user=setup.user)
     if setup.velocity is not None:
@@ -140,7 +138,7 @@ def measure(cases: Sequence[Case], solvers: Sequence[str]) -> list[Run]:
 
 
 def targets_of(runs: Sequence[Run]) -> list[Target]:
-    """Per scene: the smallest of the solvers' worst residuals; runs that ended early do not count."""
+    """For each scene, the smallest of the solvers' worst residuals; runs that ended early do not count."""
     best: dict[str, float] = {}
     for run in runs:
         worst = run.worst if run.complete else 1e300
@@ -149,9 +147,8 @@ def targets_of(runs: Sequence[Run]) -> list[Target]:
 
 
 def _table(runs: Sequence[Run]) -> Table:
-    table = Table(title="Coulomb's law: natural residual over all steps")
-    for heading in ("scene: solver", "steps", "unsolved", "worst", "ms", "iterations"):
-        table.add_column(heading, justify="left" if "solver" in heading else "right", no_wrap=True)
+    headings = ("scene: solver", "steps", "unsolved", "worst", "ms", "iterations")
+    table = terminal_table("Coulomb's law: natural residual over all steps", headings, no_wrap=len(headings))
     last = ""
     for run in runs:
         if run.scene != last:
@@ -166,12 +163,10 @@ def _table(runs: Sequence[Run]) -> Table:
     return table
 
 
-def _plot(runs: Sequence[Run], path: Path) -> None:
-    from matplotlib.figure import Figure
-
+def _plot(runs: Sequence[Run], panels) -> None:
     scenes, solvers = (list(dict.fromkeys(getattr(run, what) for run in runs)) for what in ("scene", "solver"))
-    figure = Figure(figsize=(14, 6), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
+    left, right = panels
+    right.sharey(left)
     for k, solver in enumerate(solvers):
         mine = [run for run in runs if run.solver == solver]
         rows = [scenes.index(run.scene) + 0.8 * (k + 0.5) / len(solvers) - 0.4 for run in mine]
@@ -185,8 +180,7 @@ def _plot(runs: Sequence[Run], path: Path) -> None:
     for axes in (left, right):
         axes.set_xscale("log")
         axes.grid(alpha=0.3)
-    figure.legend(loc="outside right upper")
-    figure.savefig(path, dpi=150)
+    left.figure.legend(loc="outside right upper")
 
 
 def run_coulomb(
@@ -199,9 +193,9 @@ def run_coulomb(
 ) -> bool:
     """Simulate, print a table and the worst figure; True if on every scene one solver solves every step."""
     check_destinations(json_path, out)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
+    with quiet():
         runs = measure(cases or (QUICK if quick else CASES), solvers)
     targets = targets_of(runs)
-    numbers = {"runs": [asdict(run) for run in runs], "targets": [t._asdict() for t in targets]}
-    return finish("coulomb", numbers, targets, [_table(runs)], partial(_plot, runs), json_path, out)
+    numbers = {"runs": runs}
+    plot = partial(_plot, runs)
+    return finish("coulomb", numbers, targets, [_table(runs)], plot, json_path, out, panels=2, size=(14.0, 6.0))

@@ -1,21 +1,21 @@
 """``stickslip bench dynamics``: the rigid-body algorithms beside Pinocchio's C++, and how their cost grows.
 
 Speed. Both programs are timed in turn, round by round, in one process; the figures are medians over rounds. Ours is a
-compiled loop over random states. Pinocchio is called from Python; what such a call costs by itself is measured with the
-same function on a model of one joint and subtracted (a little too much, since one joint is work, too: in Pinocchio's
-favour). Where Pinocchio has two conventions, local and world axes, the faster one counts. Its derivatives come back to
-Python as three copied matrices: what NumPy takes to copy as many numbers is subtracted, too.
+compiled loop over random states. Pinocchio is called from Python. The cost of such a call is measured with the same
+function on a model of one joint, and subtracted; this favours Pinocchio slightly, since one joint is work, too. Where
+Pinocchio has two conventions, local and world axes, the faster one counts. Its derivatives return three copied
+matrices; the time that NumPy takes to copy as many numbers is subtracted, too.
 
-Finite differences. The exact derivatives of inverse dynamics beside one-sided differences of our own, both compiled.
+Finite differences. The exact derivatives of inverse dynamics are timed beside one-sided differences, both compiled.
 
-Growth. The slope of log(time) over log(size): 1 is linear. A star on a floating hub couples every foot with every
-other, so that W has quadratic size and only its time per block can stay level.
+Growth. The slope of log(time) over log(size) is 1 if the cost is linear. A star on a floating hub couples every foot
+with every other, so that W has quadratic size, and only its time per block can stay constant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,17 @@ from rich.table import Table
 
 from stickslip.lab.bench.loops import STATES, Loops, factor_loops
 from stickslip.lab.bench.mechanisms import chain, one_joint, star
-from stickslip.lab.bench.report import check_destinations, finish, growth_table, growth_targets
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, interleaved, seconds
+from stickslip.lab.bench.timing import (
+    SLOPE_TARGET,
+    Growth,
+    growth,
+    growth_table,
+    growth_targets,
+    interleaved,
+    seconds,
+)
+from stickslip.lab.report import check_destinations, finish, miss_style, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.model import pinocchio as bridge
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
@@ -35,7 +43,7 @@ from stickslip.progress import Progress
 
 RATIO_TARGET = 1.0
 DIFFERENCES_TARGET = 0.2
-"""Of exact derivatives over finite differences: five times as fast."""
+"""Largest time of exact derivatives over that of finite differences: five times as fast."""
 DERIVATIVES = ("rnea_derivatives", "aba_derivatives")
 FEET = {"solo12": "FL_FOOT", "romeo": "l_sole"}
 
@@ -49,11 +57,11 @@ class Sizes:
     """Calls per round."""
     growth_rounds: int = 15
     growth_seconds: float = 0.01
-    """Least duration of one timed loop [s]."""
+    """Least duration of a timed loop [s]."""
     chains: tuple[int, ...] = (10, 30, 100, 300, 1000)
-    """Links."""
+    """Numbers of links."""
     stars: tuple[int, ...] = (5, 10, 20, 50, 100)
-    """Legs."""
+    """Numbers of legs."""
 
 
 QUICK = Sizes(rounds=30, calls=50, growth_rounds=5, growth_seconds=0.002)
@@ -67,9 +75,9 @@ class Comparison:
     algorithm: str
     ours: float
     pinocchio: float
-    """The cost of calling it from Python subtracted."""
+    """Without the cost of calling it from Python."""
     pinocchio_called: float
-    """As called from Python."""
+    """With the cost of calling it from Python."""
     ratio: float
     """ours / pinocchio."""
 
@@ -90,7 +98,7 @@ class Differences:
 
 
 def pinocchio_loops(model: Model, frame: str | None, states: Loops) -> dict[str, list[Callable[[int], None]]]:
-    """For each algorithm the ways to call it in Pinocchio."""
+    """For each algorithm, the ways to call it in Pinocchio."""
     pin = bridge.import_pinocchio()
     peer = bridge.to_pinocchio(model)
     data, world = peer.createData(), pin.LOCAL_WORLD_ALIGNED
@@ -120,7 +128,7 @@ def pinocchio_loops(model: Model, frame: str | None, states: Loops) -> dict[str,
 
 
 def matrix_copies(nv: int) -> Callable[[int], None]:
-    """Three matrices copied, as Pinocchio hands its derivatives over."""
+    """A loop that copies three matrices, as Pinocchio does with its derivatives."""
     matrices = np.zeros((3, nv, nv))
 
     def work(n: int) -> None:
@@ -158,7 +166,7 @@ def compare_with_pinocchio(sizes: Sizes) -> tuple[list[Comparison], list[Differe
             net = {k: called[k] - median[robot, algorithm, "call", k] - returned for k in called}
             best = min(net, key=lambda k: net[k])
             ours_us = median[robot, algorithm, "ours"]
-            theirs_us = max(net[best], 1e-3)  # a nanosecond: the difference of two noisy numbers must stay positive
+            theirs_us = max(net[best], 1e-3)  # [µs] the difference of two noisy times may be negative
             result.append(Comparison(robot, algorithm, ours_us, theirs_us, called[best], ours_us / theirs_us))
         exact, other = median[robot, "rnea_derivatives", "ours"], median[robot, "differences"]
         differences.append(Differences(robot, exact, other, exact / other))
@@ -221,39 +229,30 @@ def targets(comparisons: list[Comparison], differences: list[Differences], growt
 
 
 def _table(comparisons: list[Comparison]) -> Table:
-    speed = Table(title="Rigid-body algorithms, median µs per call")
-    for heading in ("robot", "algorithm", "ours", "Pinocchio", "called from Python", "ours / Pinocchio", "target"):
-        text = heading in ("robot", "algorithm")
-        speed.add_column(heading, justify="left" if text else "right", no_wrap=text)
+    headings = ("robot", "algorithm", "ours", "Pinocchio", "called from Python", "ours / Pinocchio", "target")
+    speed = terminal_table("Rigid-body algorithms, median µs per call", headings, words=2, no_wrap=2)
     for c in comparisons:
-        style = "" if c.ratio <= RATIO_TARGET else "red"
+        style = miss_style(c.ratio, RATIO_TARGET)
         numbers = (f"{c.ours:.2f}", f"{c.pinocchio:.2f}", f"{c.pinocchio_called:.2f}", f"{c.ratio:.2f}")
         speed.add_row(c.robot, c.algorithm, *numbers, f"≤ {RATIO_TARGET:g}", style=style)
     return speed
 
 
 def _differences_table(differences: list[Differences]) -> Table:
-    table = Table(title="Derivatives of inverse dynamics, median µs per call")
-    for heading in ("robot", "exact", "finite differences", "exact / differences", "times as fast", "target"):
-        table.add_column(heading, justify="left" if heading == "robot" else "right")
+    headings = ("robot", "exact", "finite differences", "exact / differences", "times as fast", "target")
+    table = terminal_table("Derivatives of inverse dynamics, median µs per call", headings)
     for d in differences:
         numbers = (f"{d.exact:.2f}", f"{d.differences:.2f}", f"{d.ratio:.3f}", f"{1.0 / d.ratio:.1f}")
-        style = "" if d.ratio <= DIFFERENCES_TARGET else "red"
-        table.add_row(d.robot, *numbers, f"≤ {DIFFERENCES_TARGET:g}", style=style)
+        table.add_row(d.robot, *numbers, f"≤ {DIFFERENCES_TARGET:g}", style=miss_style(d.ratio, DIFFERENCES_TARGET))
     return table
 
 
-def _plot(growths: list[Growth], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 5), layout="constrained")
-    axes = figure.subplots()
+def _plot(growths: list[Growth], axes) -> None:
     for g in growths:
         axes.loglog(g.sizes, g.times, "o-", label=f"{g.name} ({g.slope:.2f})")
     axes.set_xlabel("links of the chain, legs of the star")
     axes.set_ylabel("median time per call [µs]")
     axes.legend(fontsize="small")
-    figure.savefig(path, dpi=150)
 
 
 def run_dynamics(
@@ -261,19 +260,14 @@ def run_dynamics(
 ) -> bool:
     """Measure, print three tables and the worst figure; True if every target is met.
 
-    ``json_path`` takes all numbers; ``out`` is a directory for ``dynamics.json`` and the plot ``dynamics.png``.
+    All numbers go to ``json_path``; ``out`` is a folder for ``dynamics.json`` and the plot ``dynamics.png``.
     """
-    bridge.import_pinocchio()  # trouble comes before minutes of work
+    bridge.import_pinocchio()  # fails before minutes of work
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
     comparisons, differences = compare_with_pinocchio(sizes)
     growths = measure_growth(sizes)
-    numbers = {
-        "sizes": asdict(sizes),
-        "comparisons": [asdict(c) for c in comparisons],
-        "differences": [asdict(d) for d in differences],
-        "growth": [asdict(g) for g in growths],
-    }
+    numbers = {"sizes": sizes, "comparisons": comparisons, "differences": differences, "growth": growths}
     tables = [_table(comparisons), _differences_table(differences), growth_table(growths)]
     aims = targets(comparisons, differences, growths)
-    return finish("dynamics", numbers, aims, tables, partial(_plot, growths), json_path, out)
+    return finish("dynamics", numbers, aims, tables, partial(_plot, growths), json_path, out, size=(7.0, 5.0))

@@ -27,7 +27,7 @@ from stickslip.methods.variational.joints.joint_nodes import JointStep
 from stickslip.methods.variational.newton_system import SHIFT
 
 OF_CONTACT = 4
-"""Unknowns of a contact beside those of its facets: s, γ, ψ, s_ψ."""
+"""Number of unknowns of a contact besides those of its facets: s, γ, ψ, s_ψ."""
 
 
 class FullSystem(NamedTuple):
@@ -40,13 +40,13 @@ class FullSystem(NamedTuple):
 
 
 class Entries:
-    """Rows, columns and values of a sparse matrix, as they come."""
+    """Rows, columns and values of a sparse matrix, in any order."""
 
     def __init__(self) -> None:
         self.parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
     def add(self, row, column, value) -> None:
-        """Arrays that broadcast against each other."""
+        """Add entries; the arrays are broadcast."""
         row, column, value = np.broadcast_arrays(row, column, value)
         self.parts.append((row.ravel(), column.ravel(), value.ravel()))
 
@@ -68,7 +68,7 @@ def momentum_derivative(J: np.ndarray, w: np.ndarray, dt: float) -> np.ndarray:
 
 
 def add_over_bodies(entries: Entries, row: np.ndarray, link: np.ndarray, value: np.ndarray, transposed: bool) -> None:
-    """value (k, 6) of the rows (k,) at the velocities of the links (k,); those of the world are left out."""
+    """Add values (k, 6) in rows (k,) at the velocities of links (k,); those of the world are left out."""
     moving = link > 0
     columns = 6 * (link[moving, None] - 1) + np.arange(6)
     rows = np.broadcast_to(row[moving, None], columns.shape)
@@ -80,8 +80,10 @@ def add_over_bodies(entries: Entries, row: np.ndarray, link: np.ndarray, value: 
 def full_system(
     mechanism: Mechanism, motion: Motion, rows: Rows, joint_step: JointStep, touch: Touch, dt: float, target: float
 ) -> FullSystem:
-    """F and r of a plain Newton step towards products ``target`` [J, W]; ``residuals`` and ``assemble`` must have been
-    called where the unknowns are now."""
+    """F and r of a plain Newton step towards complementarity products ``target`` [J, W].
+
+    ``residuals`` and ``assemble`` must have been called at the present unknowns.
+    """
     if len(touch.D) == 0:
         raise expected("law", "'pyramid'", "circular")
     nodes, first, entries = mechanism.nodes, mechanism.first, Entries()
@@ -170,7 +172,7 @@ def _add_contacts(entries: Entries, right: np.ndarray, touch: Touch, at: np.ndar
 
 
 def newton_step(motion: Motion, touch: Touch) -> np.ndarray:
-    """The step that ``newton_system.directions`` left, in the order of ``full_system``."""
+    """The step that ``newton_system.directions`` computed, in the order of ``full_system``."""
     found, facets, step = int(touch.points.found[0]), len(touch.D), touch.step
     columns = [step.s, step.gamma, step.psi, step.room]
     contacts = np.concatenate(

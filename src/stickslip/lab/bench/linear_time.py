@@ -27,15 +27,15 @@ DT = 0.01
 """[s]."""
 FRICTION = 0.2
 TARGET = 1e-3
-"""[J, W] products that the Newton steps aim at."""
+"""[J, W] complementarity products that the Newton steps aim at."""
 ZIGZAG = 0.4
-"""[rad] Links lie this much to the left and to the right of the chain's direction, in turn."""
+"""[rad] angle of the links to the chain's direction, to the left and to the right in turn."""
 WARM = 5
-"""Steps before those that are measured."""
+"""Number of steps before the measured ones."""
 
 
 class Made(NamedTuple):
-    """A scene, compiled once (MuJoCo's compiler takes a minute for 1000 links), and where it starts."""
+    """A scene, compiled once (MuJoCo's compiler takes a minute for 1000 links), and its initial state."""
 
     scene: Scene
     model: Model
@@ -63,7 +63,7 @@ def chain(n: int) -> Made:
 
 
 def cylinder(c: int) -> Made:
-    """It slides at 1 m/s and turns at 1 rad/s."""
+    """A cylinder on c points that slides at 1 m/s and turns at 1 rad/s."""
     scene = Scene(name="cylinder")
     scene.add_plane(friction=FRICTION)
     add_cylinder_on_points(scene, c, pos=(0.0, 0.0, 0.05))
@@ -79,7 +79,7 @@ def simulate(made: Made, method: str = "variational") -> Simulation:
 
 
 class Steps:
-    """Seconds per time step of one compiled call, from the same state each time."""
+    """Each call returns the seconds per time step of one compiled call from the same state."""
 
     def __init__(self, sim: Simulation, steps: int) -> None:
         self.sim, self.steps, self._start, self.unconverged = sim, steps, sim.snapshot(), 0
@@ -98,7 +98,7 @@ class Steps:
         return (took - nothing) / self.steps
 
     def iterations(self) -> float:
-        """Newton steps in a time step, mean."""
+        """Mean number of Newton steps in a time step."""
         total = 0
         for _ in range(self.steps):
             self._call(1)
@@ -109,7 +109,7 @@ class Steps:
 
 @kernel
 def newton_steps(mechanism, motion, rows, joint_step, touch, linear, dt, n):
-    """The same Newton step n times, with one evaluation each: nothing is moved by it."""
+    """Compute the same Newton step n times, with one evaluation each, without moving the unknowns."""
     for _ in range(n):
         move_to(mechanism, motion, rows, touch, dt)
         residuals(mechanism, motion, rows, joint_step, touch, TARGET, dt)
@@ -122,7 +122,7 @@ def newton_steps(mechanism, motion, rows, joint_step, touch, linear, dt, n):
 
 @kernel
 def factor_steps(linear, given, n):
-    """Factor and solve n times, from a copy of the matrix; n < 0: copies alone."""
+    """Factor and solve n times, from a copy of the matrix; for n < 0, only make the copies."""
     for _ in range(abs(n)):
         for i in range(given.shape[0]):
             linear.values[i] = given[i]
@@ -132,7 +132,7 @@ def factor_steps(linear, given, n):
 
 
 class NewtonSystem:
-    """The system of a step from where the last one ended, with what SciPy needs to solve the same."""
+    """The Newton system of a step from the present state, for our solver and for SciPy."""
 
     def __init__(self, sim: Simulation) -> None:
         s: Any = sim.stepper
@@ -157,12 +157,12 @@ class NewtonSystem:
         return time.perf_counter() - begin
 
     def whole(self, calls: int = 20) -> float:
-        """[s] a Newton step."""
+        """[s] time of a Newton step."""
         nothing = min(self.newton(0) for _ in range(3))
         return (self.newton(calls) - nothing) / calls
 
     def factor(self, calls: int = 20) -> float:
-        """[s] factor and solve."""
+        """[s] time to factor and solve."""
         begin = time.perf_counter()
         factor_steps(self.linear, self.given, -calls)
         middle = time.perf_counter()
@@ -170,25 +170,25 @@ class NewtonSystem:
         return (time.perf_counter() - middle - (middle - begin)) / calls
 
     def sparse(self, order: str, options: dict[str, Any]) -> float:
-        """[s] SciPy's LU and solution of the full system."""
+        """[s] time of SciPy's LU and solution of the full system."""
         begin = time.perf_counter()
         splu(self.full.matrix, permc_spec=order, **options).solve(self.full.right)
         return time.perf_counter() - begin
 
     def assembled(self) -> float:
-        """[s] the full system as a sparse matrix, by NumPy and SciPy."""
+        """[s] time to assemble the full system as a sparse matrix, by NumPy and SciPy."""
         begin = time.perf_counter()
         full_system(*self.parts, self.dt, TARGET)
         return time.perf_counter() - begin
 
     def difference(self) -> float:
-        """Of the two Newton steps, against the largest number in them."""
+        """Difference of the two Newton steps, relative to their largest entry."""
         other = splu(self.full.matrix).solve(self.full.right)
         return float(np.abs(other - self.step).max() / np.abs(other).max())
 
 
 def mujoco_steps(made: Made, solver: int, cone: int, steps: int) -> Callable[[], float]:
-    """Seconds per ``mj_step``, after some that are not timed."""
+    """A function that returns the seconds per ``mj_step``, after some that are not timed."""
     spec = mujoco.MjSpec.from_string(made.scene.to_xml())
     for site in spec.sites:
         if len(site.userdata) and site.userdata[0] == 1.0:

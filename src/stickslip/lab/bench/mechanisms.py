@@ -1,4 +1,4 @@
-"""Mechanisms of any size: a chain, a star of legs, a single joint; pebbles and a plate on the floor."""
+"""Mechanisms of any size: a chain, a star of legs, a single joint, pebbles and a plate on the floor."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def chain(links: int) -> Model:
 
 
 def star(legs: int, floating: bool) -> tuple[Model, list[int]]:
-    """Legs of three hinges on a ring, on the world or on a floating hub; and the link of each foot."""
+    """Legs of three hinges on a ring, on the world or on a floating hub; returns the link of each foot, too."""
     spec = mujoco.MjSpec()
     hub = spec.worldbody
     if floating:
@@ -43,14 +43,14 @@ def star(legs: int, floating: bool) -> tuple[Model, list[int]]:
 
 
 def one_joint() -> Model:
-    """The least model: what a call costs by itself."""
+    """The smallest model, to measure the cost of a call."""
     spec = mujoco.MjSpec()
     _add_link(spec.worldbody, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)).add_site(name="foot", pos=(0.0, 0.0, -0.1))
     return compile_model(spec.compile())
 
 
 def pebbles(n: int) -> Scene:
-    """Bodies with one contact point each: they touch the floor, never each other."""
+    """Bodies with one contact point each, which touch the floor but not each other."""
     scene = Scene(name="pebbles")
     scene.add_plane()
     for k in range(n):

@@ -1,6 +1,6 @@
-"""Which method when: every method on scenes that each ask for something else, by the comparison's scorecard.
+"""``stickslip bench methods``: which method when? Scenes with different demands, by the comparison's scorecard.
 
-The tables are those of docs/choosing.md; each scene has a report of its own beside them.
+It writes the tables of docs/choosing.md, and a report for each scene.
 """
 
 from __future__ import annotations
@@ -11,24 +11,31 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from stickslip.files import check_writable, make_folder, write_json
+from stickslip.files import write_json
 from stickslip.lab.compare import Comparison, compare
 from stickslip.lab.compare.report import table
+from stickslip.lab.report import check_destinations, markdown_table
+from stickslip.lab.select import soft_methods
+from stickslip.methods.registry import METHODS
 
-SOFT = ("expo", "implicit-euler", "rk4", "event-selected", "semi-implicit-euler")
-RIGID = ("stewart-trinkle", "coulomb/pgs", "coulomb/interior-point", "relaxed/pgs", "variational")
+LEFT_OUT = ("euler", "anitescu-potra", "peg", "bilateral", "mujoco")
+"""Methods close to another one, or with contacts that most scenes do not have; mujoco is the peer of all."""
+SPELLED = {"coulomb": ("coulomb/pgs", "coulomb/interior-point"), "relaxed": ("relaxed/pgs",)}
+"""Methods that take part with these variants."""
+SOFT = tuple(name for name in soft_methods() if name not in LEFT_OUT)
+RIGID = tuple(spelled for name in METHODS if name not in (*SOFT, *LEFT_OUT) for spelled in SPELLED.get(name, (name,)))
 PEER = ("mujoco",)
 
 
 class Question(NamedTuple):
-    """What a scene asks of a method."""
+    """A scene, and the methods that are asked."""
 
     title: str
     scene: str
     seconds: float
     methods: tuple[str, ...]
     reference: str | None = None
-    """Of the methods, the one to trust here; None: the one of the highest order."""
+    """The method that errors are measured against; None for the one of the highest order."""
 
 
 QUESTIONS = (
@@ -41,7 +48,7 @@ QUESTIONS = (
     Question("A closed loop", "four-bar", 0.5, ("bilateral", *RIGID, *PEER), "variational"),
 )
 QUICK = 3
-"""Of the questions, with two time steps each and less time."""
+"""Number of questions of ``--quick``, which has two time steps each and less time."""
 
 COLUMNS = {
     "error_rms": ("error [mm]", 1e3),
@@ -56,10 +63,8 @@ COLUMNS = {
 
 
 def run_methods(quick: bool = False, json: Path | None = None, out: Path | None = None) -> bool:
-    """Compare, print the tables, write ``methods.md``, a report per scene and the numbers; True: all went well."""
-    check_writable(json)
-    if out is not None:
-        make_folder(out)
+    """Print the tables, write ``methods.md``, reports and numbers; True if every scene has a complete run."""
+    check_destinations(json, out)
     console, pages, numbers = Console(), [], {}
     for question in QUESTIONS[:QUICK] if quick else QUESTIONS:
         folder = None if out is None else out / question.scene
@@ -88,20 +93,20 @@ def run_methods(quick: bool = False, json: Path | None = None, out: Path | None 
 
 
 def rows(result: Comparison) -> list[dict[str, Any]]:
-    """One per method, at the step nearest its default."""
+    """One row per method, at the step nearest its default."""
     found = []
-    for entrant in result.entrants:
-        run = entrant.typical() or entrant.runs[0]
+    for candidate in result.candidates:
+        run = candidate.typical() or candidate.runs[0]
         found.append(
             {
-                "method": entrant.label,
+                "method": candidate.label,
                 "dt": run.dt,
                 "outcome": run.outcome,
                 "message": run.message,
-                "order": entrant.order,
-                "largest stable dt": entrant.largest_stable_dt,
-                "stability": entrant.stability,
-                "unlimited": entrant.unlimited,
+                "order": candidate.order,
+                "largest stable dt": candidate.largest_stable_dt,
+                "stability": candidate.stability,
+                "unlimited": candidate.unlimited,
                 **run.scores,
             }
         )
@@ -109,7 +114,7 @@ def rows(result: Comparison) -> list[dict[str, Any]]:
 
 
 def markdown(question: Question, result: Comparison) -> str:
-    """A section with one table; columns that say nothing are left out."""
+    """A section with one table; columns without positive figures are left out."""
     found = rows(result)
     shown = {
         name: column
@@ -117,25 +122,19 @@ def markdown(question: Question, result: Comparison) -> str:
         if any(row.get(name, 0.0) > 0.0 for row in found if row["outcome"] == "complete")
     }
     head = ["method", "dt", "order", "longest stable step", *(title for title, _ in shown.values())]
-    lines = [
-        f"### {question.title}",
-        "",
-        f"`{question.scene}`, {result.seconds:g} s; errors against `{result.reference[0]}` at "
-        f"{_number(1e3 * result.reference[1])} ms.",
-        "",
-        f"| {' | '.join(head)} |",
-        f"|{' --- |' * len(head)}",
-    ]
+    lines = []
     for row in found:
+        method = f"`{row['method']}`"
         if row["outcome"] != "complete":
             reason = row["message"].split(";")[0].replace("|", "/")
-            lines.append(f"| `{row['method']}` | {row['outcome']}: {reason} |{' |' * (len(head) - 2)}")
+            lines.append([method, f"{row['outcome']}: {reason}", *[""] * (len(head) - 2)])
             continue
         longest = f"{'≥ ' if row['unlimited'] else ''}{_number(1e3 * row['largest stable dt'])} ms"
-        cells = [f"{_number(1e3 * row['dt'])} ms", _number(row["order"], 2), longest]
-        cells += [_number(scale * row[name]) for name, (_, scale) in shown.items()]
-        lines.append(f"| `{row['method']}` | {' | '.join(cells)} |")
-    return "\n".join([*lines, ""])
+        figures = (_number(scale * row[name]) for name, (_, scale) in shown.items())
+        lines.append([method, f"{_number(1e3 * row['dt'])} ms", _number(row["order"], 2), longest, *figures])
+    against = f"errors against `{result.reference[0]}` at {_number(1e3 * result.reference[1])} ms."
+    intro = f"`{question.scene}`, {result.seconds:g} s; {against}"
+    return f"### {question.title}\n\n{intro}\n\n{markdown_table(head, lines)}"
 
 
 def _number(value: float, digits: int = 3) -> str:

@@ -3,19 +3,19 @@
 * Solo12 squats on four feet, as in ``bench step``, at 1 ms: our methods beside ``mj_step`` with every solver and cone
   that MuJoCo has. Target: ``coulomb/pgs`` and ``relaxed/pgs`` take no longer than the fastest of them.
 * A pile: spheres of several sizes, settled in a box of four walls (by MuJoCo, one second), at 5 ms, 10 to 1000 of them.
-  A few steps from there, warm, beside ``mj_step``; for information. Natural residuals of ours are ≤ 1e-8 where nothing
-  is unconverged; MuJoCo's solvers stop at their own tolerance, and its contacts are soft.
+  A few warm-started steps from there are timed beside ``mj_step``, for information. Our natural residuals are ≤ 1e-8
+  unless steps are counted as unconverged; MuJoCo's solvers stop at their own tolerance, and its contacts are soft.
 
 Everything is timed in turn, round by round, in one process; the figures are medians over rounds. Solo12 takes 35 steps
-after five that are not timed; methods without a target are timed apart, since they push the others out of the caches.
+after five that are not timed. Methods without a target are timed separately, since they would evict the others from
+the processor's caches.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,10 @@ import mujoco
 import numpy as np
 from rich.table import Table
 
-from stickslip.errors import StickslipWarning
-from stickslip.lab.bench.report import check_destinations, finish, growth_table
 from stickslip.lab.bench.step import mujoco_step, squatting_robot
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.bench.timing import Growth, growth, interleaved
+from stickslip.lab.bench.timing import Growth, growth, growth_table, interleaved
+from stickslip.lab.report import check_destinations, finish, miss_style, quiet, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.methods.registry import METHODS
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
@@ -36,15 +35,15 @@ from stickslip.simulation import Simulation
 
 PILE_DT = 5e-3
 WARM = 5
-"""Steps of a pile before those that are measured."""
+"""Steps of a pile before the measured ones."""
 OURS = ("coulomb/pgs", "relaxed/pgs", "coulomb/admm", "relaxed/admm", "relaxed/newton", "relaxed/cg")
 TIMED = OURS[:2]
-"""Those with a target."""
+"""Methods with a target."""
 PILED = ("coulomb/pgs", "coulomb/admm", "relaxed/pgs", "relaxed/newton")
 SWEEPS = 1000
-"""Of Gauss–Seidel in a step of a pile, at most."""
+"""Largest number of Gauss–Seidel sweeps in a step of a pile."""
 LARGEST = {"coulomb/admm": 100, "relaxed/newton": 300, "mj_step, Newton": 300}
-"""Bodies up to which a method is measured; others: all."""
+"""Largest number of bodies that a method is measured with; others are measured with all."""
 SOLVERS = {"PGS": mujoco.mjtSolver.mjSOL_PGS, "CG": mujoco.mjtSolver.mjSOL_CG, "Newton": mujoco.mjtSolver.mjSOL_NEWTON}
 CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 
@@ -57,7 +56,7 @@ class Sizes:
     bodies: tuple[int, ...] = (10, 30, 100, 300, 1000)
     pile_rounds: int = 3
     settling: float = 1.0
-    """[s] of simulated time before a pile is measured."""
+    """[s] simulated time before a pile is measured."""
 
 
 QUICK = Sizes(rounds=20, bodies=(10, 30, 100), pile_rounds=3)
@@ -65,24 +64,24 @@ QUICK = Sizes(rounds=20, bodies=(10, 30, 100), pile_rounds=3)
 
 @dataclass(frozen=True)
 class Timing:
-    """A median."""
+    """Median time of a method or a peer."""
 
     name: str
     time: float
     """[µs] per step."""
     ratio: float
-    """Over the fastest ``mj_step``."""
+    """Time over that of the fastest ``mj_step``."""
     target: float | None
 
 
 def known(methods: tuple[str, ...]) -> list[str]:
-    """Those of which the solver is there."""
+    """Methods whose solver is registered."""
     pairs = (method.split("/") for method in methods)
     return [f"{name}/{variant}" for name, variant in pairs if variant in METHODS[name].capabilities.variants]
 
 
 def warm_steps(sim: Simulation) -> Callable[[], float]:
-    """Seconds per step of 35 after five that are not timed, as ``mujoco_step``; less an empty call."""
+    """A function that returns the seconds per step of 35 steps after five untimed ones, as ``mujoco_step`` does."""
     start, advance = sim.snapshot(), partial(sim.stepper.advance, sim.state, sim.inputs)
 
     def call(n: int) -> float:
@@ -135,7 +134,7 @@ def pile(n: int, settling: float) -> tuple[Scene, np.ndarray, np.ndarray]:
         x, y = 0.22 * (i - 0.5 * (side - 1)) + jitter[0], 0.22 * (j - 0.5 * (side - 1)) + jitter[1]
         scene.add_sphere(random.uniform(0.08, 0.1), pos=(x, y, 0.12 + 0.24 * layer), mass=1.0, friction=0.5)
     model = scene.compile().mj
-    model.opt.timestep, model.opt.solver = PILE_DT, mujoco.mjtSolver.mjSOL_CG  # of large piles the fastest
+    model.opt.timestep, model.opt.solver = PILE_DT, mujoco.mjtSolver.mjSOL_CG  # the fastest solver for large piles
     data = mujoco.MjData(model)
     mujoco.mj_step(model, data, round(settling / PILE_DT))
     return scene, data.qpos.copy(), data.qvel.copy()
@@ -143,7 +142,7 @@ def pile(n: int, settling: float) -> tuple[Scene, np.ndarray, np.ndarray]:
 
 @dataclass
 class PileSteps:
-    """Warm steps from a settled pile and back; calls return seconds a step."""
+    """Warm-started steps of a settled pile; each call returns the seconds per step and restores the pile."""
 
     sim: Simulation
     steps: int = 3
@@ -209,34 +208,25 @@ def measure_piles(sizes: Sizes) -> list[Growth]:
 
 
 def _tables(timings: list[Timing], growths: list[Growth]) -> list[Table]:
-    table = Table(title="One step of Solo12 on four feet, 1 ms")
-    for heading in ("by", "median µs", "over the fastest mj_step", "target"):
-        table.add_column(heading, justify="left" if heading == "by" else "right")
+    title = "One step of Solo12 on four feet, 1 ms"
+    table = terminal_table(title, ("by", "median µs", "over the fastest mj_step", "target"))
     for t in timings:
-        missed = t.target is not None and t.ratio > t.target
         target = "" if t.target is None else f"≤ {t.target:g}"
-        table.add_row(t.name, f"{t.time:.2f}", f"{t.ratio:.2f}", target, style="red" if missed else "")
-    piles = Table(title=f"One step of a pile, {1e3 * PILE_DT:g} ms: median µs")
+        table.add_row(t.name, f"{t.time:.2f}", f"{t.ratio:.2f}", target, style=miss_style(t.ratio, t.target))
     sizes = max((g.sizes for g in growths), key=len)
-    for heading in ("by", *(f"{n}" for n in sizes)):
-        piles.add_column(heading, justify="left" if heading == "by" else "right")
+    piles = terminal_table(f"One step of a pile, {1e3 * PILE_DT:g} ms: median µs", ("by", *(f"{n}" for n in sizes)))
     for g in growths:
         piles.add_row(g.name.partition(":")[0], *(f"{us:.0f}" for us in g.times))
     return [table, piles, growth_table(growths)]
 
 
-def _plot(growths: list[Growth], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
+def _plot(growths: list[Growth], axes) -> None:
     for g in growths:
         axes.loglog(g.sizes, 1e-3 * np.array(g.times), "o--" if "mj_step" in g.name else "o-", label=g.name)
     axes.set_xlabel("bodies in a pile")
     axes.set_ylabel("time per step [ms]")
     axes.grid(alpha=0.3)
     axes.legend()
-    figure.savefig(path, dpi=150)
 
 
 def run_rigid(
@@ -245,13 +235,8 @@ def run_rigid(
     """Measure, print the tables and the worst figure; True if every target is met."""
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
+    with quiet():
         timings, growths = time_solo12(sizes), measure_piles(sizes)
     aims = [Target(f"Solo12, {t.name} / fastest mj_step", t.ratio, t.target) for t in timings if t.target is not None]
-    numbers: dict[str, Any] = {
-        "sizes": asdict(sizes),
-        "timings": [asdict(t) for t in timings],
-        "growth": [asdict(g) for g in growths],
-    }
+    numbers = {"sizes": sizes, "timings": timings, "growth": growths}
     return finish("rigid", numbers, aims, _tables(timings, growths), partial(_plot, growths), json_path, out)

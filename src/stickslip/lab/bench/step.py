@@ -1,21 +1,20 @@
-"""``stickslip bench step``: one time step of every stepper, beside Pinocchio's ``aba`` and MuJoCo's ``mj_step``.
+"""``stickslip bench step``: one time step of methods with soft contacts, Pinocchio's ``aba`` and MuJoCo's ``mj_step``.
 
-Solo12 squats on four feet, K = 1e5 N/m, B = 300 N s/m, with the controller's torques held (at rest Newton's method
-would have nothing to do). Everything is timed in turn, round by round, in one process; the figures are medians over
-rounds. A stepper is one compiled call of many steps from the same state, less the same call without steps. The unit is
-one ``pinocchio.aba`` as called from Python, in its faster convention. MuJoCo steps the same model, with spheres of 2 mm
-where we have contact points (it knows no points), its default solver and integrator, at 1 ms.
+Solo12 squats on four feet, K = 1e5 N/m, B = 300 N s/m, with constant torques of the controller; it moves, since at rest
+Newton's method would have nothing to do. Everything is timed in turn, round by round, in one process; the figures are
+medians over rounds. A method is timed by one compiled call of many steps from the same state, less the same call
+without steps. The unit is one ``pinocchio.aba`` as called from Python, in its faster convention. MuJoCo steps the same
+model at 1 ms with its default solver and integrator, and spheres of 2 mm in place of contact points, which it lacks.
 
-Growth. Pebbles on a floor are islands that do not couple: expo's time must be linear in their number. Points on one
-plate couple all: its time grows with their cube at last.
+Growth. Pebbles on a floor do not couple, so that expo's time must be linear in their number. Points on one plate all
+couple, so that its time grows with the cube of their number in the end.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,11 +24,12 @@ import numpy as np
 from rich.table import Table
 
 from stickslip.control.references.squat import squat
-from stickslip.errors import UnstableStepWarning
 from stickslip.lab.bench.mechanisms import pebbles, plate
-from stickslip.lab.bench.report import check_destinations, finish, growth_table, growth_targets
-from stickslip.lab.bench.targets import Target
-from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, interleaved
+from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, growth_table, growth_targets, interleaved
+from stickslip.lab.report import check_destinations, finish, miss_style, quiet, terminal_table
+from stickslip.lab.select import soft_methods
+from stickslip.lab.targets import Target
+from stickslip.methods.registry import METHODS
 from stickslip.model import pinocchio as bridge
 from stickslip.model.scene import Scene
 from stickslip.simulation import Simulation, Snapshot
@@ -37,16 +37,16 @@ from stickslip.simulation import Simulation, Snapshot
 
 @dataclass(frozen=True)
 class Case:
-    """One stepper at one step."""
+    """One method at one time step."""
 
     name: str
     method: str
     dt: float
     options: dict[str, Any]
     steps: int
-    """In one timed call; few enough for the robot to stay where it is."""
+    """Number of steps in a timed call; few enough for the robot to stay in its posture."""
     target: float | None
-    """Units of Pinocchio's aba; None: for information."""
+    """Largest time in units of Pinocchio's aba; None if there is no limit."""
     consim: float | None
     """The paper authors' C++ on another machine, in the same units."""
 
@@ -66,6 +66,13 @@ CASES = (
 )
 
 
+def cases() -> list[Case]:
+    """``CASES``, and every other method with spring-damper contacts whose cost per step is fixed, for information."""
+    known = {case.method for case in CASES}
+    others = [name for name in soft_methods() if name not in known and not METHODS[name].by_tolerance]
+    return [*CASES, *(Case(name, name, 1e-3, {}, 40, None, None) for name in others)]
+
+
 @dataclass(frozen=True)
 class Sizes:
     """How much is measured."""
@@ -81,13 +88,13 @@ QUICK = Sizes(rounds=30, growth_rounds=5, pebbles=(10, 30, 100), points=(4, 8, 1
 
 @dataclass(frozen=True)
 class Timing:
-    """Medians."""
+    """Median time of a method or a peer."""
 
     name: str
     time: float
     """[µs] per step."""
     units: float
-    """Of Pinocchio's aba."""
+    """Time in units of Pinocchio's aba."""
     target: float | None
     consim: float | None
 
@@ -103,7 +110,7 @@ def squatting_robot() -> tuple[Scene, np.ndarray, np.ndarray, np.ndarray]:
 
 
 def stepping(sim: Simulation, steps: int) -> Callable[[], float]:
-    """A function that steps from the present state, goes back, and returns the seconds per step."""
+    """A function that steps from the present state, restores it, and returns the seconds per step."""
     start: Snapshot = sim.snapshot()
 
     def call(n: int) -> float:
@@ -179,7 +186,7 @@ def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
     timed: dict[str, Callable[[], float]] = {}
     for k, call in enumerate(aba_calls(scene, q, v)):
         timed[f"aba {k}"] = call
-    for case in CASES:
+    for case in cases():
         sim = Simulation(scene, method=case.method, dt=case.dt, **case.options)
         sim.set_state(q, v)
         sim.set_control(control)
@@ -217,21 +224,15 @@ def _table(unit: float, timings: list[Timing]) -> Table:
     def text(value: float | None, form: str = "{:g}") -> str:
         return "" if value is None else form.format(value)
 
-    speed = Table(title=f"One step of Solo12 on four feet; unit: Pinocchio's aba from Python, {unit:.2f} µs")
-    for heading in ("stepper", "median µs", "units", "target", "consim (C++)"):
-        speed.add_column(heading, justify="left" if heading == "stepper" else "right")
+    title = f"One step of Solo12 on four feet; unit: Pinocchio's aba from Python, {unit:.2f} µs"
+    speed = terminal_table(title, ("stepper", "median µs", "units", "target", "consim (C++)"))
     for t in timings:
-        missed = t.target is not None and t.units > t.target
-        target = text(t.target, "≤ {:g}")
-        speed.add_row(t.name, f"{t.time:.2f}", f"{t.units:.2f}", target, text(t.consim), style="red" if missed else "")
+        numbers = (f"{t.time:.2f}", f"{t.units:.2f}", text(t.target, "≤ {:g}"), text(t.consim))
+        speed.add_row(t.name, *numbers, style=miss_style(t.units, t.target))
     return speed
 
 
-def _plot(timings: list[Timing], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 5), layout="constrained")
-    axes = figure.subplots()
+def _plot(timings: list[Timing], axes) -> None:
     order = sorted(timings, key=lambda t: t.time)
     axes.barh([t.name for t in order], [t.units for t in order], color="tab:blue", label="measured")
     for row, t in enumerate(order):
@@ -241,7 +242,6 @@ def _plot(timings: list[Timing], path: Path) -> None:
             axes.plot([t.target, t.target], [row - 0.4, row + 0.4], "r-", label="target" if row == 0 else None)
     axes.set_xlabel("time per step [Pinocchio aba calls]")
     axes.legend()
-    figure.savefig(path, dpi=150)
 
 
 def run_step(
@@ -249,20 +249,14 @@ def run_step(
 ) -> bool:
     """Measure, print two tables and the worst figure; True if every target is met.
 
-    ``json_path`` takes all numbers; ``out`` is a directory for ``step.json`` and the plot ``step.png``.
+    All numbers go to ``json_path``; ``out`` is a folder for ``step.json`` and the plot ``step.png``.
     """
-    bridge.import_pinocchio()  # trouble comes before minutes of work
+    bridge.import_pinocchio()  # fails before minutes of work
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnstableStepWarning)
+    with quiet():
         unit, timings = time_steppers(sizes)
         growths = measure_growth(sizes)
-    numbers = {
-        "sizes": asdict(sizes),
-        "pinocchio_aba_us": unit,
-        "timings": [asdict(t) for t in timings],
-        "growth": [asdict(g) for g in growths],
-    }
+    numbers = {"sizes": sizes, "pinocchio_aba_us": unit, "timings": timings, "growth": growths}
     tables = [_table(unit, timings), growth_table(growths)]
     return finish("step", numbers, targets(timings, growths), tables, partial(_plot, timings), json_path, out)

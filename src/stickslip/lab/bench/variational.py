@@ -1,4 +1,4 @@
-"""``stickslip bench variational``: is a step in maximal coordinates linear, and from which length on does that pay?
+"""``stickslip bench variational``: is a step in maximal coordinates linear, and for which lengths is it the fastest?
 
 * T(c): the paper's cylinder (1 kg, radius 0.5 m, height 0.1 m) slides on c contact points, 10 to 1000.
 * T(n + c): its chain of n cylinders with ball joints (1 kg, 1 m, radius 0.05 m) lies in a zigzag on n + 1 contact
@@ -18,9 +18,8 @@ best, as in the paper. Steps are one compiled call from the same state, less an 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,18 +27,17 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stickslip.errors import StickslipWarning
 from stickslip.lab.bench.linear_time import DT, NewtonSystem, Steps, chain, cylinder, mujoco_steps, simulate
-from stickslip.lab.bench.report import check_destinations, finish
 from stickslip.lab.bench.rigid import CONES, SOLVERS
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.bench.timing import interleaved
+from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
+from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
 FASTER = 20.0
-"""Than SciPy's sparse LU."""
+"""Speed-up over SciPy's sparse LU that is wanted."""
 ORDERS = ("COLAMD", "MMD_ATA", "MMD_AT_PLUS_A")
-"""SciPy's column orders, the default first; NATURAL fills in a hundred times as much."""
+"""SciPy's column orders, the default first; NATURAL has a hundred times as much fill-in."""
 SYMMETRIC: dict[str, Any] = {"diag_pivot_thresh": 1e-3, "options": {"SymmetricMode": True}}
 PEERS = ("coulomb", "mj_step")
 
@@ -50,11 +48,11 @@ class Sizes:
 
     rounds: int = 20
     steps: int = 100
-    """In one timed call, as in the paper; handing the arrays to it costs as much as a short chain's step or more."""
+    """Number of steps in a timed call, as in the paper; the call itself costs at least a short chain's step."""
     contacts: tuple[int, ...] = (10, 20, 50, 100, 200, 500, 1000)
     links: tuple[int, ...] = (10, 20, 50, 100, 200, 500, 1000)
     system: int = 100
-    """Links of the chain whose Newton system SciPy solves."""
+    """Number of links of the chain whose Newton system SciPy solves."""
     peers: tuple[int, ...] = (2, 5, 10, 20, 50, 100, 200)
     peer_rounds: int = 5
 
@@ -70,13 +68,13 @@ class Line:
     sizes: list[int]
     """c, or n + c."""
     times: list[float]
-    """[µs] the best of all rounds, as in the paper."""
+    """[µs] shortest of all rounds, as in the paper."""
     slope: float
-    """Of log(time) over log(size); 1 is linear."""
+    """Slope of log(time) over log(size); 1 is linear."""
     r2: float
-    """Of time = a + b·size: 1 is a straight line."""
+    """R² of time = a + b·size; 1 is a straight line."""
     iterations: list[float]
-    """Newton steps in a time step, mean; empty: times of one."""
+    """Mean number of Newton steps in a time step; empty if the times are those of one Newton step."""
 
 
 def line(name: str, times: dict[int, float], iterations: list[float]) -> Line:
@@ -119,15 +117,15 @@ def measure_lines(sizes: Sizes) -> tuple[list[Line], int]:
 
 @dataclass(frozen=True)
 class Compared:
-    """A median beside ours."""
+    """A median time beside ours."""
 
     name: str
     time: float
     """[µs]."""
     over_factor: float
-    """Over our factor and solve."""
+    """Time over that of our factor and solve."""
     over_newton: float
-    """Over our whole Newton step."""
+    """Time over that of our whole Newton step."""
 
 
 def measure_system(sizes: Sizes) -> tuple[list[Compared], float]:
@@ -145,14 +143,14 @@ def measure_system(sizes: Sizes) -> tuple[list[Compared], float]:
 
 @dataclass(frozen=True)
 class Peer:
-    """Medians over the links of a chain."""
+    """Median times over the length of a chain."""
 
     name: str
     links: list[int]
     times: list[float]
     """[µs] per time step."""
     crossover: int | None
-    """Links from which on variational is faster, of those measured; None: not within."""
+    """Smallest measured number of links from which on variational is faster; None if there is none."""
 
 
 def crossover(links: list[int], ours: list[float], other: list[float]) -> int | None:
@@ -197,44 +195,38 @@ def targets(lines: list[Line], failed: int, systems: list[Compared], difference:
 
 
 def sentence(peer: Peer) -> str:
-    """From which length on ours is faster."""
+    """Says from which length on ours is faster."""
     if peer.crossover is None:
         return f"crossover beside {peer.name}: beyond n = {peer.links[-1]}"
     return f"crossover beside {peer.name}: n = {peer.crossover}"
 
 
 def _tables(lines: list[Line], systems: list[Compared], peers: list[Peer], n: int) -> list[Table]:
-    growth = Table(title="Time over size, variational")
-    for heading in ("what", "sizes", "best µs", "Newton steps", "slope", "R²"):
-        growth.add_column(heading, justify="left" if heading == "what" else "right")
+    headings = ("what", "sizes", "best µs", "Newton steps", "slope", "R²")
+    growth = terminal_table("Time over size, variational", headings)
     for one in lines:
         growth.add_row(
             one.name, f"{one.sizes[0]} … {one.sizes[-1]}", f"{one.times[0]:.3g} … {one.times[-1]:.4g}",
             " ".join(f"{k:.2g}" for k in one.iterations), f"{one.slope:.3f}", f"{one.r2:.5f}",
             style="red" if abs(one.slope - 1.0) > 0.1 or one.r2 < 0.99 else "",
         )  # fmt: skip
-    system = Table(title=f"Newton's system of a chain of {n} links")
-    for heading in ("what", "median µs", "over factor + solve", "over Newton step"):
-        system.add_column(heading, justify="left" if heading == "what" else "right")
+    columns = ("what", "median µs", "over factor + solve", "over Newton step")
+    system = terminal_table(f"Newton's system of a chain of {n} links", columns)
     for c in systems:
         system.add_row(c.name, f"{c.time:.1f}", f"{c.over_factor:.1f}", f"{c.over_newton:.1f}")
-    beside = Table(
-        title=f"One step of a chain of n links, {1e3 * DT:g} ms: median µs",
+    beside = terminal_table(
+        f"One step of a chain of n links, {1e3 * DT:g} ms: median µs",
+        ("by", *(f"{k}" for k in peers[0].links), "variational faster from"),
         caption="; ".join(sentence(p) for p in peers if p.name in PEERS),
     )
-    for heading in ("by", *(f"{k}" for k in peers[0].links), "variational faster from"):
-        beside.add_column(heading, justify="left" if heading == "by" else "right")
     for p in peers:
         last = "" if p.name not in PEERS else ("beyond" if p.crossover is None else f"n = {p.crossover}")
         beside.add_row(p.name, *(f"{us:.0f}" for us in p.times), last)
     return [growth, system, beside]
 
 
-def _plot(lines: list[Line], peers: list[Peer], path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 5), layout="constrained")
-    left, right = figure.subplots(1, 2)
+def _plot(lines: list[Line], peers: list[Peer], panels) -> None:
+    left, right = panels
     for one in lines:
         left.loglog(one.sizes, one.times, "o-", label=f"{one.name}, slope {one.slope:.2f}")
     left.set_xlabel("contacts c, or bodies and contacts n + c")
@@ -245,7 +237,6 @@ def _plot(lines: list[Line], peers: list[Peer], path: Path) -> None:
         axes.set_ylabel("time [µs]")
         axes.grid(alpha=0.3)
         axes.legend()
-    figure.savefig(path, dpi=150)
 
 
 def run_variational(
@@ -254,20 +245,16 @@ def run_variational(
     """Measure, print the tables and the worst figure; True if every target is met."""
     check_destinations(json_path, out)
     sizes = sizes or (QUICK if quick else Sizes())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", StickslipWarning)
+    with quiet():
         lines, failed = measure_lines(sizes)
         systems, difference = measure_system(sizes)
         peers = measure_peers(sizes)
     numbers: dict[str, Any] = {
-        "sizes": asdict(sizes),
-        "lines": [asdict(one) for one in lines],
-        "unconverged": failed,
-        "systems": [asdict(c) for c in systems],
-        "difference": difference,
-        "peers": [asdict(p) for p in peers],
+        **{"sizes": sizes, "lines": lines, "unconverged": failed, "systems": systems, "difference": difference},
+        "peers": peers,
         "crossover": {p.name: p.crossover for p in peers if p.name in PEERS},
     }
     aims = targets(lines, failed, systems, difference, sizes.system)
     tables = _tables(lines, systems, peers, sizes.system)
-    return finish("variational", numbers, aims, tables, partial(_plot, lines, peers), json_path, out)
+    plot = partial(_plot, lines, peers)
+    return finish("variational", numbers, aims, tables, plot, json_path, out, panels=2, size=(12.0, 5.0))

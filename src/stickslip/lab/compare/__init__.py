@@ -1,16 +1,19 @@
-"""One scene, every method, one scorecard."""
+"""One scene by several methods, all scored by the same code."""
 
-from stickslip.lab.compare.compare import compare
-from stickslip.lab.compare.comparison import Comparison, Entrant, Run
-from stickslip.lab.compare.contestant import Contestant
+from stickslip.lab.compare.candidate import Candidate
+from stickslip.lab.compare.comparison import CandidateResult, Comparison, Run
+from stickslip.lab.compare.run_comparison import compare
 from stickslip.lab.compare.scorecard import METRICS, Metric, Timing, convergence_order, score
-from stickslip.lab.compare.store import load_comparison
+from stickslip.lab.compare.stored_comparison import load_comparison
+
+Contestant, Entrant = Candidate, CandidateResult
+"""Former names."""
 
 __all__ = [
     "METRICS",
+    "Candidate",
+    "CandidateResult",
     "Comparison",
-    "Contestant",
-    "Entrant",
     "Metric",
     "Run",
     "Timing",

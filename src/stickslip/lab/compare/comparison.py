@@ -1,7 +1,8 @@
-"""Comparison: what came of running one scene by several methods; data for tables, reports and your own analysis."""
+"""Comparison: the results of running one scene by several methods, for tables, reports and your own analysis."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isnan, log, nan
@@ -25,15 +26,15 @@ class Run:
     dt: float
     """[s]."""
     outcome: str
-    """complete; diverged; failed (it could not start, or an error ended it)."""
+    """One of: complete, diverged, failed (the run could not start, or an error ended it)."""
     message: str = ""
-    """Why it did not end well, in one line."""
+    """Reason why the run is not complete, in one line."""
     recording: Path | None = None
     """The HDF5 file that the scores are computed from."""
     scores: dict[str, float] = field(default_factory=dict)
-    """By the names of ``scorecard.METRICS``; NaN where a figure has no meaning here."""
+    """Figures by their names in ``METRICS``; NaN where a figure has no meaning."""
     warnings: tuple[str, ...] = ()
-    """What the simulation warned of."""
+    """The simulation's warnings."""
 
     def log(self) -> Log:
         if self.recording is None:
@@ -42,33 +43,34 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Entrant:
-    """One method: its runs from the longest time step to the shortest, and what they say together."""
+class CandidateResult:
+    """One method: its runs from the longest time step to the shortest, and figures of all of them together."""
 
     label: str
     method: str
     variant: str
     options: dict[str, str]
-    """As text."""
+    """Options by name, as text."""
     runs: tuple[Run, ...]
     materials: tuple[str, ...] = ()
-    """How the method reads the scene's materials, a sentence each."""
+    """How the method uses the scene's materials, one sentence each."""
     not_honoured: tuple[str, ...] = ()
-    """What the scene asks for and the method cannot give, a sentence each."""
+    """What the scene asks for and the method cannot do, one sentence each."""
     citation: str = ""
     """BibTeX."""
     default_dt: float = nan
-    """[s] the step that Simulation chooses by itself."""
+    """[s] step that Simulation chooses by default."""
     order: float = nan
-    """Of convergence towards its own run at the shortest step, measured; NaN: too few runs, or none converges."""
+    """Measured order of convergence towards its own run at the shortest step; NaN if there are too few runs, or if they
+    do not converge."""
     largest_stable_dt: float = nan
-    """[s] by bisection; NaN: not asked for."""
+    """[s] found by bisection; NaN if it was not searched."""
     stability: str = ""
-    """What ended the search: the scene's own limit, or what went wrong at the next longer step."""
+    """What limits the step: the scene, or what went wrong at the next longer step."""
 
     @property
     def unlimited(self) -> bool:
-        """Whether the search met no limit: ``largest_stable_dt`` is only where it ended."""
+        """Whether all steps up to the longest sensible one, ``largest_stable_dt``, are stable."""
         return self.stability == NO_LIMIT
 
     def best(self) -> Run | None:
@@ -77,7 +79,7 @@ class Entrant:
         return min(good, key=lambda run: run.dt, default=None)
 
     def typical(self) -> Run | None:
-        """The complete run whose step is nearest the default one (in ratio); without a default the shortest."""
+        """The complete run whose step is nearest the default one (in ratio); without a default, the finest."""
         if isnan(self.default_dt):
             return self.best()
         good = [run for run in self.runs if run.outcome == "complete"]
@@ -86,30 +88,41 @@ class Entrant:
 
 @dataclass(frozen=True)
 class Comparison:
-    """``ss.compare(…)``: the entrants, and what they have in common."""
+    """The result of ``ss.compare(…)``: a result per candidate, and what they have in common."""
 
     scene: str
     seconds: float
-    """Simulated [s]."""
-    entrants: tuple[Entrant, ...]
+    """Simulated time [s]."""
+    candidates: tuple[CandidateResult, ...]
     reference: tuple[str, float]
     """(label, dt) of the run that errors are measured against."""
     settings: dict[str, Any]
-    """What the comparison was asked for."""
+    """The arguments of the comparison."""
     versions: dict[str, str]
     folder: Path | None = None
-    """Where recordings are."""
+    """Folder of the recordings."""
     reference_recording: Path | None = None
 
     def runs(self) -> Iterator[Run]:
-        for entrant in self.entrants:
-            yield from entrant.runs
+        for candidate in self.candidates:
+            yield from candidate.runs
 
-    def entrant(self, label: str) -> Entrant:
-        for entrant in self.entrants:
-            if entrant.label == label:
-                return entrant
-        raise unknown("contestant", label, (entrant.label for entrant in self.entrants))
+    def candidate(self, label: str) -> CandidateResult:
+        for candidate in self.candidates:
+            if candidate.label == label:
+                return candidate
+        raise unknown("candidate", label, (candidate.label for candidate in self.candidates))
+
+    @property
+    def entrants(self) -> tuple[CandidateResult, ...]:
+        """Former name of ``candidates``."""
+        warnings.warn("Comparison.entrants is now called candidates", DeprecationWarning, stacklevel=2)
+        return self.candidates
+
+    def entrant(self, label: str) -> CandidateResult:
+        """Former name of ``candidate``."""
+        warnings.warn("Comparison.entrant is now called candidate", DeprecationWarning, stacklevel=2)
+        return self.candidate(label)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw error against computing time, one line per method, and return the axes."""
@@ -119,12 +132,12 @@ class Comparison:
 
     def save(self, folder: str | PathLike | None = None) -> Path:
         """Write ``comparison.json`` into a folder, by default that of the recordings; ``load_comparison`` reads it."""
-        from stickslip.lab.compare.store import save
+        from stickslip.lab.compare.stored_comparison import save
 
         return save(self, folder)
 
     def report(self, path: str | PathLike) -> Path:
-        """Write the HTML page: one file, no network."""
+        """Write the HTML report, a single file that needs no network."""
         from stickslip.lab.compare.report import write_report
 
         return write_report(self, path)

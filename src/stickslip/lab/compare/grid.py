@@ -1,7 +1,7 @@
-"""Time steps: those that a method is run at, and the longest one that it bears.
+"""The time steps that a method is run at, and its longest stable step.
 
-All methods share one grid, ``longest``·2⁻ᵏ, so that they meet at equal steps and equal instants. Each begins with the
-longest step that it bears, found by bisection, or else by its own estimate, and goes on to shorter ones.
+All methods share one grid, ``longest``·2⁻ᵏ, so that they have steps and instants in common. Each begins with its
+longest stable step, found by bisection or else by its own estimate, and goes on to shorter ones.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Callable
 from math import ceil, exp, isfinite, log, nan
 
 RUNS = 4
-"""Time steps per method."""
+"""Number of time steps per method."""
 PRECISION = 1.05
-"""The longest stable step is known to this factor."""
+"""Factor to which the longest stable step is determined."""
 NO_LIMIT = "no limit up to the longest step that makes sense here"
 MOST_HALVINGS = 6
-"""Of a step that should be stable and is not."""
+"""Largest number of halvings of a step that should be stable and is not."""
 
 
 def steps(longest: float, limit: float, runs: int = RUNS) -> tuple[float, ...]:
-    """[s] so many steps of the grid, from the longest that is within ``limit``."""
+    """[s] ``runs`` steps of the grid, from the longest one within ``limit``."""
     first = 0 if not isfinite(limit) or limit >= longest else ceil(log(longest / limit) / log(2.0) - 1e-9)
     return tuple(longest * 0.5**k for k in range(first, first + runs))
 
@@ -27,7 +27,7 @@ def steps(longest: float, limit: float, runs: int = RUNS) -> tuple[float, ...]:
 def largest_stable(longest: float, start: float, stable: Callable[[float], str]) -> tuple[float, str]:
     """The longest step longest/n, n whole, at which a method is stable [s], and what goes wrong beyond it.
 
-    ``start`` is a step at which it should be; ``stable(dt)`` says what goes wrong, or nothing. NaN where no step is
+    ``start`` is a step that should be stable; ``stable(dt)`` says what goes wrong, or "". The step is NaN if none is
     stable.
     """
     trouble = stable(longest)

@@ -1,4 +1,4 @@
-"""Worker processes: the same function over many arguments, with progress, in order."""
+"""Worker processes that apply one function to many arguments, with a progress bar."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _shared: Any = None
 
 
 def available() -> int:
-    """Processors that this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Results(dict[int, Any]):
-    """By the number of their argument; each is passed on when it comes."""
+    """Results by the number of their argument; each is passed to ``arrived`` at once."""
 
     def __init__(self, arrived: Callable[[Any], None] | None) -> None:
         super().__init__()
@@ -38,8 +38,8 @@ class Results(dict[int, Any]):
 class Pool:
     """``with Pool(shared, jobs) as pool: pool.map(function, arguments, …)`` calls ``function(shared, *argument)``.
 
-    ``shared`` reaches the workers as it is, functions and classes of any kind in it, where processes can be forked
-    (Linux); elsewhere it must be picklable. With one job everything happens in this process.
+    ``shared`` may hold any functions and classes where processes can be forked (Linux); elsewhere it must be picklable.
+    With one job, everything happens in this process.
     """
 
     def __init__(self, shared: Any, jobs: int) -> None:
@@ -65,9 +65,9 @@ class Pool:
         show: bool | None = None,
         arrived: Callable[[Any], None] | None = None,
     ) -> list[Any]:
-        """The results in the order of the arguments; ``lost(*argument)`` is that of one whose process died.
+        """Results in the order of the arguments; ``lost(*argument)`` makes the result if a process died.
 
-        ``arrived`` gets each as soon as it is there, in this process.
+        ``arrived`` is called with each result as soon as it is there, in this process.
         """
         results = Results(arrived)
         if self._executor is None:
@@ -89,7 +89,7 @@ class Pool:
         results: Results,
         show: bool | None,
     ) -> bool:
-        """Fill in the results; False if a worker died, which ends the others too."""
+        """Fill in the results; False if a worker died, which ends the others, too."""
         assert self._executor is not None
         # Submitted before the bar has a thread of its own: processes are forked here.
         futures = {self._executor.submit(_call, function, argument): k for k, argument in enumerate(arguments)}
@@ -105,7 +105,7 @@ class Pool:
         return True
 
     def _alone(self, function: Callable[..., Any], argument: tuple, lost: Callable[..., Any]) -> Any:
-        """In a process of its own, so that the one that dies is known."""
+        """Compute one result in a process of its own, so that it is known which one dies."""
         with self._workers(1) as executor:
             try:
                 return executor.submit(_call, function, argument).result()
@@ -113,7 +113,7 @@ class Pool:
                 return lost(*argument)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:  # interrupted: the workers would go on to the end of what they are doing
+        if kind is not None:  # interrupted: otherwise the workers would finish their work first
             for process in set(active_children()) - self._others:
                 process.terminate()
         if self._executor is not None:
@@ -123,7 +123,7 @@ class Pool:
 def _join(shared: Any) -> None:
     global _shared
     _shared = shared
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and ends the workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends the workers
 
 
 def _call(function: Callable[..., Any], argument: tuple) -> Any:

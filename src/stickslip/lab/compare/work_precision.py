@@ -1,9 +1,9 @@
-"""Work against precision: what error a method makes, and what it costs.
+"""The work–precision diagram: the error of a method against its computing time.
 
     cost = computing time / simulated time = 1 / real-time factor [s/s]
     error: ``error_rms`` of the scorecard, against the reference [m]
 
-Errors of the reference itself are zero by definition and left out, as are runs that did not end well.
+The reference itself, whose error is zero by definition, and runs that are not complete are left out.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from __future__ import annotations
 from math import nan
 from typing import TYPE_CHECKING
 
-from stickslip.lab.compare.comparison import Comparison, Entrant, Run
+from stickslip.lab.compare.comparison import CandidateResult, Comparison, Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 ERRORS = ("error_rms", "error_max")
-"""In the order in which they are looked for."""
+"""Scores that serve as the error; the first one that a run has."""
 
 
 def error(run: Run) -> float:
-    """[m]."""
+    """Error of a run [m]."""
     return next((run.scores[name] for name in ERRORS if name in run.scores), nan)
 
 
@@ -31,11 +31,11 @@ def cost(run: Run) -> float:
     return 1.0 / factor if factor > 0.0 else nan
 
 
-def measured(comparison: Comparison, entrant: Entrant) -> list[Run]:
-    """Its runs that have an error and a cost, from the longest step to the shortest."""
+def measured(comparison: Comparison, candidate: CandidateResult) -> list[Run]:
+    """Runs of a candidate that have an error and a cost, from the longest step to the shortest."""
     found = [
         run
-        for run in entrant.runs
+        for run in candidate.runs
         if run.outcome == "complete" and error(run) > 0.0 and cost(run) > 0.0 and not is_reference(comparison, run)
     ]
     return sorted(found, key=lambda run: -run.dt)
@@ -53,20 +53,20 @@ def plot(comparison: Comparison, ax: Axes | None = None) -> Axes:
         from matplotlib import pyplot
 
         _, ax = pyplot.subplots(figsize=(8.0, 5.0), layout="constrained")
-    labels = [entrant.label for entrant in comparison.entrants]
+    labels = [candidate.label for candidate in comparison.candidates]
     colours, taken = method_colours(labels), hues(labels)
     seen: set[int] = set()
-    for position, entrant in enumerate(comparison.entrants):
-        runs = measured(comparison, entrant)
-        style = "--" if taken[entrant.label] in seen else "-"
-        seen.add(taken[entrant.label])
+    for position, candidate in enumerate(comparison.candidates):
+        runs = measured(comparison, candidate)
+        style = "--" if taken[candidate.label] in seen else "-"
+        seen.add(taken[candidate.label])
         if runs:
             ax.plot(
                 [cost(run) for run in runs],
                 [error(run) for run in runs],
                 style + "os^Dv"[position % 5],
-                color=colours[entrant.label],
-                label=entrant.label,
+                color=colours[candidate.label],
+                label=candidate.label,
             )
     ax.set_xscale("log")
     ax.set_yscale("log")

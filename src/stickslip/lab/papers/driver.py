@@ -1,8 +1,7 @@
-"""The driver of ``stickslip reproduce``: studies, tables, figures and the report of any paper."""
+"""The driver of ``stickslip reproduce``: it runs a paper's studies and writes tables, figures and README.md."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,26 +9,28 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from stickslip.errors import unknown
-from stickslip.files import check_writable, make_folder, write_json
-from stickslip.lab.bench.targets import worst
+from stickslip.files import check_writable, make_folder
 from stickslip.lab.papers.paper import Reproduction, Results
-from stickslip.lab.papers.report import Origin, readme
-from stickslip.lab.papers.store import NotStoredError, Store, check_folder
-from stickslip.record.machine import machine
+from stickslip.lab.papers.readme import Origin, readme
+from stickslip.lab.report import show_worst, write_csv, write_numbers
+from stickslip.lab.store import NotStoredError, Store, check_folder
 
 
 class Collected(NamedTuple):
-    """What a report can be made of."""
+    """Results that a report can be made of."""
 
     wanted: Results
+    """Results of the parts that were asked for."""
     everything: Results
+    """Results of all parts that are up to date."""
     parts: list[str]
+    """Names of these parts."""
     before: list[str]
-    """Parts that were stored, as a whole and up to date, without being wanted."""
+    """Parts among them that were stored already and not asked for."""
 
 
 def collect(paper: Reproduction, store: Store, sizes: Any, wanted: Sequence[str]) -> Collected:
-    """The wanted parts, computed where they are not stored, and all others that are stored as a whole."""
+    """Compute the wanted parts unless they are stored, and read all others that are stored completely."""
     result = Collected({}, {}, [], [])
     for parts, study in paper.studies:
         reused = store.reused
@@ -50,16 +51,12 @@ def collect(paper: Reproduction, store: Store, sizes: Any, wanted: Sequence[str]
 
 
 def write_tables(paper: Reproduction, results: Results, out: Path) -> list[str]:
-    """One CSV file per study that has rows; their names."""
+    """Write a CSV file per table; returns the names of the files."""
     names = []
     for study in paper.tables:
         if rows := results.get(study):
             names.append(f"{study}.csv")
-            with (out / names[-1]).open("w", newline="") as file:
-                columns = [key for key, value in rows[0].items() if not isinstance(value, list)]
-                writer = csv.DictWriter(file, columns, extrasaction="ignore")
-                writer.writeheader()
-                writer.writerows({key: "inf" if value is None else value for key, value in row.items()} for row in rows)
+            write_csv(out / names[-1], rows, missing="inf")
     return names
 
 
@@ -67,9 +64,9 @@ def reproduce(
     paper: Reproduction, quick: bool = False, out: Path | None = None, json_path: Path | None = None,
     only: Sequence[str] = (), fresh: bool = False, *, sizes: Any = None,
 ) -> bool:  # fmt: skip
-    """Compute the parts ``only`` (none: all), or take them from ``out/data``; True if their targets are met.
+    """Compute the parts ``only`` (all if empty) unless they are stored in ``out/data``; True if their targets are met.
 
-    Figures, tables and README are made of all parts that are stored and up to date.
+    Figures, tables and README.md show all parts that are stored and up to date.
     """
     for part in only:
         if part not in paper.parts():
@@ -90,16 +87,9 @@ def reproduce(
     possible += [f"{pattern}{suffix}" for pattern in paper.figure_patterns for suffix in (".png", ".pdf")]
     old = sorted({path.name for pattern in possible for path in out.glob(pattern)} - new)
     origin = Origin(paper, quick, parts if only else (), found.parts, found.before, tables, old)
-    (out / "README.md").write_text(readme(results, origin, sizes, all_targets, machine()))
-    report = {
-        "machine": machine(),
-        "targets": [{**t._asdict(), "met": t.met} for t in all_targets],
-        "met": all(t.met for t in all_targets),
-        **results,
-    }
-    for path in (out / "results.json", json_path):
-        if path is not None:
-            write_json(path, finite(report))
+    (out / "README.md").write_text(readme(results, origin, sizes, all_targets))
+    judged = {"targets": [t.numbers() for t in all_targets], "met": all(t.met for t in all_targets)}
+    write_numbers({**judged, **results}, out / "results.json", json_path)
     paper.show(found.wanted, console)
     for target in targets:
         if not target.met:
@@ -109,14 +99,4 @@ def reproduce(
     if not targets:
         console.print("no targets in this selection")
         return True
-    console.print(f"worst: {worst(targets)}", highlight=False, soft_wrap=True, markup=False)  # "[m]" is a unit
-    return all(t.met for t in targets)
-
-
-def finite(value: Any) -> Any:
-    """JSON has no infinity: None."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and value in (float("inf"), float("-inf")) else value
+    return show_worst(console, targets)

@@ -33,13 +33,13 @@ _REFUSED = {
 
 @dataclass(frozen=True)
 class MujocoProblem:
-    """A state's constraint problem, and the way back."""
+    """The constraint problem of a state, and the map from its solution to MuJoCo's forces."""
 
     problem: ConeProblem
     row: np.ndarray
-    """(nefc,) where each of MuJoCo's rows is."""
+    """(nefc,) row of the problem for each of MuJoCo's rows."""
     scale: np.ndarray
-    """(nefc,) MuJoCo's row over ours: 1, but for second tangents with a μ of their own."""
+    """(nefc,) ratio of MuJoCo's row to ours: 1, except for second tangents with another μ."""
 
     def forces(self, p: np.ndarray) -> np.ndarray:
         """(nefc,) ``efc_force`` from a solution [N, N m]."""
@@ -90,7 +90,7 @@ def _assembled(model: Any, data: Any, nb: int, friction: np.ndarray, row: np.nda
 
 
 def _jacobian(model: Any, data: Any) -> np.ndarray:
-    """(nefc, nv) whether MuJoCo keeps it dense or sparse."""
+    """(nefc, nv) MuJoCo's Jacobian as a dense matrix."""
     J = np.zeros((data.nefc, model.nv))
     if not data.nefc:
         return J

@@ -21,8 +21,10 @@ from stickslip.solvers.storage import compact
 
 
 def matrices(frame: ProblemFrame) -> Matrices:
-    """The matrices of a captured step. Unilateral constraint rows (joint limits) become contacts without friction,
-    behind the others."""
+    """The matrices of a captured step.
+
+    Unilateral constraint rows (joint limits) become contacts without friction, after the others.
+    """
     bodies, contacts, constraints = frame.bodies, frame.contacts, frame.constraints
     if np.any(constraints.time_derivative):
         raise expected("constraints/time_derivative", "joints at rest, 0", constraints.time_derivative, "no motors yet")
@@ -62,7 +64,7 @@ def matrices(frame: ProblemFrame) -> Matrices:
 
 
 def _columns(bodies: Bodies) -> dict[int, int]:
-    """The first velocity of every dynamic body, by id."""
+    """Index of the first velocity of every dynamic body, by id."""
     moving = bodies.ids[bodies.states == DYNAMIC]
     return {int(body): 6 * k for k, body in enumerate(moving)}
 
@@ -115,7 +117,7 @@ def _contact_rows(frame: ProblemFrame, column: dict[int, int], nv: int) -> sp.cs
 
 
 def _kinds(bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(bilateral, unilateral, sign): which rows are joints, which are limits, and which way those push."""
+    """(bilateral, unilateral, sign): which rows are joints, which are limits, and in which direction limits push."""
     low, high = bounds[:, 0], bounds[:, 1]
     free = np.isneginf(low) & np.isposinf(high)
     up, down = (low == 0.0) & np.isposinf(high), np.isneginf(low) & (high == 0.0)
@@ -130,13 +132,13 @@ def _kinds(bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _with_tangents(normals: sp.csr_array) -> sp.csr_array:
-    """(3k, nv) rows whose tangents are zero: no velocity, no friction."""
+    """(3k, nv) rows whose tangents are zero, for contacts without friction."""
     entries = sp.coo_array(normals)
     return sp.csr_array((entries.data, (3 * entries.row, entries.col)), shape=(3 * normals.shape[0], normals.shape[1]))
 
 
 def _friction(contacts: ContactRows) -> np.ndarray:
-    """(nc,) the kinetic coefficients; a time step that is longer than any sticking knows no other."""
+    """(nc,) kinetic friction coefficients; a time step is too long to resolve static friction."""
     mu = contacts.mu_k
     uneven = np.flatnonzero(mu[:, 0] != mu[:, 1])
     if len(uneven):

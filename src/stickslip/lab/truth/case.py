@@ -1,8 +1,8 @@
-"""Case: a scene with a known answer, what is measured of its recordings, and what failures teach.
+"""Case: scenes with a known answer, what is measured in their recordings, and what failures teach.
 
-A case is one or more scenes (``variants``: a block that must stick and one that must slide), simulated by every method
-with every time step. ``measure`` reads quantities off the recordings; what they should be stands in ``facts.toml``. A
-new case is a ``Case`` in a module of ``truth/cases``, a line of that module's CASES, and its facts.
+A case has one or more scenes (such as a block that must stick and one that must slide), which every method simulates
+with every time step. ``measure`` computes quantities from the recordings; ``facts.toml`` has their true values. A new
+case is a ``Case`` in a module of ``truth/cases``, a line of that module's CASES, and its facts.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from stickslip.record import Log
 from stickslip.scenes.setup import Setup
 
 RUN = "run"
-"""Takes the place of a quantity where a simulation did not come to its end: it diverged, failed, or took too long."""
+"""Stands for the quantities if a simulation did not come to its end: it diverged, failed, or took too long."""
 PATIENCE = 60.0
-"""[s] of processor time for one case, one method and one time step."""
+"""[s] processor time for one case, one method and one time step."""
 
 
 def every_method() -> tuple[str, ...]:
-    """All registered steppers, each with its first law or solver."""
+    """All registered methods, each with its default variant."""
     return tuple(METHODS)
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a failure teaches, and whose."""
+    """The reason for a failure, and which methods and quantities it concerns."""
 
     methods: tuple[str, ...]
     """Names or patterns, such as ``"coulomb*"``."""
     text: str
-    """One or two sentences; the reason, as measured."""
+    """The reason, as measured, in one or two sentences."""
     quantities: tuple[str, ...] = ("*",)
-    """The failing quantities that it explains, names or patterns; "run" is a simulation that did not end well."""
+    """Names or patterns of the failing quantities that it explains; "run" stands for a simulation that ended early."""
     shortest: float = 0.0
-    """[s] it holds for time steps from here"""
+    """[s] shortest time step that it explains."""
     longest: float = inf
-    """[s] to here."""
+    """[s] longest time step that it explains."""
 
     def explains(self, method: str, dt: float, quantity: str) -> bool:
         return (
@@ -54,33 +54,33 @@ class Lesson:
 @dataclass(frozen=True)
 class Case:
     name: str
-    """As in facts.toml and ``stickslip bench truth --scene NAME``."""
+    """Name in facts.toml and in ``stickslip bench truth --scene NAME``."""
     title: str
-    """What happens in it, in a line."""
-    variants: Mapping[str, Callable[[], Setup]]
-    """The scenes by name; one that is alone may be called by anything."""
+    """What happens, in one line."""
+    scenes: Mapping[str, Callable[[], Setup]]
+    """The scenes by name; a single scene may have any name."""
     seconds: float
-    """To simulate [s]."""
+    """Simulated time [s]."""
     measure: Callable[[Mapping[str, Log]], Mapping[str, float]]
-    """From the recordings of the variants to every quantity that facts.toml has of this case."""
+    """Computes every quantity of this case in facts.toml from the recordings of the scenes."""
     dts: tuple[float, ...] = (1e-2, 1e-3, 1e-4)
-    """[s] the time steps, the default first."""
+    """[s] time steps, the default first."""
     record_dt: float = 1e-3
-    """[s] between frames; a time step that is longer is recorded at every step."""
+    """[s] between frames, or one time step if that is longer."""
     methods: Callable[[], tuple[str, ...]] = every_method
     settings: Mapping[str, tuple[str, Mapping[str, Any]]] = field(default_factory=dict)
-    """Names among ``methods`` that are a method with options: the method, and the options."""
+    """For names among ``methods`` that stand for a method with options: the method and the options."""
     lessons: tuple[Lesson, ...] = ()
-    """The first that explains a failure counts."""
+    """Lessons; the first one that explains a failure is used."""
     unsuited: Mapping[str, str] = field(default_factory=dict)
-    """Methods (names or patterns) that cannot play this case, and why; those that refuse a scene, or would let its
-    shapes pass through each other, need no entry."""
+    """Names or patterns of methods that cannot simulate this case, and why. Methods that refuse a scene by themselves,
+    or whose shapes would pass through each other, need no entry."""
     bounces_by_springs: bool = False
-    """The scene's stiffness and damping give the same bounce as its restitution: methods may honour either."""
+    """Whether the scene's stiffness and damping give the same bounce as its restitution, so that either will do."""
     quick: bool = True
-    """Part of ``--quick``."""
+    """Whether the case is part of ``--quick``."""
     patience: float = PATIENCE
-    """[s] of processor time per method and time step; beyond it the method has failed."""
+    """[s] processor time per method and time step, after which the method has failed."""
 
     def setting(self, method: str) -> tuple[str, Mapping[str, Any]]:
         """The method's own name, and its options."""

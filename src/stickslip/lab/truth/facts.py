@@ -1,7 +1,7 @@
-"""Facts: what the answers should be, from ``facts.toml``; each with its tolerance, the reason for it, and its source.
+"""Facts: the known answers in ``facts.toml``, each with its tolerance, the reason for it, and its source.
 
-A measured x agrees with the value a if |x − a| ≤ absolute + relative·|a| + per_second·dt; with ``bound = "≤"`` or "≥"
-only that side counts.
+A measured x agrees with the value a if |x − a| ≤ absolute + relative·|a| + per_second·dt. With ``bound = "≤"`` or "≥"
+only that side is limited.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from stickslip.errors import InputError, expected, unknown
+from stickslip.lab.targets import BOUNDS, Target
 
 FILE = Path(__file__).with_name("facts.toml")
-BOUNDS = ("=", "≤", "≥")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Fact:
     """What is measured, in words."""
     value: float
     unit: str
-    """"1" if it has none."""
+    """Unit; "1" if there is none."""
     why: str
     """The reason for the tolerance."""
     source: str
@@ -38,24 +38,19 @@ class Fact:
     """[unit]."""
     relative: float = 0.0
     per_second: float = 0.0
-    """[unit/s] times dt: what methods of first order may be off by."""
+    """[unit/s] Error that methods of first order may have, as a multiple of dt."""
 
     def tolerance(self, dt: float) -> float:
         """[unit] at a time step [s]."""
         return self.absolute + self.relative * abs(self.value) + self.per_second * dt
 
-    def agrees(self, measured: float, dt: float) -> bool:
-        """Whether a measured figure is the truth within the tolerance; NaN never is."""
-        off = measured - self.value
-        if self.bound == "≤":
-            return off <= self.tolerance(dt)
-        if self.bound == "≥":
-            return -off <= self.tolerance(dt)
-        return abs(off) <= self.tolerance(dt)
+    def target(self, measured: float, dt: float) -> Target:
+        """A measured figure beside the fact."""
+        return Target(self.quantity, measured, self.value, self.bound, self.tolerance(dt), self.unit)
 
 
 def read_facts(text: str) -> dict[str, tuple[Fact, ...]]:
-    """The facts of every case, checked; TOML with a table per quantity, ``[case.quantity]``."""
+    """Read and check the facts of every case from TOML with a table per quantity, ``[case.quantity]``."""
     return {case: tuple(_fact(case, name, entry) for name, entry in table.items())
             for case, table in tomllib.loads(text).items()}  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Lessons that several cases have in common."""
+"""Lessons that several cases share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PYRAMIDS = ("stewart-trinkle*", "anitescu-potra*", "peg*", "variational", "varia
 
 
 def unstable(limits: Mapping[str, float]) -> tuple[Lesson, ...]:
-    """For explicit steps on contact springs; ``limits``: the longest step [s] with right answers, measured."""
+    """Lessons about explicit steps on contact springs; ``limits`` are the longest steps [s] with right answers."""
     known = ", ".join(f"{1e3 * limit:.2g} ms ({method})" for method, limit in limits.items())
     text = (
         f"Explicit steps on stiff springs. Measured, the answers are right up to dt = {known}; beyond, contacts swing "
@@ -22,14 +22,14 @@ def unstable(limits: Mapping[str, float]) -> tuple[Lesson, ...]:
 
 
 def sticks(what: str, quantities: tuple[str, ...] = ("*",)) -> Lesson:
-    """Of bilateral contact; ``what`` this means in the scene."""
+    """A lesson about bilateral contacts; ``what`` says what they do in the scene."""
     return Lesson(
         ("bilateral*",), f"A contact that touches becomes a joint: it neither slips nor lets go. {what}", quantities
     )
 
 
 def creeps(load: str, quantities: tuple[str, ...]) -> Lesson:
-    """Of relaxed contacts; ``load`` and speed in the scene, in words."""
+    """A lesson about relaxed contacts; ``load`` gives load and speed in the scene, in words."""
     text = (
         "Friction of a relaxed contact that sticks is a damper, f = (K·dt + B)·v, with K = 1e5 N/m and B = 300 N s/m: "
         f"under a load it creeps. {load} A longer step creeps less; a larger friction_ratio too."

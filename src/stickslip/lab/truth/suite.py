@@ -8,35 +8,32 @@ from pathlib import Path
 from rich.console import Console
 
 from stickslip.errors import expected, unknown
-from stickslip.files import check_writable, make_folder
 from stickslip.lab.compare.pool import DIED, Pool, available
+from stickslip.lab.report import check_destinations
+from stickslip.lab.store import Store
 from stickslip.lab.truth.case import Case
 from stickslip.lab.truth.cases import CASES
-from stickslip.lab.truth.report import markdown, matrix
-from stickslip.lab.truth.store import read_trials, write_trials
-from stickslip.lab.truth.trial import PASS, Trial, judge, try_case
+from stickslip.lab.truth.matrix import markdown, matrix
+from stickslip.lab.truth.stored_trials import entry_of, find_trials, write_trials
+from stickslip.lab.truth.trial import PASS, Job, Trial, check, try_case
 from stickslip.methods.registry import resolve
 
 PEERS = frozenset({"mujoco"})
-"""Methods that are not stickslip's own: their passing does not count for the exit status."""
+"""Methods that are not stickslip's own and do not count for the exit status."""
 QUICK_METHODS = ("semi-implicit-euler", "rk4", "stewart-trinkle", "peg", "coulomb", "relaxed", "mujoco")
-"""One of them at least passes each quick case."""
-
+"""Methods of ``--quick``; at least one of them passes each quick case."""
 FEW = 4
-"""Trials that take less than starting processes for them."""
-
-Job = tuple[str, str, float]
-"""Case, method, dt."""
+"""Largest number of trials that run in this process, because starting others would take longer."""
 
 
 def jobs_of(cases: Iterable[Case], methods: Sequence[str] = (), *, quick: bool = False) -> list[Job]:
-    """Every case, method and time step; ``methods`` where not all are asked for; quick: default steps only."""
+    """Every case, method and time step, or these ``methods`` only; ``quick`` takes the default steps."""
     made = []
     for case in cases:
         chosen = methods or case.methods()
         if quick and not methods:
             chosen = tuple(m for m in chosen if m in QUICK_METHODS or m.partition("/")[0] in QUICK_METHODS)
-        made += [(case.name, method, dt) for method in chosen for dt in (case.dts[:1] if quick else case.dts)]
+        made += [Job(case.name, method, dt) for method in chosen for dt in (case.dts[:1] if quick else case.dts)]
     return made
 
 
@@ -45,19 +42,15 @@ def run_job(_: None, name: str, method: str, dt: float) -> Trial:
 
 
 def lost_job(name: str, method: str, dt: float) -> Trial:
-    return judge(CASES[name], method, dt, {}, DIED)
-
-
-def job_of(trial: Trial) -> Job:
-    return trial.case, trial.method, trial.dt
+    return check(CASES[name], method, dt, {}, DIED)
 
 
 def run_jobs(
     jobs: Sequence[Job], *, workers: int | None = None, save: Callable[[Trial], None] | None = None
 ) -> list[Trial]:
-    """In the order of ``jobs``, whatever finishes first; ``workers`` 1: in this process, as a few trials are anyway.
+    """Run the trials in ``workers`` processes, and return them in the order of ``jobs``.
 
-    ``save`` gets every trial as soon as it is done.
+    One worker, the default for a few trials, is this process. ``save`` gets every trial as soon as it is done.
     """
     if workers is None:
         workers = available() if len(jobs) > FEW else 1
@@ -66,7 +59,7 @@ def run_jobs(
 
 
 def unproved(trials: Sequence[Trial]) -> list[str]:
-    """Cases without a method of stickslip's own that passes at the default time step."""
+    """Cases that no method of stickslip's own passes at the default time step."""
     names = dict.fromkeys(trial.case for trial in trials)
     good = {
         trial.case
@@ -90,7 +83,7 @@ def run_truth(
 ) -> bool:
     """Simulate, print the matrix and what failures teach; True if every case has a method of ours that passes.
 
-    ``keep``: trials of earlier runs in the folder ``out`` are not simulated again, but judged anew.
+    With ``keep``, trials of earlier runs in the folder ``out`` are not simulated again, but checked again.
     """
     for name in scenes:
         if name not in CASES:
@@ -99,20 +92,23 @@ def run_truth(
         resolve(method)
     if keep and out is None:
         raise expected("--keep", "a folder with earlier trials", None, "give it by --out")
-    check_writable(json_path)
-    stored = None
-    if out is not None:
-        make_folder(out)
-        stored = out / "truth.json"
+    check_destinations(json_path, out)
     cases = [CASES[name] for name in scenes] if scenes else [c for c in CASES.values() if c.quick or not quick]
     wanted = jobs_of(cases, methods, quick=quick)
-    found = {job_of(trial): trial for trial in read_trials(stored)} if keep and stored else {}
+    found: dict[Job, Trial] = {}
+    store = None
+    if out is not None:
+        store = Store(out / "trials", fresh=not keep, code="")  # simulated trials stay valid until the user says so
+        if keep:
+            found = find_trials(store, out / "truth.json", wanted)
+        else:
+            (out / "truth.json").unlink(missing_ok=True)
 
     def save(trial: Trial) -> None:
-        """After every trial: a suite that is stopped goes on with ``keep``."""
-        found[job_of(trial)] = trial
-        if stored is not None:
-            write_trials(stored, list(found.values()))
+        """Store every trial at once, so that ``keep`` continues a suite that was stopped."""
+        found[trial.job] = trial
+        if store is not None:
+            store.keep("trial", trial.job._asdict(), entry_of(trial))
 
     run_jobs([job for job in wanted if job not in found], workers=workers, save=save)
     trials = [found[job] for job in wanted]
@@ -127,5 +123,6 @@ def run_truth(
     if json_path is not None:
         write_trials(json_path, trials, unproved=missing)
     if out is not None:
+        write_trials(out / "truth.json", list(found.values()))
         (out / "truth.md").write_text(markdown(cases, trials), encoding="utf-8")
     return not missing

@@ -1,16 +1,17 @@
-"""A trial: one case by one method with one time step, simulated, measured and judged."""
+"""A trial: one case by one method with one time step, simulated, measured and checked against the facts."""
 
 from __future__ import annotations
 
 import time
 import warnings
 from dataclasses import dataclass, field
-from math import inf, isfinite
-from typing import Any
+from math import inf, nan
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stickslip.errors import InputError, NotHonouredWarning, StickslipError, StickslipWarning
+from stickslip.lab.targets import Target
 from stickslip.lab.truth.case import RUN, Case
 from stickslip.lab.truth.facts import facts
 from stickslip.record import Log
@@ -19,51 +20,51 @@ from stickslip.simulation import Simulation
 
 PASS, FAIL, NOT_APPLICABLE = "pass", "fail", "n/a"
 REPLACED_BY_SPRINGS = "restitution"
-"""What a warning names that a case with ``bounces_by_springs`` does without."""
+"""Word in a warning that a case with ``bounces_by_springs`` may ignore."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A quantity beside the truth."""
+class Job(NamedTuple):
+    """What a trial simulates."""
 
-    quantity: str
-    measured: float
-    """NaN where the simulation did not come to its end."""
-    value: float
-    tolerance: float
-    bound: str
-    unit: str
-    agrees: bool
+    case: str
+    method: str
+    dt: float
+    """[s]."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of it; plain data."""
+    """The result of a trial."""
 
     case: str
     method: str
     dt: float
     """[s]."""
     outcome: str
-    """pass, fail or n/a."""
-    findings: tuple[Finding, ...] = ()
+    """PASS, FAIL or NOT_APPLICABLE."""
+    findings: tuple[Target, ...] = ()
+    """The measured quantities beside the facts; NaN where the simulation did not come to its end."""
     message: str = ""
-    """Why it is n/a, or how a simulation ended before its time."""
+    """Reason why it is not applicable, or how the simulation ended early."""
     lessons: tuple[str, ...] = ()
     """What the failures teach."""
     unexplained: tuple[str, ...] = ()
-    """Failing quantities without a lesson."""
+    """Quantities that fail without a lesson."""
     seconds: float = 0.0
-    """Of the processor, building and compiling included [s]."""
+    """[s] processor time, building and compiling included."""
     warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def job(self) -> Job:
+        return Job(self.case, self.method, self.dt)
 
 
 class OutOfTimeError(StickslipError):
-    """A simulation took longer than its case has patience for."""
+    """A simulation took longer than its case allows."""
 
 
 class Patience:
-    """``with patience: …`` spends processor time of what a trial has, over all its simulations."""
+    """``with patience: …`` limits the processor time that all simulations of a trial take together."""
 
     def __init__(self, seconds: float) -> None:
         self.left, self._end = seconds, inf
@@ -115,7 +116,7 @@ def play(
 
 
 def try_case(case: Case, method: str, dt: float) -> Trial:
-    """Simulate, measure, judge."""
+    """Simulate, measure, check."""
     start = time.process_time()
 
     def trial(outcome: str, **rest: Any) -> Trial:
@@ -126,12 +127,12 @@ def try_case(case: Case, method: str, dt: float) -> Trial:
         return trial(NOT_APPLICABLE, message=reason)
     own_name, options = case.setting(method)
     patience, logs = Patience(case.patience), dict[str, Log]()
-    message, heard = "", []
+    message, names = "", []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", StickslipWarning)
         try:
-            for name, build in case.variants.items():
+            for name, build in case.scenes.items():
                 logs[name] = play(build(), own_name, dt, case.seconds, case.record_dt, patience, **options)
                 refusal = _refusal(case, caught)
                 if refusal:
@@ -139,36 +140,31 @@ def try_case(case: Case, method: str, dt: float) -> Trial:
             measured = {name: float(figure) for name, figure in case.measure(logs).items()}
         except InputError as error:
             return trial(NOT_APPLICABLE, message=str(error))
-        except Exception as error:  # of NumPy or a method from outside, too: the other trials go on
+        except Exception as error:  # also errors of NumPy or of a method from outside: the other trials go on
             refusal = _refusal(case, caught)
             if refusal:
                 return trial(NOT_APPLICABLE, message=refusal)
             measured, message = {}, _first_line(error)
-        heard = list(dict.fromkeys(type(w.message).__name__ for w in caught))
-    return judge(case, method, dt, measured, message, tuple(heard), time.process_time() - start)
+        names = list(dict.fromkeys(type(w.message).__name__ for w in caught))
+    return check(case, method, dt, measured, message, tuple(names), time.process_time() - start)
 
 
-def judge(
+def check(
     case: Case,
     method: str,
     dt: float,
     measured: dict[str, float],
     message: str = "",
-    heard: tuple[str, ...] = (),
+    caught: tuple[str, ...] = (),
     seconds: float = 0.0,
 ) -> Trial:
-    """Measured quantities beside the facts; a ``message`` says that the simulation did not come to its end."""
+    """Put measured quantities beside the facts; a ``message`` says that the simulation did not come to its end."""
     truths = facts()[case.name]
     if not message and set(measured) != {fact.quantity for fact in truths}:
         wanted, got = sorted(fact.quantity for fact in truths), sorted(measured)
         raise InputError(f"{case.name}: measure gives {got}, and facts.toml has {wanted}")
-    nan = float("nan")
-    findings = tuple(
-        Finding(f.quantity, x, f.value, f.tolerance(dt), f.bound, f.unit, isfinite(x) and f.agrees(x, dt))
-        for f in truths
-        for x in (measured.get(f.quantity, nan),)
-    )
-    wrong = [RUN] if message else [finding.quantity for finding in findings if not finding.agrees]
+    findings = tuple(fact.target(measured.get(fact.quantity, nan), dt) for fact in truths)
+    wrong = [RUN] if message else [finding.name for finding in findings if not finding.met]
     taught = {quantity: case.lesson(method, dt, quantity) for quantity in wrong}
     return Trial(
         case.name,
@@ -180,12 +176,12 @@ def judge(
         tuple(dict.fromkeys(text for text in taught.values() if text)),
         tuple(quantity for quantity, text in taught.items() if not text),
         seconds,
-        heard,
+        caught,
     )
 
 
 def _refusal(case: Case, caught: list[warnings.WarningMessage]) -> str:
-    """Why what a simulation could not honour makes its answer meaningless; "" where nothing does."""
+    """The warning that makes a simulation's answer meaningless; "" if there is none."""
     for warning in caught:
         if isinstance(warning.message, NotHonouredWarning):
             text = str(warning.message)
@@ -195,7 +191,7 @@ def _refusal(case: Case, caught: list[warnings.WarningMessage]) -> str:
 
 
 def _first_line(error: Exception) -> str:
-    """With its kind where the error is not one of ours."""
+    """The first line of an error, with its type if it is not one of ours."""
     text = next(iter(str(error).splitlines()), "")
     text = text if isinstance(error, StickslipError) else f"{type(error).__name__}: {text}"
     return text if len(text) < 160 else text[:157] + "…"

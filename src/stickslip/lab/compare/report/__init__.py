@@ -1,7 +1,7 @@
-"""A comparison to read: one HTML page without network, a table for the terminal, figures."""
+"""Reports of a comparison: an HTML page, and a table for the terminal."""
 
 from stickslip.lab.compare.report.colours import method_colours
 from stickslip.lab.compare.report.page import write_report
-from stickslip.lab.compare.report.table import table
+from stickslip.lab.compare.report.terminal_table import table
 
 __all__ = ["method_colours", "table", "write_report"]

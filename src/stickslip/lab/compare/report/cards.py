@@ -1,4 +1,4 @@
-"""What each method is: how it reads the materials, what it cannot honour, its options, its runs; and citations."""
+"""HTML about each method: how it uses the materials, what it cannot honour, options, failed runs, citations."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
-from stickslip.lab.compare.comparison import Comparison, Entrant
-from stickslip.lab.compare.report.figures import Story, pair_forces
+from stickslip.lab.compare.comparison import CandidateResult, Comparison
+from stickslip.lab.compare.report.figures import TraceSet, pair_forces
 from stickslip.lab.compare.report.numbers import seconds
 
 
-def cards(comparison: Comparison, story: Story) -> str:
-    return "".join(_card(entrant, k, story) for k, entrant in enumerate(comparison.entrants))
+def cards(comparison: Comparison, trace_set: TraceSet) -> str:
+    return "".join(_card(candidate, k, trace_set) for k, candidate in enumerate(comparison.candidates))
 
 
-def _card(entrant: Entrant, k: int, story: Story) -> str:
-    method = f"{entrant.method}/{entrant.variant}" if entrant.variant else entrant.method
+def _card(candidate: CandidateResult, k: int, trace_set: TraceSet) -> str:
+    method = f"{candidate.method}/{candidate.variant}" if candidate.variant else candidate.method
     parts = [
-        f'<article class="card" id="method-{k}"><h3><span class="key e{k}"></span>{escape(entrant.label)}'
-        f"{f' <small>{escape(method)}</small>' if method != entrant.label else ''}</h3>"
+        f'<article class="card" id="method-{k}"><h3><span class="key e{k}"></span>{escape(candidate.label)}'
+        f"{f' <small>{escape(method)}</small>' if method != candidate.label else ''}</h3>"
     ]
-    reads = _sentences("How it reads the materials", entrant.materials, "nothing to say")
-    cannot = _sentences("What it cannot honour", entrant.not_honoured, "nothing that the scene asks for")
-    if entrant.options:
-        cannot += "<h4>Options</h4>" + pairs(entrant.options)
-    warnings = list(dict.fromkeys(warning for run in entrant.runs for warning in run.warnings))
+    reads = _sentences("How it reads the materials", candidate.materials, "nothing to say")
+    cannot = _sentences("What it cannot honour", candidate.not_honoured, "nothing that the scene asks for")
+    if candidate.options:
+        cannot += "<h4>Options</h4>" + pairs(candidate.options)
+    warnings = list(dict.fromkeys(warning for run in candidate.runs for warning in run.warnings))
     if warnings:
         cannot += _sentences("What it warned of", warnings, "")
-    forces = pair_forces(entrant, k, story.traces[k]) if k in story.traces else ""
+    forces = pair_forces(candidate, k, trace_set.traces[k]) if k in trace_set.traces else ""
     left, right = (reads + cannot, forces) if forces else (reads, cannot)
     parts.append(f'<div class="columns"><div>{left}</div><div>{right}</div></div></article>')
     return "".join(parts)
@@ -40,10 +40,10 @@ def _sentences(title: str, words: Iterable[str], nothing: str) -> str:
 
 
 def failures(comparison: Comparison) -> str:
-    """Runs that did not end well, with their messages."""
+    """Runs that are not complete, with their messages."""
     rows = []
-    for k, entrant in enumerate(comparison.entrants):
-        for run in entrant.runs:
+    for k, candidate in enumerate(comparison.candidates):
+        for run in candidate.runs:
             if run.outcome != "complete":
                 rows.append(
                     f'<tr><th scope="row"><span class="key e{k}"></span>{escape(run.label)}</th>'
@@ -60,7 +60,7 @@ def failures(comparison: Comparison) -> str:
 
 
 def pairs(entries: Mapping[str, Any]) -> str:
-    """Names and values."""
+    """A list of names and values."""
     return (
         '<dl class="pairs">'
         + "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(_value(value))}</dd>" for name, value in entries.items())
@@ -79,11 +79,11 @@ def _value(value: Any) -> str:
 
 
 def citations(comparison: Comparison) -> str:
-    """BibTeX, once each, with who is cited by it."""
+    """Every BibTeX entry once, with the candidates that it belongs to."""
     users: dict[str, list[tuple[int, str]]] = {}
-    for k, entrant in enumerate(comparison.entrants):
-        if entrant.citation.strip():
-            users.setdefault(entrant.citation.strip(), []).append((k, entrant.label))
+    for k, candidate in enumerate(comparison.candidates):
+        if candidate.citation.strip():
+            users.setdefault(candidate.citation.strip(), []).append((k, candidate.label))
     if not users:
         return "<p>No method came with a citation.</p>"
     blocks = []

@@ -1,6 +1,6 @@
-"""A chart as inline SVG: lines over linear or logarithmic axes, coloured by style sheet, readable without scripts.
+"""Charts as inline SVG: lines over linear or logarithmic axes, with colours from the style sheet.
 
-The picture carries its scales as data attributes, from which the page's script reads values under the pointer.
+The scales are data attributes, from which the page's script reads values under the pointer.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ import numpy as np
 from stickslip.lab.compare.report.numbers import plain, power_of_ten, with_unit
 
 WIDE, FLAT, SMALL = (480, 290), (480, 220), (350, 215)
-"""(width, height) of a chart: two or three in a row; text has the same size in all."""
+"""(width, height) of charts that stand two or three in a row; text has the same size in all."""
 LEFT, RIGHT, TOP, BOTTOM = 56, 14, 26, 38
 APART = 46
-"""Pixels from one number under the x axis to the next; closer ones are left out."""
+"""Least distance of two numbers under the x axis [pixels]."""
 MOST_POINTS = 420
-"""Of a line; more are not seen at this size."""
+"""Largest number of points of a line; more could not be seen at this size."""
 
 
 @dataclass
 class Line:
-    """A polyline; ``entrant`` chooses colour and marker, None: the reference, in grey."""
+    """A polyline. ``candidate`` is its position in the comparison; None stands for the reference, which is grey."""
 
     label: str
     x: np.ndarray
     y: np.ndarray
-    entrant: int | None = None
+    candidate: int | None = None
     marker: str = ""
     dash: str = ""
     tips: list[str] = field(default_factory=list)
-    """Text of each marker."""
+    """Text of each marker, shown under the pointer."""
     shade: int = 0
-    """Lines of one entrant told apart: 0 strongest."""
+    """Distinguishes lines of one candidate; 0 is the strongest."""
 
 
 @dataclass
@@ -55,13 +55,13 @@ class Chart:
     levels: list[tuple[float, str]] = field(default_factory=list)
     """Horizontal lines (value, label)."""
     uprights: list[tuple[float, str]] = field(default_factory=list)
-    """Vertical lines."""
+    """Vertical lines (value, label)."""
     slopes: list[tuple[float, str]] = field(default_factory=list)
     """Orders drawn as guides in the lower right corner of a logarithmic chart."""
 
     @property
     def right(self) -> int:
-        """Pixel where the picture ends."""
+        """x of the right end of the axes [pixels]."""
         return self.size[0] - RIGHT
 
     @property
@@ -70,7 +70,7 @@ class Chart:
 
 
 class Axis:
-    """From data to pixels."""
+    """Maps values to pixels."""
 
     def __init__(self, low: float, high: float, start: float, stop: float, log: bool, unit: str) -> None:
         self.low, self.high, self.start, self.stop, self.log, self.unit = low, high, start, stop, log, unit
@@ -111,7 +111,7 @@ class Axis:
 
 
 def svg(chart: Chart) -> str:
-    """One ``<svg>``; an empty string where there is nothing to draw."""
+    """One ``<svg>``, or "" if there is nothing to draw."""
     lines = [_finite(line, chart.x_log, chart.y_log) for line in chart.lines]
     lines = [line for line in lines if len(line.x)]
     if not lines:
@@ -125,7 +125,7 @@ def svg(chart: Chart) -> str:
         f'<text class="axis-name" x="{chart.right}" y="{height - 6}" text-anchor="end">{escape(chart.x_label)}</text>',
     ]
     parts += _grid(chart, x_axis, y_axis)
-    # A picture in the picture cuts off what leaves it, and needs no id.
+    # A nested svg clips the lines without needing an id.
     box = f"{LEFT} {TOP} {chart.right - LEFT} {chart.bottom - TOP}".split()
     parts.append('<svg x="{}" y="{}" width="{}" height="{}" viewBox="{}">'.format(*box, " ".join(box)))
     parts += [_path(line, x_axis, y_axis) for line in lines]
@@ -137,7 +137,7 @@ def svg(chart: Chart) -> str:
 
 
 def thin(x: np.ndarray, y: np.ndarray, most: int = MOST_POINTS) -> tuple[np.ndarray, np.ndarray]:
-    """At most ``most`` points: the lowest and the highest of each stretch, so that no peak is lost."""
+    """Reduce a line to ``most`` points: the lowest and the highest of each interval, so that no peak is lost."""
     if len(x) <= most:
         return x, y
     edges = np.linspace(0, len(x), most // 2, endpoint=False).astype(int)
@@ -155,7 +155,7 @@ def _finite(line: Line, x_log: bool, y_log: bool) -> Line:
     x, y = x[good], y[good]
     if not line.marker:
         x, y = thin(x, y)
-    return Line(line.label, x, y, line.entrant, line.marker, line.dash, tips, line.shade)
+    return Line(line.label, x, y, line.candidate, line.marker, line.dash, tips, line.shade)
 
 
 def _axes(chart: Chart, lines: list[Line]) -> tuple[Axis, Axis]:
@@ -218,7 +218,7 @@ def _guides(chart: Chart, x_axis: Axis, y_axis: Axis) -> list[str]:
     decade_x = (x_axis.stop - x_axis.start) / (log10(x_axis.high / x_axis.low)) if chart.slopes else 0.0
     decade_y = (y_axis.start - y_axis.stop) / (log10(y_axis.high / y_axis.low)) if chart.slopes else 0.0
     for order, text in chart.slopes:
-        # From a common corner at the lower right, so long that it stays in the picture.
+        # The guides start from a common corner at the lower right, and are short enough to stay inside.
         width = min(0.8 * decade_x, 0.3 * (right - LEFT))
         length = min(width, 0.38 * (chart.bottom - TOP) * decade_x / (order * decade_y))
         x0, y0 = right - 56 - width, chart.bottom - 10
@@ -229,7 +229,7 @@ def _guides(chart: Chart, x_axis: Axis, y_axis: Axis) -> list[str]:
 
 
 def _path(line: Line, x_axis: Axis, y_axis: Axis) -> str:
-    # Far outside the picture, coordinates only cost space, and some browsers draw them wrongly.
+    # Some browsers draw coordinates far outside the picture wrongly.
     y = np.clip(y_axis.at(line.y), TOP - 400, y_axis.start + 400)
     points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x_axis.at(line.x), y, strict=True))
     dashed = f' stroke-dasharray="{line.dash}"' if line.dash else ""
@@ -237,13 +237,13 @@ def _path(line: Line, x_axis: Axis, y_axis: Axis) -> str:
 
 
 def stroke(line: Line) -> str:
-    """A sample of the line for a key."""
+    """A sample of the line for a legend."""
     dashed = f' stroke-dasharray="{line.dash}"' if line.dash else ""
     return f'<line class="line {_who(line)}" x1="1" x2="23" y1="4" y2="4"{dashed}/>'
 
 
 def _who(line: Line) -> str:
-    return "ref" if line.entrant is None else f"e e{line.entrant}" + (f" shade{line.shade}" if line.shade else "")
+    return "ref" if line.candidate is None else f"e e{line.candidate}" + (f" shade{line.shade}" if line.shade else "")
 
 
 def _markers(line: Line, x_axis: Axis, y_axis: Axis) -> str:
@@ -258,7 +258,7 @@ def _markers(line: Line, x_axis: Axis, y_axis: Axis) -> str:
 
 
 def shape(name: str) -> str:
-    """A marker about the origin, of about the same area."""
+    """A marker centred at the origin; all have about the same area."""
     if name == "circle":
         return '<circle r="4.2"/>'
     outline = {

@@ -2,7 +2,7 @@
 
 Eight hues that stay apart for the colour-blind, in a light and a dark variant. There are more methods than hues: each
 method prefers one, and where two that prefer the same hue meet, the later takes the next free one. From the ninth on
-hues repeat, and dashes and marker shapes tell lines apart.
+hues repeat, and dashes and marker shapes read_trace_set lines apart.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The figures of a report: work and precision, convergence, what happened over time, contact forces."""
+"""The figures of a report: work and precision, convergence, motions over time, contact forces."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from html import escape
 from math import floor, log10
@@ -9,7 +10,7 @@ from math import floor, log10
 import numpy as np
 
 from stickslip.errors import StickslipError
-from stickslip.lab.compare.comparison import Comparison, Entrant, Run
+from stickslip.lab.compare.comparison import CandidateResult, Comparison, Run
 from stickslip.lab.compare.report.chart import FLAT, SMALL, Chart, Line, stroke, svg
 from stickslip.lab.compare.report.colours import dashes, marker
 from stickslip.lab.compare.report.numbers import PREFIXED, PREFIXES, ROUND_OFF, plain, seconds, with_unit
@@ -18,24 +19,24 @@ from stickslip.lab.compare.work_precision import cost, error, is_reference, meas
 from stickslip.model.scene import Scene
 
 PEAK = 4.0
-"""An axis ends where peaks go beyond this many times the 99.5th percentile of all values."""
+"""Peaks above this multiple of the 99.5th percentile of all values are cut off."""
 
 
 @dataclass
-class Story:
-    """What the recordings of a comparison show."""
+class TraceSet:
+    """What the figures show of a comparison's recordings."""
 
     motions: list[Motion]
     traces: dict[int, Traces]
-    """By position of the entrant; at its typical step."""
+    """Traces of the typical run, by the candidate's position."""
     reference: Traces | None
     weight: float | None
-    """[N]."""
+    """Weight of everything that moves [N]."""
 
 
-def tell(comparison: Comparison) -> Story:
-    """Read the recordings: the typical run of each entrant, and the reference."""
-    typical = {k: run for k, entrant in enumerate(comparison.entrants) if (run := entrant.typical()) is not None}
+def read_trace_set(comparison: Comparison) -> TraceSet:
+    """Read the recordings: the typical run of each candidate, and the reference."""
+    typical = {k: run for k, candidate in enumerate(comparison.candidates) if (run := candidate.typical()) is not None}
     last = reference_run(comparison)
     for run in ([] if last is None else [last]) + list(typical.values()):
         try:
@@ -52,12 +53,12 @@ def tell(comparison: Comparison) -> Story:
         traces = {k: one for k, one in found.items() if one is not None}
         weight = float(model.inertia.mass[1:].sum() * np.linalg.norm(model.inertia.gravity))
         own = None if last is None else read_traces(last, motions, model, None)
-        return Story(motions, traces, own, weight or None)
-    return Story([], {}, None, None)
+        return TraceSet(motions, traces, own, weight or None)
+    return TraceSet([], {}, None, None)
 
 
 def figure(chart: Chart, caption: str, small: bool = False, key: str = "") -> str:
-    """HTML; empty where there is nothing to draw. ``key`` is HTML that stands between picture and caption."""
+    """HTML of a chart, or "" if there is nothing to draw; ``key`` is HTML between picture and caption."""
     picture = svg(chart)
     if not picture:
         return ""
@@ -71,60 +72,40 @@ def figure(chart: Chart, caption: str, small: bool = False, key: str = "") -> st
 
 
 def work_precision(comparison: Comparison) -> str:
-    lines, dash = [], _dashes(comparison)
-    for k, entrant in enumerate(comparison.entrants):
-        runs = measured(comparison, entrant)
-        tips = [f"{r.label}, dt = {seconds(r.dt)}: {with_unit(error(r), 'm')} for {seconds(cost(r))}" for r in runs]
-        lines.append(Line(entrant.label, _array(runs, cost), _array(runs, _shown), k, marker(k), dash[k], tips))
-    chart = Chart(
-        "Work and precision",
-        "computing time per simulated second",
-        "error against the reference (rms)",
-        lines,
-        x_unit="s",
-        y_unit="m",
-        x_log=True,
-        y_log=True,
-        uprights=[(1.0, "real time")],
-    )
+    chart = _error_chart(comparison, "Work and precision", "computing time per simulated second", cost)
     return figure(
-        chart,
+        replace(chart, uprights=[(1.0, "real time")]),
         "One line per method, one mark per time step. Lower is more accurate, further left is faster: a method whose "
         "line lies below and left of another gives more for the same time.",
     )
 
 
 def convergence(comparison: Comparison) -> str:
-    lines, dash = [], _dashes(comparison)
-    for k, entrant in enumerate(comparison.entrants):
-        runs = measured(comparison, entrant)
-        tips = [f"{r.label}, dt = {seconds(r.dt)}: {with_unit(error(r), 'm')}" for r in runs]
-        steps = np.array([run.dt for run in runs])
-        lines.append(Line(entrant.label, steps, _array(runs, _shown), k, marker(k), dash[k], tips))
-    chart = Chart(
-        "Convergence",
-        "time step",
-        "error against the reference (rms)",
-        lines,
-        x_unit="s",
-        y_unit="m",
-        x_log=True,
-        y_log=True,
-        slopes=[(1, "1st order"), (2, "2nd")],
-    )
+    chart = _error_chart(comparison, "Convergence", "time step", lambda run: run.dt)
     return figure(
-        chart,
+        replace(chart, slopes=[(1, "1st order"), (2, "2nd")]),
         "The same errors over the time step. A line that levels off has converged to a limit of its own: another "
         "contact model has another answer, however short the step.",
     )
 
 
+def _error_chart(comparison: Comparison, title: str, x_label: str, x_of: Callable[[Run], float]) -> Chart:
+    """Errors of all runs over another figure, both in logarithms."""
+    lines, dash = [], _dashes(comparison)
+    for k, candidate in enumerate(comparison.candidates):
+        runs = measured(comparison, candidate)
+        tips = [f"{r.label}, dt = {seconds(r.dt)}: {with_unit(error(r), 'm')} for {seconds(cost(r))}" for r in runs]
+        lines.append(Line(candidate.label, _array(runs, x_of), _array(runs, _shown), k, marker(k), dash[k], tips))
+    y_label = "error against the reference (rms)"
+    return Chart(title, x_label, y_label, lines, x_unit="s", y_unit="m", x_log=True, y_log=True)
+
+
 def _dashes(comparison: Comparison) -> list[str]:
-    return dashes(entrant.label for entrant in comparison.entrants)
+    return dashes(candidate.label for candidate in comparison.candidates)
 
 
 def _shown(run: Run) -> float:
-    """Its error; what is rounding would only stretch the axis."""
+    """The error, but not less than round-off, which would only stretch the axis."""
     return max(error(run), ROUND_OFF)
 
 
@@ -135,42 +116,42 @@ def _array(runs, figure_of) -> np.ndarray:
 # -- over time -------------------------------------------------------------------------------------------------------
 
 
-def over_time(comparison: Comparison, story: Story) -> str:
-    """Every method at its typical step, the reference in grey."""
+def over_time(comparison: Comparison, trace_set: TraceSet) -> str:
+    """Figures over time, of every method at its typical step and of the reference in grey."""
     parts = []
-    for m, motion in enumerate(story.motions):
+    for m, motion in enumerate(trace_set.motions):
         title = motion.title[0].upper() + motion.title[1:]
-        chart = _overlay(comparison, story, title, motion.unit, lambda t, m=m: t.motions[m])
+        chart = _overlay(comparison, trace_set, title, motion.unit, lambda t, m=m: t.motions[m])
         parts.append(figure(chart, _cut(chart, "Where the body is, by each method.")))
-    chart = _overlay(comparison, story, "Distance from the reference", "m", lambda t: t.distance, y_log=True)
+    chart = _overlay(comparison, trace_set, "Distance from the reference", "m", lambda t: t.distance, y_log=True)
     parts.append(
         figure(
             chart, "Of the link that is farthest from where the reference has it at the same time, rms over its matter."
         )
     )
-    chart = _overlay(comparison, story, "Energy balance", "J", lambda t: t.energy)
+    chart = _overlay(comparison, trace_set, "Energy balance", "J", lambda t: t.energy)
     about = (
         "Kinetic, potential and elastic energy less the work of actuators, against the start: friction, dampers and "
         "impacts may lower it, nothing may raise it."
     )
     parts.append(figure(chart, _cut(chart, about)))
-    chart = _overlay(comparison, story, "Penetration", "m", lambda t: t.penetration, peaks=True)
+    chart = _overlay(comparison, trace_set, "Penetration", "m", lambda t: t.penetration, peaks=True)
     if chart.y_limits is not None:
         parts.append(figure(chart, _cut(chart, "Deepest overlap of two shapes, by one detector for all methods.")))
-    chart = _overlay(comparison, story, "Joint error", "m or rad", lambda t: t.joint_error, y_log=True)
+    chart = _overlay(comparison, trace_set, "Joint error", "m or rad", lambda t: t.joint_error, y_log=True)
     parts.append(figure(chart, "Largest error of a joint that is a constraint to the method (maximal coordinates)."))
     return "".join(parts)
 
 
-def _overlay(comparison, story, title, unit, get, y_log=False, peaks=False) -> Chart:
+def _overlay(comparison, trace_set, title, unit, get, y_log=False, peaks=False) -> Chart:
     lines, dash = [], _dashes(comparison)
-    if story.reference is not None and len(values := get(story.reference)):
-        lines.append(Line("reference", story.reference.time, values))
-    for k, traces in story.traces.items():
+    if trace_set.reference is not None and len(values := get(trace_set.reference)):
+        lines.append(Line("reference", trace_set.reference.time, values))
+    for k, traces in trace_set.traces.items():
         if len(values := get(traces)):
-            lines.append(Line(comparison.entrants[k].label, traces.time, values, k, dash=dash[k]))
+            lines.append(Line(comparison.candidates[k].label, traces.time, values, k, dash=dash[k]))
     if y_log and lines:
-        lines = [Line(x.label, x.x, np.maximum(x.y, 1e-15), x.entrant, dash=x.dash) for x in lines]
+        lines = [Line(x.label, x.x, np.maximum(x.y, 1e-15), x.candidate, dash=x.dash) for x in lines]
     limits = _log_limits(lines) if y_log else (_peak_limits(lines) if peaks else _sane_limits(lines))
     if limits is not None and not y_log:
         lines, limits, unit = _prefixed(lines, limits, unit)
@@ -178,7 +159,7 @@ def _overlay(comparison, story, title, unit, get, y_log=False, peaks=False) -> C
 
 
 def _prefixed(lines, limits, unit):
-    """In µJ or kN, where the numbers on the axis would be long."""
+    """Lines in µJ or kN if the numbers on the axis would be long."""
     size = max(map(abs, limits))
     if unit not in PREFIXED or 0.05 <= size < 1e4:
         return lines, limits, unit
@@ -189,7 +170,7 @@ def _prefixed(lines, limits, unit):
 
 
 def _log_limits(lines: list[Line]) -> tuple[float, float] | None:
-    """The start, where all agree to the last digit, would fill the picture."""
+    """Limits without the start, where all agree to the last digit."""
     values = np.concatenate([line.y[1:] for line in lines] or [np.zeros(0)])
     values = values[np.isfinite(values) & (values > 0)]
     if not len(values):
@@ -199,13 +180,15 @@ def _log_limits(lines: list[Line]) -> tuple[float, float] | None:
 
 
 def _sane_limits(lines: list[Line]) -> tuple[float, float] | None:
-    """Of a run that flies away, only the beginning: it would flatten all others. The measure is the reference's range,
-    or that of three in four methods if it is more."""
+    """Limits that cut off a run which flies away, since it would flatten all others.
+
+    They allow four times the reference's range, or that of three quarters of the methods if it is larger.
+    """
     ranges = [(float(np.nanmin(line.y)), float(np.nanmax(line.y))) for line in lines if np.isfinite(line.y).any()]
     if not ranges:
         return None
     usual = sorted(ranges, key=lambda r: r[1] - r[0])[3 * (len(ranges) - 1) // 4]
-    low, high = ranges[0] if lines[0].entrant is None else usual
+    low, high = ranges[0] if lines[0].candidate is None else usual
     slack = 4.0 * max(high - low, usual[1] - usual[0]) or np.inf
     low, high = (max(min(r[0] for r in ranges), low - slack), min(max(r[1] for r in ranges), high + slack))
     if high - low <= 1e-9 * max(abs(low), abs(high)):
@@ -214,7 +197,7 @@ def _sane_limits(lines: list[Line]) -> tuple[float, float] | None:
 
 
 def _peak_limits(lines: list[Line], least: float = 0.0) -> tuple[float, float] | None:
-    """Forces and depths: from zero to the highest value, or to where all but single peaks end."""
+    """Limits for forces and depths: from zero to the highest value, without single peaks."""
     values = np.concatenate([line.y for line in lines] or [np.zeros(0)])
     values = values[np.isfinite(values)]
     if not len(values) or values.max() <= 0.0:
@@ -225,7 +208,7 @@ def _peak_limits(lines: list[Line], least: float = 0.0) -> tuple[float, float] |
 
 
 def _cut(chart: Chart, caption: str) -> str:
-    """Say what is beyond the axis."""
+    """The caption, with the largest value beyond the axis."""
     if chart.y_limits is None:
         return caption
     low, high = chart.y_limits
@@ -247,39 +230,39 @@ def _cut(chart: Chart, caption: str) -> str:
 # -- contact forces --------------------------------------------------------------------------------------------------
 
 
-def contact_forces(comparison: Comparison, story: Story) -> str:
-    """One panel per method on the same scale."""
+def contact_forces(comparison: Comparison, trace_set: TraceSet) -> str:
+    """One panel per method, all on the same scale."""
     panels = []
-    for k, traces in story.traces.items():
-        label = comparison.entrants[k].label
+    for k, traces in trace_set.traces.items():
+        label = comparison.candidates[k].label
         normal = Line(f"{label}: normal", traces.time, traces.normal, k)
         friction = Line(f"{label}: friction", traces.time, traces.tangential, k, dash="3 2", shade=1)
         panels.append((k, [normal, friction]))
-    limits = _peak_limits([line for _, lines in panels for line in lines], 1.15 * (story.weight or 0.0))
+    limits = _peak_limits([line for _, lines in panels for line in lines], 1.15 * (trace_set.weight or 0.0))
     parts = []
     for k, lines in panels:
         if limits is None:
             break
         chart = Chart(
-            comparison.entrants[k].label, "time [s]", "N", lines, SMALL, x_unit="s", y_unit="N", y_limits=limits
+            comparison.candidates[k].label, "time [s]", "N", lines, SMALL, x_unit="s", y_unit="N", y_limits=limits
         )
-        if story.weight is not None:
-            chart.levels.append((story.weight, "weight"))
+        if trace_set.weight is not None:
+            chart.levels.append((trace_set.weight, "weight"))
         highest = float(np.max(lines[0].y))
-        caption = f"dt = {seconds(story.traces[k].run.dt)}; highest normal force {with_unit(highest, 'N')}"
+        caption = f"dt = {seconds(trace_set.traces[k].run.dt)}; highest normal force {with_unit(highest, 'N')}"
         parts.append(figure(chart, caption + (", beyond the axis" if highest > limits[1] else ""), small=True))
     return "".join(parts)
 
 
-def pair_forces(entrant: Entrant, k: int, traces: Traces) -> str:
+def pair_forces(candidate: CandidateResult, k: int, traces: Traces) -> str:
     """Normal force by pair of links."""
     if len(traces.pairs) < 2:
-        return ""  # the same as the total
+        return ""  # it would be the same as the total
     lines = [
         Line(name, traces.time, force, k, dash="" if n < 3 else "5 3", shade=n % 3)
         for n, (name, force) in enumerate(traces.pairs)
     ]
-    title = f"Normal force by pair of links: {entrant.label}"
+    title = f"Normal force by pair of links: {candidate.label}"
     chart = Chart(title, "time [s]", "N", lines, FLAT, x_unit="s", y_unit="N")
     chart.y_limits = _peak_limits(lines)
     more = f" {traces.pairs_left_out} more pairs, less loaded, are not drawn." if traces.pairs_left_out else ""
@@ -287,7 +270,7 @@ def pair_forces(entrant: Entrant, k: int, traces: Traces) -> str:
 
 
 def _key(lines: list[Line]) -> str:
-    """Which line is whose, where they share a colour."""
+    """A legend for lines that share a colour."""
     entries = "".join(
         f'<li><svg viewBox="0 0 24 8" aria-hidden="true">{stroke(line)}</svg>{escape(line.label)}</li>'
         for line in lines

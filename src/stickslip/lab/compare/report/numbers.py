@@ -1,4 +1,4 @@
-"""Numbers as people read them: three digits, a unit that fits, a dash for what has no meaning."""
+"""Numbers for readers: three digits, a prefix that suits the unit, a dash for NaN."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from math import floor, isfinite, isnan, log10
 
 NOTHING = "–"
 NARROW = "\u202f"
-"""A narrow space that does not break: between a number and its unit."""
+"""Narrow no-break space between a number and its unit."""
 ROUND_OFF = 1e-12
-"""Of figures in SI units: less is nothing but rounding."""
+"""Figures in SI units below this are rounding errors."""
 PREFIXES = {-15: "f", -12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 PREFIXED = ("m", "s", "J", "N", "N s", "m/s")
-"""Units that take a prefix as they stand."""
+"""Units that take a prefix."""
 SHOWN: dict[str, tuple[str, float]] = {"m": ("mm", 1e3), "m/s": ("mm/s", 1e3)}
-"""What a column of a table has in the place of a unit, and the factor to it."""
+"""Unit that a table's column uses instead, and the factor to it."""
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -52,7 +52,7 @@ def with_unit(value: float, unit: str, digits: int = 3) -> str:
 
 
 def seconds(value: float) -> str:
-    """A time step."""
+    """A time with its unit."""
     return with_unit(value, "s")
 
 

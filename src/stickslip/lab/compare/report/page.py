@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing but itself."""
+"""The report of a comparison: one HTML file that loads nothing else."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from stickslip.lab.compare.comparison import Comparison
 from stickslip.lab.compare.report import cards, figures, scores
 from stickslip.lab.compare.report.chart import shape
 from stickslip.lab.compare.report.colours import DARK, LIGHT, dashes, hues, marker
+from stickslip.lab.compare.report.conclusions import conclusions
 from stickslip.lab.compare.report.numbers import seconds
 from stickslip.lab.compare.report.pictures import pictures as strip
-from stickslip.lab.compare.report.verdict import verdict
 
 PICTURES = 3
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
-"""For the browser: this page may load nothing from anywhere."""
+"""Tells the browser that this page may load nothing."""
 
 
 def write_report(comparison: Comparison, path: str | PathLike, *, pictures: int = PICTURES) -> Path:
-    """Write the page, from the scores and, for the figures over time, from the recordings; returns its path.
+    """Write the page from the scores and recordings; returns its path.
 
-    ``pictures`` of the scene, as the reference has it, stand above; each takes about a second.
+    It begins with this number of ``pictures`` of the reference; each takes about a second.
     """
     target = Path(path)
     check_writable(target)
@@ -34,13 +34,13 @@ def write_report(comparison: Comparison, path: str | PathLike, *, pictures: int 
 
 
 def page(comparison: Comparison, pictures: int = 0) -> str:
-    story = figures.tell(comparison)
-    title = f"{comparison.scene}: {_count(len(comparison.entrants), 'method')} compared"
-    over_time, forces = figures.over_time(comparison, story), figures.contact_forces(comparison, story)
+    trace_set = figures.read_trace_set(comparison)
+    title = f"{comparison.scene}: {_count(len(comparison.candidates), 'method')} compared"
+    over_time, forces = figures.over_time(comparison, trace_set), figures.contact_forces(comparison, trace_set)
     precision = figures.work_precision(comparison) + figures.convergence(comparison)
     none = '<p class="note">Nothing to draw: {}.</p>'
     sections = [
-        ("verdict", "Verdict", _verdict(comparison)),
+        ("conclusions", "Conclusions", _conclusions(comparison)),
         (
             "precision",
             "Work and precision",
@@ -65,7 +65,7 @@ def page(comparison: Comparison, pictures: int = 0) -> str:
             if forces
             else none.format("no recordings with contacts"),
         ),
-        ("methods", "Methods and materials", cards.cards(comparison, story)),
+        ("methods", "Methods and materials", cards.cards(comparison, trace_set)),
         ("failures", "What went wrong", cards.failures(comparison)),
         ("settings", "Settings and versions", _settings(comparison)),
         ("citations", "Citations", cards.citations(comparison)),
@@ -93,10 +93,10 @@ def _asset(name: str) -> str:
 
 
 def _colours(comparison: Comparison) -> str:
-    """One custom property per entrant, in both schemes."""
-    found = list(hues([entrant.label for entrant in comparison.entrants]).items())
+    """CSS with a colour per candidate, for light and dark schemes."""
+    found = list(hues([candidate.label for candidate in comparison.candidates]).items())
     by_label = dict(found)
-    order = [by_label[entrant.label] for entrant in comparison.entrants]
+    order = [by_label[candidate.label] for candidate in comparison.candidates]
 
     def rules(palette) -> str:
         return "".join(f".e{k}{{--c:{palette[hue]}}}" for k, hue in enumerate(order))
@@ -116,14 +116,14 @@ def _lead(comparison: Comparison) -> str:
 
 
 def _legend(comparison: Comparison) -> str:
-    """Sticks to the top: the key of all figures, and a switch per method."""
-    parts, dash = [], dashes(entrant.label for entrant in comparison.entrants)
-    for k, entrant in enumerate(comparison.entrants):
+    """The legend of all figures, with a button per method that hides it."""
+    parts, dash = [], dashes(candidate.label for candidate in comparison.candidates)
+    for k, candidate in enumerate(comparison.candidates):
         dashed = f' stroke-dasharray="{dash[k]}"' if dash[k] else ""
         parts.append(
             f'<button type="button" class="chip e{k}" data-e="{k}" aria-pressed="true"><svg viewBox="-14 -7 28 14" '
             f'aria-hidden="true"><line x1="-13" x2="13" y1="0" y2="0"{dashed}/>{shape(marker(k))}</svg>'
-            f"{escape(entrant.label)}</button>"
+            f"{escape(candidate.label)}</button>"
         )
     return (
         '<div class="legend" role="group" aria-label="Methods: press to hide or show in all figures">'
@@ -132,15 +132,15 @@ def _legend(comparison: Comparison) -> str:
     )
 
 
-def _verdict(comparison: Comparison) -> str:
-    position = {entrant.label: k for k, entrant in enumerate(comparison.entrants)}
+def _conclusions(comparison: Comparison) -> str:
+    position = {candidate.label: k for k, candidate in enumerate(comparison.candidates)}
     parts = []
-    for said in verdict(comparison):
+    for said in conclusions(comparison):
         who = ""
         if said.label:
             who = f'<p class="who"><span class="key e{position[said.label]}"></span>{escape(said.label)}</p>'
         parts.append(f'<div class="said"><h3>{escape(said.heading)}</h3>{who}<p>{escape(said.text)}</p></div>')
-    return f'<div class="verdict">{"".join(parts)}</div>'
+    return f'<div class="conclusions">{"".join(parts)}</div>'
 
 
 def _scorecard_intro() -> str:
@@ -151,7 +151,7 @@ def _scorecard_intro() -> str:
 
 
 def _steps(comparison: Comparison) -> str:
-    chosen = [(e.label, run.dt) for e in comparison.entrants if (run := e.typical()) is not None]
+    chosen = [(e.label, run.dt) for e in comparison.candidates if (run := e.typical()) is not None]
     label, dt = comparison.reference
     text = ", ".join(f"{escape(name)} {seconds(step)}" for name, step in chosen)
     return (

@@ -1,4 +1,4 @@
-"""The scene in a few pictures, inside the page: the reference from its beginning to its end."""
+"""A few pictures of the reference, from its beginning to its end, as part of the page."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from stickslip.lab.compare.report.traces import reference_run
 from stickslip.record.picture import Painter
 
 SIZE = (400, 240)
-"""Pixels."""
+"""Width and height [pixels]."""
 
 
 def pictures(comparison: Comparison, count: int) -> str:
-    """HTML of ``count`` pictures; empty without a recording."""
+    """HTML of ``count`` pictures, or "" without a recording."""
     run = reference_run(comparison)
     if count < 1 or run is None:
         return ""
@@ -39,7 +39,7 @@ def pictures(comparison: Comparison, count: int) -> str:
 
 
 def _inline(pixels: np.ndarray) -> str:
-    """As a data address."""
+    """The picture as a data URL."""
     from PIL import Image
 
     file = BytesIO()

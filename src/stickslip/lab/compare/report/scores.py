@@ -1,4 +1,4 @@
-"""The scorecard as an HTML table: a row per run, sortable, the best figures marked."""
+"""The scorecard as a sortable HTML table with a row per run and the best figures marked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def columns(comparison: Comparison) -> tuple[list[str], list[str]]:
 
 
 def best(comparison: Comparison, runs: Iterable[Run], name: str) -> set[tuple[str, float]]:
-    """(label, dt) of the runs that are best in a figure: several where they are equal, none where most are."""
+    """(label, dt) of the runs that are best in a figure: several if they are equal, none if most are."""
     better = METRICS[name].better if name in METRICS else ""
     values = {}
     for run in runs:
@@ -40,13 +40,13 @@ def best(comparison: Comparison, runs: Iterable[Run], name: str) -> set[tuple[st
 
 def scorecard(comparison: Comparison) -> str:
     names, without = columns(comparison)
-    typical = [run for entrant in comparison.entrants if (run := entrant.typical()) is not None]
+    typical = [run for candidate in comparison.candidates if (run := candidate.typical()) is not None]
     top_all = {name: best(comparison, comparison.runs(), name) for name in names}
     top_typical = {name: best(comparison, typical, name) for name in names}
     rows = []
-    for k, entrant in enumerate(comparison.entrants):
-        chosen = entrant.typical() or (entrant.runs[0] if entrant.runs else None)
-        for run in entrant.runs:
+    for k, candidate in enumerate(comparison.candidates):
+        chosen = candidate.typical() or (candidate.runs[0] if candidate.runs else None)
+        for run in candidate.runs:
             key = (run.label, run.dt)
             cells = [
                 f'<th scope="row" data-value="{escape(run.label)}"><span class="key e{k}"></span>{escape(run.label)}'
@@ -79,7 +79,7 @@ def scorecard(comparison: Comparison) -> str:
 
 
 def definitions(comparison: Comparison) -> str:
-    """How each figure is defined."""
+    """The definition of each figure."""
     names = [n for part in columns(comparison) for n in part]
     parts = []
     for name in names:
@@ -95,9 +95,9 @@ def definitions(comparison: Comparison) -> str:
 
 
 def summary(comparison: Comparison) -> str:
-    """A row per method: default step, order, longest stable step."""
+    """A table with a row per method: default step, order, longest stable step."""
     rows = []
-    for k, e in enumerate(comparison.entrants):
+    for k, e in enumerate(comparison.candidates):
         good = sum(run.outcome == "complete" for run in e.runs)
         rows.append(
             f'<tr data-e="{k}"><th scope="row" data-value="{escape(e.label)}"><span class="key e{k}"></span>'
@@ -121,12 +121,12 @@ def _number(value: float, text: str) -> str:
 
 
 def _sortable(value: float) -> str:
-    """What a script sorts by; nothing where there is no number."""
+    """The value that a script sorts by; "" if it is not finite."""
     return repr(value) if isfinite(value) else ""
 
 
 def _figure(value: float, name: str) -> str:
-    """What is rounding is shown as such, and whole to those who point at it."""
+    """A figure as text; rounding errors are shown as ≈ 0, with the value under the pointer."""
     if 0.0 < abs(value) < ROUND_OFF:
         return f'<span title="{value:.3g}">≈ 0</span>'
     return column(value, _unit(name))

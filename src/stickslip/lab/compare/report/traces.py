@@ -1,4 +1,4 @@
-"""What a recording shows over time, as arrays ready to draw; the same quantities of every run."""
+"""Quantities over time from a recording, as arrays to draw; every run has the same ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from stickslip.errors import StickslipError
 from stickslip.lab.compare.comparison import Comparison, Run
 from stickslip.lab.compare.scorecard.balances import energy_balance
-from stickslip.lab.compare.scorecard.evidence import Evidence, evidence
+from stickslip.lab.compare.scorecard.measurements import Measurements, measurements
 from stickslip.lab.compare.scorecard.places import distances
 from stickslip.model.arrays import HINGE, SLIDE
 from stickslip.model.model import Model
@@ -21,19 +21,19 @@ MOST_PAIRS = 6
 
 
 class Motion(NamedTuple):
-    """A coordinate worth drawing."""
+    """A coordinate that is drawn over time."""
 
     title: str
     unit: str
     link: int
-    """−1: a joint."""
+    """Number of the link; −1 for a joint."""
     column: int
-    """0, 1, 2 for x, y, z of the link; of a joint the entry in q."""
+    """0, 1, 2 for x, y, z of the link; for a joint, its entry in q."""
 
 
 @dataclass
 class Traces:
-    """Of one run; every array is (frames,)."""
+    """The quantities of one run; every array is (frames,)."""
 
     run: Run
     time: np.ndarray
@@ -41,7 +41,7 @@ class Traces:
     motions: list[np.ndarray]
     """[m or rad] one per ``Motion``."""
     energy: np.ndarray
-    """[J] B of the scorecard's energy_gained, without what it was at the start."""
+    """[J] B of the scorecard's energy_gained, less its value at the start."""
     normal: np.ndarray
     """[N] sum of normal forces."""
     tangential: np.ndarray
@@ -49,7 +49,7 @@ class Traces:
     penetration: np.ndarray
     """[m] deepest contact."""
     joint_error: np.ndarray
-    """[m or rad] largest; empty where joints are not constraints."""
+    """[m or rad] largest error of a joint; empty if joints are not constraints."""
     distance: np.ndarray
     """[m] the scorecard's distance of the link farthest from the reference; empty without one."""
     pairs: list[tuple[str, np.ndarray]] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Traces:
 
 
 def read_traces(run: Run, motions: list[Motion], model: Model, reference: Run | None) -> Traces | None:
-    """None where the recordings cannot be read."""
+    """The traces of a run; None if the recordings cannot be read."""
     try:
         with run.log() as log:
             if reference is None:
@@ -70,7 +70,7 @@ def read_traces(run: Run, motions: list[Motion], model: Model, reference: Run | 
 
 
 def _traces(run: Run, log: Log, motions: list[Motion], model: Model, reference: Log | None) -> Traces:
-    found = evidence(log, reference=reference, model=model)
+    found = measurements(log, reference=reference, model=model)
     frames, balance = found.frames, energy_balance(found)
     pairs, left_out = _pair_forces(log, found)
     errors = np.abs(log.joint_error[:frames, :, 0])
@@ -89,7 +89,7 @@ def _traces(run: Run, log: Log, motions: list[Motion], model: Model, reference: 
     )
 
 
-def _distance(found: Evidence) -> np.ndarray:
+def _distance(found: Measurements) -> np.ndarray:
     """NaN where the reference has already ended."""
     if found.reference is None:
         return np.zeros(0)
@@ -98,7 +98,7 @@ def _distance(found: Evidence) -> np.ndarray:
 
 
 def reference_run(comparison: Comparison) -> Run | None:
-    """It may be one of the entrants' runs, or an extra one."""
+    """It may be one of the candidates' runs, or an extra one."""
     label, dt = comparison.reference
     if comparison.reference_recording is not None:
         return Run(label, dt, "complete", recording=comparison.reference_recording)
@@ -128,7 +128,7 @@ def _link_motion(log: Log, link: int, axis: int) -> Motion:
     return Motion(f"{('position x of', 'position y of', 'height of')[axis]} {log.names.links[link]}", "m", link, axis)
 
 
-def _pair_forces(log: Log, found: Evidence) -> tuple[list[tuple[str, np.ndarray]], int]:
+def _pair_forces(log: Log, found: Measurements) -> tuple[list[tuple[str, np.ndarray]], int]:
     """(name, normal force (frames,) [N]) of the most loaded pairs of links, and how many others there are.
 
     A pile has thousands of pairs, so that only those which are drawn get arrays of their own.

@@ -1,10 +1,10 @@
-"""Balances: energy and momentum of a recording against what flowed in.
+"""Balances of energy and momentum: what a recording has at a time, less what was supplied until then.
 
     B(t) = T + V + U − ∫ τ_actuators·dq          U of joint springs, joint limits and contact springs
     Δp(t) = p(t) − p(0) − ∫ Σ f_contacts dt − m·g·t
 
-Dampers, friction and impacts may lower B, nothing may raise it. Forces from outside (``sim.inputs``) are not recorded
-and count as errors.
+Dampers, friction and impacts may lower B; nothing may raise it. External forces (``sim.inputs``) are not recorded, and
+count as errors.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from math import nan
 
 import numpy as np
 
-from stickslip.lab.compare.scorecard.evidence import Evidence
+from stickslip.lab.compare.scorecard.measurements import Measurements
 from stickslip.model.arrays import FREE, HINGE, SLIDE
 
 
-def actuator_forces(e: Evidence, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
-    """(k, nu) in the joints [N or N m] at k states with k controls."""
+def actuator_forces(e: Measurements, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
+    """(k, nu) joint forces of the actuators [N or N m] at k states with k controls."""
     a, joint = e.model.actuators, e.model.actuators.joint
     position, speed = q[:, e.model.tree.joint_q[joint]], v[:, e.model.tree.joint_v[joint]]
     bias = a.bias[:, 0] + a.gear * (a.bias[:, 1] * position + a.bias[:, 2] * speed)
@@ -26,19 +26,23 @@ def actuator_forces(e: Evidence, q: np.ndarray, v: np.ndarray, control: np.ndarr
     return a.gear * np.clip(force, *a.force_range.T)
 
 
-def actuator_work(e: Evidence) -> np.ndarray:
-    """(frames,) since the start [J]: mean force times way, between frames."""
+def actuator_work(e: Measurements) -> np.ndarray:
+    """(frames,) work since the start [J]: between two frames, the mean force times the distance."""
     work = np.zeros(e.frames)
     if e.model.nu and e.frames > 1:
-        at, control = e.model.tree.joint_q[e.model.actuators.joint], e.log.control[1 : e.frames]  # of the step before
+        at, control = (
+            e.model.tree.joint_q[e.model.actuators.joint],
+            e.log.control[1 : e.frames],
+        )
+        # Controls are those of the step that ends at the frame.
         first = actuator_forces(e, e.q[:-1], e.v[:-1], control)
         last = actuator_forces(e, e.q[1:], e.v[1:], control)
         work[1:] = np.cumsum((0.5 * (first + last) * np.diff(e.q[:, at], axis=0)).sum(1))
     return work
 
 
-def limit_energy(e: Evidence) -> np.ndarray:
-    """(frames,) in the springs of hinge and slide limits [J]; recordings leave them out."""
+def limit_energy(e: Measurements) -> np.ndarray:
+    """(frames,) energy in the springs of hinge and slide limits [J], which recordings do not contain."""
     passive, tree = e.model.joint_forces, e.model.tree
     which = np.flatnonzero(((tree.joint_type == HINGE) | (tree.joint_type == SLIDE)) & (passive.limited != 0))
     q, low, high = e.q[:, tree.joint_q[which]], passive.range[which, 0], passive.range[which, 1]
@@ -46,25 +50,27 @@ def limit_energy(e: Evidence) -> np.ndarray:
     return 0.5 * (passive.limit_stiffness[which] * beyond**2).sum(1)
 
 
-def energy_balance(e: Evidence) -> np.ndarray:
-    """(frames,) B [J]; energy of contact springs counts where it is known."""
+def energy_balance(e: Measurements) -> np.ndarray:
+    """(frames,) B [J]; the energy of contact springs is included if the method records it."""
     springs = np.nan_to_num(e.log.contact_energy[: e.frames])
     return e.seen.energy.sum(1) + springs + limit_energy(e) - actuator_work(e)
 
 
-def energy_gained(e: Evidence) -> float:
+def energy_gained(e: Measurements) -> float:
     balance = energy_balance(e)
     return float((balance - np.minimum.accumulate(balance)).max())
 
 
-def energy_lost(e: Evidence) -> float:
+def energy_lost(e: Measurements) -> float:
     balance = energy_balance(e)
     return float(balance[0] - balance[-1])
 
 
-def floating(e: Evidence) -> np.ndarray:
-    """(nl,) whether only contacts and gravity act on a link's tree from outside: it hangs on a free joint without
-    spring, damper or rotor, and no loop ties it to a tree that does not."""
+def floating(e: Measurements) -> np.ndarray:
+    """(nl,) whether only contacts and gravity act on a link's tree from outside.
+
+    Its root has a free joint without spring, damper or armature, and no loop connects it to a tree that has not.
+    """
     m = e.model
     free = np.zeros(m.nlink, dtype=bool)
     for b in range(1, m.nlink):
@@ -73,7 +79,7 @@ def floating(e: Evidence) -> np.ndarray:
         alone = m.tree.joint_type[j] == FREE and m.joint_forces.stiffness[j] == 0.0
         free[b] = alone and not np.any(m.joint_forces.damping[d : d + 3]) and not np.any(m.inertia.armature[d : d + 3])
     held = True
-    while held:  # a loop to a tree that is held holds the whole tree
+    while held:  # a loop to a tree that does not float holds the whole tree
         held = False
         for loop in m.loops:
             if free[loop.link1] != free[loop.link2]:
@@ -82,11 +88,11 @@ def floating(e: Evidence) -> np.ndarray:
     return free
 
 
-def momentum_error(e: Evidence) -> float:
-    """The largest |Δp| of floating trees.
+def momentum_error(e: Measurements) -> float:
+    """Largest |Δp| of floating trees.
 
-    A frame's forces may be those of the step before it or after it, so the sum is taken both ways and in the middle,
-    and the smallest error counts.
+    A frame's forces may belong to the step before or after it. The sum is therefore taken both ways and with their
+    mean, and the smallest error counts.
     """
     links = floating(e)
     if not links.any() or not e.every_step:

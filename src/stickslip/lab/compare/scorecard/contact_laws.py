@@ -1,6 +1,7 @@
-"""How well recorded contacts keep the laws of rigid contact: no overlap, Signorini, Coulomb's cone, most dissipation.
+"""How well recorded contacts obey the laws of rigid contact: no overlap, Signorini, Coulomb's cone, most dissipation.
 
-Soft contacts break them by design, a little; the figures say by how much. Forces count relative to ``Evidence.load``.
+Soft contacts violate these laws slightly, by design; the figures say by how much. Forces are relative to
+``Measurements.load``.
 """
 
 from __future__ import annotations
@@ -9,24 +10,24 @@ from math import nan
 
 import numpy as np
 
-from stickslip.lab.compare.scorecard.evidence import Evidence
+from stickslip.lab.compare.scorecard.measurements import Measurements
 
 SLIP = 1e-3
-"""[m] by which the usual load must slide before a share of friction's work says something."""
+"""[m] Least sliding distance of the usual load that friction's work is compared with."""
 INSIDE = 0.99
-"""Of the cone: friction below this share of μ·fₙ is strictly inside it, and Coulomb's contact sticks."""
+"""Friction below this fraction of μ·fₙ is strictly inside the cone, where Coulomb's contacts stick."""
 
 
-def penetration_max(e: Evidence) -> float:
+def penetration_max(e: Measurements) -> float:
     return float(e.seen.depth.max())
 
 
-def penetration_mean(e: Evidence) -> float:
+def penetration_mean(e: Measurements) -> float:
     return float(e.seen.depth.mean())
 
 
-def signorini(e: Evidence) -> float:
-    """Natural map of 0 ≤ gap ⟂ fₙ ≥ 0 with overlap left out; a gap counts if it is there all through a step."""
+def signorini(e: Measurements) -> float:
+    """Natural map of 0 ≤ gap ⟂ fₙ ≥ 0 without overlap; a gap counts if it is open during the whole step."""
     if not e.contacts:
         return nan
     before = e.contact("gap") - e.dt * e.contact("velocity")[:, 0]
@@ -34,14 +35,14 @@ def signorini(e: Evidence) -> float:
     return float(np.abs(np.minimum(e.normal_force / e.load, gap)).max())
 
 
-def cone(e: Evidence) -> float:
+def cone(e: Measurements) -> float:
     if not e.contacts:
         return nan
     return float((np.maximum(e.friction_force - e.cone, 0.0) / e.load).max())
 
 
-def dissipation(e: Evidence) -> float:
-    """What friction failed to take, of what Coulomb's law takes from the same slip under the same normal forces."""
+def dissipation(e: Measurements) -> float:
+    """Missing fraction of the work that Coulomb's law dissipates for the same slip and normal forces."""
     span = e.time[-1] - e.time[0]
     if not e.contacts or span == 0.0:
         return nan
@@ -52,9 +53,11 @@ def dissipation(e: Evidence) -> float:
     return float(seconds @ (most - power)) / scale if scale > 0.0 else nan
 
 
-def creep(e: Evidence) -> float:
-    """The slip that half of the load which should stick, by time, stays below: a median, since impacts shake soft
-    contacts without creep, and contacts of polygonal cones slide inside the circular one."""
+def creep(e: Measurements) -> float:
+    """Median slip of contacts that should stick, weighted by normal force and time.
+
+    It is a median because impacts shake soft contacts, and contacts with polygonal cones slide inside the circular one.
+    """
     sticking = np.flatnonzero(e.friction_force < INSIDE * e.cone)
     slowest_first = sticking[np.argsort(e.slip[sticking])]
     load = np.cumsum(e.normal_force[slowest_first] * e.share[e.frame[slowest_first]])

@@ -1,4 +1,4 @@
-"""METRICS: every figure of the scorecard. A new one is a function of Evidence and a line here."""
+"""METRICS: every figure of the scorecard. A new figure is a function of Measurements and an entry here."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nan
 
 from stickslip.lab.compare.scorecard import balances, contact_laws, places
-from stickslip.lab.compare.scorecard.evidence import Evidence, Timing, evidence
+from stickslip.lab.compare.scorecard.measurements import Measurements, Timing, measurements
 from stickslip.model.model import Model
 from stickslip.record import Log
 
@@ -18,25 +18,25 @@ class Metric:
 
     name: str
     title: str
-    """For a table's head."""
+    """Heading of a table's column."""
     unit: str
     meaning: str
-    """One sentence with the equation."""
+    """Definition in one sentence, with the equation."""
     better: str
-    """"lower", "higher" or "": neither."""
-    compute: Callable[[Evidence], float]
-    """NaN where it has no meaning."""
+    """Which is better: "lower", "higher", or "" for neither."""
+    compute: Callable[[Measurements], float]
+    """Computes the figure; NaN where it has no meaning."""
 
 
-def real_time_factor(e: Evidence) -> float:
+def real_time_factor(e: Measurements) -> float:
     return nan if e.timing is None else e.timing.span / e.timing.wall
 
 
-def us_per_step(e: Evidence) -> float:
+def us_per_step(e: Measurements) -> float:
     return nan if e.timing is None else 1e6 * e.timing.wall / e.timing.steps
 
 
-def unconverged(e: Evidence) -> float:
+def unconverged(e: Measurements) -> float:
     log, last = e.log, e.frames - 1
     steps = int(log.steps[last] - log.steps[0])
     return float(log.unconverged[last] - log.unconverged[0]) / steps if steps else nan
@@ -182,7 +182,7 @@ def score(
     """All METRICS of a recorded run; NaN where one has no meaning.
 
     ``reference`` is a recording of the same scene that errors are measured against, ``timing`` an unrecorded run of the
-    same method. ``model`` is the recording's scene compiled, for those who have it at hand.
+    same method. ``model`` is the recording's scene, if it is compiled already.
     """
-    found = evidence(log, reference=reference, timing=timing, model=model)
+    found = measurements(log, reference=reference, timing=timing, model=model)
     return {name: float(metric.compute(found)) for name, metric in METRICS.items()}

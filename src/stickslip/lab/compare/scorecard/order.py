@@ -9,18 +9,20 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 ROUND_OFF = 1e-13
-"""[m] smaller errors say nothing."""
+"""[m] Smaller errors are rounding and are ignored."""
 EXPLAINED = 0.9
-"""Share of the variance of log e that a law must explain."""
+"""Fraction of the variance of log e that the law must explain."""
 HIGHEST = 8.0
+"""Largest order that is looked for."""
 
 
 def convergence_order(dts: Sequence[float], errors: Sequence[float], *, finest: float = 0.0) -> float:
     """p of the law e = C·(dt^p − finest^p) that fits best in logarithms.
 
-    ``finest`` is the step of the run that errors are measured against, if it is one of the same method: its own error
-    is missing from theirs. Of the errors above round-off, those count that grow from step to step, the longest such
-    row; NaN if it has fewer than three or no more than half of all, if no law fits, or if p < 0.1.
+    ``finest`` is the step of the run that errors are measured against, if that run is by the same method, since its own
+    error is then missing from the others. The fit uses the longest sequence of errors above round-off that grow from
+    step to step. The result is NaN if this sequence has fewer than three errors or no more than half of all, if no law
+    fits, or if p < 0.1.
     """
     points = sorted((float(dt), float(error)) for dt, error in zip(dts, errors, strict=True) if dt > finest)
     points = [(dt, error) for dt, error in points if error > ROUND_OFF and np.isfinite(error)]

@@ -1,10 +1,10 @@
-"""Where bodies are: against their joints, and against a reference.
+"""Errors of positions: against the joints, and against a reference.
 
-Two poses of a link are as far apart as its matter, in the root mean square,
+The distance d of two poses of a link is the root mean square of the distances of its mass points,
 
     d² = |c − c′|² + tr((R − R′)·Σ·(R − R′)ᵀ),    Σ = ∫ r·rᵀ dm / m = (½·tr(I)·1 − I)/m
 
-with c its centre of mass, R its axes and I its inertia about c: turns count as far as they move something.
+with c its centre of mass, R its axes and I its inertia about c. A rotation counts by how far it moves mass.
 """
 
 from __future__ import annotations
@@ -13,17 +13,19 @@ from math import inf, nan
 
 import numpy as np
 
-from stickslip.lab.compare.scorecard.evidence import Evidence
+from stickslip.lab.compare.scorecard.measurements import Measurements
 from stickslip.lab.compare.scorecard.rotation import angles, matrices, turned
 from stickslip.record import Log
 
 SAME_TIME = 1e-9
-"""[s] frames that are closer are of the same instant."""
+"""[s] Frames that are closer belong to the same instant."""
 
 
-def joint_drift(e: Evidence) -> float:
-    """Largest opening of a joint or loop [m or rad], by poses: each link's place on its parent against the one that q
-    gives, and the two frames of each loop against each other."""
+def joint_drift(e: Measurements) -> float:
+    """Largest opening of a joint or loop [m or rad].
+
+    Each link's pose on its parent is compared with the one that q gives, and the two frames of each loop are compared.
+    """
     parent, x, R = e.model.tree.parent, e.position, e.axes
     x0, R0 = e.seen.pose[..., :3], matrices(e.seen.pose[..., 3:])
     to, to0 = R[:, parent].swapaxes(-1, -2), R0[:, parent].swapaxes(-1, -2)
@@ -38,8 +40,8 @@ def joint_drift(e: Evidence) -> float:
     return float(max(worst))
 
 
-def distances(e: Evidence) -> np.ndarray:
-    """(k, nl − 1) d of every link at the k frames that the reference spans [m]."""
+def distances(e: Measurements) -> np.ndarray:
+    """(k, nl − 1) d of every link at the k frames within the reference's time [m]."""
     assert e.reference is not None
     inertia = e.model.inertia
     within = (e.time >= e.reference.time[0] - SAME_TIME) & (e.time <= e.reference.time[-1] + SAME_TIME)
@@ -49,8 +51,8 @@ def distances(e: Evidence) -> np.ndarray:
     return np.sqrt((shift**2).sum(-1) + np.einsum("klij,ljm,klim->kl", turn, _spread(e), turn))
 
 
-def _spread(e: Evidence) -> np.ndarray:
-    """(nl − 1, 3, 3) Σ [m²]; none where there is no mass."""
+def _spread(e: Measurements) -> np.ndarray:
+    """(nl − 1, 3, 3) Σ [m²]; zero for links without mass."""
     inertia = e.model.inertia
     xx, yy, zz, xy, xz, yz = inertia.inertia[1:].T
     full = np.stack([np.stack(row, -1) for row in ([xx, xy, xz], [xy, yy, yz], [xz, yz, zz])], -2)
@@ -61,7 +63,7 @@ def _spread(e: Evidence) -> np.ndarray:
 
 
 def _at(log: Log, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Origins and axes of links at these times: of the frame there, else between the frames around, straight."""
+    """Origins and axes of links at these times, linearly interpolated between frames."""
     before = np.clip(np.searchsorted(log.time, time + SAME_TIME, side="right") - 1, 0, len(log) - 1)
     after = np.minimum(before + 1, len(log) - 1)
     past, span = time - log.time[before], log.time[after] - log.time[before]
@@ -73,7 +75,7 @@ def _at(log: Log, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return position, R0 + w[..., None] * (R1 - R0)
 
 
-def _summary(e: Evidence, figure) -> float:
+def _summary(e: Measurements, figure) -> float:
     if e.reference is None:
         return nan
     if e.log.outcome == "diverged":
@@ -82,13 +84,13 @@ def _summary(e: Evidence, figure) -> float:
     return float(figure(d, e.model.inertia.mass[1:])) if d.size else nan
 
 
-def error_max(e: Evidence) -> float:
+def error_max(e: Measurements) -> float:
     return _summary(e, lambda d, mass: d.max())
 
 
-def error_rms(e: Evidence) -> float:
+def error_rms(e: Measurements) -> float:
     return _summary(e, lambda d, mass: np.sqrt(((d**2 @ mass) / mass.sum()).mean()))
 
 
-def error_final(e: Evidence) -> float:
+def error_final(e: Measurements) -> float:
     return _summary(e, lambda d, mass: np.sqrt((d[-1] ** 2 @ mass) / mass.sum()))

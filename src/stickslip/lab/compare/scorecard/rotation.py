@@ -1,4 +1,4 @@
-"""Rotations by the thousand."""
+"""Rotations of many frames at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def matrices(quaternion: np.ndarray) -> np.ndarray:
-    """(…, 4) unit, (w, x, y, z) → (…, 3, 3)."""
+    """(…, 3, 3) rotation matrices of unit quaternions (…, 4), (w, x, y, z)."""
     w, x, y, z = np.moveaxis(quaternion, -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -17,7 +17,7 @@ def matrices(quaternion: np.ndarray) -> np.ndarray:
 
 
 def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """(…,) between two rotations (…, 3, 3) [rad]: ‖R₁ − R₂‖ = 2√2·sin(φ/2), accurate where they are close."""
+    """(…,) angles between rotations (…, 3, 3) [rad] by ‖R₁ − R₂‖ = 2√2·sin(φ/2), accurate for small angles."""
     distance = np.linalg.norm(first - second, axis=(-2, -1))
     return 2.0 * np.arcsin(np.minimum(distance / np.sqrt(8.0), 1.0))
 

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from stickslip.lab.select import soft_methods
 from stickslip.lab.truth.case import Case, Lesson, every_method
 from stickslip.lab.truth.lessons import creeps, sticks
 from stickslip.record import Log
@@ -18,7 +19,6 @@ CRITICAL = 4.0 / 3.0
 """Friction from which the rod, at tan θ = 2, is in Painlevé's paradox."""
 HALF = 0.5
 """[m] of the rod's length."""
-SPRINGS = ("semi-implicit-euler", "euler", "rk4", "implicit-euler", "expo", "event-selected")
 
 
 def measure_wedge(logs: Mapping[str, Log]) -> dict[str, float]:
@@ -88,14 +88,14 @@ CASES = (
         dts=(1e-3, 1e-4, 1e-5),
         lessons=(
             Lesson(
-                SPRINGS,
+                soft_methods(),
                 "A spring of 1e5 N/m is soft here: near the paradox the end's effective mass, 1/(1 + 3·cos²θ − "
                 "3·μ·sin θ·cos θ), grows, and it sinks in and swings while it slides. With K = 1e8 N/m sliding is "
                 "right to 1e-5.",
                 ("sliding_spin",),
             ),
             Lesson(
-                SPRINGS,
+                soft_methods(),
                 "A spring must be pressed before friction can jam the end: it slides on for 4 mm, and then the spring "
                 "throws it up. Stiffer springs jam sooner (0.4 mm at K = 1e7 N/m), and throw it up all the same, by 2 "
                 "mm: an elastic impact is not the inelastic one of rigid bodies, however stiff.",

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from stickslip.lab.select import soft_methods
 from stickslip.lab.truth.case import Case, Lesson, every_method
+from stickslip.lab.truth.lessons import PYRAMIDS
 from stickslip.record import Log
 from stickslip.scenes import SCENES
 
@@ -45,9 +47,7 @@ def with_sweeps() -> tuple[str, ...]:
     return (*every_method(), "stewart-trinkle/pgs")
 
 
-PYRAMIDS = ("stewart-trinkle*", "anitescu-potra*", "peg*", "variational", "variational/pyramid")
 EXPLICIT = ("semi-implicit-euler", "euler", "rk4")
-SPRINGS = ("semi-implicit-euler", "euler", "rk4", "implicit-euler", "expo", "event-selected")
 
 CASES = (
     Case(
@@ -114,7 +114,7 @@ CASES = (
                 ("gained",),
             ),
             Lesson(
-                (*SPRINGS, "relaxed*", "mujoco*"),
+                (*soft_methods(), "relaxed*", "mujoco*"),
                 "Contacts are springs: balls that fall on each other press them in by 15 mm and more, 1/7 of their "
                 "radius, whatever dt.",
                 ("overlap",),

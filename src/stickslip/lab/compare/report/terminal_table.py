@@ -1,4 +1,4 @@
-"""The scorecard for a terminal: one row per method; a narrow one shows fewer figures."""
+"""The scorecard for the terminal, with one row per method; narrow terminals show fewer figures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from stickslip.lab.compare.comparison import Comparison, Entrant
+from stickslip.lab.compare.comparison import CandidateResult, Comparison
 from stickslip.lab.compare.report.numbers import NOTHING, ROUND_OFF, column, plain, seconds
 from stickslip.lab.compare.report.scores import best
 
@@ -20,18 +20,18 @@ COLUMNS = {
     "signorini": ("Signo-\nrini", "1"),
     "cone": ("cone", "1"),
 }
-"""Figures with short headings; all fit in 100 columns."""
+"""Figures, with short headings and units; all of them fit into 100 columns."""
 LEFT_OUT = ("cone", "signorini", "penetration_max", "energy_gained")
-"""Where there is not room for all, in this order."""
-LAST = {"order": lambda entrant: entrant.order, "longest\nstable dt": lambda entrant: entrant.largest_stable_dt}
-"""Figures of a method; left out where no method has one."""
+"""Figures that are dropped, in this order, if there is no room."""
+LAST = {"order": lambda candidate: candidate.order, "longest\nstable dt": lambda candidate: candidate.largest_stable_dt}
+"""Figures of all runs of a method; they are left out if no method has one."""
 WIDEST_LABEL = 22
 
 
 def table(comparison: Comparison, width: int | None = None) -> Table:
-    """Every method at the complete run whose step is nearest its default; the best figures bold.
+    """Every method at the complete run whose step is nearest its default, with the best figures in bold.
 
-    As many figures as ``width`` columns hold, by default those of the terminal.
+    The table has as many figures as fit into ``width`` columns, by default those of the terminal.
     """
     console = Console(width=width)
     names = list(COLUMNS)
@@ -61,32 +61,32 @@ def _table(comparison: Comparison, names: list[str]) -> Table:
     result.add_column("dt", justify="right", no_wrap=True)
     for name in names:
         result.add_column(COLUMNS[name][0], justify="right", no_wrap=True)
-    last = [heading for heading, get in LAST.items() if any(isfinite(get(e)) for e in comparison.entrants)]
+    last = [heading for heading, get in LAST.items() if any(isfinite(get(e)) for e in comparison.candidates)]
     for heading in last:
         result.add_column(heading, justify="right", no_wrap=True)
-    typical = [run for entrant in comparison.entrants if (run := entrant.typical()) is not None]
+    typical = [run for candidate in comparison.candidates if (run := candidate.typical()) is not None]
     top = {name: best(comparison, typical, name) for name in names}
-    for entrant in comparison.entrants:
-        stable = ("≥ " if entrant.unlimited else "") + seconds(entrant.largest_stable_dt)
-        ends = [plain(entrant.order, 2) if heading == "order" else stable for heading in last]
-        result.add_row(*_row(entrant, top), *ends)
+    for candidate in comparison.candidates:
+        stable = ("≥ " if candidate.unlimited else "") + seconds(candidate.largest_stable_dt)
+        ends = [plain(candidate.order, 2) if heading == "order" else stable for heading in last]
+        result.add_row(*_row(candidate, top), *ends)
     return result
 
 
-def _row(entrant: Entrant, top: dict[str, set[tuple[str, float]]]) -> list[str]:
-    run = entrant.typical()
+def _row(candidate: CandidateResult, top: dict[str, set[tuple[str, float]]]) -> list[str]:
+    run = candidate.typical()
     if run is None:
-        words = ", ".join(dict.fromkeys(run.outcome for run in entrant.runs)) or "not run"
-        return [escape(entrant.label), f"[red]{words}[/red]", *[NOTHING] * len(top)]
+        words = ", ".join(dict.fromkeys(run.outcome for run in candidate.runs)) or "not run"
+        return [escape(candidate.label), f"[red]{words}[/red]", *[NOTHING] * len(top)]
     cells = []
     for name, winners in top.items():
         text = _short(run.scores.get(name, nan), COLUMNS[name][1])
         cells.append(f"[bold]{text}[/bold]" if (run.label, run.dt) in winners else text)
-    return [escape(entrant.label), seconds(run.dt), *cells]
+    return [escape(candidate.label), seconds(run.dt), *cells]
 
 
 def _short(value: float, unit: str) -> str:
-    """1e-7 for 10⁻⁷, and 0 for what is rounding: every column counts."""
+    """A figure in few characters: 1e-7 for 10⁻⁷, and 0 for rounding errors."""
     if abs(value) < ROUND_OFF:
         return "0"
     text = column(value, unit)

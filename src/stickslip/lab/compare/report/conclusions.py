@@ -1,7 +1,7 @@
-"""What the numbers say, in sentences: the most accurate, the fastest, the best at equal cost, who broke which law.
+"""Conclusions in sentences: the most accurate method, the fastest, the best at equal cost, violated contact laws.
 
-Limits are not chosen by hand. The error at which speeds are compared is one that a third of the methods reach, the cost
-at which errors are compared one that half of them can afford, both rounded up to 1, 2 or 5 times a power of ten.
+Limits follow from the numbers. Speeds are compared at an error that a third of the methods reach, errors at a cost that
+half of the methods stay below; both are rounded up to 1, 2 or 5 times a power of ten.
 """
 
 from __future__ import annotations
@@ -13,46 +13,46 @@ from statistics import median_high
 
 import numpy as np
 
-from stickslip.lab.compare.comparison import Comparison, Entrant, Run
+from stickslip.lab.compare.comparison import CandidateResult, Comparison, Run
 from stickslip.lab.compare.report.numbers import ROUND_OFF, plain, seconds, with_unit
 from stickslip.lab.compare.work_precision import cost, error, measured
 
 MOST_NAMES = 5
-"""In a sentence; more are counted."""
+"""Largest number of names in a sentence; more are only counted."""
 NO_GAIN = 1e-6
-"""Energy gained below this share of the largest loss or gain of all counts as none."""
+"""Gains below this fraction of the largest loss or gain of all methods count as none."""
 
 
 @dataclass(frozen=True)
 class Statement:
     heading: str
     label: str
-    """Who it is about; may be empty."""
+    """The candidate that it is about; may be empty."""
     text: str
 
 
-def verdict(comparison: Comparison) -> list[Statement]:
-    """The statements that the numbers allow; none about what was not measured."""
+def conclusions(comparison: Comparison) -> list[Statement]:
+    """Statements about everything that was measured."""
     found = [
-        judge(comparison)
-        for judge in (_most_accurate, _fastest, _equal_cost, _energy, _penetration, _laws, _stable, _unfinished)
+        state(comparison)
+        for state in (_most_accurate, _fastest, _equal_cost, _energy, _penetration, _laws, _stable, _unfinished)
     ]
     return [statement for statement in found if statement is not None]
 
 
 def round_up(value: float) -> float:
-    """To 1, 2 or 5 times a power of ten."""
+    """Round up to 1, 2 or 5 times a power of ten."""
     power = 10.0 ** floor(log10(value))
     return float(f"{next(m * power for m in (1, 2, 5, 10) if m * power >= value * (1 - 1e-9)):.1g}")
 
 
 def _runs(comparison: Comparison) -> list[Run]:
-    return [run for entrant in comparison.entrants for run in measured(comparison, entrant)]
+    return [run for candidate in comparison.candidates for run in measured(comparison, candidate)]
 
 
 def _best_each(comparison: Comparison, figure: Callable[[Run], float]) -> list[Run]:
-    """The best run of each entrant that has one, the best entrant first."""
-    best = [min(runs, key=figure) for e in comparison.entrants if (runs := measured(comparison, e))]
+    """The best run of each candidate, the best candidate first."""
+    best = [min(runs, key=figure) for e in comparison.candidates if (runs := measured(comparison, e))]
     return sorted(best, key=figure)
 
 
@@ -77,7 +77,7 @@ def _fastest(comparison: Comparison) -> Statement | None:
     if len(ranked) < 2:
         return None
     limit = round_up(max(error(ranked[max(1, (len(ranked) - 1) // 3)]), ROUND_OFF))
-    able = [e for e in comparison.entrants if any(error(r) <= limit for r in measured(comparison, e))]
+    able = [e for e in comparison.candidates if any(error(r) <= limit for r in measured(comparison, e))]
     cheapest = sorted(
         (min((r for r in measured(comparison, e) if error(r) <= limit), key=cost) for e in able), key=cost
     )
@@ -85,7 +85,7 @@ def _fastest(comparison: Comparison) -> Statement | None:
     text = f"{_price(first)} at dt = {seconds(first.dt)}."
     if len(cheapest) > 1:
         text += f" Next: {cheapest[1].label}, {cost(cheapest[1]) / cost(first):.2g} times that."
-    text += f" {len(able)} of {len(comparison.entrants)} methods get there."
+    text += f" {len(able)} of {len(comparison.candidates)} methods get there."
     return Statement(f"Fastest with an error below {_length(limit)}", first.label, text)
 
 
@@ -103,14 +103,14 @@ def _equal_cost(comparison: Comparison) -> Statement | None:
     return Statement(heading, best[0].label, text)
 
 
-def _typical(comparison: Comparison, name: str) -> list[tuple[Entrant, Run, float]]:
-    """(entrant, run, figure) at each one's typical step, where the figure is a number; the largest first."""
+def _typical(comparison: Comparison, name: str) -> list[tuple[CandidateResult, Run, float]]:
+    """(candidate, run, figure) of typical runs that have this figure, the largest first."""
     found = []
-    for entrant in comparison.entrants:
-        run = entrant.typical()
+    for candidate in comparison.candidates:
+        run = candidate.typical()
         value = nan if run is None else run.scores.get(name, nan)
         if run is not None and isfinite(value):
-            found.append((entrant, run, value))
+            found.append((candidate, run, value))
     return sorted(found, key=lambda entry: -entry[2])
 
 
@@ -120,7 +120,7 @@ def _energy(comparison: Comparison) -> Statement | None:
         return None
     scale = max(abs(value) for _, _, value in (*gained, *lost))
     some = [entry for entry in gained if entry[2] > NO_GAIN * scale]
-    none = [entrant.label for entrant, _, value in gained if value <= NO_GAIN * scale]
+    none = [candidate.label for candidate, _, value in gained if value <= NO_GAIN * scale]
     if not some:
         return Statement("Energy out of nothing", "", "No method gains energy at the step nearest its default.")
     worst, run, value = some[0]
@@ -133,7 +133,7 @@ def _energy(comparison: Comparison) -> Statement | None:
 
 
 def _springs_unknown(run: Run) -> bool:
-    """Whether a method with soft contacts cannot say what they store."""
+    """Whether the method does not record the energy of its contact springs."""
     if run.recording is None:
         return False
     with run.log() as log:
@@ -145,7 +145,7 @@ def _penetration(comparison: Comparison) -> Statement | None:
     if len(found) < 2 or found[0][2] <= 0.0:
         return None
     (deep, _, depth), (shallow, _, least) = found[0], found[-1]
-    none = [entrant.label for entrant, _, value in found if value <= ROUND_OFF]
+    none = [candidate.label for candidate, _, value in found if value <= ROUND_OFF]
     most = f"deepest is {deep.label} with {_length(depth)}, at the steps nearest their defaults."
     if len(none) > 1:
         return Statement("Least penetration", "", f"None by {_list(none)}; {most}")
@@ -172,7 +172,7 @@ def _laws(comparison: Comparison) -> Statement | None:
 
 
 def _stable(comparison: Comparison) -> Statement | None:
-    known = [e for e in comparison.entrants if isfinite(e.largest_stable_dt)]
+    known = [e for e in comparison.candidates if isfinite(e.largest_stable_dt)]
     if len(known) < 2:
         return None
     ranked = sorted(known, key=lambda e: -e.largest_stable_dt)

@@ -1,8 +1,8 @@
-"""Evidence: what a scorecard is computed from — a recording, its scene, a reference and a stopwatch; never the method.
+"""Measurements: what a scorecard is computed from, a recording, its scene, a reference and a timing; never the method.
 
-Everything of a frame belongs to the state of that frame. Of methods with a force law, its contact forces are those that
-the law gives there; of time stepping, the impulses of the step that ended there over dt, beside gaps and velocities at
-that end.
+All values of a frame belong to the state of that frame. Methods with a force law record the contact forces that the law
+gives at this state. Time-stepping methods record the impulses of the step that ended there, divided by dt, with the
+gaps and velocities at its end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from stickslip.record import Log
 
 @dataclass(frozen=True)
 class Timing:
-    """A run that nobody recorded: recording takes time too."""
+    """Timing of a run without a recording, since recording takes time too."""
 
     wall: float
     """Computing time [s]."""
@@ -40,23 +40,23 @@ class Timing:
 
 
 class Seen(NamedTuple):
-    """What joint coordinates and velocities say."""
+    """What follows from joint coordinates and velocities."""
 
     pose: np.ndarray
-    """(frames, nl, 7) of links [m, 1]: the recorded ones, unless joints have opened."""
+    """(frames, nl, 7) poses of links [m, 1]; they equal the recorded ones unless joints have opened."""
     energy: np.ndarray
-    """(frames, 3) kinetic, potential, of joint springs [J]."""
+    """(frames, 3) kinetic energy, potential energy, energy of joint springs [J]."""
     momentum: np.ndarray
-    """(frames, nl, 3) linear, of each link [N s]."""
+    """(frames, nl, 3) linear momentum of each link [N s]."""
     depth: np.ndarray
-    """(frames,) how deep shapes overlap [m], by one detector: a method may not see all pairs."""
+    """(frames,) deepest overlap of shapes [m], by one detector, since a method may not see all pairs."""
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """Arrays over the frames (first axis) or over the n contacts of all frames, one after another.
+class Measurements:
+    """Arrays over the frames (first axis), or over the n contacts of all frames in sequence.
 
-    A diverged run counts up to its last finite frame.
+    A diverged run is used up to its last finite frame.
     """
 
     log: Log
@@ -75,7 +75,7 @@ class Evidence:
 
     @cached_property
     def frames(self) -> int:
-        """How many come before the first that is not finite."""
+        """Number of frames before the first that is not finite."""
         log = self.log
         finite = np.isfinite(log.q).all(1) & np.isfinite(log.v).all(1) & np.isfinite(log.pose).all((1, 2))
         return len(log) if finite.all() else int(np.argmin(finite))
@@ -86,7 +86,7 @@ class Evidence:
 
     @cached_property
     def dt(self) -> float:
-        """[s] the time step."""
+        """[s] time step."""
         return float(self.log.options.get("dt", np.nan))
 
     @cached_property
@@ -96,13 +96,13 @@ class Evidence:
 
     @cached_property
     def share(self) -> np.ndarray:
-        """(frames,) [s] of the time that each frame stands for: half of the way to its neighbours."""
+        """(frames,) [s] time that each frame stands for: half of the time to each of its neighbours."""
         half = 0.5 * np.diff(self.time)
         return np.concatenate([half, [0.0]]) + np.concatenate([[0.0], half])
 
     @cached_property
     def every_step(self) -> bool:
-        """Whether no step lies between two frames."""
+        """Whether every step is recorded."""
         return bool(np.all(np.diff(self.log.steps[: self.frames]) <= 1))
 
     @cached_property
@@ -117,7 +117,7 @@ class Evidence:
 
     @cached_property
     def contacts(self) -> int:
-        """n."""
+        """n, the number of contacts in all frames."""
         return int(self.log.contact_start[self.frames])
 
     def contact(self, name: str) -> np.ndarray:
@@ -125,7 +125,7 @@ class Evidence:
 
     @cached_property
     def frame(self) -> np.ndarray:
-        """(n,) whose contact it is."""
+        """(n,) number of the contact's frame."""
         return self.log.contact_frame()[: self.contacts]
 
     @cached_property
@@ -135,12 +135,12 @@ class Evidence:
 
     @cached_property
     def friction_force(self) -> np.ndarray:
-        """(n,) length [N]."""
+        """(n,) magnitude of friction [N]."""
         return np.linalg.norm(self.contact("force")[:, 1:], axis=1)
 
     @cached_property
     def cone(self) -> np.ndarray:
-        """(n,) the largest friction, μ·max(fₙ, 0) [N]."""
+        """(n,) largest friction, μ·max(fₙ, 0) [N]."""
         return self.contact("friction") * np.maximum(self.normal_force, 0.0)
 
     @cached_property
@@ -150,37 +150,37 @@ class Evidence:
 
     @cached_property
     def weight(self) -> float:
-        """Of everything that moves [N]."""
+        """Weight of everything that moves [N]."""
         return float(self.model.inertia.mass[1:].sum() * np.linalg.norm(self.model.inertia.gravity))
 
     @cached_property
     def load(self) -> np.ndarray:
-        """(n,) what a contact's force is small or large against: the weight, or in an impact the sum of the normal
-        forces of its frame [N]; never 0."""
+        """(n,) scale of a contact's force [N]: the weight, or the sum of the frame's normal forces if that is larger;
+        never 0."""
         total = np.bincount(self.frame, weights=np.abs(self.normal_force), minlength=self.frames)
         return np.maximum(np.maximum(total, self.weight), np.finfo(float).tiny)[self.frame]
 
     def per_frame(self, values: np.ndarray) -> np.ndarray:
-        """(frames,) sums over contacts."""
+        """(frames,) sums over the contacts of each frame."""
         return np.bincount(self.frame, weights=values, minlength=self.frames)
 
     @cached_property
     def world_force(self) -> np.ndarray:
-        """(n, 3) on body 2, world axes [N]."""
+        """(n, 3) force on body 2 in world axes [N]."""
         normal, tangent, force = self.contact("normal"), self.contact("tangent"), self.contact("force")
         return force[:, :1] * normal + force[:, 1:2] * tangent + force[:, 2:] * np.cross(normal, tangent)
 
-    # Places.
+    # Positions.
 
     @cached_property
     def seen(self) -> Seen:
-        """What q and v say, frame by frame, by the same code for all methods."""
+        """What follows from q and v in each frame, by the same code for all methods."""
         detector, kin = ConvexDetector(self.model, 0.0), self.dynamics.data.kin
         frames, links = self.frames, self.model.nlink
         pose, energy, depth = np.empty((frames, links, 7)), np.empty((frames, 3)), np.zeros(frames)
         velocity, moment = np.empty((frames, links, 6)), np.empty((frames, links, 4))
         for k in range(frames):
-            energy[k] = self.dynamics.energy(self.q[k], self.v[k])  # and kin is up to date
+            energy[k] = self.dynamics.energy(self.q[k], self.v[k])  # also updates kin
             link_poses(kin, pose[k])
             found = detector.find_raw(kin)
             if found.total[0]:
@@ -191,7 +191,7 @@ class Evidence:
 
     @cached_property
     def position(self) -> np.ndarray:
-        """(frames, nl, 3) of link origins [m]."""
+        """(frames, nl, 3) positions of link origins [m]."""
         return self.log.pose[: self.frames, :, :3]
 
     @cached_property
@@ -200,10 +200,10 @@ class Evidence:
         return matrices(self.log.pose[: self.frames, :, 3:])
 
 
-def evidence(log: Log, *, reference: Log | None = None, timing: Timing | None = None, model: Model | None = None):
-    """With the scene that the recording carries, unless its compiled ``model`` is at hand."""
+def measurements(log: Log, *, reference: Log | None = None, timing: Timing | None = None, model: Model | None = None):
+    """Measurements of a recording; its own scene is compiled unless a ``model`` is given."""
     if model is None:
         if not log.scene_xml:
             raise expected("log", "a recording with its scene", log, "pass model= as well")
         model = Scene.from_xml(log.scene_xml).compile()
-    return Evidence(log, model, reference, timing)
+    return Measurements(log, model, reference, timing)

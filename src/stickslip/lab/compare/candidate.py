@@ -1,4 +1,4 @@
-"""Contestant: a method that takes part in a comparison, with its options."""
+"""Candidate: a method that takes part in a comparison, with its options and a label."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from stickslip.methods.registry import resolve
 
 
 @dataclass(frozen=True)
-class Contestant:
-    """A method under a name of its own: ``Contestant("stewart-trinkle", "my solver", {"solver": my_function})``.
+class Candidate:
+    """A method under a label of its own: ``Candidate("stewart-trinkle", "my solver", {"solver": my_function})``.
 
-    ``method`` is what ``Simulation`` takes, a name or a Method class; ``options`` are further keywords of
+    ``method`` is what ``Simulation`` takes: a name or a Method class. ``options`` are further keywords of
     ``Simulation``: options of the method, and stages such as ``collision``.
     """
 
     method: str | type[Method]
     label: str = ""
-    """By default the method's name."""
+    """The method's name by default."""
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -31,10 +31,6 @@ class Contestant:
         if not self.label:
             object.__setattr__(self, "label", self.method if isinstance(self.method, str) else name)
 
-    @property
-    def stepper(self) -> type[Method]:
-        return resolve(self.method)[1]
 
-
-def contestant(method: str | type[Method] | Contestant) -> Contestant:
-    return method if isinstance(method, Contestant) else Contestant(method)
+def candidate(method: str | type[Method] | Candidate) -> Candidate:
+    return method if isinstance(method, Candidate) else Candidate(method)

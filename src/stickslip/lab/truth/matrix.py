@@ -1,4 +1,4 @@
-"""The truth suite's matrix in the terminal, and its page."""
+"""The results of the truth suite: tables for the terminal, and the page docs/truth.md."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 from rich.text import Text
 
+from stickslip.lab import targets
+from stickslip.lab.report import markdown_table, terminal_table
 from stickslip.lab.truth.case import Case
 from stickslip.lab.truth.facts import Fact, facts
-from stickslip.lab.truth.trial import FAIL, NOT_APPLICABLE, PASS, Finding, Trial
+from stickslip.lab.truth.trial import FAIL, NOT_APPLICABLE, PASS, Trial
 
-MARKS = {PASS: "✓", FAIL: "✗", NOT_APPLICABLE: "–"}
+MARKS = {PASS: targets.MARKS[True], FAIL: targets.MARKS[False], NOT_APPLICABLE: "–"}
 STYLES = {PASS: "green", FAIL: "red", NOT_APPLICABLE: "dim"}
 UNEXPLAINED = "unexplained"
 HEAD = """\
 # Truth
 
 Scenes with known answers, simulated by every method: the truth suite, `stickslip bench truth`. This page is what its
-`--out DIR` writes. The expected values are data, `src/stickslip/truth/facts.toml`, each with its tolerance, the reason
-for it, and its source. Methods and materials are as they come, without options.
+`--out DIR` writes. The expected values are in `src/stickslip/lab/truth/facts.toml`, each with its tolerance, the reason
+for it, and its source. Methods and materials have their defaults.
 
 A mark for each time step of a case, the default first: ✓ all quantities agree with the truth, ✗ one does not, – not
 applicable. The numbers are below, wrong ones in bold, and what the failures teach.
@@ -27,7 +29,7 @@ applicable. The numbers are below, wrong ones in bold, and what the failures tea
 
 
 def matrix(cases: Sequence[Case], trials: Sequence[Trial]) -> Iterator[Table | Text]:
-    """For the terminal: every case's numbers and what its failures teach, then methods × cases."""
+    """For the terminal: the numbers of every case and what its failures teach, then methods × cases."""
     for case in cases:
         mine = [trial for trial in trials if trial.case == case.name]
         yield numbers(case, mine)
@@ -40,11 +42,10 @@ def matrix(cases: Sequence[Case], trials: Sequence[Trial]) -> Iterator[Table | T
 
 
 def overview(cases: Sequence[Case], trials: Sequence[Trial]) -> Table:
-    """Cases by their numbers: names would be wider than a terminal."""
-    table = Table(title="truth: a mark per time step, the default first", title_justify="left", padding=(0, 1, 0, 0))
-    table.add_column("method")
-    for k in range(len(cases)):
-        table.add_column(str(k + 1))
+    """Methods × cases. Cases have numbers, because their names would be wider than a terminal."""
+    title = "truth: a mark per time step, the default first"
+    headings = ("method", *(str(k + 1) for k in range(len(cases))))
+    table = terminal_table(title, headings, words=len(headings), title_justify="left", padding=(0, 1, 0, 0))
     for method in dict.fromkeys(trial.method for trial in trials):
         row = [Text(method)]
         for case in cases:
@@ -55,29 +56,25 @@ def overview(cases: Sequence[Case], trials: Sequence[Trial]) -> Table:
 
 
 def marks(case: Case, method: str, trials: Sequence[Trial]) -> str:
-    """✓, ✗ or – for every time step."""
+    """A mark for every time step: ✓, ✗ or –."""
     return "".join(MARKS[t.outcome] for t in trials if t.case == case.name and t.method == method)
 
 
-def figure(finding: Finding) -> str:
-    return f"{finding.measured:.4g}"
+def figure(finding: targets.Target) -> str:
+    return f"{finding.figure:.4g}"
 
 
 def numbers(case: Case, trials: Sequence[Trial]) -> Table:
-    truths = facts()[case.name]
-    table = Table(title=f"{case.name}: {case.title}", title_justify="left")
-    for heading in ("method", "dt [s]", ""):
-        table.add_column(Text(heading))  # "[s]" is no markup
-    for fact in truths:
-        table.add_column(f"{fact.quantity}\n{truth(fact)}", justify="right")
+    headings = ("method", "dt [s]", "", *(f"{fact.quantity}\n{truth(fact)}" for fact in facts()[case.name]))
+    table = terminal_table(f"{case.name}: {case.title}", headings, words=3, title_justify="left")
     for trial in trials:
         if trial.outcome == NOT_APPLICABLE:
             continue
         cells = [Text(trial.method), Text(f"{trial.dt:g}"), Text(MARKS[trial.outcome], style=STYLES[trial.outcome])]
         if trial.message:
-            table.add_row(*cells, Text(trial.message, style="dim"))
-            continue
-        cells += [Text(figure(f), style="" if f.agrees else "red") for f in trial.findings]
+            cells.append(Text(trial.message, style="dim"))
+        else:
+            cells += [Text(figure(f), style="" if f.met else "red") for f in trial.findings]
         table.add_row(*cells)
     return table
 
@@ -89,7 +86,7 @@ def truth(fact: Fact) -> str:
 
 
 def tolerance(fact: Fact) -> str:
-    """In words, such as ± 1 % ± 2·dt."""
+    """The tolerance in words, such as ± 1 % ± 2·dt."""
     unit = "" if fact.unit == "1" else f" {fact.unit}"
     parts = [f"{fact.absolute:g}{unit}"] if fact.absolute else []
     parts += [f"{100 * fact.relative:g} %"] if fact.relative else []
@@ -98,7 +95,7 @@ def tolerance(fact: Fact) -> str:
 
 
 def refusals(trials: Sequence[Trial]) -> dict[str, list[str]]:
-    """Why methods cannot play a case, each with these methods."""
+    """Reasons why methods cannot simulate a case, and these methods."""
     found: dict[str, list[str]] = {}
     for trial in trials:
         if trial.outcome == NOT_APPLICABLE:
@@ -110,7 +107,7 @@ def refusals(trials: Sequence[Trial]) -> dict[str, list[str]]:
 
 
 def lessons(trials: Sequence[Trial]) -> dict[str, str]:
-    """What the failures teach, each with the methods and time steps that it explains."""
+    """What the failures teach, and the methods and time steps that each lesson explains."""
     who: dict[str, dict[str, list[float]]] = {}
     for trial in trials:
         unexplained = [f"{UNEXPLAINED}: {quantity}" for quantity in trial.unexplained]
@@ -124,38 +121,30 @@ def lessons(trials: Sequence[Trial]) -> dict[str, str]:
 
 def markdown(cases: Sequence[Case], trials: Sequence[Trial]) -> str:
     """The page docs/truth.md."""
-    methods = list(dict.fromkeys(trial.method for trial in trials))
-    lines = [
-        HEAD,
-        "| method | " + " | ".join(f"[{case.name}](#{case.name})" for case in cases) + " |",
-        "|---" * (len(cases) + 1) + "|",
-        *(f"| {m} | " + " | ".join(marks(case, m, trials) for case in cases) + " |" for m in methods),
-    ]
-    for case in cases:
-        lines += _section(case, [trial for trial in trials if trial.case == case.name])
-    return "\n".join(lines) + "\n"
+    methods = dict.fromkeys(trial.method for trial in trials)
+    head = ("method", *(f"[{case.name}](#{case.name})" for case in cases))
+    parts = [HEAD, markdown_table(head, [(m, *(marks(case, m, trials) for case in cases)) for m in methods])]
+    return "\n".join([*parts, *(_section(c, [t for t in trials if t.case == c.name]) for c in cases)])
 
 
-def _section(case: Case, trials: Sequence[Trial]) -> list[str]:
+def _section(case: Case, trials: Sequence[Trial]) -> str:
     truths = facts()[case.name]
-    lines = ["", f"## {case.name}", "", f"{case.title[0].upper()}{case.title[1:]}.", ""]
-    lines += ["| quantity | truth | tolerance | why | source |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {f.quantity}: {f.meaning} | {truth(f)} | {tolerance(f)} | {f.why} | {f.source} |" for f in truths
-    ]  # fmt: skip
-    lines += ["", "| method | dt [s] | | " + " | ".join(f.quantity for f in truths) + " |"]
-    lines += ["|---" * (3 + len(truths)) + "|"]
+    known = [(f"{f.quantity}: {f.meaning}", truth(f), tolerance(f), f.why, f.source) for f in truths]
+    rows = []
     for trial in trials:
         if trial.outcome == NOT_APPLICABLE:
             continue
-        cells = [figure(f) if f.agrees else f"**{figure(f)}**" for f in trial.findings]
+        cells = [figure(f) if f.met else f"**{figure(f)}**" for f in trial.findings]
         if trial.message:
             cells = [trial.message.replace("|", "/")] + [""] * (len(truths) - 1)
-        lines.append(f"| {trial.method} | {trial.dt:g} | {MARKS[trial.outcome]} | " + " | ".join(cells) + " |")
-    for why, methods in refusals(trials).items():
-        lines += ["", f"{', '.join(methods)}: not applicable; {why}"]
+        rows.append((trial.method, f"{trial.dt:g}", MARKS[trial.outcome], *cells))
+    parts = [
+        f"## {case.name}\n\n{case.title[0].upper()}{case.title[1:]}.\n",
+        markdown_table(("quantity", "truth", "tolerance", "why", "source"), known),
+        markdown_table(("method", "dt [s]", "", *(f.quantity for f in truths)), rows),
+        *(f"{', '.join(methods)}: not applicable; {why}\n" for why, methods in refusals(trials).items()),
+    ]
     taught = lessons(trials)
     if taught:
-        lines += ["", "What the failures teach:", ""]
-        lines += [f"- {who}: {text}" for text, who in taught.items()]
-    return lines
+        parts.append("What the failures teach:\n\n" + "".join(f"- {who}: {text}\n" for text, who in taught.items()))
+    return "\n".join(parts)

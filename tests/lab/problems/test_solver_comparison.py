@@ -10,8 +10,9 @@ from rich.console import Console
 
 from stickslip.errors import InputError
 from stickslip.lab.problems import matrices
-from stickslip.lab.problems.compare import FORMS, Comparison, Trial, unavailable
-from stickslip.lab.problems.report import not_tried, tables, write_csv
+from stickslip.lab.problems.solver_comparison import FORMS, SolverComparison, Trial, unavailable
+from stickslip.lab.problems.solver_tables import not_tried, tables
+from stickslip.lab.report import write_csv
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS as EVERY
 from stickslip.solvers.base import Outcome, Solver, Status
 from stickslip.solvers.registry import SOLVERS
@@ -29,7 +30,7 @@ def along_x(frame):
 def velocities(frame, **options):
     """{(formulation, form, solver): V⁺} of all that were solved, and the trials that were not tried."""
     found = {}
-    trials = list(Comparison(repeat=1, **options).trials(1, frame))
+    trials = list(SolverComparison(repeat=1, **options).trials(1, frame))
     for trial in trials:
         assert trial.success == (trial.residual < 1e-7), trial
         assert trial.success or trial.solver != "lemke" or not trial.tried
@@ -86,7 +87,7 @@ def test_all_solvers_give_the_same_velocities(frame):
 
 
 def test_every_pair_is_tried_or_has_a_reason():
-    comparison = Comparison(repeat=1)
+    comparison = SolverComparison(repeat=1)
     trials = list(comparison.trials(1, cube()))
     assert len(trials) == comparison.size(1) == len(EVERY) * len(FORMS) * len(SOLVERS)
     for trial in trials:
@@ -110,13 +111,13 @@ def test_every_pair_is_tried_or_has_a_reason():
 
 def test_with_joints_the_reduced_form_is_tried():
     solvers = ("pgs", "jacobi", "fixed-point", "interior-point")
-    trials = list(Comparison(("stewart-trinkle",), solvers=solvers, repeat=1).trials(1, rod()))
+    trials = list(SolverComparison(("stewart-trinkle",), solvers=solvers, repeat=1).trials(1, rod()))
     found = {(t.form, t.solver): t for t in trials if t.tried}
     for solver in solvers:
         assert found["reduced", solver].success
         assert found["reduced", solver].unknowns == found["lcp", solver].unknowns + 5
         assert (("mlcp", solver) in found) == (solver == "interior-point")
-    (alone,) = Comparison(("stewart-trinkle",), ("reduced",), ("pgs",), repeat=1).trials(1, cube())
+    (alone,) = SolverComparison(("stewart-trinkle",), ("reduced",), ("pgs",), repeat=1).trials(1, cube())
     assert alone.tried  # the lcp was not asked for
 
 
@@ -144,12 +145,12 @@ def test_absent_solver_is_a_line_unless_it_was_asked_for(monkeypatch):
     _, others = velocities(cube(), formulations=("peg",), forms=("lcp",))
     assert "pip install absent" in next(trial.why_not for trial in others if trial.solver == "absent")
     with pytest.raises(InputError, match="pip install absent"):
-        Comparison(solvers=("lemke", "absent"))
+        SolverComparison(solvers=("lemke", "absent"))
 
 
 def test_wrong_answers_are_judged(monkeypatch):
     monkeypatch.setitem(SOLVERS, "wrong", Wrong)
-    (trial,) = Comparison(("peg",), ("lcp",), ("wrong",), repeat=1).trials(1, cube())
+    (trial,) = SolverComparison(("peg",), ("lcp",), ("wrong",), repeat=1).trials(1, cube())
     assert not trial.success
     assert trial.residual > 0.1
     assert trial.iterations == 3
@@ -158,11 +159,11 @@ def test_wrong_answers_are_judged(monkeypatch):
 def test_unknown_names():
     for wrong in ({"solvers": ("lemk",)}, {"formulations": ("stewart",)}, {"forms": ("lpc",)}):
         with pytest.raises(InputError, match="did you mean"):
-            Comparison(**wrong)
+            SolverComparison(**wrong)
     with pytest.raises(InputError, match="repeat"):
-        Comparison(repeat=0)
+        SolverComparison(repeat=0)
     with pytest.raises(InputError, match="directions"):
-        Comparison(directions=1)
+        SolverComparison(directions=1)
 
 
 def test_tables_and_csv_say_the_same(tmp_path):
@@ -173,7 +174,7 @@ def test_tables_and_csv_say_the_same(tmp_path):
     assert [list(column.cells) for column in list(summary.columns)[:3]] == [["peg"], ["lcp"], ["lemke"]]
     assert list(summary.columns[4].cells) == ["75/75"]
     assert list(summary.columns[5].cells) == ["3.0e-09"]
-    write_csv(tmp_path / "x.csv", trials)
+    write_csv(tmp_path / "x.csv", [trial.numbers() for trial in trials])
     lines = (tmp_path / "x.csv").read_text().splitlines()
     assert len(lines) == 5
     assert lines[0].startswith("frame,formulation,form,solver,unknowns,residual")

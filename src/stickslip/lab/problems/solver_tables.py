@@ -1,8 +1,7 @@
-"""How a comparison of solvers is shown: tables, a plot of convergence, CSV and JSON."""
+"""A comparison of solvers as tables, a plot of convergence, and JSON."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from statistics import median
@@ -10,21 +9,25 @@ from typing import Any
 
 import numpy as np
 from rich.box import SIMPLE_HEAD
+from rich.console import Console
 from rich.table import Table
 
-from stickslip.lab.problems.compare import Trial
+from stickslip.files import write_json
+from stickslip.lab.problems.solver_comparison import Trial
+from stickslip.lab.report import new_figure, plain, terminal_table, write_csv
+from stickslip.solvers.registry import SOLVERS
 
 MOST_ROWS = 60
-"""Above this the table has one row for all frames."""
+"""Largest number of trials that have a row each; beyond it, one row stands for all frames."""
 FLOOR = 1e-17
-"""Where residuals of zero are drawn."""
+"""Height at which residuals of zero are drawn."""
 MANY = 200
-"""Iterations above which their axis is logarithmic."""
+"""Number of iterations above which their axis is logarithmic."""
 STYLES = ("-", "--", "-.", ":")
 
 
 def tables(trials: Sequence[Trial]) -> list[Table]:
-    """One per problem with a row per solver; of many, a single one with a row for all frames."""
+    """One table per problem, with a row per solver; for many problems one table, with a row for all frames."""
     tried = [trial for trial in trials if trial.tried]
     if len(tried) > MOST_ROWS:
         return [_summary(tried)]
@@ -38,7 +41,7 @@ def _problem(trials: Sequence[Trial]) -> Table:
     first = trials[0]
     made = plain_table(
         f"frame {first.frame}: {first.formulation} as {first.form}, {first.unknowns} unknowns",
-        {"solver": "left", "residual": "right", "iterations": "right", "time, ms": "right"},
+        ("solver", "residual", "iterations", "time, ms"),
     )
     made.add_column("status")
     for t in trials:
@@ -48,25 +51,23 @@ def _problem(trials: Sequence[Trial]) -> Table:
 
 
 def milliseconds(seconds: float) -> str:
-    """Three digits."""
+    """A time in milliseconds, with three digits."""
     return f"{1e3 * seconds:.3g}" if seconds < 1.0 else f"{1e3 * seconds:.0f}"
 
 
-def plain_table(title: str, headings: dict[str, Any], **options: Any) -> Table:
-    """Columns by heading, which says where their entries stand."""
-    made = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, **options)
-    for heading, justify in headings.items():
-        made.add_column(heading, justify=justify, no_wrap=True)
-    return made
+def plain_table(title: str, headings: Sequence[str], **options: Any) -> Table:
+    """An empty table with few lines, whose columns do not wrap."""
+    return terminal_table(
+        title, headings, no_wrap=len(headings), title_justify="left", title_style="bold", box=SIMPLE_HEAD, **options
+    )
 
 
 def _summary(trials: Sequence[Trial]) -> Table:
     frames = len({trial.frame for trial in trials})
-    words = {"formulation": "left", "form": "left", "solver": "left"}
     made = plain_table(
         f"{frames} frames: n unknowns; largest residual, median iterations and time",
-        {**words, **dict.fromkeys(("n", "solved", "residual", "iter.", "ms"), "right")},
-        padding=0, show_edge=False,  # 80 columns must do
+        ("formulation", "form", "solver", "n", "solved", "residual", "iter.", "ms"),
+        words=3, padding=0, show_edge=False,  # the table must fit into 80 columns
     )  # fmt: skip
     for (formulation, form, solver), group in by_kind(trials).items():
         solved = sum(t.success for t in group)
@@ -85,7 +86,7 @@ def _range(numbers: Iterable[int]) -> str:
 
 
 def by_kind(trials: Sequence[Trial]) -> dict[tuple[str, str, str], list[Trial]]:
-    """Trials of all frames by formulation, form and solver."""
+    """Trials of all frames, grouped by formulation, form and solver."""
     groups: dict[tuple[str, str, str], list[Trial]] = {}
     for trial in trials:
         groups.setdefault((trial.formulation, trial.form, trial.solver), []).append(trial)
@@ -93,7 +94,7 @@ def by_kind(trials: Sequence[Trial]) -> dict[tuple[str, str, str], list[Trial]]:
 
 
 def not_tried(trials: Sequence[Trial]) -> list[str]:
-    """One line per reason: what it concerns, and the reason."""
+    """One line per reason why problems were not tried."""
     reasons: dict[str, list[str]] = {}
     for trial in trials:
         if not trial.tried:
@@ -105,33 +106,32 @@ def not_tried(trials: Sequence[Trial]) -> list[str]:
     return lines
 
 
-def write_csv(path: Path, trials: Sequence[Trial]) -> None:
-    rows = [trial.numbers() for trial in trials]
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else ["frame"])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def as_json(path: Path, trials: Sequence[Trial]) -> dict[str, Any]:
-    """What ``--json`` holds: the numbers and histories of all trials."""
+def write_results(
+    path: Path, trials: Sequence[Trial], title: str, json_path: Path | None, out: Path | None, **more: Any
+) -> None:
+    """Write all numbers and histories to ``json_path``, and to the folder ``out`` with a table and a plot; say so."""
     found = [{**trial.numbers(), "history": np.maximum(trial.history, 0.0).tolist()} for trial in trials]
-    for entry in found:
-        entry["history"] = [value if np.isfinite(value) else None for value in entry["history"]]
-    return {"problems": str(path), "units": {"residual": "N s or m/s", "seconds": "s"}, "trials": found}
+    units = {"residual": "N s or m/s", "seconds": "s"}
+    content = plain({"problems": str(path), "units": units, "trials": found, **more})
+    if json_path is not None:
+        write_json(json_path, content)
+        Console().print(f"numbers    {json_path}")
+    if out is not None:
+        write_json(out / "solve.json", content)
+        write_csv(out / "solve.csv", [trial.numbers() for trial in trials])
+        plot(trials, out / "convergence.png", title)
+        Console().print(f"results    {out}")
 
 
 def plot(trials: Sequence[Trial], path: Path, title: str) -> None:
-    """Residual over iteration, a panel per formulation and form, a colour per solver, a line per frame."""
-    from matplotlib.figure import Figure
-
-    shown = [trial for trial in trials if trial.tried]
+    """Draw residuals over iterations: a panel per formulation and form, a colour per solver, a line per frame."""
+    shown = [trial for trial in trials if trial.tried and trial.solver in SOLVERS]  # not answers that were stored
     panels = list(dict.fromkeys((t.formulation, t.form) for t in shown))
     solvers = list(dict.fromkeys(t.solver for t in shown))
     columns = min(3, max(1, len(panels)))
     rows = max(1, -(-len(panels) // columns))
-    figure = Figure(figsize=(5.0 * columns + 1.0, 3.8 * rows + 0.4), layout="constrained")
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    figure, grid = new_figure(rows, columns, (5.0 * columns + 1.0, 3.8 * rows + 0.4))
+    axes = grid.ravel()
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
     for ax, panel in zip(axes, panels, strict=False):
@@ -153,7 +153,7 @@ def plot(trials: Sequence[Trial], path: Path, title: str) -> None:
 
 
 def _curve(ax, trial: Trial, color: str, style: str, label: str | None) -> None:
-    """The history, which of some solvers has only a beginning and an end."""
+    """Draw one history. Some solvers record only the first and the last residual."""
     values = trial.history if len(trial.history) > 1 else np.array([trial.residual])
     if len(values) == trial.iterations + 1:
         at = np.arange(len(values), dtype=float)

@@ -1,4 +1,7 @@
-"""Trials on disk: what was measured stays, and is judged anew when facts or lessons have changed."""
+"""Trials on disk. What was measured is stored, and is checked again whenever facts or lessons have changed.
+
+Each trial is a unit of work of the store while the suite runs; ``truth.json`` holds all trials in the end.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,18 @@ from typing import Any
 
 from stickslip.errors import RecordingError
 from stickslip.files import write_json
+from stickslip.lab.store import Store
 from stickslip.lab.truth.cases import CASES
 from stickslip.lab.truth.facts import facts
-from stickslip.lab.truth.trial import NOT_APPLICABLE, Trial, judge
+from stickslip.lab.truth.trial import NOT_APPLICABLE, Job, Trial, check
 from stickslip.record.header import versions
+
+
+def find_trials(store: Store, path: Path, jobs: Iterable[Job]) -> dict[Job, Trial]:
+    """The trials of ``truth.json``, if there is one, and those of the jobs that are in the store."""
+    units = (store.find("trial", job._asdict()) for job in jobs)
+    found = [trial for entry in units if entry is not None and (trial := _checked(entry)) is not None]
+    return {trial.job: trial for trial in (*found, *read_trials(path))}
 
 
 def write_trials(path: Path, trials: Sequence[Trial], **more: Any) -> None:
@@ -21,24 +32,34 @@ def write_trials(path: Path, trials: Sequence[Trial], **more: Any) -> None:
     numbers = {
         "versions": versions(("stickslip", "numpy", "numba", "mujoco")),
         "facts": {name: [asdict(fact) for fact in facts()[name]] for name in names},
-        "trials": [asdict(trial) for trial in trials],
+        "trials": [entry_of(trial) for trial in trials],
         **more,
     }
     write_json(path, numbers)
 
 
 def read_trials(path: Path) -> list[Trial]:
-    """Of cases that still are, with the quantities that they have now; none if there is no such file."""
+    """Trials of those cases and quantities that still exist; none if there is no such file."""
     if not path.is_file():
         return []
     try:
         entries: Iterable[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["trials"]
-        return [trial for entry in entries if (trial := _judged(entry)) is not None]
+        return [trial for entry in entries if (trial := _checked(entry)) is not None]
     except (KeyError, TypeError, ValueError) as error:
         raise RecordingError(f"{str(path)!r} holds no trials of the truth suite ({error}); remove it") from None
 
 
-def _judged(entry: dict[str, Any]) -> Trial | None:
+def entry_of(trial: Trial) -> dict[str, Any]:
+    """A trial as it is stored."""
+    findings = [
+        {"quantity": t.name, "measured": t.figure, "value": t.limit, "tolerance": t.tolerance, "bound": t.bound,
+         "unit": t.unit, "agrees": t.met}
+        for t in trial.findings
+    ]  # fmt: skip
+    return {**asdict(trial), "findings": findings}
+
+
+def _checked(entry: dict[str, Any]) -> Trial | None:
     case = CASES.get(entry["case"])
     if case is None:
         return None
@@ -48,5 +69,5 @@ def _judged(entry: dict[str, Any]) -> Trial | None:
     measured = {finding["quantity"]: float(finding["measured"]) for finding in entry["findings"]}
     if set(measured) != {fact.quantity for fact in facts()[case.name]}:
         return None
-    heard = tuple(entry["warnings"])
-    return judge(case, method, dt, {} if message else measured, message, heard, entry["seconds"])
+    caught = tuple(entry["warnings"])
+    return check(case, method, dt, {} if message else measured, message, caught, entry["seconds"])

@@ -1,4 +1,4 @@
-"""README.md of a reproduction: where it comes from, what was to be reached, and the sections of all parts."""
+"""README.md of a reproduction: its origin, its targets, and the sections of all parts."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stickslip.lab.bench.targets import Target, worst
-from stickslip.lab.papers.paper import Reproduction, Results, table
+from stickslip.lab.papers.paper import Reproduction, Results
+from stickslip.lab.report import machine_line, target_table
+from stickslip.lab.targets import Target
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a report comes from, and what lies beside it."""
+    """How a report was made, and the files beside it."""
 
     paper: Reproduction
     quick: bool
     only: Sequence[str]
-    """The parts that the last run was asked for; none: all."""
+    """Parts that the last run was asked for; empty if all."""
     parts: Sequence[str]
-    """The parts that there are."""
+    """Parts that are in the report."""
     before: Sequence[str]
-    """Those of them that the last run found stored and was not asked for."""
+    """Parts among them that an earlier run computed."""
     tables: Sequence[str]
-    """CSV files."""
+    """Names of the CSV files."""
     old: Sequence[str]
-    """Figures and tables of parts that are not up to date."""
+    """Figures and tables in the folder that are not up to date."""
 
     def __str__(self) -> str:
         missing = [part for part in self.paper.parts() if part not in self.parts]
@@ -49,23 +50,13 @@ def _files(*names: str) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def readme(results: Results, origin: Origin, sizes: Any, targets: list[Target], machine: dict[str, str]) -> str:
+def readme(results: Results, origin: Origin, sizes: Any, targets: list[Target]) -> str:
     text = [f"# {origin.paper.title}\n", f"{origin.paper.citation}. {origin}\n"]
     if origin.quick:
         text.append(f"**A quick slice: {origin.paper.quick_note}; not for conclusions.**\n")
-    text += [
-        "Machine and versions: " + ", ".join(f"{key} {value}" for key, value in machine.items()) + ".\n",
-        "## Targets\n",
-    ]
+    text += [machine_line() + "\n", "## Targets\n"]
     if targets:
-        missed = [t for t in targets if not t.met]
-        shown = [*missed, *sorted((t for t in targets if t.met), key=lambda t: -t.figure / t.limit)[:12]]
-        rows = [(t.name, f"{t.figure:.4g}", f"≤ {t.limit:g}", "met" if t.met else "**missed**") for t in shown]
-        text += [
-            f"{len(targets) - len(missed)} of {len(targets)} met; shown are those missed and the narrowest of those "
-            f"met. Worst: {worst(targets)}.\n",
-            table(("figure", "value", "target", ""), rows),
-        ]
+        text.append(target_table(targets))
     text.append(origin.paper.preface(sizes))
     text += [origin.paper.sections[part](results) for part in origin.parts]
     return "\n".join(text)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from stickslip.errors import InputError
-from stickslip.lab.bench.targets import Target, worst
-from stickslip.lab.papers import store as module
-from stickslip.lab.papers.store import NotStoredError, Store, check_folder
+from stickslip.lab import store as module
+from stickslip.lab.store import NotStoredError, Store, check_folder
+from stickslip.lab.targets import Target, worst
 
 
 def never():
@@ -57,6 +57,21 @@ def test_worst_is_relative_to_the_limit():
     assert a.met
     assert not Target("c", float("inf"), 1.0).met
     assert "MISSED" in str(Target("c", 2.0, 1.0))
+
+
+def test_targets_have_three_kinds_of_limits():
+    assert Target("a", 1.05, 1.0, "≤", 0.1).met
+    assert Target("a", 0.95, 1.0, "≥", 0.1).met
+    assert not Target("a", 0.5, 1.0, "≥", 0.1).met
+    assert [Target("a", x, 1.0, "=", 0.1).met for x in (0.8, 0.95, 1.05, 1.2)] == [False, True, True, False]
+    assert str(Target("a", 2.0, 1.0, "=", 0.1)) == "a: 2, target = 1 ± 0.1: MISSED"
+
+
+def test_kept_units_are_found_whatever_the_source(tmp_path):
+    Store(tmp_path, code="").keep("trial", {"dt": 0.1}, {"x": 1})
+    assert Store(tmp_path, code="").find("trial", {"dt": 0.1}) == {"x": 1}
+    assert Store(tmp_path, code="").find("trial", {"dt": 0.2}) is None
+    assert Store(tmp_path).find("trial", {"dt": 0.1}) is None
 
 
 def test_a_damaged_file_is_computed_anew(tmp_path):

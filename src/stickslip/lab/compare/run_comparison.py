@@ -1,7 +1,7 @@
 """``ss.compare``: one scene by every method, over a grid of time steps, in parallel processes.
 
-A comparison goes through rounds: every contestant is looked at (and compiled), pushed to its longest stable step, run
-at its time steps, and judged, against the reference and against itself.
+A comparison has four stages. Every candidate is compiled and previewed; its longest stable step is searched; it is run
+at each of its time steps and scored against the reference; its order is measured against its own finest run.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 
 from stickslip.errors import InputError, expected, number, unknown
 from stickslip.files import make_folder
+from stickslip.lab.compare.candidate import Candidate, candidate
 from stickslip.lab.compare.comparison import Comparison
-from stickslip.lab.compare.contest import Contest, slug
-from stickslip.lab.compare.contestant import Contestant, contestant
+from stickslip.lab.compare.experiment import experiment
 from stickslip.lab.compare.grid import RUNS
 from stickslip.lab.compare.pool import Pool, available
-from stickslip.lab.compare.rounds import Rounds
-from stickslip.lab.compare.subject import subject
+from stickslip.lab.compare.stages import Stages
+from stickslip.lab.compare.worker import Work, slug
 from stickslip.methods.base import Method
 from stickslip.methods.registry import METHODS
 from stickslip.model.scene import Scene
@@ -32,7 +32,7 @@ from stickslip.scenes import Setup
 
 def compare(
     scene: str | Path | Scene | Setup,
-    methods: Sequence[str | type[Method] | Contestant] | None = None,
+    methods: Sequence[str | type[Method] | Candidate] | None = None,
     *,
     time: float | None = None,
     dts: Sequence[float] | None = None,
@@ -45,35 +45,35 @@ def compare(
 ) -> Comparison:
     """Run a scene by several methods and score them all by the same code.
 
-    ``methods`` are names, Method classes or ``Contestant``s (default: every registered method). ``dts`` [s] are the
-    time steps of all of them (default: ``runs`` steps each, halved from the longest that the method should bear).
+    ``methods`` are names, Method classes or ``Candidate``s (default: every registered method). ``dts`` [s] are the
+    time steps of all of them (default: ``runs`` steps each, halved from the longest that should be stable).
     ``reference`` is a label, or (label, dt): the run that errors are measured against (default: the method of the
-    highest order, at half its shortest step). ``jobs`` processes work side by side (default: one per core; timings
-    are the cleaner the fewer there are). ``stability`` searches each method's longest stable step by bisection.
-    Recordings go to the folder ``out``; without one they last as long as the result.
+    highest order, at half its shortest step). ``jobs`` processes work side by side (default: one per core; fewer of
+    them give cleaner timings). ``stability`` searches each method's longest stable step by bisection. Recordings go to
+    the folder ``out``; without one they are deleted together with the result.
 
     >>> comparison = ss.compare("solo12-squat", ["expo", "rk4", "mujoco"], time=2.0)
-    >>> print(comparison.entrant("expo").order)
+    >>> print(comparison.candidate("expo").order)
     >>> comparison.report("report.html")
     """
-    entries = _contestants(methods)
+    entries = _candidates(methods)
     dts = _steps(dts)
     if number("runs", runs, "a whole number ≥ 1", least=1.0) != int(runs):
         raise expected("runs", "a whole number ≥ 1", runs)
-    what = subject(scene, time, max(dts) if dts else None)
+    what = experiment(scene, time, max(dts) if dts else None)
     workers = _workers(jobs)
     folder, temporary = _folder(out)
     chosen = _reference(reference, entries)
     try:
-        shared = Contest(what, entries, folder)
-        with Pool(shared, workers) as pool:
-            rounds = Rounds(pool, shared, progress)
-            rounds.look()
+        work = Work(what, entries, folder)
+        with Pool(work, workers) as pool:
+            stages = Stages(pool, work, progress)
+            stages.preview()
             if stability:
-                rounds.search()
-            rounds.choose_steps(dts, int(runs))
-            against, recording = rounds.run(rounds.reference(*chosen))
-            rounds.differ()
+                stages.search_stable_steps()
+            stages.choose_steps(dts, int(runs))
+            against, recording = stages.run(stages.reference(*chosen))
+            stages.measure_orders()
     except BaseException:
         if temporary:
             shutil.rmtree(folder, ignore_errors=True)
@@ -84,26 +84,26 @@ def compare(
         "control step": f"{what.control_dt:g} s" if what.control_dt else "no controller",
         "processes": workers,
         "stability": stability,
-        **({"reference": rounds.notes} if rounds.notes else {}),
+        **({"reference": stages.notes} if stages.notes else {}),
     }
-    entrants = tuple(entry.entrant() for entry in rounds.entries)
-    comparison = Comparison(what.name, what.seconds, entrants, against, settings, machine(), folder, recording)
+    candidates = tuple(entry.result() for entry in stages.entries)
+    comparison = Comparison(what.name, what.seconds, candidates, against, settings, machine(), folder, recording)
     if temporary:
         weakref.finalize(comparison, shutil.rmtree, folder, ignore_errors=True)
     return comparison
 
 
-def _contestants(methods: Sequence[str | type[Method] | Contestant] | None) -> tuple[Contestant, ...]:
+def _candidates(methods: Sequence[str | type[Method] | Candidate] | None) -> tuple[Candidate, ...]:
     if isinstance(methods, str) or (methods is not None and not isinstance(methods, Sequence)):
-        raise expected("methods", "a list of names, Method classes or Contestants", methods, 'such as ["expo", "rk4"]')
-    entries = tuple(contestant(method) for method in (list(METHODS) if methods is None else methods))
+        raise expected("methods", "a list of names, Method classes or Candidates", methods, 'such as ["expo", "rk4"]')
+    entries = tuple(candidate(method) for method in (list(METHODS) if methods is None else methods))
     if not entries:
         raise expected("methods", "at least one", methods, "leave it out for every registered method")
     labels = [slug(entry.label) for entry in entries]
     for entry in entries:
         if labels.count(slug(entry.label)) > 1:
             raise InputError(
-                f"methods: {entry.label!r} takes part more than once; give Contestant(…, label=…) a label of its own"
+                f"methods: {entry.label!r} takes part more than once; give Candidate(…, label=…) a label of its own"
             )
     return entries
 
@@ -118,7 +118,7 @@ def _steps(dts: Sequence[float] | None) -> list[float] | None:
     return sorted({number("dts", dt, "positive numbers of seconds", above=0.0) for dt in dts}, reverse=True)
 
 
-def _reference(asked: str | tuple[str, float] | None, entries: Sequence[Contestant]) -> tuple[int | None, float | None]:
+def _reference(asked: str | tuple[str, float] | None, entries: Sequence[Candidate]) -> tuple[int | None, float | None]:
     if asked is None:
         return None, None
     if not isinstance(asked, str) and not (isinstance(asked, tuple) and len(asked) == 2):

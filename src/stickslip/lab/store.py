@@ -1,0 +1,147 @@
+"""Results on disk: one small file per unit of work, so that a killed study continues where it stopped.
+
+A unit is identified by its kind, its parameters and a code. The file's name holds a hash of all three. By default the
+code is a hash of the source that computes numbers and of the machine, so that a changed setting, another processor or
+an edited method makes another unit, which is computed anew. Files appear whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from stickslip.errors import RecordingError, expected
+from stickslip.files import make_folder
+from stickslip.record.machine import machine
+
+NO_NUMBERS = {
+    *("bench", "cli", "record", "truth", "viewer"),
+    *("claims.py", "drawing.py", "driver.py", "figures.py", "readme.py", "report.py", "sections.py", "targets.py"),
+}
+"""Folders and modules whose edits leave stored numbers valid."""
+MARK = ".stickslip"
+"""A file that marks a folder of units as ours."""
+
+
+def code_hash() -> str:
+    """Hash of the source that decides numbers and of the machine that decides times."""
+    digest = hashlib.sha256(json.dumps(machine(), sort_keys=True).encode())
+    package = Path(__file__).parents[1]
+    for path in sorted(package.rglob("*.py")):
+        if not set(path.relative_to(package).parts) & NO_NUMBERS:
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a folder that holds other things, since a study writes a README.md there and may start over."""
+    if out.is_dir() and any(out.iterdir()) and not (out / "data" / MARK).is_file():
+        raise expected("--out", "a new or empty folder, or an earlier reproduction", str(out), "name another one")
+
+
+class NotStoredError(Exception):
+    """A unit is not stored, or not up to date, and nothing is to be computed."""
+
+
+class Store:
+    """Units of work in a folder; ``computed`` and ``reused`` count them."""
+
+    def __init__(self, folder: Path, *, fresh: bool = False, code: str | None = None) -> None:
+        """``fresh`` deletes what is stored; ``code`` replaces the hash of source and machine."""
+        self.folder = folder
+        if fresh and (folder / MARK).is_file():
+            shutil.rmtree(folder)
+        make_folder(folder)
+        (folder / MARK).touch()
+        self.code = code_hash() if code is None else code
+        self.computed = self.reused = 0
+        self._computes = True
+
+    @contextmanager
+    def nothing_computed(self) -> Iterator[None]:
+        """Inside this context a unit that would have to be computed raises ``NotStoredError``."""
+        self._computes = False
+        try:
+            yield
+        finally:
+            self._computes = True
+
+    def path(self, kind: str, parameters: Mapping[str, Any], suffix: str) -> Path:
+        text = json.dumps({"code": self.code, "kind": kind, **parameters}, sort_keys=True)
+        words = [kind, *(f"{value:g}" if isinstance(value, float) else str(value) for value in parameters.values())]
+        name = re.sub(r"[^\w.+-]+", "_", " ".join(words))[:100]
+        return self.folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}{suffix}"
+
+    def find(self, kind: str, parameters: Mapping[str, Any]) -> dict[str, Any] | None:
+        """The stored unit; None if there is none, or if its file is damaged."""
+        with suppress(OSError, ValueError):
+            result = json.loads(self.path(kind, parameters, ".json").read_text())
+            self.reused += 1
+            return result
+        return None
+
+    def keep(self, kind: str, parameters: Mapping[str, Any], result: Mapping[str, Any]) -> None:
+        """Store a unit: numbers, words, lists and dictionaries."""
+        self._write(self.path(kind, parameters, ".json"), lambda part: part.write_text(json.dumps(result)))
+
+    def unit(self, kind: str, parameters: Mapping[str, Any], compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """The parameters and the result of a unit, from its file or computed now."""
+        result = self.find(kind, parameters)
+        if result is None:
+            self._refuse_to_compute(kind)
+            result = {**parameters, **compute()}
+            self.keep(kind, parameters, result)
+        return result
+
+    def arrays(
+        self, kind: str, parameters: Mapping[str, Any], compute: Callable[[], dict[str, np.ndarray]]
+    ) -> dict[str, np.ndarray]:
+        """The arrays of a unit, from its file or computed now."""
+        path = self.path(kind, parameters, ".npz")
+        with suppress(OSError, ValueError, BadZipFile), np.load(path) as file:
+            result = dict(file)
+            self.reused += 1
+            return result
+        self._refuse_to_compute(kind)
+        result = compute()
+
+        def write(part: Path) -> None:
+            with part.open("wb") as file:
+                np.savez_compressed(file, **result)  # type: ignore[arg-type]
+
+        self._write(path, write)
+        return result
+
+    def _refuse_to_compute(self, kind: str) -> None:
+        if not self._computes:
+            raise NotStoredError(kind)
+
+    def _write(self, path: Path, write: Callable[[Path], Any]) -> None:
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        write(part)
+        os.replace(part, path)
+        self.computed += 1
+
+
+def read_document(path: Path, kind: str, what: str, formats: Sequence[int]) -> dict[str, Any]:
+    """A JSON file that says its ``kind`` and ``format``; trouble is one sentence, which calls the content ``what``."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RecordingError(f"cannot read {str(path)!r}: expected {what}, got {error}") from None
+    if not isinstance(content, dict) or content.get("kind") != kind:
+        raise RecordingError(f"cannot read {str(path)!r}: expected {what}, got other JSON")
+    if content["format"] not in formats:
+        expected_format = " or ".join(map(str, formats))
+        raise RecordingError(f"cannot read {str(path)!r}: expected format {expected_format}, got {content['format']}")
+    return content
