@@ -18,7 +18,7 @@ from stickslip.lab.papers.expo.best_order import choose
 from stickslip.lab.papers.expo.ground_truth import GroundTruth, ground_truth
 from stickslip.lab.papers.expo.reproduction import Expo
 from stickslip.lab.papers.expo.setups import DAMPING, METHODS, STIFFNESS, TESTS, Sizes, bundled, simulation, steps
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
 
 SQUAT, G = TESTS["solo12-squat"], 9.81
 TINY = Sizes(

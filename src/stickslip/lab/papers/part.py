@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 
 from rich.console import Console
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Reproduction, Results, Study, quiet, save_figure
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
 

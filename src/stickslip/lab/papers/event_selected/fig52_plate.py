@@ -18,7 +18,6 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.event_selected import mujoco_models, ours, systems
 from stickslip.lab.papers.event_selected.setups import (
     END,
@@ -34,7 +33,8 @@ from stickslip.lab.papers.event_selected.setups import (
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, units
 from stickslip.lab.papers.rows import Line, Rows, column, line, table_of
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 
 FEWER = 100
 """Springs above which a fourth of the starts is judged."""

@@ -21,14 +21,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.event_selected import mujoco_models, ours, systems
 from stickslip.lab.papers.event_selected.setups import DT, END, Bed, Sizes, bed, plate_starts
 from stickslip.lab.papers.event_selected.systems import GRAVITY, LENGTH
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, grid, units
 from stickslip.lab.papers.rows import column, table_of, where
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 
 STIFF, SAME = "identical springs", "same stiffness in all"
 BEDS = {STIFF: 1.0, SAME: None}

@@ -17,13 +17,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.event_selected import mujoco_models, ours
 from stickslip.lab.papers.event_selected.setups import DT, END, HOP, OURS, THEIRS, Sizes, milliseconds, rms
 from stickslip.lab.papers.paper import Results, image, new_figure, table
 from stickslip.lab.papers.part import Part, finish
 from stickslip.lab.papers.rows import column, first, number, table_of, where
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
 START = np.array([HOP.height, 0.0])

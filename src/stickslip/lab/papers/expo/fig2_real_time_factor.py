@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.expo.error_panels import SHOWN, panels
 from stickslip.lab.papers.expo.fig4_stiffness import study
 from stickslip.lab.papers.expo.setups import RIVALS, TESTS, ms, size
 from stickslip.lab.papers.paper import Results, image
 from stickslip.lab.papers.part import Part
 from stickslip.lab.papers.rows import Row, Rows, distinct, table_of, where
+from stickslip.lab.targets import Target
 
 COARSE = 0.25e-3
 """Step from which integrators are compared [s]."""

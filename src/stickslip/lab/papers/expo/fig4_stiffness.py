@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from stickslip.control import PD
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.expo.error_panels import curve, log_scales
 from stickslip.lab.papers.expo.local_error import local_error
 from stickslip.lab.papers.expo.setups import (
@@ -36,7 +35,8 @@ from stickslip.lab.papers.expo.setups import (
 from stickslip.lab.papers.paper import Results, image, new_figure, table
 from stickslip.lab.papers.part import Part, grid, units
 from stickslip.lab.papers.rows import Rows, distinct, table_of, where
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 from stickslip.scenes import standing
 

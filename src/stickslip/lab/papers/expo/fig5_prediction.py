@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.expo.setups import (
     DAMPING,
     FINEST,
@@ -30,7 +29,8 @@ from stickslip.lab.papers.expo.setups import (
 )
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, grid, units
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.math.expm import expm_multiply
 from stickslip.simulation import Simulation
 

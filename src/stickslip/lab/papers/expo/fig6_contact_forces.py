@@ -8,7 +8,7 @@ from stickslip.lab.papers.expo.fig5_prediction import normal_forces
 from stickslip.lab.papers.expo.setups import METHODS, TESTS, Sizes, advance, bundled, paper_name, simulation, weight
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, units
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
 
 CURVE_DT = 0.25e-3
 """Time between two points of a curve [s]."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from stickslip.errors import ControlError
 from stickslip.lab.papers.expo.setups import DAMPING, METHODS, STIFFNESS, Method, Test, advance, bundled, simulation
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from stickslip.lab.papers.expo.setups import (
 )
 from stickslip.lab.papers.paper import Results
 from stickslip.lab.papers.rows import Rows
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
 from stickslip.progress import Progress
 from stickslip.simulation import Simulation
 

@@ -16,7 +16,6 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from stickslip.errors import ControlError
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.expo.ground_truth import GroundTruth, ground_truth
 from stickslip.lab.papers.expo.setups import (
     DAMPING,
@@ -34,7 +33,8 @@ from stickslip.lab.papers.expo.setups import (
 from stickslip.lab.papers.paper import Results, table
 from stickslip.lab.papers.part import Part
 from stickslip.lab.papers.rows import Rows, distinct, number, where
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
 STEPPERS = ("expo", "euler", "implicit-euler", "semi-implicit-euler", "rk4")

@@ -29,7 +29,7 @@ from stickslip.lab.papers.expo.local_error import put_back
 from stickslip.lab.papers.expo.setups import METHODS, TESTS, Sizes, advance, control_steps, simulation
 from stickslip.lab.papers.paper import Results, table
 from stickslip.lab.papers.part import Part
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
 from stickslip.methods.explicit import euler
 from stickslip.methods.expo import expo
 from stickslip.methods.expo.average_forces import average_forces, contact_dynamics

@@ -15,13 +15,13 @@ from stickslip.dynamics import Dynamics
 from stickslip.lab.bench.dynamics import matrix_copies, pinocchio_loops
 from stickslip.lab.bench.loops import Loops
 from stickslip.lab.bench.mechanisms import chain, one_joint
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.bench.timing import interleaved, seconds
 from stickslip.lab.papers.lecture.setups import MARKERS, Sizes, finished
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, grid, units
 from stickslip.lab.papers.rows import column, distinct, number, table_of, where
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.model import pinocchio as bridge
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene

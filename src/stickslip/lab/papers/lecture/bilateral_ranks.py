@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickslip.constraints.bilateral import Bilateral
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.lecture.setups import MASS, SIZE, Sizes, block
 from stickslip.lab.papers.paper import Results
 from stickslip.lab.papers.part import Part, grid, units
 from stickslip.lab.papers.rows import table_of, where
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.model.loops import Constraint
 
 SPIN = (0.3, -0.2, 2.0)

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.lecture.setups import (
     DAMPING,
     DT,
@@ -42,7 +41,8 @@ from stickslip.lab.papers.lecture.setups import (
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, grid, units
 from stickslip.lab.papers.rows import table_of, where
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.simulation import Simulation
 
 SLOPE = np.arctan(0.8 * FRICTION)

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, grid, units
 from stickslip.lab.papers.rows import number, table_of
 from stickslip.lab.papers.rpisim.setups import DT, EPSILON, FLOOR, Sizes, build
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.scenes import SCENES
 from stickslip.simulation import Simulation
 

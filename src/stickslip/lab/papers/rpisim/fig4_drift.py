@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, grid, units
 from stickslip.lab.papers.rows import distinct, first, number, table_of, where
 from stickslip.lab.papers.rpisim.setups import EPSILON, FLOOR, Sizes, build, simulation
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.methods.rigid.time_stepping import TimeStepping
 
 PERIOD = 2e-3

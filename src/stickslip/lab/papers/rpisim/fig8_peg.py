@@ -13,12 +13,12 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import DivergedError
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure, quiet
 from stickslip.lab.papers.part import Part, finish
 from stickslip.lab.papers.rows import distinct, table_of, where
 from stickslip.lab.papers.rpisim.setups import DT, RESTS, Sizes, build, simulation
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 
 G = 9.81
 FALL_STEPS = 100

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, grid, units
 from stickslip.lab.papers.rows import table_of, where
 from stickslip.lab.papers.rpisim.setups import FLOOR, LOST, Sizes, build, simulation, thinned
-from stickslip.lab.papers.store import Store
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
 SOLVERS = ("fischer-newton", "minmap-newton", "interior-point", "pgs")

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure, quiet, table
 from stickslip.lab.papers.part import Part, finish
 from stickslip.lab.papers.rows import column, distinct, number, table_of, where
 from stickslip.lab.papers.rpisim.setups import FLOOR, LOST, MARKERS, Sizes, build, simulation, thinned
-from stickslip.lab.papers.store import Store
-from stickslip.lab.problems.compare import Comparison
+from stickslip.lab.problems.solver_comparison import Comparison
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.problem_files.problem_file import ProblemWriter
 from stickslip.progress import Progress
 from stickslip.simulation.capture import capture

@@ -20,12 +20,12 @@ from stickslip.control.references import trot
 from stickslip.control.references.feet import A1_FEET, SOLO12_FEET
 from stickslip.control.references.lqr import Weights
 from stickslip.dynamics import Dynamics
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure, quiet
 from stickslip.lab.papers.part import Part, finish, grid
 from stickslip.lab.papers.rows import Rows, distinct, number, table_of, where
-from stickslip.lab.papers.store import Store
 from stickslip.lab.papers.variational.setups import NONE, ROUND, Sizes
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.simulation import Simulation

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, grid, units
 from stickslip.lab.papers.rows import column, first, slope, table_of, where
-from stickslip.lab.papers.store import Store
 from stickslip.lab.papers.variational.setups import DT, METHOD, NONE, TOLERANCE, Sizes, thinned
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.maximal.rows import joint_errors
 from stickslip.methods.variational.discrete_rotation import discrete_energy, world_momentum
 from stickslip.model.scene import Scene

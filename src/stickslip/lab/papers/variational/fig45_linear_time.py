@@ -21,12 +21,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, units
 from stickslip.lab.papers.rows import Rows, column, line, slope, table_of
-from stickslip.lab.papers.store import Store
 from stickslip.lab.papers.variational.setups import DT, MANY, METHOD, STEPS, TOLERANCE, Sizes, solved
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.model.model import Model
 from stickslip.scenes import SCENES
 from stickslip.simulation import Simulation

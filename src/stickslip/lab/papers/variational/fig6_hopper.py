@@ -11,11 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, grid, units
 from stickslip.lab.papers.rows import first, number, table_of
-from stickslip.lab.papers.store import Store
 from stickslip.lab.papers.variational import drawing
 from stickslip.lab.papers.variational.setups import (
     METHOD,
@@ -29,6 +27,8 @@ from stickslip.lab.papers.variational.setups import (
     solved,
     thinned,
 )
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 
 SCENE, FOOT = "hopper-turn", "hopper_foot"
 AXIS = np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 
 from stickslip.control.references.feet import A1_FEET
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure
 from stickslip.lab.papers.part import Part, finish, grid, units
 from stickslip.lab.papers.rows import first, number, table_of
-from stickslip.lab.papers.store import Store
 from stickslip.lab.papers.variational import drawing
 from stickslip.lab.papers.variational.setups import (
     METHOD,
@@ -29,6 +27,8 @@ from stickslip.lab.papers.variational.setups import (
     solved,
     thinned,
 )
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 
 SCENE = "a1-walk"
 RADIUS = 0.02

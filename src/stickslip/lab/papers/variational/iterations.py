@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import Results, image, new_figure, table
 from stickslip.lab.papers.part import Part, grid, units
 from stickslip.lab.papers.rows import Rows, column, distinct, first, where
-from stickslip.lab.papers.store import Store
 from stickslip.lab.papers.variational.setups import DT, NONE, ROBOT_DT, Sizes
+from stickslip.lab.store import Store
+from stickslip.lab.targets import Target
 from stickslip.methods.variational.interior_point import CENTRING
 from stickslip.model.scene import Scene
 from stickslip.scenes import SCENES, Setup

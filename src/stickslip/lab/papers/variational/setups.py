@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.bench.targets import Target
 from stickslip.lab.papers.paper import quiet
+from stickslip.lab.targets import Target
 from stickslip.model.model import Model
 from stickslip.record import Log
 from stickslip.scenes import SCENES, Setup

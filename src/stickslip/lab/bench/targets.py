@@ -1,3 +1,0 @@
-"""Former place of ``lab.targets``."""
-
-from stickslip.lab.targets import Target, worst  # noqa: F401
