@@ -21,7 +21,7 @@ feet = []
 for name in ("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"):  # each fixed where it is
     pos2 = model.frames.pos[model.frame(name)]
     feet.append(ss.Constraint("connect", 0, model.link(name), pos1=dyn.frame_pose(q, name)[0], pos2=pos2))
-held = ss.Bilateral(model, feet)
+held = ss.constraints.Bilateral(model, feet)
 
 
 def differences(function, x, move=np.add, h=1e-5):

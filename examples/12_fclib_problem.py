@@ -15,10 +15,10 @@ sim = ss.Simulation(entry.build(n=10).scene, method="coulomb/interior-point", dt
 sim.step(5)
 sim.inputs.wrench[1, 0] = 200.0  # N on the lowest block, in the step that is captured
 
-with tempfile.TemporaryDirectory() as folder:  # in a script of your own: ss.capture_fclib(sim, "step.hdf5")
+with tempfile.TemporaryDirectory() as folder:  # in a script of your own: ss.simulation.capture_fclib(sim, "step.hdf5")
     path = Path(folder) / "step.hdf5"
-    ss.capture_fclib(sim, path)
-    file = ss.read_fclib(path)
+    ss.simulation.capture_fclib(sim, path)
+    file = ss.problem_files.read_fclib(path)
     problem = file.friction
     print(f"{file.local.info.title}: {len(problem.friction)} contacts, {path.stat().st_size} bytes")
 
@@ -34,6 +34,6 @@ with tempfile.TemporaryDirectory() as folder:  # in a script of your own: ss.cap
         if best is None or measures.natural < judge(problem, best).natural:
             best = result.z
 
-    ss.write_fclib(path, file, solution=best)  # stored with the problem, as in FCLib
-    stored = judge(problem, ss.read_fclib(path).solution.r)
+    ss.problem_files.write_fclib(path, file, solution=best)  # stored with the problem, as in FCLib
+    stored = judge(problem, ss.problem_files.read_fclib(path).solution.r)
     print(f"stored solution: natural residual {stored.natural:.1e}, MERIT_1 {stored.merit_1:.1e}")

@@ -40,7 +40,7 @@ for guard, time, x in zip(result.crossings.guard, result.crossings.t, result.cro
     print(f"leg {guard} touches at t = {time:.6f} s, falling at {-x[2]:.4f} m/s")
 print("end:", *(f"{value:.6f}" for value in result.y[:, -1]))
 
-B = ss.b_derivative(result)
+B = ss.ess.b_derivative(result)
 print("simultaneous crossings:", B.groups)
 small = 1e-5
 for name, dx in (("higher", [1.0, 0, 0, 0]), ("tilted left", [0, 1.0, 0, 0]), ("tilted right", [0, -1.0, 0, 0])):

@@ -38,7 +38,7 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
     """The blocks of a page run one after another, like the cells of a notebook, in an empty folder. What they register
     is forgotten."""
     monkeypatch.chdir(tmp_path)
-    for registry in (SOLVERS, METHODS, stickslip.DETECTORS, stickslip.FORMULATIONS):
+    for registry in (SOLVERS, METHODS, stickslip.extend.DETECTORS, stickslip.extend.FORMULATIONS):
         for name in ("my-lemke", "my-sor", "waves", "hunt-crossley", "hovering"):
             monkeypatch.setitem(registry, name, None)
             monkeypatch.delitem(registry, name)

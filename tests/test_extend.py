@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import stickslip as ss
 from stickslip.cli import app
 from stickslip.cli.plugin import load_plugin
-from stickslip.methods.registry import METHODS, methods, variants
+from stickslip.methods.registry import METHODS, method_names, variants
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS
 from stickslip.methods.rigid.formulations.stewart_trinkle import StewartTrinkle
 from stickslip.solvers import SOLVERS, LinearProblem, Solver, Status
@@ -46,7 +46,7 @@ def run(method, seconds=0.1, **options):
 
 def test_a_function_becomes_a_solver_of_the_formulations_it_fits():
     assert ss.extend.solver("mine", solves=["lcp"], iterative=False, reference="nobody 2000")(lemke) is lemke
-    paired = [method for method in methods() if method.endswith("/mine")]
+    paired = [method for method in method_names() if method.endswith("/mine")]
     assert paired == ["stewart-trinkle/mine", "anitescu-potra/mine", "peg/mine"]
     assert variants()["mine"] == "solver of time stepping; Somebody else's solver, called"
     assert SOLVERS["mine"].reference == "nobody 2000"
@@ -100,7 +100,7 @@ def test_a_solver_class_with_options():
     assert SOLVERS["mine"].summary == "Ten sweeps of Gauss–Seidel"
 
 
-class FlatFloor(ss.Detector):
+class FlatFloor(ss.extend.Detector):
     """A ball of radius 0.1 m over z = 0."""
 
     def __init__(self, model, margin):
@@ -144,10 +144,10 @@ def test_something_that_is_no_detector_is_refused():
         ss.Simulation(ball(), "stewart-trinkle", 0.01, detector="mine")
 
 
-class Falling(ss.PlainMethod):
+class Falling(ss.extend.PlainMethod):
     """Symplectic Euler over a penalty floor."""
 
-    capabilities = ss.Capabilities("symplectic Euler", ("penalty",), frozenset(), 1, "nobody")
+    capabilities = ss.extend.Capabilities("symplectic Euler", ("penalty",), frozenset(), 1, "nobody")
 
     def take_step(self, state, inputs):
         state.v += self.dt * self.acceleration(state, inputs)
@@ -164,7 +164,7 @@ class Falling(ss.PlainMethod):
 
 def test_a_stepper_by_name():
     ss.extend.method("mine")(Falling)
-    assert "mine/penalty" in methods()
+    assert "mine/penalty" in method_names()
     assert variants()["penalty"] == "of mine"
     sim = ss.Simulation(ball(1.0), "mine", 1e-3)
     assert sim.method == "mine"
@@ -219,7 +219,7 @@ def test_a_formulation_becomes_a_stepper():
         def normal_offset(self, matrices):
             return super().normal_offset(matrices) - self.cushion / matrices.dt
 
-    assert "mine/lemke" in methods()
+    assert "mine/lemke" in method_names()
     scene = ball(0.13)
     scene.add_plane()
     log = ss.Simulation(scene, "mine", 0.01, cushion=0.02, margin=0.1).run(0.3)
@@ -286,11 +286,11 @@ REFUSED = {
     "another class": (lambda: ss.extend.solver("mine")(FlatFloor), "a subclass of Solver"),
     "a class and kinds": (lambda: ss.extend.solver("mine", solves="lcp")(SOLVERS["lemke"]), "leave it out"),
     "an unfinished detector": (
-        lambda: ss.extend.detector("mine")(type("Half", (ss.Detector,), {})),
+        lambda: ss.extend.detector("mine")(type("Half", (ss.extend.Detector,), {})),
         "Half does not provide find",
     ),
     "an unfinished stepper": (
-        lambda: ss.extend.method("mine")(type("Half", (ss.Method,), {})),
+        lambda: ss.extend.method("mine")(type("Half", (ss.extend.Method,), {})),
         "Half does not provide advance, stages",
     ),
     "no capabilities": (
@@ -305,10 +305,10 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_cannot_be_registered(case):
     register, message = REFUSED[case]
-    before = [dict(registry) for registry in (SOLVERS, METHODS, FORMULATIONS, ss.DETECTORS)]
+    before = [dict(registry) for registry in (SOLVERS, METHODS, FORMULATIONS, ss.extend.DETECTORS)]
     with pytest.raises(ss.InputError, match=message):
         register()
-    assert before == [dict(registry) for registry in (SOLVERS, METHODS, FORMULATIONS, ss.DETECTORS)]
+    assert before == [dict(registry) for registry in (SOLVERS, METHODS, FORMULATIONS, ss.extend.DETECTORS)]
 
 
 # -- --plugin ------------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ def ball():
 
 @pytest.mark.usefixtures("registered")
 def test_a_toy_method_is_everywhere():
-    assert {"toy", "toy/none"} <= set(ss.methods())
+    assert {"toy", "toy/none"} <= set(ss.method_names())
     free, slowed = (ss.Simulation(ball(), "toy", 1e-3, drag=drag).run(0.2).velocity[-1, 2] for drag in (0.0, 5.0))
     assert free == pytest.approx(-0.2 * 9.81)
     assert slowed == pytest.approx(-9.81 / 5.0 * (1 - np.exp(-1.0)), rel=1e-2)
@@ -83,7 +83,7 @@ def test_a_toy_method_is_everywhere():
 def test_a_toy_solver_is_everywhere():
     problem = ss.solvers.LinearProblem(np.array([[2.0]]), np.array([-3.0]))
     assert ss.solvers.solve(problem, "bisection").z == pytest.approx([1.5])
-    assert "stewart-trinkle/bisection" in ss.methods()
+    assert "stewart-trinkle/bisection" in ss.method_names()
     scene = ball()
     scene.add_plane(friction=0.0, pos=(0, 0, 0.9))
     log = ss.Simulation(scene, "stewart-trinkle/bisection", 0.01, form="lcp", margin=0.05, working_set=False).run(0.05)

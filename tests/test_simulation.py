@@ -324,7 +324,7 @@ def test_a_stepper_class_from_outside_is_a_method():
 
 
 @pytest.mark.parametrize(
-    "method", [name for name in ss.methods() if name.partition("/")[2] in ("", "none", "spring-damper")]
+    "method", [name for name in ss.method_names() if name.partition("/")[2] in ("", "none", "spring-damper")]
 )
 def test_restored_snapshot_continues_to_the_bit(method, solo):
     scene, controller = solo

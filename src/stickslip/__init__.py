@@ -1,4 +1,4 @@
-"""stickslip: one scene, every contact method. The whole public API is here.
+"""stickslip: one scene, every contact method. The public API is here; what is rarer lies one dot deeper.
 
 >>> import stickslip as ss
 >>> scene = ss.Scene()
@@ -9,13 +9,10 @@
 >>> log.plot("energy")
 """
 
-from stickslip import control, extend, maximal, solvers
-from stickslip._jit import kernel
-from stickslip.collision.contacts import ContactList
-from stickslip.collision.convex.detect import ConvexDetector
-from stickslip.collision.detector import Detector
-from stickslip.collision.detectors import DETECTORS
-from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, solve_bilateral
+from importlib import import_module
+from typing import Any
+
+from stickslip import constraints, control, ess, extend, lab, maximal, problem_files, solvers
 from stickslip.dynamics import Dynamics
 from stickslip.errors import (
     ControlError,
@@ -32,79 +29,43 @@ from stickslip.errors import (
     UnconvergedWarning,
     UnstableStepWarning,
     UnsupportedFeatureError,
+    deprecated,
 )
-from stickslip.ess import BDerivative, Corner, EssResult, b_derivative, corner, solve_ess
-from stickslip.lab import problems as database
-from stickslip.lab.compare import Comparison, Contestant, compare, load_comparison, score
-from stickslip.maximal import Joint
-from stickslip.methods.base import Capabilities, Method
-from stickslip.methods.plain import PlainMethod
-from stickslip.methods.registry import METHODS, methods
-from stickslip.methods.rigid.formulations.formulation import Formulation
-from stickslip.methods.rigid.formulations.registry import FORMULATIONS, make_formulation
+from stickslip.ess import solve_ess
+from stickslip.lab.compare import Candidate, Comparison, compare, load_comparison, score
+from stickslip.methods.registry import METHODS, method_names
 from stickslip.model import builders
 from stickslip.model.loops import Constraint
 from stickslip.model.model import Model, State
 from stickslip.model.scene import Body, Robot, Scene
 from stickslip.model.shape import Material
-from stickslip.problem_files.fclib import read_fclib, write_fclib
-from stickslip.problem_files.fclib_problem import FCLibGlobal, FCLibInfo, FCLibLocal, FCLibProblem, FCLibSolution
-from stickslip.problem_files.problem_file import ProblemFile, ProblemWriter
-from stickslip.problem_files.problem_frame import ProblemFrame
 from stickslip.record import Log, load
-from stickslip.scenes import SCENES, Setup
+from stickslip.scenes import SCENES
 from stickslip.simulation import Simulation, Snapshot
-from stickslip.simulation.capture import capture
-from stickslip.simulation.capture_fclib import capture_fclib
 from stickslip.viewer import view
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "DETECTORS",
-    "FORMULATIONS",
     "METHODS",
     "SCENES",
-    "BDerivative",
-    "Baumgarte",
-    "Bilateral",
-    "BilateralResult",
     "Body",
-    "Capabilities",
+    "Candidate",
     "Comparison",
     "Constraint",
-    "ContactList",
-    "Contestant",
     "ControlError",
-    "ConvexDetector",
-    "Corner",
-    "Detector",
     "DivergedError",
     "Dynamics",
-    "EssResult",
-    "FCLibGlobal",
-    "FCLibInfo",
-    "FCLibLocal",
-    "FCLibProblem",
-    "FCLibSolution",
-    "Formulation",
     "InputError",
-    "Joint",
     "Log",
     "Material",
-    "Method",
     "Model",
     "ModelError",
     "NotHonouredWarning",
     "PainleveWarning",
-    "PlainMethod",
-    "ProblemFile",
-    "ProblemFrame",
-    "ProblemWriter",
     "RecordingError",
     "Robot",
     "Scene",
-    "Setup",
     "Simulation",
     "Snapshot",
     "StartWarning",
@@ -115,26 +76,69 @@ __all__ = [
     "UnconvergedWarning",
     "UnstableStepWarning",
     "UnsupportedFeatureError",
-    "b_derivative",
     "builders",
-    "capture",
-    "capture_fclib",
     "compare",
+    "constraints",
     "control",
-    "corner",
-    "database",
+    "ess",
     "extend",
-    "kernel",
+    "lab",
     "load",
     "load_comparison",
-    "make_formulation",
     "maximal",
-    "methods",
-    "read_fclib",
+    "method_names",
+    "problem_files",
     "score",
-    "solve_bilateral",
     "solve_ess",
     "solvers",
     "view",
-    "write_fclib",
 ]
+
+RENAMED = {
+    "STEPPERS": "METHODS",
+    "Contestant": "Candidate",
+    "Stepper": "extend.Method",
+    "PlainStepper": "extend.PlainMethod",
+    "Capabilities": "extend.Capabilities",
+    "ConvexDetector": "extend.ConvexDetector",
+    "DETECTORS": "extend.DETECTORS",
+    "Detector": "extend.Detector",
+    "FORMULATIONS": "extend.FORMULATIONS",
+    "Formulation": "extend.Formulation",
+    "make_formulation": "extend.make_formulation",
+    "kernel": "extend.kernel",
+    "Baumgarte": "constraints.Baumgarte",
+    "Bilateral": "constraints.Bilateral",
+    "BilateralResult": "constraints.BilateralResult",
+    "solve_bilateral": "constraints.solve_bilateral",
+    "BDerivative": "ess.BDerivative",
+    "Corner": "ess.Corner",
+    "EssResult": "ess.EssResult",
+    "b_derivative": "ess.b_derivative",
+    "corner": "ess.corner",
+    "ContactList": "extend.ContactList",
+    "FCLibGlobal": "problem_files.FCLibGlobal",
+    "FCLibInfo": "problem_files.FCLibInfo",
+    "FCLibLocal": "problem_files.FCLibLocal",
+    "FCLibProblem": "problem_files.FCLibProblem",
+    "FCLibSolution": "problem_files.FCLibSolution",
+    "ProblemFile": "problem_files.ProblemFile",
+    "ProblemFrame": "problem_files.ProblemFrame",
+    "ProblemWriter": "problem_files.ProblemWriter",
+    "read_fclib": "problem_files.read_fclib",
+    "write_fclib": "problem_files.write_fclib",
+    "Joint": "maximal.Joint",
+    "Setup": "scenes.Setup",
+    "capture": "simulation.capture",
+    "capture_fclib": "simulation.capture_fclib",
+    "database": "lab.problems",
+}
+"""Names of earlier versions, and what to write instead."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in RENAMED:
+        raise AttributeError(f"module 'stickslip' has no attribute {name!r}")
+    deprecated(f"ss.{name}", f"ss.{RENAMED[name]}")
+    package, _, attribute = RENAMED[name].rpartition(".")
+    return globals()[attribute] if not package else getattr(import_module(f"stickslip.{package}"), attribute)

@@ -20,17 +20,42 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from stickslip._jit import kernel
+from stickslip.collision.contacts import ContactList
+from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
-from stickslip.errors import InputError, expected, unknown
+from stickslip.errors import InputError, deprecated, expected, unknown
 from stickslip.methods.base import Capabilities, Method
+from stickslip.methods.options import Options, option
+from stickslip.methods.plain import PlainMethod
 from stickslip.methods.registry import METHODS
 from stickslip.methods.rigid.formulations.formulation import FORMS, Formulation
-from stickslip.methods.rigid.formulations.registry import FORMULATIONS, fitting_solvers
+from stickslip.methods.rigid.formulations.registry import FORMULATIONS, fitting_solvers, make_formulation
 from stickslip.methods.rigid.rigid_methods import method_of
 from stickslip.model.model import Model
 from stickslip.solvers.base import Outcome, Solver, Status
 from stickslip.solvers.registry import SOLVERS
+
+__all__ = [
+    "DETECTORS",
+    "FORMULATIONS",
+    "Capabilities",
+    "ContactList",
+    "ConvexDetector",
+    "Detector",
+    "Formulation",
+    "Method",
+    "Options",
+    "PlainMethod",
+    "detector",
+    "formulation",
+    "kernel",
+    "make_formulation",
+    "method",
+    "option",
+    "solver",
+]
 
 T = TypeVar("T")
 KINDS = ("lcp", "mlcp", "ncp", "cone")
@@ -163,7 +188,7 @@ def method(name: str) -> Callable[[T], T]:
         if not isinstance(getattr(kind, "capabilities", None), Capabilities):
             got = getattr(kind, "capabilities", "none")
             raise expected(
-                f"capabilities of {name!r}", "ss.Capabilities(summary, variants, honours, order, reference)", got
+                f"capabilities of {name!r}", "ss.extend.Capabilities(summary, variants, honours, order, reference)", got
             )
         if not kind.capabilities.variants:
             raise expected(
@@ -215,3 +240,10 @@ def _check_class(what: str, name: str, thing: Any, base: type) -> None:
 
 def _class_name(name: str) -> str:
     return "".join(part.capitalize() for part in re.split(r"\W+", name)) or "FromOutside"
+
+
+def __getattr__(name: str) -> Any:
+    if name != "stepper":
+        raise AttributeError(f"module 'stickslip.extend' has no attribute {name!r}")
+    deprecated("ss.extend.stepper", "ss.extend.method")
+    return method

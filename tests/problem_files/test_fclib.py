@@ -273,4 +273,4 @@ def test_dense_and_sparse_problems_are_written_alike(tmp_path):
     for part in ("p", "i", "x"):
         np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
     assert fclib_matrix(a) is a
-    assert ss.read_fclib is read_fclib
+    assert ss.problem_files.read_fclib is read_fclib

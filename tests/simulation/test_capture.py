@@ -9,7 +9,7 @@ from stickslip.lab.problems import matrices
 from stickslip.methods.rigid.formulations.registry import make_formulation
 from stickslip.model.builders import add_chain
 from stickslip.problem_files.problem_file import ProblemFile
-from stickslip.simulation.capture import capture
+from stickslip.simulation.captured_frame import capture
 from stickslip.solvers import solve
 
 DT = 0.005

@@ -34,8 +34,8 @@ def test_the_captured_problem_gives_the_next_step(tmp_path, method):
     """With one sliding direction along a friction direction, polygon and circle have the same answer."""
     sim = simulation(method)
     sim.step(2)
-    ss.capture_fclib(sim, tmp_path / "step.hdf5")
-    file = ss.read_fclib(tmp_path / "step.hdf5")
+    ss.simulation.capture_fclib(sim, tmp_path / "step.hdf5")
+    file = ss.problem_files.read_fclib(tmp_path / "step.hdf5")
     assert file.info.title == "block, step 2"
     assert file.info.attributes == {"step": 2, "time": 2 * DT, "timestep": DT}
     result = solve(file.friction, "fischer-newton", tolerance=1e-12)
@@ -53,14 +53,14 @@ def test_captured_joints_become_equations(tmp_path):
     add_chain(scene, 3, pos=(0, 0, 0.06))
     sim = ss.Simulation(scene, method="stewart-trinkle/fischer-newton", dt=0.01, coordinates="maximal")
     sim.step(12)
-    file = ss.capture_fclib(sim, tmp_path / "chain.hdf5")
+    file = ss.simulation.capture_fclib(sim, tmp_path / "chain.hdf5")
     problem = file.friction
     assert file.local.equations == sim.matrices.bilateral > 0
     expected, rows = sim.stepper.formulation.friction_problem(sim.matrices)
     for name in ("W", "b", "friction"):
         np.testing.assert_array_equal(getattr(problem, name), getattr(expected, name))
     assert len(rows) == problem.n
-    back = ss.read_fclib(tmp_path / "chain.hdf5").friction
+    back = ss.problem_files.read_fclib(tmp_path / "chain.hdf5").friction
     np.testing.assert_array_equal(back.W, problem.W)
     assert back.bilateral == problem.bilateral
 
@@ -68,20 +68,20 @@ def test_captured_joints_become_equations(tmp_path):
 def test_spring_damper_methods_give_the_contacts_that_penetrate():
     dt, depth = 5e-4, 1e-4
     sim = simulation("semi-implicit-euler", block((0, 0, 0, 0, 0, 0), lift=-depth), dt)
-    problem = ss.capture_fclib(sim).friction
+    problem = ss.simulation.capture_fclib(sim).friction
     assert problem.n == 12
     speed = 9.81 * dt + 0.2 * depth / dt  # gravity, and a fifth of the depth
     np.testing.assert_allclose(problem.b.reshape(4, 3), [[-speed, 0, 0]] * 4, rtol=1e-9)
     result = solve(problem, "fischer-newton", tolerance=1e-12)
     assert result.z.reshape(4, 3)[:, 0].sum() == pytest.approx(2.0 * speed)
     with pytest.raises(InputError, match="expected a step with contacts, got one without"):
-        ss.capture_fclib(simulation("semi-implicit-euler", block(lift=1.0), dt))
+        ss.simulation.capture_fclib(simulation("semi-implicit-euler", block(lift=1.0), dt))
 
 
 def test_relaxed_steps_have_the_regularisation_in_w():
     sim = simulation("stewart-trinkle/lemke")
     sim.observe()
-    relaxed = ss.make_formulation("relaxed", form="cone")
+    relaxed = ss.extend.make_formulation("relaxed", form="cone")
     problem, _ = relaxed.friction_problem(sim.matrices)
     cone = relaxed.formulate(sim.matrices)
     assert np.all(cone.regularisation > 0.0)
@@ -94,7 +94,7 @@ def test_capturing_a_run(tmp_path):
     sim.run(0.1, capture=tmp_path / "run.hdf5", capture_every=2, capture_format="fclib")
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names[-1] == "run-000008.hdf5"
-    assert all(ss.read_fclib(tmp_path / name).info.attributes["step"] % 2 == 0 for name in names)
+    assert all(ss.problem_files.read_fclib(tmp_path / name).info.attributes["step"] % 2 == 0 for name in names)
     plain = simulation("stewart-trinkle/lemke", block(lift=0.02))
     plain.run(0.1)
     np.testing.assert_array_equal(plain.state.q, sim.state.q)
@@ -120,7 +120,7 @@ def test_unconverged_steps_are_kept_in_memory(tmp_path, monkeypatch):
     assert failure.residual > failure.limit
     assert judge(failure.problem, failure.impulses).natural > failure.limit
     failure.write(tmp_path / "step.hdf5")
-    file = ss.read_fclib(tmp_path / "step.hdf5")
+    file = ss.problem_files.read_fclib(tmp_path / "step.hdf5")
     np.testing.assert_array_equal(file.friction.W, failure.problem.W)
     np.testing.assert_array_equal(file.impulses(file.guesses[0]), failure.impulses)
     assert file.info.title == "block, step 0"
@@ -137,7 +137,7 @@ def test_unconverged_steps_go_to_a_folder_beside_the_recording(tmp_path):
             sim.run(3 * DT, record=tmp_path / "drop.h5")
         assert sorted(path.name for path in (tmp_path / folder).iterdir()) == [f"step-00000{k}.hdf5" for k in range(3)]
         assert len(sim.failures) == 0
-    problem = ss.read_fclib(tmp_path / "drop-unconverged" / "step-000001.hdf5").friction
+    problem = ss.problem_files.read_fclib(tmp_path / "drop-unconverged" / "step-000001.hdf5").friction
     assert solve(problem, "fischer-newton").success
 
 

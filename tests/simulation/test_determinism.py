@@ -18,7 +18,7 @@ def available(method):
     return method.partition("/")[2] != "path"
 
 
-AVAILABLE = [method for method in ss.methods() if available(method)]
+AVAILABLE = [method for method in ss.method_names() if available(method)]
 
 
 def scene():

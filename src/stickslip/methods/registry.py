@@ -59,7 +59,7 @@ def variants() -> dict[str, str]:
     return {**own, **VARIANTS, **solvers}
 
 
-def methods() -> list[str]:
+def method_names() -> list[str]:
     """Every method that can be asked for, the plain names first."""
     paired = [f"{name}/{variant}" for name, stepper in METHODS.items() for variant in stepper.capabilities.variants]
     return [*METHODS, *paired]

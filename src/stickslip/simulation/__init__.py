@@ -1,7 +1,9 @@
 """The simulation: wires the stages of a step together and owns the loop."""
 
+from stickslip.simulation.captured_fclib import capture_fclib
+from stickslip.simulation.captured_frame import capture
 from stickslip.simulation.simulation import Simulation
 from stickslip.simulation.snapshot import Snapshot
 from stickslip.simulation.stages import Controller, Stages
 
-__all__ = ["Controller", "Simulation", "Snapshot", "Stages"]
+__all__ = ["Controller", "Simulation", "Snapshot", "Stages", "capture", "capture_fclib"]

@@ -25,7 +25,7 @@ from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
 from stickslip.simulation import advice
-from stickslip.simulation.capture import make_captures
+from stickslip.simulation.captured_frame import make_captures
 from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from stickslip.methods.registry import methods
+from stickslip.methods.registry import method_names
 from stickslip.viewer.interaction import DIRECTIONS
 from stickslip.viewer.live import Live, Settings
 from stickslip.viewer.plots import Plots
@@ -66,7 +66,7 @@ class Panel:
 
     def _method_tab(self, live: Live) -> None:
         gui, settings = self._gui, live.settings
-        choices = sorted({*methods(), settings.method}, key=lambda name: (name.partition("/")[0], name))
+        choices = sorted({*method_names(), settings.method}, key=lambda name: (name.partition("/")[0], name))
         self.method = gui.add_dropdown("Method", tuple(choices), initial_value=settings.method)
         given = [AUTOMATIC, *STEPS]
         text = AUTOMATIC if settings.dt is None else f"{settings.dt:g}"

@@ -7,7 +7,7 @@ import pytest
 import stickslip as ss
 from stickslip.lab.compare.citations import citation, entries
 from stickslip.methods.base import Capabilities
-from stickslip.methods.registry import METHODS, methods
+from stickslip.methods.registry import METHODS, method_names
 from stickslip.solvers.registry import SOLVERS
 
 
@@ -24,7 +24,7 @@ def test_every_registered_method_and_solver_has_its_papers():
     assert {key for keys in declared for key in keys} == set(entries())
 
 
-@pytest.mark.parametrize("method", methods())
+@pytest.mark.parametrize("method", method_names())
 def test_bibtex_is_well_formed(method):
     text = citation(method)
     name, _, variant = method.partition("/")

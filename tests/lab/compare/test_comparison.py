@@ -168,7 +168,7 @@ def test_controllers_that_remember_start_afresh():
 
     counter = Counter()
     scene = ss.SCENES["ball"].build().scene
-    what = experiment(ss.Setup(scene, counter), 0.1)
+    what = experiment(ss.scenes.Setup(scene, counter), 0.1)
     what.build().controller(0.0, None, None)
     assert counter.calls == 0
     watch = Stopwatch(what.build().controller)

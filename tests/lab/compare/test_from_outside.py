@@ -47,7 +47,7 @@ def _merit(A, b, z):
     return np.linalg.norm(z + w - np.hypot(z, w))
 
 
-class Floor(ss.Detector):
+class Floor(ss.extend.Detector):
     """A ball over z = 0: the plane of the scene is not asked."""
 
     calls = 0
@@ -63,10 +63,10 @@ class Floor(ss.Detector):
             contacts.add(0, 1, (x, y, z - RADIUS), (0, 0, 1), z - RADIUS, pair=0, friction=0.3)
 
 
-class Penalty(ss.PlainMethod):
+class Penalty(ss.extend.PlainMethod):
     """Symplectic Euler over springs."""
 
-    capabilities = ss.Capabilities("penalty springs", ("penalty",), frozenset(), 1, "Somebody, Penalties, 1999")
+    capabilities = ss.extend.Capabilities("penalty springs", ("penalty",), frozenset(), 1, "Somebody, Penalties, 1999")
 
     def take_step(self, state, inputs):
         state.v += self.dt * self.acceleration(state, inputs)

@@ -27,7 +27,7 @@ def capture(source):
     name, parameters, steps = SOURCES[source]
     sim = ss.Simulation(SCENES[name].build(**parameters).scene, method="stewart-trinkle/lemke", dt=0.01)
     sim.step(steps)
-    step = matrices(ss.capture(sim))
+    step = matrices(ss.simulation.capture(sim))
     formulation = make_formulation("stewart-trinkle", form="lcp")
     problem = formulation.formulate(step)
     assert 10 <= problem.n <= 1000

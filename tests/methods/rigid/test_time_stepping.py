@@ -263,7 +263,10 @@ def test_margins_of_detectors():
     """A Detector keeps its own margin unless one is given; named ones follow the motion."""
     model = ball(0.3).compile()
     for margin, kept in ((None, 0.5), (0.02, 0.02)):
-        sim = ss.Simulation(model, method="stewart-trinkle", detector=ss.ConvexDetector(model, 0.5), margin=margin)
+        detector = ss.extend.ConvexDetector(model, 0.5)
+        sim = ss.Simulation(model, method="stewart-trinkle", detector=detector, margin=margin)
+            model, method="stewart-trinkle", detector=ss.extend.ConvexDetector(model, 0.5), margin=margin
+        )
         sim.step(1)
         assert sim.stepper.detector.margin == kept
         assert len(sim.contacts) == (kept > 0.2)
@@ -487,7 +490,7 @@ def test_bad_options(options, message):
 
 
 def test_methods_are_spelled_formulation_solver():
-    assert "stewart-trinkle/lemke" in ss.methods()
+    assert "stewart-trinkle/lemke" in ss.method_names()
     sim = ss.Simulation(ball(), method="peg/minmap-newton", solver_options={"tolerance": 1e-7})
     assert (sim.method, sim.variant) == ("peg", "minmap-newton")
     assert sim.stepper.solver.named.tolerance == 1e-7

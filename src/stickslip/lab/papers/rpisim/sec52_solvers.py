@@ -19,12 +19,12 @@ from stickslip.lab.papers.paper import Results, image, new_figure, quiet, table
 from stickslip.lab.papers.part import Part, finish
 from stickslip.lab.papers.rows import column, distinct, number, table_of, where
 from stickslip.lab.papers.rpisim.setups import FLOOR, LOST, MARKERS, Sizes, build, simulation, thinned
-from stickslip.lab.problems.solver_comparison import Comparison
+from stickslip.lab.problems.solver_comparison import SolverComparison
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target
 from stickslip.problem_files.problem_file import ProblemWriter
 from stickslip.progress import Progress
-from stickslip.simulation.capture import capture
+from stickslip.simulation.captured_frame import capture
 
 FILE = "problems.h5"
 FORMULATIONS = ("stewart-trinkle", "anitescu-potra", "peg")
@@ -57,7 +57,7 @@ def compare(name: str, number: int, path: Path) -> dict[str, Any]:
     frame = capture(sim)
     with ProblemWriter(path, append=number > 1 and path.exists()) as writer:
         writer.append(frame)
-    comparison = Comparison(FORMULATIONS, forms=("lcp", "reduced", "mlcp", "ncp"), repeat=1)
+    comparison = SolverComparison(FORMULATIONS, forms=("lcp", "reduced", "mlcp", "ncp"), repeat=1)
     rows = []
     with Progress(f"solvers on {name}", comparison.size(1), "problems × solvers") as bar:
         for k, trial in enumerate(comparison.trials(number, frame)):

@@ -14,7 +14,7 @@ from stickslip.errors import expected, number, unknown
 from stickslip.methods.complementarity import complementarity_of
 from stickslip.problem_files.problem_file import ProblemWriter
 from stickslip.problem_files.problem_frame import WORLD, ContactRows, ProblemFrame
-from stickslip.simulation.capture_fclib import FCLibFiles, coordinates_of
+from stickslip.simulation.captured_fclib import FCLibFiles, coordinates_of
 from stickslip.simulation.link_bodies import LinkBodies
 
 if TYPE_CHECKING:

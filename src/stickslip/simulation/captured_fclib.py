@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def capture_fclib(sim: Simulation, path: str | Path | None = None) -> FCLibProblem:
     """The problem that the next step of ``sim`` poses, and a file of it; changes nothing that this step depends on.
 
-    >>> ss.capture_fclib(sim, "step.hdf5")
+    >>> ss.simulation.capture_fclib(sim, "step.hdf5")
     """
     found = _problem(sim)
     if found is None:
