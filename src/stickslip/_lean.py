@@ -214,8 +214,7 @@ def identity(description: Any, args: Any) -> tuple:
 
 def findable(module: str, name: str, *_: Any) -> bool:
     """Whether another process finds this kernel by its name, and its source is part of the cache's name."""
-    ours = module.partition(".")[0] == __package__
-    return ours and isinstance(getattr(sys.modules.get(module), name, None), Kernel)
+    return module.startswith(f"{__package__}.") and isinstance(getattr(sys.modules.get(module), name, None), Kernel)
 
 
 def found(module: str, name: str, args: tuple, symbol: str) -> Any:
