@@ -75,7 +75,6 @@ def test_a_callee_has_no_wrapper(which):
     assert result.fndesc.llvm_func_name in defined
     assert result.fndesc.llvm_cpython_wrapper_name not in defined
     assert result.fndesc.llvm_cfunc_wrapper_name not in defined
-    assert result.library.get_pointer_to_function(result.fndesc.llvm_func_name) == 0
 
 
 def test_a_kernel_that_python_and_kernels_call_has_both_forms(emitted):
@@ -148,6 +147,20 @@ def test_kernels_are_arguments_of_kernels():
         return both(twice, x)
 
     assert top(2.0) == 8.0
+
+
+def test_arguments_may_have_defaults():
+    @kernel
+    def scaled(x, factor=3.0):
+        return factor * x
+
+    @kernel
+    def top(x):
+        return scaled(x) + scaled(x, 1.0)
+
+    assert top(1.0) == 4.0
+    assert scaled(1.0) == 3.0
+    assert scaled(1.0, factor=2.0) == 2.0
 
 
 def test_a_kernel_may_call_itself():

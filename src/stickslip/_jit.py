@@ -153,7 +153,7 @@ def _njit(func: F, *signature: Any, inline: bool = True) -> Any:
         ours = func.__module__.partition(".")[0] == __package__
         options = OPTIONS | {"nogil": True, "error_model": "numpy", "forceinline": inline}
         decorate: Any = numba.njit
-        lean = None if numba_config.DISABLE_JIT else two_forms()
+        lean = None if config.DISABLE_JIT else two_forms()
         if lean is None:
             return decorate(*signature, cache=ours, **options)(func)
         return lean.kernel(decorate(**options)(func), signature, cache=ours)

@@ -19,24 +19,27 @@ import importlib
 import sys
 from typing import Any
 
-import llvmlite.binding as llvm
-from numba.core import caching, codegen, compiler, dispatcher, environment, registry, sigutils, typeinfer, typing
+import llvmlite.binding as llvm  # type: ignore[import-untyped]
+from numba.core import caching, codegen, compiler, environment, registry, sigutils, typeinfer, types, typing
+from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.runtime import rtsys
 
+Dispatcher: Any = registry.CPUDispatcher
 NEEDED = (
     (codegen.JITCodeLibrary, "_optimize_final_module _optimize_functions _get_module_for_linking finalize"),
-    (codegen.JITCodeLibrary, "_finalize_dynamic_globals add_linking_library enable_object_caching"),
+    (codegen.JITCodeLibrary, "_finalize_dynamic_globals enable_object_caching"),
     (compiler.Compiler, "compile_extra"),
     (compiler.Flags, "values no_compile no_cpython_wrapper no_cfunc_wrapper forceinline"),
     (caching.CompileResultCacheImpl, "get_filename_base check_cachable reduce rebuild"),
     (caching.FunctionCache, "_impl_class load_overload save_overload"),
     (compiler.CompileResult, "_find_referenced_environments"),
-    (type(rtsys), "library"),
-    (dispatcher._FunctionCompiler, "compile _compile_core _customize_flags"),
+    (_FunctionCompiler, "compile _compile_core _customize_flags"),
     (environment, "lookup_environment"),
-    (registry.CPUDispatcher, "compile add_overload get_call_template get_overload nopython_signatures"),
+    (Dispatcher, "compile add_overload get_call_template get_overload nopython_signatures"),
 )
 """What is used of Numba's internals."""
+UNKNOWN_TO_C = (types.Omitted, types.Optional, types.Generator)
+"""Types of arguments and results for which Numba makes no wrapper for C."""
 
 
 def complete() -> bool:
@@ -76,9 +79,6 @@ class CalleeLibrary(codegen.JITCodeLibrary):
             self._shared_module = gathered(self)
         return self._shared_module
 
-    def get_pointer_to_function(self, name: str) -> int:
-        return 0
-
 
 def make_shareable(module: Any) -> None:
     """Let several modules define the functions of this one, and let the optimiser drop those that nobody calls."""
@@ -98,10 +98,10 @@ def gathered(library: Any) -> Any:
     def visit(needed: Any) -> None:
         seen.add(needed)
         needed._ensure_finalized()
-        if isinstance(needed, CalleeLibrary):
-            for other in needed._linking_libraries:
-                if other not in seen:
-                    visit(other)
+        library._reload_init.update(needed._reload_init)
+        for other in needed._linking_libraries if isinstance(needed, CalleeLibrary) else ():
+            if other not in seen:
+                visit(other)
         callees_first.append(needed)
 
     visit(library)
@@ -133,7 +133,7 @@ class QuickFlags(compiler.Flags):
         return isinstance(other, compiler.Flags) and (self._values == other._values or self.values() == other.values())
 
 
-class CalleeCompiler(dispatcher._FunctionCompiler):
+class CalleeCompiler(_FunctionCompiler):
     """Numba's compilation of a function, with what makes it a callee form."""
 
     def _customize_flags(self, flags: Any) -> Any:
@@ -169,19 +169,21 @@ class CalleeStore(caching.CompileResultCacheImpl):
                 module.link_in(other._get_module_for_linking(), preserve=True)
         description = result.fndesc
         description.typemap = description.calltypes = None
-        state = (result.environment, result.signature, result.reload_init, result._find_referenced_environments())
-        return result.library.name, module.as_bitcode(), kernels, description, *state
+        others, reload = result._find_referenced_environments(), list(result.library._reload_init)
+        state = (result.library.name, module.as_bitcode(), kernels, description)
+        return *state, result.environment, result.signature, reload, others
 
     def rebuild(self, context: Any, payload: tuple) -> Any:
         name, bitcode, kernels, description, env, signature, reload_init, others = payload
-        for function in reload_init:
-            function()
+        for initialise in reload_init:
+            initialise()
         needed = [found(*kernel) for kernel in dict.fromkeys(kernels)]
         if None in needed:
             return None
         library = CalleeLibrary(context.codegen(), name)
         library._final_module = llvm.parse_bitcode(bitcode)
         library._linking_libraries = [*needed, rtsys.library]
+        library._reload_init.update(reload_init)
         library._finalized = True
         library.identity = identity(description, signature.args)
         return compiler.compile_result(
@@ -195,16 +197,14 @@ class CheckedCache(caching.FunctionCache):
     """Numba's cache, safe against processes that save two signatures of a function at the same time as one file."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        result = super().load_overload(sig, target_context)
-        return (
-            result if result and tuple(result.signature.args) == tuple(sigutils.normalize_signature(sig)[0]) else None
-        )
+        result, (args, _) = super().load_overload(sig, target_context), sigutils.normalize_signature(sig)
+        return result if result and tuple(result.signature.args) == tuple(args) else None
 
 
 class CalleeCache(CheckedCache):
     """The cache of callee forms."""
 
-    _impl_class = CalleeStore
+    _impl_class: Any = CalleeStore
 
 
 def identity(description: Any, args: Any) -> tuple:
@@ -214,8 +214,7 @@ def identity(description: Any, args: Any) -> tuple:
 
 def findable(module: str, name: str, *_: Any) -> bool:
     """Whether another process finds this kernel by its name, and its source is part of the cache's name."""
-    ours = module.partition(".")[0] == __package__
-    return ours and isinstance(getattr(sys.modules.get(module), name, None), Kernel)
+    return module.startswith(f"{__package__}.") and isinstance(getattr(sys.modules.get(module), name, None), Kernel)
 
 
 def found(module: str, name: str, args: tuple, symbol: str) -> Any:
@@ -226,7 +225,7 @@ def found(module: str, name: str, args: tuple, symbol: str) -> Any:
     return result.library if result.fndesc.llvm_func_name == symbol else None
 
 
-class Callee(registry.CPUDispatcher):
+class Callee(Dispatcher):
     """The callee forms of a kernel."""
 
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
@@ -240,59 +239,51 @@ class Callee(registry.CPUDispatcher):
         self.overloads[tuple(result.signature.args)] = result
 
 
-class EntryCompiler(dispatcher._FunctionCompiler):
-    """Makes an entry form of the callee form."""
-
-    callee: Callee
-
-    def compile(self, args: Any, return_type: Any) -> Any:
-        self.callee.compile(args if return_type is None else typing.signature(return_type, *args))
-        return entry_form(self.callee.overloads[tuple(args)])
-
-
 def entry_form(callee: Any) -> Any:
     """Link, optimise and emit a callee form, with wrappers for Python and for C around it."""
     context, description = callee.target_context, callee.fndesc
     library = context.codegen().create_library(callee.library.name)
     library.enable_object_caching()
-    callee.library._ensure_finalized()
     library._final_module = gathered(callee.library)
-    library._final_module.name = library.name
     library._final_module.get_function(description.llvm_func_name).linkage = "external"
-    library._reload_init.update(callee.reload_init)
     wrapping = (library, description, callee.environment, callee.call_helper)
     with context.push_code_library(library):
         context.create_cpython_wrapper(*wrapping, release_gil=True)
-        context.create_cfunc_wrapper(*wrapping)
+        if not any(isinstance(kind, UNKNOWN_TO_C) for kind in (description.restype, *description.argtypes)):
+            context.create_cfunc_wrapper(*wrapping)
     library.finalize()
     for variable in library._final_module.global_variables:
         known = environment.lookup_environment(variable.name)
         if known is not None:
             library.codegen.set_env(variable.name, known)
     function = context.get_executable(library, description, callee.environment)
-    return callee._replace(entry_point=function, library=library, metadata={})
+    initialisers = list(callee.library._reload_init)
+    return callee._replace(entry_point=function, library=library, reload_init=initialisers, metadata={})
 
 
-class Kernel(registry.CPUDispatcher):
+class Kernel(Dispatcher):
     """A compiled function with a form for Python and a form for kernels."""
 
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
         super().__init__(py_func, locals, targetoptions)
         self._callee = Callee(py_func, locals, targetoptions)
         self._callee._compiling_counter = self._compiling_counter  # how Numba notices recursion
-        self._compiler = EntryCompiler(py_func, self.targetdescr, targetoptions, locals, compiler.Compiler)
-        self._compiler.callee = self._callee
+        self._compiler.compile = self._compile_entry
 
     def enable_caching(self) -> None:
         self._cache = CheckedCache(self.py_func)
         self._callee.enable_caching()
 
+    def _compile_entry(self, args: Any, return_type: Any) -> Any:
+        self._callee.compile(args if return_type is None else typing.signature(return_type, *args))
+        return entry_form(self._callee.overloads[tuple(args)])
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        return (self._callee if self._can_compile else super()).get_call_template(args, kws)
+        asked: Any = self._callee if self._can_compile else super()
+        return asked.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
-        args, _ = sigutils.normalize_signature(sig)
-        return self._callee.compile(args)
+        return self._callee.compile(sigutils.normalize_signature(sig)[0])
 
 
 def kernel(plain: Any, signatures: tuple, *, cache: bool) -> Kernel:
