@@ -265,8 +265,6 @@ def test_margins_of_detectors():
     for margin, kept in ((None, 0.5), (0.02, 0.02)):
         detector = ss.extend.ConvexDetector(model, 0.5)
         sim = ss.Simulation(model, method="stewart-trinkle", detector=detector, margin=margin)
-            model, method="stewart-trinkle", detector=ss.extend.ConvexDetector(model, 0.5), margin=margin
-        )
         sim.step(1)
         assert sim.stepper.detector.margin == kept
         assert len(sim.contacts) == (kept > 0.2)
