@@ -12,9 +12,9 @@ among the accelerations with the smallest ‖J·q̈ + γ*‖, and the residual r
 
 λ (m,) acts on link 2, its opposite on link 1. Each constraint has a force [N] in world axes, at p₂ on link 2 and at p₁
 on link 1; a weld also has a torque [N m] in world axes. Sizes: m rows, 3 per connect, 6 per weld, in their order. Cost:
-kinematics, M = LᵀDL, depth² per row, m²·depth for G, m³/6 for its factor, 2m² per iteration. Reference: Carpentier,
-"Contact Dynamics in Robotics" (slides); Featherstone, IJRR 29(10), 2010, for G. Differs from the slides in: dependent
-rows are allowed; optional stabilisation.
+kinematics, M = LᵀDL, depth² per row, m²·depth for G, m³/6 for its factor, 2m² per iteration.
+Reference: Carpentier, "Contact Dynamics in Robotics" (slides); Featherstone, IJRR 29(10), 2010, for G.
+Differs from the slides in: dependent rows are allowed; optional stabilisation.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ long, because in free flight the tolerance sets no bound, and bodies could meet 
 numbers and two per pair that can roll, two guards per pair that can touch. Cost: 6 evaluations of the forward dynamics
 per Dormand–Prince step, 2 per crossing.
 
-Anderson and Revzen, "Rapid integrator for a class of multi-contact systems". Differs from the paper in: any mechanism;
-friction; a guard that is reached without speed (a graze) is crossed all the same, since the forces are then those of a
-contact of zero depth; if crossings never end (chattering), as for a leg whose preload carries more than its weight, the
-motion continues for STRETCH without guards (``crawl``).
+Anderson and Revzen, "Rapid integrator for a class of multi-contact systems".
+Differs from the paper in: any mechanism; friction; a guard that is reached without speed (a graze) is crossed all the
+same, since the forces are then those of a contact of zero depth; if crossings never end (chattering), as for a leg
+whose preload carries more than its weight, the motion continues for STRETCH without guards (``crawl``).
 """
 
 from __future__ import annotations

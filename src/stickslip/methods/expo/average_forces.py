@@ -1,4 +1,4 @@
-"""Average contact forces over a step, eqs. (23) and (25): the exact contact dynamics of each island, stick or slip.
+"""Average contact forces over a step, eqs. (23) and (25) of Hammoud et al.: exact contact dynamics, stick or slip.
 
 For one island of n contacts, with y = K^½·Δp, S = K^½ΥK^½ and p̈_free frozen (Hammoud et al., eq. (11)),
 
@@ -210,8 +210,8 @@ def read_forces(contacts, members, averages, island, n, dt):
     for i in range(n):
         c, r = members[island.row[i] // 3], island.row[i] % 3
         root = sqrt(contacts.material[c, STIFFNESS])
-        averages.first[c, r] = -root * island.y[i] / dt  # eq. (23)
-        averages.second[c, r] = -root * island.w[i] * 2.0 / (dt * dt)  # eq. (25)
+        averages.first[c, r] = -root * island.y[i] / dt  # Hammoud et al., eq. (23)
+        averages.second[c, r] = -root * island.w[i] * 2.0 / (dt * dt)  # Hammoud et al., eq. (25)
     for a in range(members.shape[0]):
         c = members[a]
         if averages.phase[c] == SLIP:

@@ -18,8 +18,8 @@ so that with s = K·(1 − d)·Â and c = B·(1 − d)·Â
 which is the spring and the damper of the pair, and an added mass m_d of 1e-4 of the pair's effective mass at the
 smallest impedance that MuJoCo allows, d = 1e-4. Â is the sum of the two bodies' ``invweight0``, MuJoCo's inverse mass
 of a contact. The tangential directions have the damper only, and sliding contacts separate slightly, as relaxed ones do
-(docs/methods/soft.md). Reference: MuJoCo's documentation, "Computation: Constraint model" and "Modeling: Solver
-parameters".
+(docs/methods/soft.md).
+Reference: MuJoCo's documentation, "Computation: Constraint model" and "Modeling: Solver parameters".
 """
 
 from __future__ import annotations

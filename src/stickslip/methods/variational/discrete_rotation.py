@@ -13,9 +13,9 @@ so that a step is P(ω⁺) − P₋(ω) = h·τ, with τ in body axes at the ins
 where δθ⁺ is a small rotation of q⁺ in its own axes. T⁻¹ = (s·1 + [ω]×)/2.
 
 Reference: J. Brüdigam, J. Janeva, S. Sosnowski, S. Hirche, "Linear-time contact and friction dynamics in maximal
-coordinates using variational integrators", eqs. (8)–(13); Brüdigam and Manchester (2021) for the rotation. Differs from
-the paper in: ω is the vector part, which (9b) as printed omits; the sign of the old gyroscopic term is that of the
-derivation (with the printed sign a torque-free body never changes its ω).
+coordinates using variational integrators", eqs. (8)–(13); Brüdigam and Manchester (2021) for the rotation.
+Differs from the paper in: ω is the vector part, which (9b) as printed omits; the sign of the old gyroscopic term is
+that of the derivation (with the printed sign a torque-free body never changes its ω).
 """
 
 from __future__ import annotations

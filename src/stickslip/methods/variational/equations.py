@@ -1,7 +1,8 @@
-"""The equations of a variational step, (24) and (26), at the current unknowns.
+"""The equations of a variational step (Brüdigam et al., eqs. (24) and (26)) at the current unknowns.
 
 The unknowns are ν⁺ (6 per body), an impulse λ for each rigid row, soft row and limit of a joint's node, and those of
-contacts in ``cones``. Quantities at z are constant during a step, those at z⁺ = z ⊕ dt·ν⁺ are not:
+contacts in ``cones``. Quantities at z are constant during a step, those at z⁺ = z ⊕ dt·ν⁺ are not. The first line is
+(24a), the second (24b):
 
     bodies   P(ν⁺) − P₋(ν) − dt·f − Gᵀ·λ − Rᵀ·λ_soft − Lᵀ·λ_limit − dt·Cᵀ·(γ, β)     G, R, L, C at z     [N s]
     held     g(z⁺)                                                                                        [m, rad]

@@ -1,11 +1,12 @@
-"""The interior-point method of a step, Sec. III-C: Newton's method on (26) with μ → 0, every iterate strictly inside.
+"""The interior-point method of a step (Brüdigam et al., Sec. III-C): Newton's method on eq. (26) with μ → 0.
 
-An iteration factors the system once and solves it twice (Mehrotra). The first solve is a predictor with μ = 0; its step
-to the boundary determines the reduction of the mean product, σ = (mean after it/mean)³. The second is the step towards
-σ·mean, with the predictor's products of changes as second-order terms, weighted by the square of its length (at full
-weight they can cancel a step again and again). The step covers at most ``NEARLY`` of the way to the boundary of slacks,
-multipliers and cones and to |ω| = 2/dt, so that all of them stay strictly positive. It is halved while it increases the
-merit, the sum of the largest residuals of each kind, by more than ``GROWTH``; a strict descent would stall.
+Every iterate is strictly inside the constraints. An iteration factors the system once and solves it twice (Mehrotra).
+The first solve is a predictor with μ = 0; its step to the boundary determines the reduction of the mean product, σ =
+(mean after it/mean)³. The second is the step towards σ·mean, with the predictor's products of changes as second-order
+terms, weighted by the square of its length (at full weight they can cancel a step again and again). The step covers at
+most ``NEARLY`` of the way to the boundary of slacks, multipliers and cones and to |ω| = 2/dt, so that all of them stay
+strictly positive. It is halved while it increases the merit, the sum of the largest residuals of each kind, by more
+than ``GROWTH``; a strict descent would stall.
 
     merit = momentum [N s] + kinematic/dt [m/s] + equations [N, m/s] + |products − σ·mean| [J, W]
 

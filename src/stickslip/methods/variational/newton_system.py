@@ -1,4 +1,4 @@
-"""Newton's system of a step, F·Δa = r, eq. (25), on the graph of bodies and joints.
+"""Newton's system of a step, F·Δa = r (Brüdigam et al., eq. (25)), on the graph of bodies and joints.
 
 The unknowns of a contact are eliminated locally: Δ(γ, β) = k − K·Δu, u = (φ(z⁺), B·ν⁺). So is a limit's slack: L⁺·Δν +
 (s/λ)·Δλ = dt·μ/λ − l(z⁺). The remaining system has 6×6 blocks of bodies and the blocks of joints, in the pattern of the
@@ -10,8 +10,8 @@ mechanism's graph; only a contact between two bodies adds an edge:
 Assembly is linear in bodies, joints and contacts.
 
 A loop may have redundant rows (a planar four-bar linkage). For joints in loops, ``SHIFT`` of a row's own size is added
-to its diagonal. It is not part of the residuals, so that the joints still close exactly. Differs from the paper in:
-contacts are not nodes of the graph.
+to its diagonal. It is not part of the residuals, so that the joints still close exactly.
+Differs from the paper in: contacts are not nodes of the graph.
 """
 
 from __future__ import annotations

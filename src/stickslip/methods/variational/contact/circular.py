@@ -21,8 +21,8 @@ scaling was tried) takes steps that end at that rim, and loses half the digits t
 ``beta`` are used, and ``eta`` is not. If friction cannot change the velocity much, F/ψ·ease < ``SLAVE``, ``settle``
 sets its unknowns on the path at that velocity in closed form: ψ·(F − F·|v_t|²/ψ²) = μ. For sticking contacts it
 corrects r, which no step can do once redundant forces depend on the last digits of velocities only. If c_f = 0, there
-are no friction unknowns. Reference: Brüdigam et al., eqs. (2), (4). Differs from the paper in: the cone itself, instead
-of a pyramid.
+are no friction unknowns.
+Reference: Brüdigam et al., eqs. (2), (4). Differs from the paper in: the cone itself, instead of a pyramid.
 """
 
 from __future__ import annotations

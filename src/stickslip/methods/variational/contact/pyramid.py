@@ -2,9 +2,9 @@
 
 Maximal dissipation on the polygon Σβᵢ ≤ c_f·γ, β ≥ 0, with f_t = Σ βᵢ·dᵢ, relaxed by μ, eqs. (20) and (26):
 
-    φ(z⁺) − s = 0                 s·γ = μ
-    dᵢ·v_t + ψ − ηᵢ = 0           βᵢ·ηᵢ = μ
-    c_f·γ − Σβᵢ − s_ψ = 0         s_ψ·ψ = μ
+    φ(z⁺) − s = 0                 s·γ = μ         (26f), (26i)
+    dᵢ·v_t + ψ − ηᵢ = 0           βᵢ·ηᵢ = μ       (20a), (26c), (26h)
+    c_f·γ − Σβᵢ − s_ψ = 0         s_ψ·ψ = μ       (20b), (26d), (26g)
 
 A Newton step has right-hand sides r of the left column (added to the step of the variable that the equation is solved
 for) and p of the right column, which include Mehrotra's second-order terms:

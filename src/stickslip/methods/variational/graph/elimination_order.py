@@ -11,9 +11,9 @@ parent; in a loop, just before the topmost body of the cycle.
 * Minimum degree (``minimum_degree``): the next node is the one with the fewest neighbours among those allowed.
 
 Reference: Brüdigam et al., "Linear-time contact and friction dynamics in maximal coordinates using variational
-integrators", Sec. III-B; Duff, Erisman & Reid, *Direct Methods for Sparse Matrices* (2017), ch. 7. Differs from the
-paper in: loop joints wait for their cycle, because a plain depth-first search starts with a zero pivot; minimum degree
-for contacts between bodies.
+integrators", Sec. III-B; Duff, Erisman & Reid, *Direct Methods for Sparse Matrices* (2017), ch. 7.
+Differs from the paper in: loop joints wait for their cycle, because a plain depth-first search starts with a zero
+pivot; minimum degree for contacts between bodies.
 """
 
 from __future__ import annotations
