@@ -113,7 +113,7 @@ def run(
 
 
 def failures_folder(asked: str | None, record: Path | None, scene: str, problems: bool) -> Path | bool | None:
-    """Folder for the problems of unconverged steps; None for methods without ``problems``."""
+    """Folder for the problems of unconverged steps; False for no folder, None for the default of ``Simulation.run``."""
     if asked == "none":
         return False
     if asked is not None:
