@@ -10,7 +10,9 @@ import typer
 from stickslip.errors import expected
 
 FloatingBase = Annotated[bool, typer.Option(help="free the root link of a URDF")]
-PackageDir = Annotated[list[Path] | None, typer.Option(help="where package:// meshes live (repeatable)")]
+PackageDir = Annotated[
+    list[Path] | None, typer.Option(help="folder with the packages of package:// meshes (repeatable)")
+]
 UnreadableMeshes = Annotated[str, typer.Option(help="meshes that MuJoCo cannot read: error, replace or drop")]
 Ignore = Annotated[list[str] | None, typer.Option(help="unsupported feature to leave out (repeatable), or 'all'")]
 

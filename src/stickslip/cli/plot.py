@@ -15,7 +15,9 @@ def plot(
     what: Annotated[
         list[str], typer.Argument(help="recordings (.h5), and names of plots; without names an overview is drawn")
     ],
-    out: Annotated[Path | None, typer.Option(help="the picture (.png, .pdf, .svg); default: beside the file")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="the picture (.png, .pdf, .svg); default: next to the recording")
+    ] = None,
 ) -> None:
     """Plot recordings. Several runs are drawn into the same axes, each in its colour.
 

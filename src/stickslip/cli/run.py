@@ -28,14 +28,14 @@ def run(
     record: Annotated[Path | None, typer.Option(help="write an HDF5 recording to this file")] = None,
     record_dt: Annotated[float | None, typer.Option(help="seconds between recorded frames; default 0.01")] = None,
     capture: Annotated[Path | None, typer.Option(help="write contact problems to this HDF5 file, for 'solve'")] = None,
-    capture_every: Annotated[int, typer.Option(help="capture the first step and every so many after it")] = 1,
+    capture_every: Annotated[int, typer.Option(help="capture the first step and then every N-th step")] = 1,
     capture_format: Annotated[
-        str, typer.Option(help="frames: all in one file; fclib: a file of FCLib's per step, NAME-000123.hdf5")
+        str, typer.Option(help="frames: all in one file; fclib: one FCLib file per step, NAME-000123.hdf5")
     ] = "frames",
     failures: Annotated[
         str | None,
         typer.Option(
-            help="folder for the problems of steps that do not converge, files of FCLib's, or 'none'; "
+            help="folder for FCLib files of the problems of steps that do not converge, or 'none'; "
             "default: NAME-unconverged beside the recording, else SCENE-unconverged here; made when there are any"
         ),
     ] = None,
@@ -112,7 +112,7 @@ def run(
 
 
 def failures_folder(asked: str | None, record: Path | None, scene: str, problems: bool) -> Path | bool | None:
-    """Folder for the problems of unconverged steps; None for methods without ``problems``."""
+    """Folder for the problems of unconverged steps; False for no folder, None for the default of ``Simulation.run``."""
     if asked == "none":
         return False
     if asked is not None:

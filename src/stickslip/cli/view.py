@@ -21,14 +21,14 @@ def view(
         str | None, typer.Option(help="contact method of a scene; it can be changed in the viewer")
     ] = None,
     dt: Annotated[float | None, typer.Option(help="time step of a scene in seconds")] = None,
-    port: Annotated[int, typer.Option(help="port of the page; the next free one where it is taken")] = 8080,
-    host: Annotated[str, typer.Option(help="address to listen on; others than 127.0.0.1 let other machines in")] = (
+    port: Annotated[int, typer.Option(help="port of the page; the next free one if it is taken")] = 8080,
+    host: Annotated[str, typer.Option(help="address to listen on; any but 127.0.0.1 lets other machines in")] = (
         "127.0.0.1"
     ),
     browser: Annotated[bool, typer.Option(help="open the page in a browser")] = True,
-    shadows: Annotated[bool, typer.Option(help="draw shadows; without, it is quicker where there is no GPU")] = True,
+    shadows: Annotated[bool, typer.Option(help="draw shadows; off is faster without a graphics card")] = True,
     share: Annotated[
-        Path | None, typer.Option(help="write the recordings as one self-contained HTML file and end")
+        Path | None, typer.Option(help="write the recordings as one self-contained HTML file and exit")
     ] = None,
     plugin: Plugin = None,
     floor: Annotated[float | None, typer.Option(help="put a floor at this height (m) under a model file")] = None,

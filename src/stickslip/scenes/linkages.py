@@ -24,9 +24,10 @@ def _rod(body: Body, end: np.ndarray, mass: float, radius: float = 0.01) -> None
 def four_bar(crank: float = 0.2, coupler: float = 0.6, rocker: float = 0.5, base: float = 0.6) -> Setup:
     """A planar four-bar linkage of rods with 1 kg/m, released with the crank upright; lengths [m].
 
-    Crank and rocker turn about y in the world, ``base`` apart; the coupler hangs on the crank, and the point at its end
-    is connected to the rocker's end: 3 rows, of which the one along y follows from the hinges. With the default lengths
-    the shortest and the longest rod are together shorter than the other two, so that the crank turns fully (Grashof).
+    Crank and rocker turn about y in the world, ``base`` apart; the coupler is joined to the crank, and the point at its
+    end is connected to the rocker's end: 3 rows, of which the one along y follows from the hinges. With the default
+    lengths the shortest and the longest rod are together shorter than the other two, so that the crank turns fully
+    (Grashof).
     """
     lengths = [
         number(name, value, "a positive length [m]", above=0.0)
