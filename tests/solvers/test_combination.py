@@ -151,9 +151,6 @@ def test_a_new_combination_is_its_parts(monkeypatch):
     @dataclass
     class Both(Combination):
         parts: ClassVar[dict[str, type[Solver]]] = {"short": Short, "toy": Toy}
-        summary: ClassVar[str] = "one sweep, then a hundred"
-        reference: ClassVar[str] = Toy.reference
-        solves: ClassVar[frozenset[str]] = Toy.solves
 
     monkeypatch.setitem(SOLVERS, "short+toy", Both)
     result = solve(PROBLEM, "short+toy")

@@ -25,7 +25,16 @@ class Combination(Solver):
     """
 
     parts: ClassVar[dict[str, type[Solver]]]
-    """Solvers by name, the first one first."""
+    """Solvers by name, the first one first; the combination's other declarations follow from it."""
+    page: ClassVar[str] = "docs/solvers.md#combinations"
+
+    def __init_subclass__(cls) -> None:
+        kinds = cls.parts.values()
+        cls.summary = "; where it does not converge, ".join(cls.parts)
+        cls.reference = "; ".join(kind.reference for kind in kinds)
+        cls.bibtex = tuple(key for kind in kinds for key in kind.bibtex)
+        cls.solves = frozenset.intersection(*(kind.solves for kind in kinds))
+        cls.splitting = any(kind.splitting for kind in kinds)
 
     def check(self, problem: Problem) -> None:
         for kind in self.parts.values():
@@ -49,23 +58,13 @@ class Combination(Solver):
 
 @dataclass
 class InteriorPointThenFischerNewton(Combination):
-    """The interior-point method, then Fischer–Newton: for contacts by Coulomb's law on which all paths end."""
+    """For contacts by Coulomb's law on which all paths of the interior-point method end."""
 
     parts: ClassVar[dict[str, type[Solver]]] = {"interior-point": InteriorPoint, "fischer-newton": FischerNewton}
-    summary: ClassVar[str] = "interior-point; where it stalls, fischer-newton from the best point"
-    reference: ClassVar[str] = f"{InteriorPoint.reference}; {FischerNewton.reference}"
-    bibtex: ClassVar[tuple[str, ...]] = (*InteriorPoint.bibtex, *FischerNewton.bibtex)
-    page: ClassVar[str] = "docs/solvers.md#combinations"
-    solves: ClassVar[frozenset[str]] = InteriorPoint.solves & FischerNewton.solves
 
 
 @dataclass
 class FischerNewtonThenInteriorPoint(Combination):
-    """Fischer–Newton, then the interior-point method: fast as a rule, and safer where masses differ by millions."""
+    """For problems that Fischer–Newton solves fast as a rule, but not always, as where masses differ by millions."""
 
     parts: ClassVar[dict[str, type[Solver]]] = {"fischer-newton": FischerNewton, "interior-point": InteriorPoint}
-    summary: ClassVar[str] = "fischer-newton; where it stalls, interior-point"
-    reference: ClassVar[str] = f"{FischerNewton.reference}; {InteriorPoint.reference}"
-    bibtex: ClassVar[tuple[str, ...]] = (*FischerNewton.bibtex, *InteriorPoint.bibtex)
-    page: ClassVar[str] = "docs/solvers.md#combinations"
-    solves: ClassVar[frozenset[str]] = InteriorPoint.solves & FischerNewton.solves
