@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time as clock
 from collections import Counter
-from collections.abc import Callable
+from functools import cache
 from inspect import getmembers, isfunction
 
 from stickslip.collision.soft_pairs.pairs import Pairs
@@ -43,23 +43,14 @@ CONTACTS_AT_FIRST = SMALL // 3
 """Contacts and limits that there is room for at first; W is dense up to these."""
 
 
-def _methods(law: type[Formulation]) -> dict[str, Callable]:
-    return {name: method for name, method in getmembers(law, isfunction) if not name.startswith("__")}
-
-
-LAWS: dict[type[Formulation], dict[str, Callable]] = {law: _methods(law) for law in (Coulomb, Relaxed)}
-"""The laws that are compiled, and the methods that state them."""
-
-
-def keeps_law(formulation: Formulation) -> bool:
-    """Whether a formulation is one of ``LAWS`` with every method as it is there: a subclass may add options, but one
-    that overrides an offset is another law."""
-    kind = type(formulation)
-    if isinstance(formulation, Relaxed) and formulation.soft is not None:
-        return False
+@cache
+def keeps_law(kind: type[Formulation]) -> bool:
+    """Whether a formulation is Coulomb's or relaxed, with every method as it is there: a subclass may have other
+    options, but one that overrides an offset is another law."""
     return not kind.groups and any(
-        issubclass(kind, law) and all(getattr(kind, name) is method for name, method in methods.items())
-        for law, methods in LAWS.items()
+        issubclass(kind, law)
+        and all(getattr(kind, name) is method for name, method in getmembers(law, isfunction) if name[:2] != "__")
+        for law in (Coulomb, Relaxed)
     )
 
 
@@ -100,7 +91,8 @@ class CompiledStepping(TimeStepping):
             and type(solver) is PGS
             and not solver.history
             and self.search.compiled
-            and keeps_law(self.formulation)
+            and keeps_law(type(self.formulation))
+            and getattr(self.formulation, "soft", None) is None
             and type(self.coordinates) is JointCoordinates
             and self.coordinates.bilateral() is None
         )
