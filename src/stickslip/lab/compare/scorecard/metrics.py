@@ -54,8 +54,8 @@ _ALL = (
            "The deepest overlap of each frame, 0 where there is none, averaged over the frames.",
            "lower", contact_laws.penetration_mean),
     Metric("joint_drift", "joint drift", "m or rad",
-           "Largest opening of a joint or loop: poses of links on their parents against those that q gives, and the two "
-           "frames of each loop against each other.", "lower", places.joint_drift),
+           "Largest opening of a joint or loop: poses of links on their parents against those that q gives, and the "
+           "two frames of each loop against each other.", "lower", places.joint_drift),
     Metric("energy_gained", "energy gained", "J",
            "Largest rise of B = T + V + U − ∫ τ·dq (energy, springs included, less the work of actuators) above an "
            "earlier value: max over s ≤ t of B(t) − B(s).", "lower", balances.energy_gained),
