@@ -72,7 +72,7 @@ _ALL = (
            "Largest max(|f_t| − μ·fₙ, 0)/load: friction outside Coulomb's cone, relative to the load.",
            "lower", contact_laws.cone),
     Metric("dissipation", "dissipation", "1",
-           "∫ Σ (μ·fₙ·|v_t| + f_t·v_t) dt / ∫ Σ μ·fₙ·|v_t| dt, the missing fraction of the work that friction could do; "
+           "∫ Σ (μ·fₙ·|v_t| + f_t·v_t) dt / ∫ Σ μ·fₙ·|v_t| dt, the missing fraction of friction's possible work; "
            "the denominator is at least 1 mm times the weight or the mean load. 0 is Coulomb's law.",
            "lower", contact_laws.dissipation),
     Metric("creep", "creep", "m/s",
