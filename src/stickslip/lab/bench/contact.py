@@ -27,7 +27,7 @@ import numpy as np
 from rich.table import Table
 
 from stickslip.errors import InputError
-from stickslip.lab.bench.step import stepping
+from stickslip.lab.bench.stepping import Steps
 from stickslip.lab.bench.timing import Growth, growth, growth_table, growth_targets, interleaved
 from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
 from stickslip.lab.targets import Target
@@ -131,7 +131,7 @@ def time_peg(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
     for method in PEG_LIMITS:
         sim = Simulation(SCENES["peg-in-hole"].build().scene, method=method, dt=DT)
         sim.step(50)
-        sims[method], work[method] = sim, stepping(sim, 5)
+        sims[method], work[method] = sim, Steps(sim, 5)
     median = interleaved(work, sizes.peg_rounds, "the peg in its hole")
     timings = [
         Timing("peg in hole", name, us, sims[name].stepper.residual, PEG_LIMITS[name]) for name, us in median.items()

@@ -6,10 +6,8 @@ Parameters: Brüdigam et al., Sec. IV-A.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import mujoco
 import numpy as np
 from scipy.sparse.linalg import splu
 
@@ -76,35 +74,6 @@ def simulate(made: Made, method: str = "variational") -> Simulation:
     sim.set_state(made.q, made.v)
     sim.step(WARM)
     return sim
-
-
-class Steps:
-    """Each call returns the seconds per time step of one compiled call from the same state."""
-
-    def __init__(self, sim: Simulation, steps: int) -> None:
-        self.sim, self.steps, self._start, self.unconverged = sim, steps, sim.snapshot(), 0
-
-    def _call(self, n: int) -> float:
-        begin = time.perf_counter()
-        self.sim.stepper.advance(self.sim.state, self.sim.inputs, n)
-        return time.perf_counter() - begin
-
-    def __call__(self) -> float:
-        failed = self.sim.stepper.unconverged
-        nothing = min(self._call(0) for _ in range(3))
-        took = self._call(self.steps)
-        self.unconverged = self.sim.stepper.unconverged - failed
-        self.sim.restore(self._start)
-        return (took - nothing) / self.steps
-
-    def iterations(self) -> float:
-        """Mean number of Newton steps in a time step."""
-        total = 0
-        for _ in range(self.steps):
-            self._call(1)
-            total += self.sim.stepper.iterations
-        self.sim.restore(self._start)
-        return total / self.steps
 
 
 @kernel
@@ -185,29 +154,3 @@ class NewtonSystem:
         """Difference of the two Newton steps, relative to their largest entry."""
         other = splu(self.full.matrix).solve(self.full.right)
         return float(np.abs(other - self.step).max() / np.abs(other).max())
-
-
-def mujoco_steps(made: Made, solver: int, cone: int, steps: int) -> Callable[[], float]:
-    """A function that returns the seconds per ``mj_step``, after some that are not timed."""
-    spec = mujoco.MjSpec.from_string(made.scene.to_xml())
-    for site in spec.sites:
-        if len(site.userdata) and site.userdata[0] == 1.0:
-            site.parent.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.002, 0, 0], pos=site.pos, mass=0.0)
-    for geom in spec.geoms:
-        if geom.type == mujoco.mjtGeom.mjGEOM_PLANE:
-            geom.pos, geom.friction = [0, 0, -0.002], [FRICTION, 0.0, 0.0]
-        else:
-            geom.friction = [FRICTION, 0.0, 0.0]
-    spec.option.timestep, spec.option.solver, spec.option.cone = DT, solver, cone
-    model = spec.compile()
-    data = mujoco.MjData(model)
-
-    def work() -> float:
-        mujoco.mj_resetData(model, data)
-        data.qpos[:], data.qvel[:] = made.q, made.v
-        mujoco.mj_step(model, data, WARM)
-        begin = time.perf_counter()
-        mujoco.mj_step(model, data, steps)
-        return (time.perf_counter() - begin) / steps
-
-    return work

@@ -24,7 +24,8 @@ import mujoco
 import numpy as np
 from rich.table import Table
 
-from stickslip.lab.bench.step import mujoco_step, squatting_robot
+from stickslip.lab.bench.step import squatting_robot
+from stickslip.lab.bench.stepping import Steps, mujoco_steps, with_spheres
 from stickslip.lab.bench.timing import Growth, growth, growth_table, interleaved
 from stickslip.lab.report import check_destinations, finish, miss_style, quiet, terminal_table
 from stickslip.lab.targets import Target
@@ -80,25 +81,6 @@ def known(methods: tuple[str, ...]) -> list[str]:
     return [f"{name}/{variant}" for name, variant in pairs if variant in METHODS[name].capabilities.variants]
 
 
-def warm_steps(sim: Simulation) -> Callable[[], float]:
-    """A function that returns the seconds per step of 35 steps after five untimed ones, as ``mujoco_step`` does."""
-    start, advance = sim.snapshot(), partial(sim.stepper.advance, sim.state, sim.inputs)
-
-    def call(n: int) -> float:
-        begin = time.perf_counter()
-        advance(n)
-        return time.perf_counter() - begin
-
-    def work() -> float:
-        advance(5)
-        nothing = min(call(0) for _ in range(3))
-        took = call(35)
-        sim.restore(start)
-        return (took - nothing) / 35
-
-    return work
-
-
 def time_solo12(sizes: Sizes) -> list[Timing]:
     scene, q, v, control = squatting_robot()
     timed: dict[str, Callable[[], float]] = {}
@@ -108,10 +90,11 @@ def time_solo12(sizes: Sizes) -> list[Timing]:
         sim.set_state(q, v)
         sim.set_control(control)
         sim.step(1)
-        (timed if method in TIMED else others)[method] = warm_steps(sim)
+        (timed if method in TIMED else others)[method] = Steps(sim, 35, warm=5)
     for solver, cone in ((s, c) for s in SOLVERS for c in CONES):
         name = f"mj_step, {solver}, {cone}"
-        timed[name] = mujoco_step(scene, q, v, control, SOLVERS[solver], CONES[cone])
+        peer = with_spheres(scene, 1e-3, SOLVERS[solver], CONES[cone])
+        timed[name] = mujoco_steps(peer, q, v, 35, 5, control, contacts=4)
     median = interleaved(timed, sizes.rounds, "Solo12 on four feet")
     median |= interleaved(others, max(2, sizes.rounds // 10), "other solvers")
     fastest = min(us for name, us in median.items() if name not in OURS)
@@ -166,17 +149,7 @@ class PileSteps:
 def pile_peer(scene: Scene, q: np.ndarray, v: np.ndarray, solver: int) -> Callable[[], float]:
     model = scene.compile().mj
     model.opt.timestep, model.opt.solver = PILE_DT, solver
-    data = mujoco.MjData(model)
-
-    def work() -> float:
-        mujoco.mj_resetData(model, data)
-        data.qpos[:], data.qvel[:] = q, v
-        mujoco.mj_step(model, data, WARM)
-        begin = time.perf_counter()
-        mujoco.mj_step(model, data, 3)
-        return (time.perf_counter() - begin) / 3
-
-    return work
+    return mujoco_steps(model, q, v, 3, WARM)
 
 
 def piled(method: str, scene: Scene, q: np.ndarray, v: np.ndarray) -> PileSteps:

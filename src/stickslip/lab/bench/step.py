@@ -25,6 +25,7 @@ from rich.table import Table
 
 from stickslip.control.references.squat import squat
 from stickslip.lab.bench.mechanisms import pebbles, plate
+from stickslip.lab.bench.stepping import Steps, mujoco_steps, with_spheres
 from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, growth_table, growth_targets, interleaved
 from stickslip.lab.report import check_destinations, finish, miss_style, quiet, terminal_table
 from stickslip.lab.select import soft_methods
@@ -32,7 +33,7 @@ from stickslip.lab.targets import Target
 from stickslip.methods.registry import METHODS
 from stickslip.model import pinocchio as bridge
 from stickslip.model.scene import Scene
-from stickslip.simulation import Simulation, Snapshot
+from stickslip.simulation import Simulation
 
 
 @dataclass(frozen=True)
@@ -109,24 +110,6 @@ def squatting_robot() -> tuple[Scene, np.ndarray, np.ndarray, np.ndarray]:
     return scene, sim.state.q.copy(), sim.state.v.copy(), sim.control.copy()
 
 
-def stepping(sim: Simulation, steps: int) -> Callable[[], float]:
-    """A function that steps from the present state, restores it, and returns the seconds per step."""
-    start: Snapshot = sim.snapshot()
-
-    def call(n: int) -> float:
-        begin = time.perf_counter()
-        sim.stepper.advance(sim.state, sim.inputs, n)
-        return time.perf_counter() - begin
-
-    def work() -> float:
-        nothing = min(call(0) for _ in range(3))
-        took = call(steps)
-        sim.restore(start)
-        return (took - nothing) / steps
-
-    return work
-
-
 def aba_calls(scene: Scene, q: np.ndarray, v: np.ndarray) -> list[Callable[[], float]]:
     """Pinocchio's forward dynamics in both of its conventions."""
     pin = bridge.import_pinocchio()
@@ -146,40 +129,6 @@ def aba_calls(scene: Scene, q: np.ndarray, v: np.ndarray) -> list[Callable[[], f
     return [timed(pin.Convention.LOCAL), timed(pin.Convention.WORLD)]
 
 
-def mujoco_step(
-    scene: Scene,
-    q: np.ndarray,
-    v: np.ndarray,
-    control: np.ndarray,
-    solver: int = mujoco.mjtSolver.mjSOL_NEWTON,
-    cone: int = mujoco.mjtCone.mjCONE_PYRAMIDAL,
-) -> Callable[[], float]:
-    """MuJoCo on the same model, contact points as small spheres, with its default solver and cone or others."""
-    spec = mujoco.MjSpec.from_string(scene.to_xml())
-    for site in spec.sites:
-        if len(site.userdata) and site.userdata[0] == 1.0:
-            site.parent.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.002, 0, 0], pos=site.pos, mass=0.0)
-    for geom in spec.geoms:
-        if geom.type == mujoco.mjtGeom.mjGEOM_PLANE:
-            geom.pos = [0, 0, -0.002]
-    spec.option.timestep, spec.option.solver, spec.option.cone = 1e-3, solver, cone
-    model = spec.compile()
-    data = mujoco.MjData(model)
-
-    def work() -> float:
-        mujoco.mj_resetData(model, data)
-        data.qpos[:], data.qvel[:], data.ctrl[:] = q, v, control
-        mujoco.mj_step(model, data, 5)
-        begin = time.perf_counter()
-        mujoco.mj_step(model, data, 35)
-        took = time.perf_counter() - begin
-        if data.ncon != 4:
-            raise RuntimeError(f"MuJoCo found {data.ncon} contacts instead of 4")
-        return took / 35
-
-    return work
-
-
 def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
     """(Pinocchio's aba [µs], timings)."""
     scene, q, v, control = squatting_robot()
@@ -191,8 +140,9 @@ def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:
         sim.set_state(q, v)
         sim.set_control(control)
         sim.step(1)
-        timed[case.name] = stepping(sim, case.steps)
-    timed["MuJoCo mj_step, 1 ms"] = mujoco_step(scene, q, v, control)
+        timed[case.name] = Steps(sim, case.steps)
+    peer = with_spheres(scene, 1e-3, mujoco.mjtSolver.mjSOL_NEWTON, mujoco.mjtCone.mjCONE_PYRAMIDAL)
+    timed["MuJoCo mj_step, 1 ms"] = mujoco_steps(peer, q, v, 35, 5, control, contacts=4)
     median = interleaved(timed, sizes.rounds, "steppers, Pinocchio and MuJoCo in turn")
     unit = min(median.pop("aba 0"), median.pop("aba 1"))
     stated = {case.name: (case.target, case.consim) for case in CASES}
@@ -210,7 +160,7 @@ def measure_growth(sizes: Sizes) -> list[Growth]:
         for n in counts:
             sim = Simulation(build(n), method="expo", dt=1e-3)
             sim.step(2)
-            timed[n] = stepping(sim, 10)
+            timed[n] = Steps(sim, 10)
         result.append(growth(name, interleaved(timed, sizes.growth_rounds, name), target))
     return result
 

@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stickslip.lab.bench.linear_time import DT, NewtonSystem, Steps, chain, cylinder, mujoco_steps, simulate
+from stickslip.lab.bench.linear_time import DT, FRICTION, WARM, NewtonSystem, chain, cylinder, simulate
 from stickslip.lab.bench.rigid import CONES, SOLVERS
+from stickslip.lab.bench.stepping import Steps, mujoco_steps, with_spheres
 from stickslip.lab.bench.timing import interleaved
 from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
 from stickslip.lab.targets import Target
@@ -168,7 +169,8 @@ def measure_peers(sizes: Sizes) -> list[Peer]:
             for method in ("variational", "coulomb"):
                 timed[method, n] = Steps(simulate(made, method), sizes.steps)
             for solver, cone in ((s, c) for s in SOLVERS for c in CONES):
-                timed[f"{solver}, {cone}", n] = mujoco_steps(made, SOLVERS[solver], CONES[cone], sizes.steps)
+                peer = with_spheres(made.scene, DT, SOLVERS[solver], CONES[cone], FRICTION)
+                timed[f"{solver}, {cone}", n] = mujoco_steps(peer, made.q, made.v, sizes.steps, WARM)
             bar.update(done + 1)
     median = interleaved(timed, sizes.peer_rounds, "chains beside MuJoCo and coulomb")
     links = list(sizes.peers)

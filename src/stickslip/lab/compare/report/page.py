@@ -21,6 +21,15 @@ PICTURES = 3
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
 """Tells the browser that this page may load nothing."""
 
+SCORECARD = (
+    "<p>One row per method: the complete run whose step is nearest the method's default. The best figure of a column "
+    "is bold. Headings sort; the question mark leads to the definition; the table scrolls sideways.</p>"
+)
+FORCES = (
+    "Sum of the normal forces (line) and of the magnitudes of friction (dashes) over all contacts, all methods on one "
+    "scale."
+)
+
 
 def write_report(comparison: Comparison, path: str | PathLike, *, pictures: int = PICTURES) -> Path:
     """Write the page from the scores and recordings; returns its path.
@@ -38,33 +47,17 @@ def page(comparison: Comparison, pictures: int = 0) -> str:
     title = f"{comparison.scene}: {_count(len(comparison.candidates), 'method')} compared"
     over_time, forces = figures.over_time(comparison, trace_set), figures.contact_forces(comparison, trace_set)
     precision = figures.work_precision(comparison) + figures.convergence(comparison)
-    none = '<p class="note">Nothing to draw: {}.</p>'
     sections = [
         ("conclusions", "Conclusions", _conclusions(comparison)),
         (
             "precision",
             "Work and precision",
-            f'<div class="figures">{precision}</div>'
-            if precision
-            else none.format("no run besides the reference has both an error and a cost"),
+            _figures(precision, "no run besides the reference has both an error and a cost"),
         ),
-        ("scorecard", "Scorecard", _scorecard_intro() + scores.scorecard(comparison)),
+        ("scorecard", "Scorecard", SCORECARD + scores.scorecard(comparison)),
         ("stability", "Order and stability", scores.summary(comparison)),
-        (
-            "time",
-            "Over time",
-            f'<p>{_steps(comparison)}</p><div class="figures">{over_time}</div>'
-            if over_time
-            else none.format("no recordings"),
-        ),
-        (
-            "forces",
-            "Contact forces",
-            "<p>Sum of the normal forces (line) and of the magnitudes of friction (dashes) over all contacts, all "
-            f'methods on one scale.</p><div class="figures">{forces}</div>'
-            if forces
-            else none.format("no recordings with contacts"),
-        ),
+        ("time", "Over time", _figures(over_time, "no recordings", _steps(comparison))),
+        ("forces", "Contact forces", _figures(forces, "no recordings with contacts", FORCES)),
         ("methods", "Methods and materials", cards.cards(comparison, trace_set)),
         ("failures", "What went wrong", cards.failures(comparison)),
         ("settings", "Settings and versions", _settings(comparison)),
@@ -143,11 +136,11 @@ def _conclusions(comparison: Comparison) -> str:
     return f'<div class="conclusions">{"".join(parts)}</div>'
 
 
-def _scorecard_intro() -> str:
-    return (
-        "<p>One row per method: the complete run whose step is nearest the method's default. The best figure of a "
-        "column is bold. Headings sort; the question mark leads to the definition; the table scrolls sideways.</p>"
-    )
+def _figures(html: str, why_none: str, intro: str = "") -> str:
+    """Figures after an introduction, or the reason why there are none."""
+    if not html:
+        return f'<p class="note">Nothing to draw: {why_none}.</p>'
+    return (f"<p>{intro}</p>" if intro else "") + f'<div class="figures">{html}</div>'
 
 
 def _steps(comparison: Comparison) -> str:
