@@ -112,8 +112,22 @@ def gathered(library: Any) -> Any:
     return module
 
 
+UNNEEDED = frozenset(
+    "WithLifting InlineClosureLikes RewriteSemanticConstants DeadBranchPrune RewriteDynamicRaises LiteralUnroll "
+    "MakeFunctionToJitFunction InlineInlinables FindLiterallyCalls LiteralPropagationSubPipelinePass InlineOverloads "
+    "NopythonRewrites AnnotateTypes DumpParforDiagnostics".split()
+)
+"""Numba's passes for what no kernel has: closures, contexts, exceptions, array expressions, unrolled tuples."""
+
+
 class CalleePipeline(compiler.Compiler):
-    """Numba's compiler, into a library that stays without machine code."""
+    """Numba's compiler with fewer passes, into a library that stays without machine code."""
+
+    def define_pipelines(self) -> list[Any]:
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [item for item in pipeline.passes if item[0].__name__ not in UNNEEDED]
+        return pipelines
 
     def compile_extra(self, func: Any) -> Any:
         self.state.library = CalleeLibrary(self.state.targetctx.codegen(), func.__qualname__)
