@@ -55,7 +55,8 @@ def no_groups(method: str, detector: Detector | None) -> None:
         name = next((name for name, kind in DETECTORS.items() if kind is type(detector)), type(detector).__name__)
         _warn(
             f"{method} works with groups of subcontacts, and the detector {name!r} finds single contacts, each of "
-            "which is then a group of its own. Leave detector out, or give one that finds groups.",
+            "which is then a group of its own (for peg, this is stewart-trinkle). Leave detector out, or give one that "
+            "finds groups.",
             NotHonouredWarning,
         )
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, final
 
 import numpy as np
 import scipy.sparse as sp
@@ -145,8 +145,9 @@ class Formulation(ABC):
     def options(cls) -> tuple[str, ...]:
         return tuple(option.name for option in fields(cls) if option.init)
 
+    @final
     def formulate(self, matrices: Matrices) -> Problem:
-        """The problem of one time step."""
+        """The problem of one time step; a subclass that writes another one overrides ``write``."""
         return self.write(matrices).problem
 
     def write(self, matrices: Matrices) -> WrittenProblem:
