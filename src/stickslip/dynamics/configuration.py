@@ -51,10 +51,8 @@ def difference(tree, q0, q1, out):
 
 @kernel
 def pull_back(tree, x, v, out):
-    """out = ẋ while q ⊕ x moves with the velocity v. It equals v except for rotations.
-
-    ẋ = ω + x×ω/2 + (1/12 + |x|²/720)·x×(x×ω), the inverse of the exponential map's derivative up to |x|⁶.
-    """
+    """out = ẋ while q ⊕ x moves with the velocity v. It equals v except for rotations. ẋ = ω + x×ω/2 + (1/12 +
+    |x|²/720)·x×(x×ω), the inverse of the exponential map's derivative up to |x|⁶."""
     for d in range(v.shape[0]):
         out[d] = v[d]
     for j in range(tree.joint_type.shape[0]):

@@ -299,10 +299,8 @@ def turn_together(support, S, F, G, move, first, A):
 
 @kernel
 def load_force(der, b, fx, fy, fz, x, y, z):
-    """Add the stiffness of a force with constant components at a point of link b, (x, y, z) from O.
-
-    Its moment changes as the point moves.
-    """
+    """Add the stiffness of a force with constant components at a point of link b, (x, y, z) from O. Its moment changes
+    as the point moves."""
     K = der.stiffness
     der.loaded[b] = 1
     # −(δp × f) with δp = δv + δω × r: [f]× for the linear part, −[f]×[r]× = (f·r) 1 − r fᵀ for the angular one

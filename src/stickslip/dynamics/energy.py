@@ -54,10 +54,8 @@ def center_of_mass(inertia, kin, out):
 
 @kernel
 def center_of_mass_jacobian(inertia, support, kin, mass, J):
-    """J (3, nv): velocity of the centre of mass; needs the composite inertias up to date.
-
-    A joint's column is the linear momentum that it gives to everything it carries, divided by the total mass.
-    """
+    """J (3, nv): velocity of the centre of mass; needs the composite inertias up to date. A joint's column is the
+    linear momentum that it gives to everything it carries, divided by the total mass."""
     total = 0.0
     for b in range(1, inertia.mass.shape[0]):
         total += inertia.mass[b]

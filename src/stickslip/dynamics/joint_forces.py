@@ -15,10 +15,8 @@ from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
 @kernel
 def unclipped_force(actuators, k, position, speed, control):
-    """gain·clip(u) + bias of actuator k at its joint's ``position`` [rad or m] and ``speed``.
-
-    The result is not yet clipped to the force range.
-    """
+    """gain·clip(u) + bias of actuator k at its joint's ``position`` [rad or m] and ``speed``. The result is not yet
+    clipped to the force range."""
     u = min(max(control, actuators.control_range[k, 0]), actuators.control_range[k, 1])
     bias = actuators.bias[k, 0] + actuators.gear[k] * (actuators.bias[k, 1] * position + actuators.bias[k, 2] * speed)
     return actuators.gain[k] * u + bias
@@ -91,10 +89,8 @@ def spring_and_limit_forces(tree, passive, q, v, tau):
 
 @kernel
 def joint_gains(tree, passive, actuators, q, v, control, stiffness, damping):
-    """Diagonals (nv,) of −∂τ/∂q and −∂τ/∂v at this state, for methods that treat joint forces implicitly.
-
-    They include dampers, springs, limits that push and servos whose force is not clipped.
-    """
+    """Diagonals (nv,) of −∂τ/∂q and −∂τ/∂v at this state, for methods that treat joint forces implicitly. They include
+    dampers, springs, limits that push and servos whose force is not clipped."""
     for d in range(v.shape[0]):
         stiffness[d], damping[d] = 0.0, passive.damping[d]
     for j in range(tree.joint_type.shape[0]):

@@ -54,11 +54,8 @@ def arm(rules, flow, k, h):
 
 @kernel
 def inside(rules, flow):
-    """1 if an armed guard is at its level or above, −1 if one is not a number, else 0.
-
-    The level of a guard whose neighbourhood the state has left is −ε again; a guard that is waited for is ready again
-    once it is below 0.
-    """
+    """1 if an armed guard is at its level or above, −1 if one is not a number, else 0. The level of a guard whose
+    neighbourhood the state has left is −ε again; a guard that is waited for is ready again once it is below 0."""
     found = 0
     for k in range(flow.h.shape[0]):
         h = flow.h[k]

@@ -228,10 +228,8 @@ def step(field, guards, arrive, system, rules, flow, trace, work, most, t_end):
 
 @template
 def meets(guards, system, rules, flow, work, h):
-    """(result, where, guard) of the first guard that the step of length h to ``work.x1`` reaches.
-
-    ``work.h1`` are the guards at its end.
-    """
+    """(result, where, guard) of the first guard that the step of length h to ``work.x1`` reaches. ``work.h1`` are the
+    guards at its end."""
     guards(system, work.x1, work.h1)
     halfway(guards, system, flow, work, h)
     flow.counts[GUARDS] += 1
@@ -264,10 +262,8 @@ def halfway(guards, system, flow, work, h):
 
 @template
 def peaks(guards, system, flow, work, h, theta, k):
-    """(result, where) of guard k's largest value in a step, by parabolas.
-
-    The result is ENTERED if the level is reached, GRAZING if the guard only touches 0, and otherwise NOTHING.
-    """
+    """(result, where) of guard k's largest value in a step, by parabolas. The result is ENTERED if the level is
+    reached, GRAZING if the guard only touches 0, and otherwise NOTHING."""
     low, a, high, c = 0.0, flow.h[k] - flow.level[k], 1.0, work.h1[k] - flow.level[k]
     best, top = theta, -np.inf
     for _ in range(8):

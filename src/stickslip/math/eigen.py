@@ -128,10 +128,8 @@ def reflect_back(A, n, basis, x, y):
 
 @kernel
 def diagonalise(n, basis, x, y, z):
-    """QL with implicit shifts on the tridiagonal form; the rotations are also applied to x, y and z.
-
-    Returns the number of rotations, or −1 if the iteration did not converge.
-    """
+    """QL with implicit shifts on the tridiagonal form; the rotations are also applied to x, y and z. Returns the number
+    of rotations, or −1 if the iteration did not converge."""
     d, e = basis.value, basis.off
     for i in range(1, n):
         e[i - 1] = e[i]

@@ -32,10 +32,8 @@ def coefficients(degree: int) -> np.ndarray:
 
 
 def find_poles(degree: int) -> np.ndarray:
-    """The zeros of q with Im ≥ 0: first the real one (odd degrees only), then one of each conjugate pair.
-
-    Newton's method in extended precision refines them to the last digit.
-    """
+    """The zeros of q with Im ≥ 0: first the real one (odd degrees only), then one of each conjugate pair. Newton's
+    method in extended precision refines them to the last digit."""
     ascending = coefficients(degree).astype(np.longdouble) * (-1) ** np.arange(degree + 1)
     scaled = ascending / np.abs(ascending[-1])
     roots = np.roots(scaled[::-1].astype(float)).astype(np.clongdouble)

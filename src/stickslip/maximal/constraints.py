@@ -115,10 +115,8 @@ class Constraints:
         self._loop_inverse = (vector[:, kept] / value[kept]) @ vector[:, kept].T
 
     def _forest(self, f: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Velocities (k, nv) and impulses (k, nb + ns) of the forest without loops.
-
-        ``f`` (k, nv) are impulses on the bodies, ``right`` (k, nb + ns) right-hand sides of the rows.
-        """
+        """Velocities (k, nv) and impulses (k, nb + ns) of the forest without loops. ``f`` (k, nv) are impulses on the
+        bodies, ``right`` (k, nb + ns) right-hand sides of the rows."""
         ordered = np.empty(right.shape)
         ordered[:, self._place] = right
         u, impulses = np.empty(f.shape), np.empty(right.shape)
@@ -127,9 +125,7 @@ class Constraints:
 
     def solve(self, f: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """u (k, nv), λ (k, nb + ns) with M·u = f + Gᵀ·λ and G·u + C·λ = right for f (k, nv) and right (k, nb + ns).
-
-        Rigid rows come before soft ones. Rows of loops get the smallest λ.
-        """
+        Rigid rows come before soft ones. Rows of loops get the smallest λ."""
         u, impulses = self._forest(f, right)
         loop = self._loop_rows
         if len(loop):
@@ -141,10 +137,7 @@ class Constraints:
 
     def correct(self, r: np.ndarray, soft: np.ndarray | None = None) -> np.ndarray:
         """(nv,) u with G·u = r (nb,) by impulses in the joints; soft rows have r·u + C·λ = ``soft`` (ns,), default
-        zero.
-
-        The impulses are stored in ``impulse``.
-        """
+        zero. The impulses are stored in ``impulse``."""
         soft = np.zeros(len(self.soft.dof)) if soft is None else soft
         u, impulse = self.solve(np.zeros((1, self._nv)), np.concatenate([r, soft])[None])
         self.impulse = impulse[0]

@@ -148,11 +148,8 @@ def to_bodies(model: Model, q, v) -> tuple[np.ndarray, np.ndarray]:
 
 
 def to_joints(model: Model, Q, V, previous=None) -> tuple[np.ndarray, np.ndarray]:
-    """(q, v) of the model from the poses and velocities of its links.
-
-    A hinge's angle is the one nearest to that in ``previous`` (nq,), by default the initial configuration. The joints
-    must be of the types in ``maximal.joints``.
-    """
+    """(q, v) of the model from the poses and velocities of its links. A hinge's angle is the one nearest to that in
+    ``previous`` (nq,), by default the initial configuration. The joints must be of the types in ``maximal.joints``."""
     n = model.nlink - 1
     Q, V = np.ascontiguousarray(Q, dtype=float), np.ascontiguousarray(V, dtype=float)
     if Q.shape != (7 * n,) or V.shape != (6 * n,):

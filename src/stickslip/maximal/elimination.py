@@ -81,9 +81,7 @@ def cholesky_solve(L, n, x):
 @kernel
 def factor_forest(start, forest, support, M, G, compliance, factor):
     """Factor the system of the cut model's packed mass matrix M, the rows G (nb, 12) and their compliance (nb,).
-
-    Returns OK or SINGULAR.
-    """
+    Returns OK or SINGULAR."""
     D, C, X = factor.D, factor.C, factor.X
     for b in range(1, D.shape[0]):
         for i in range(6):

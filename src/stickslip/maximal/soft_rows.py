@@ -30,10 +30,8 @@ from stickslip.model.model import Model
 
 
 def turning_rotors(model: Model) -> np.ndarray:
-    """Joint velocities with armature whose rows turn with the bodies.
-
-    These are all but those of free joints and of single hinges, whose axes are fixed to both bodies.
-    """
+    """Joint velocities with armature whose rows turn with the bodies. These are all but those of free joints and of
+    single hinges, whose axes are fixed to both bodies."""
     tree, turning = model.tree, model.inertia.armature > 0.0
     for b in range(1, model.nlink):
         own = np.arange(tree.joint_start[b], tree.joint_start[b + 1])

@@ -70,10 +70,8 @@ def cut(work, source, n, px, py, pz, sx, sy, sz, edge):
 
 @kernel
 def clip_to_face(bodies, p, f, vertex, nx, ny, nz, size, work, n):
-    """Clip the loaded polygon of n corners by the sides of face f of polyhedron p along ±(nx, ny, nz).
-
-    Returns (index of the buffer that holds the result, its number of corners).
-    """
+    """Clip the loaded polygon of n corners by the sides of face f of polyhedron p along ±(nx, ny, nz). Returns (index
+    of the buffer that holds the result, its number of corners)."""
     face, first, corner = bodies.face_start[p] + f, bodies.loop_start[bodies.face_start[p]], bodies.vertex_start[p]
     begin, end = bodies.loop_start[face], bodies.loop_start[face + 1]
     source = 0

@@ -48,9 +48,7 @@ def fixed_rim_point(placed, s, r, i):
 @kernel
 def on_cap(geometry, placed, out: Out, side, disc, other, dx, dy, dz, nx, ny, nz, margin, found):
     """Emit the contacts of the cap of ``disc`` with outward normal n and ``other`` at d, relative to the disc's centre.
-
-    ``side`` is 0 if ``disc`` is the first shape.
-    """
+    ``side`` is 0 if ``disc`` is the first shape."""
     S = geometry.shapes.size
     r, h, rr, hh = S[disc, 0], S[disc, 1], S[other, 0], S[other, 1]
     bx, by, bz = axis_of(placed, other)

@@ -149,11 +149,8 @@ def flat_contacts(geometry, placed, work, out: Out, what, which, ax, ay, az, r, 
 
 @kernel(inline=False)
 def cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin, found):
-    """Emit all contacts of a cylinder with a polyhedron.
-
-    ``place`` must have written the polyhedron to work.vertex2, relative to the cylinder's centre. ``turned`` says that
-    the cylinder is the first shape.
-    """
+    """Emit all contacts of a cylinder with a polyhedron. ``place`` must have written the polyhedron to work.vertex2,
+    relative to the cylinder's centre. ``turned`` says that the cylinder is the first shape."""
     bodies, edges, p = geometry.bodies, geometry.edges, geometry.shapes.polyhedron[solid]
     R, r, h = placed.rot, geometry.shapes.size[cylinder, 0], geometry.shapes.size[cylinder, 1]
     ax, ay, az = R[cylinder, 0, 2], R[cylinder, 1, 2], R[cylinder, 2, 2]

@@ -35,10 +35,8 @@ def slope(r, h, A, B, C, D, phi):
 
 @kernel(inline=False)
 def best_on_quarter(r, h, A, B, C, D, peak, sign, near, far):
-    """(G, φ) of the largest maximum of G at φ = peak + sign·u, near < u < far; G = −1e300 if there is none.
-
-    |n·a| is largest at ``peak``. If n comes close to a there, s(n) bends sharply, so the intervals are short there.
-    """
+    """(G, φ) of the largest maximum of G at φ = peak + sign·u, near < u < far; G = −1e300 if there is none. |n·a| is
+    largest at ``peak``. If n comes close to a there, s(n) bends sharply, so the intervals are short there."""
     best, at = -1e300, 0.0
     left = sign * slope(r, h, A, B, C, D, peak + sign * near)
     for i in range(PIECES):

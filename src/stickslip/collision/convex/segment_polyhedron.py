@@ -143,10 +143,8 @@ def emit_capsule(geometry, placed, capsule, solid, turned, start, name, gap, nx,
 
 @kernel(inline=False)
 def segment_polyhedron(geometry, placed, work, capsule, solid, turned, margin, found):
-    """Emit all contacts of a capsule with a polyhedron.
-
-    ``place`` must have written the polyhedron to work.vertex2, relative to the capsule's middle.
-    """
+    """Emit all contacts of a capsule with a polyhedron. ``place`` must have written the polyhedron to work.vertex2,
+    relative to the capsule's middle."""
     bodies, edges, p = geometry.bodies, geometry.edges, geometry.shapes.polyhedron[solid]
     R, r, h = placed.rot, geometry.shapes.size[capsule, 0], geometry.shapes.size[capsule, 1]
     vertex, normal = work.vertex2, work.normal2

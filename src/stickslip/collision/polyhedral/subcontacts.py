@@ -68,10 +68,8 @@ def beside_arc(now: Placed, f, g, e, x, y, z):
 
 @kernel(inline=False)
 def crossing(neighbours: Neighbours, now: Placed, e1, e2):
-    """Outward normal n of body 1, ψ along it, the positions on the edges, and the sine of the edges' angle.
-
-    The sine is 0 if they do not cross.
-    """
+    """Outward normal n of body 1, ψ along it, the positions on the edges, and the sine of the edges' angle. The sine is
+    0 if they do not cross."""
     u, w, x = now.axis, now.axis, now.vertex
     nx, ny, nz = cross(u[e1, 0], u[e1, 1], u[e1, 2], w[e2, 0], w[e2, 1], w[e2, 2])
     sine = sqrt(nx * nx + ny * ny + nz * nz)
@@ -108,10 +106,8 @@ def cuts(bodies: Polyhedra, neighbours: Neighbours, now: Placed, e, s):
 
 @kernel
 def wedge(neighbours: Neighbours, now: Placed, margin, ridge, e, ceiling, kind, number, group: Group):
-    """Add the subcontacts of edge e outside one of the faces at edge ``ridge``, no higher than ``ceiling``.
-
-    Returns False if the edge is outside one of them by more than the margin.
-    """
+    """Add the subcontacts of edge e outside one of the faces at edge ``ridge``, no higher than ``ceiling``. Returns
+    False if the edge is outside one of them by more than the margin."""
     a, b = neighbours.edge[e, 0], neighbours.edge[e, 1]
     for side in range(2):
         f, g = neighbours.edge_face[ridge, side], neighbours.edge_face[ridge, 1 - side]

@@ -16,10 +16,8 @@ from stickslip.collision.soft_pairs.sphere import sphere_sphere
 
 @kernel
 def find_contacts(pairs: Pairs, kin, margin, contacts: Contacts):
-    """Find every candidate whose gap is below ``margin`` [m]; contacts beyond the capacity are only counted.
-
-    Pair ids run through the planes, then the boxes, then the spheres.
-    """
+    """Find every candidate whose gap is below ``margin`` [m]; contacts beyond the capacity are only counted. Pair ids
+    run through the planes, then the boxes, then the spheres."""
     contacts.found[0] = 0
     boxes = pairs.planes.link1.shape[0]
     spheres = boxes + pairs.boxes.box_link.shape[0]

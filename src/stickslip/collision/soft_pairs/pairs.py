@@ -124,10 +124,8 @@ def touching(model: Model) -> Iterator[tuple[Shape, Shape]]:
 
 
 def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float]]:
-    """Spheres (centre in the link, radius) whose lowest points are the shape's lowest points over any plane.
-
-    They are exact for points, spheres, capsules (two ends), boxes (eight corners) and convex meshes (their vertices).
-    """
+    """Spheres (centre in the link, radius) whose lowest points are the shape's lowest points over any plane. They are
+    exact for points, spheres, capsules (two ends), boxes (eight corners) and convex meshes (their vertices)."""
     match shape.kind:
         case "point":
             local, radius = np.zeros((1, 3)), 0.0

@@ -36,10 +36,8 @@ def _numbers(arrays: Any):
 
 
 def restorer(example: Callable[[], Any]) -> Any:
-    """The kernel function that turns a handle into arrays of the types of ``example()``.
-
-    ``example`` is called when a kernel is compiled.
-    """
+    """The kernel function that turns a handle into arrays of the types of ``example()``. ``example`` is called when a
+    kernel is compiled."""
     config: Any = numba_config
     if config.DISABLE_JIT:
         return lambda handle: handle

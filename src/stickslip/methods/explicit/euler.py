@@ -74,7 +74,7 @@ class Euler(Explicit):
         self.mean = np.zeros(model.nv)
 
     def stable_dt(self, state: State) -> float:
-        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every pair that is damped at all."""
+        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every damped pair."""
         material = materials(self.world.pairs)
         damped = material[material[:, DAMPING] > 0.0]
         ratio = 2.0 * damped[:, DAMPING] / damped[:, STIFFNESS]

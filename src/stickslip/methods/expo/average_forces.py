@@ -225,10 +225,8 @@ def read_forces(contacts, members, averages, island, n, dt):
 
 @kernel
 def revise(contacts, members, averages, island):
-    """Decide which contacts slip or open, and whether a step longer than their oscillation needs damping.
-
-    Returns True if the springs must be integrated again.
-    """
+    """Decide which contacts slip or open, and whether a step longer than their oscillation needs damping. Returns True
+    if the springs must be integrated again."""
     again, slipping, change, total = False, False, 0.0, 0.0
     for a in range(members.shape[0]):
         c = members[a]

@@ -34,10 +34,8 @@ RANK = 1e-13
 
 @kernel
 def modal_averages(S, n, beta, h, basis, y, w, c):
-    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; S[:n, :n] is overwritten.
-
-    Returns False if the eigenvalue iteration does not converge.
-    """
+    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; S[:n, :n] is overwritten. Returns False if the
+    eigenvalue iteration does not converge."""
     rotations = to_modes(S, n, basis, y, w, c)
     if rotations < 0:
         return False

@@ -49,10 +49,8 @@ DIVISIONS = 6
 
 @kernel
 def step(world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v):
-    """One step: solve for the state at its end, move the anchors, and go there.
-
-    If the iteration does not converge, the step is divided into two, four, … shorter ones, up to 2^DIVISIONS.
-    """
+    """One step: solve for the state at its end, move the anchors, and go there. If the iteration does not converge, the
+    step is divided into two, four, … shorter ones, up to 2^DIVISIONS."""
     copy_to(q, report.q)
     copy_to(v, report.v)
     report.tally[ITERATIONS] = 0

@@ -266,10 +266,8 @@ def largest(a):
 
 @kernel
 def leaps(tree, v0, v1, dt):
-    """Whether a joint turns much further with the velocity v1 than with v0.
-
-    Such a solution is one of many, like those of sin x = c, and not the one that continues the motion.
-    """
+    """Whether a joint turns much further with the velocity v1 than with v0. Such a solution is one of many, like those
+    of sin x = c, and not the one that continues the motion."""
     for j in range(tree.joint_type.shape[0]):
         kind, d = tree.joint_type[j], tree.joint_v[j]
         if kind == SLIDE:

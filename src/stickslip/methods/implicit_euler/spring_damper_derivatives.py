@@ -203,9 +203,7 @@ def add_row(M, b, i, scale, x0, x1, x2, x3, x4, x5):
 @kernel
 def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, slope, move, vel, A):
     """A −= dJᵀλ of contacts between two moving links at constant joint directions, whose change is in ``project``.
-
-    Column k displaces everything that joint k carries by move[k] and adds vel[k] (nv, 6) to its velocity.
-    """
+    Column k displaces everything that joint k carries by move[k] and adds vel[k] (nv, 6) to its velocity."""
     for c in range(contacts.found[0]):
         if contacts.link1[c] == 0 or contacts.gap[c] >= 0.0:
             continue

@@ -72,10 +72,8 @@ def grown_anchors(anchors: Anchors, pairs: int) -> Anchors:
 
 @kernel
 def spring_damper(kin, contacts, anchors, dt):
-    """Contact forces from positions and velocities, eq. (2); anchors are created, moved and dropped.
-
-    ``dt`` [s] is the time since the last call. Also writes ``contacts.stretch``, the springs' elongations after slip.
-    """
+    """Contact forces from positions and velocities, eq. (2); anchors are created, moved and dropped. ``dt`` [s] is the
+    time since the last call. Also writes ``contacts.stretch``, the springs' elongations after slip."""
     contact_velocities(kin, contacts)
     for k in range(anchors.seen.shape[0]):
         anchors.seen[k] = 0
@@ -95,10 +93,8 @@ def spring_damper(kin, contacts, anchors, dt):
 
 @kernel
 def press(kin, contacts, anchors, c, k, w1, w2):
-    """Force of the touching contact c and elongation of its springs; its anchor k is created or moved.
-
-    (w1, w2) [m] is the slip of body 2 along the tangents since the last call, which rolling contacts use.
-    """
+    """Force of the touching contact c and elongation of its springs; its anchor k is created or moved. (w1, w2) [m] is
+    the slip of body 2 along the tangents since the last call, which rolling contacts use."""
     hold(kin, contacts, anchors, c, k, w1, w2)
     s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
     K, B, mu = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING], contacts.material[c, FRICTION]
@@ -157,10 +153,8 @@ def tie(kin, contacts, anchors, c, k, s1, s2):
 
 @kernel
 def roll_anchor(kin, contacts, anchors, c, k, w1, w2):
-    """Move the anchor along with a rolling contact point, less the slip (w1, w2): only slip stretches the spring.
-
-    The previous stretch is turned into the current tangent plane, since the plane turns on a curved surface.
-    """
+    """Move the anchor along with a rolling contact point, less the slip (w1, w2): only slip stretches the spring. The
+    previous stretch is turned into the current tangent plane, since the plane turns on a curved surface."""
     A = contacts.axes
     ex, ey, ez = rotate(
         kin.rot, contacts.link1[c],
@@ -190,10 +184,8 @@ def apply_contact_forces(kin, contacts, f_ext):
 
 @kernel
 def contact_energy(contacts):
-    """Energy that the contact springs have stored since they touched [J], without the energy of a preload.
-
-    A normal spring stores none beyond its rest point.
-    """
+    """Energy that the contact springs have stored since they touched [J], without the energy of a preload. A normal
+    spring stores none beyond its rest point."""
     energy = 0.0
     for c in range(contacts.found[0]):
         sn, s1, s2 = min(0.0, contacts.stretch[c, 0]), contacts.stretch[c, 1], contacts.stretch[c, 2]

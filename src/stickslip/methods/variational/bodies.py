@@ -123,10 +123,8 @@ def put_world(pose, nu):
 
 @kernel
 def next_pose(pose, nu, dt, out):
-    """out = pose ⊕ dt·nu, nu (nl, 6): x⁺ = x + h·v, q⁺ = q∘(s, ω)·h/2; ``out`` may be ``pose``.
-
-    Returns SPINNING if some |ω| ≥ 2/h (``spinning_body`` says which); ``out`` is then invalid.
-    """
+    """out = pose ⊕ dt·nu, nu (nl, 6): x⁺ = x + h·v, q⁺ = q∘(s, ω)·h/2; ``out`` may be ``pose``. Returns SPINNING if
+    some |ω| ≥ 2/h (``spinning_body`` says which); ``out`` is then invalid."""
     h = 0.5 * dt
     for b in range(1, nu.shape[0]):
         x, y, z = nu[b, 3], nu[b, 4], nu[b, 5]
@@ -169,10 +167,8 @@ def spinning_body(nu, dt):
 
 @kernel
 def from_joint_state(tree, com, q, v, kin, pose, nu):
-    """pose and nu (nl, 6), with the world's row, from q (nq,) and v (nv,).
-
-    ``tree`` is the model's own, ``com`` (nl, 3) that of ``Centred``, ``kin`` scratch (``make_data(model).kin``).
-    """
+    """pose and nu (nl, 6), with the world's row, from q (nq,) and v (nv,). ``tree`` is the model's own, ``com`` (nl, 3)
+    that of ``Centred``, ``kin`` scratch (``make_data(model).kin``)."""
     forward_kinematics(tree, q, kin)
     forward_velocities(tree, v, kin)
     R = kin.rot
@@ -191,10 +187,8 @@ def from_joint_state(tree, com, q, v, kin, pose, nu):
 
 @kernel
 def from_link_frames(com, Q, V, pose, nu):
-    """pose and nu (nl, 6) from the poses Q (7(nl − 1),) and velocities V (6(nl − 1),) of the link frames.
-
-    Q and V are those of ``to_bodies`` and ``projection.project``; com is (nl, 3).
-    """
+    """pose and nu (nl, 6) from the poses Q (7(nl − 1),) and velocities V (6(nl − 1),) of the link frames. Q and V are
+    those of ``to_bodies`` and ``projection.project``; com is (nl, 3)."""
     put_world(pose, nu)
     for b in range(1, nu.shape[0]):
         i, k = 7 * (b - 1), 6 * (b - 1)
@@ -209,10 +203,8 @@ def from_link_frames(com, Q, V, pose, nu):
 
 @kernel
 def velocity_rows(centred, pose, rates):
-    """rates (nv, 12): rows r of the joint velocities q̇ = r·(ν of the parent, ν of the link).
-
-    Free joints are included; their six numbers of the parent are zero.
-    """
+    """rates (nv, 12): rows r of the joint velocities q̇ = r·(ν of the parent, ν of the link). Free joints are included;
+    their six numbers of the parent are zero."""
     tree, com = centred.tree, centred.com
     rate_rows(tree, pose, rates)
     for b in range(1, tree.parent.shape[0]):
@@ -242,11 +234,8 @@ def joint_rates(centred, rates, nu, v):
 
 @kernel
 def to_joint_state(centred, pose, nu, previous, rates, R, q, v):
-    """q (nq,) and v (nv,) from pose and nu (nl, 6), as far as the joints can reach.
-
-    Hinges are the turns nearest to ``previous`` (nq,), which may be ``q``; rates (nv, 12) end at ``pose``; R (3, 3) is
-    scratch.
-    """
+    """q (nq,) and v (nv,) from pose and nu (nl, 6), as far as the joints can reach. Hinges are the turns nearest to
+    ``previous`` (nq,), which may be ``q``; rates (nv, 12) end at ``pose``; R (3, 3) is scratch."""
     tree, com, quat = centred.tree, centred.com, pose.quat
     for b in range(1, tree.parent.shape[0]):
         first = tree.joint_start[b]
@@ -263,10 +252,8 @@ def to_joint_state(centred, pose, nu, previous, rates, R, q, v):
 
 @kernel
 def add_wrench_impulses(centred, pose, wrench, dt, out):
-    """out (nl, 6) += dt·wrench (nl, 6), force and torque in world axes at the links' own origins.
-
-    ``out`` are impulses over ν: linear at the centre of mass in world axes, angular in body axes.
-    """
+    """out (nl, 6) += dt·wrench (nl, 6), force and torque in world axes at the links' own origins. ``out`` are impulses
+    over ν: linear at the centre of mass in world axes, angular in body axes."""
     for b in range(1, wrench.shape[0]):
         fx, fy, fz = wrench[b, 0], wrench[b, 1], wrench[b, 2]
         ax, ay, az = rotate(pose.rot, b, centred.com[b, 0], centred.com[b, 1], centred.com[b, 2])

@@ -81,11 +81,8 @@ def move_to(mechanism, motion, rows, touch, dt):
 
 @kernel(inline=False)
 def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
-    """``motion.body`` and ``motion.joint`` at the unknowns of the last ``move_to``.
-
-    Returns the largest residuals of each kind: (momentum [N s], kinematic [m or rad], equations [N or m/s], products
-    minus ``target`` [J or W]).
-    """
+    """``motion.body`` and ``motion.joint`` at the unknowns of the last ``move_to``. Returns the largest residuals of
+    each kind: (momentum [N s], kinematic [m or rad], equations [N or m/s], products minus ``target`` [J or W])."""
     nodes, body, joint, nu, lam = mechanism.nodes, motion.body, motion.joint, motion.nu, motion.lam
     joints, first = nodes.joints, mechanism.first
     mass, J = mechanism.bodies.mass, mechanism.bodies.J

@@ -175,7 +175,7 @@ def right_side(mechanism, motion, touch, linear, target, second, dt):
         j, m = nodes.limit_node[i], nodes.limit_place[i]
         s, lam = motion.slack[i], motion.lam[first[j] + m]
         product = dt * target - s * lam
-        if second > 0.0:  # else the step may be of no use
+        if second > 0.0:  # otherwise the step may not be valid
             product -= second * motion.dslack[i] * motion.dlam[first[j] + m]
         x[place[nl - 1 + j] + m] += product / lam
     for c in range(points.found[0]):
@@ -197,7 +197,7 @@ def directions(mechanism, motion, rows, touch, linear, target, second, dt):
         j = nodes.limit_node[i]
         m = first[j] + nodes.limit_place[i]
         product = dt * target - motion.slack[i] * motion.lam[m]
-        if second > 0.0:  # else the step may be of no use
+        if second > 0.0:  # otherwise the step may not be valid
             product -= second * motion.dslack[i] * motion.dlam[m]
         motion.dslack[i] = (product - motion.slack[i] * x[place[nl - 1 + j] + nodes.limit_place[i]]) / motion.lam[m]
     for b in range(1, nl):

@@ -91,7 +91,7 @@ def residual(cones, D, c, friction, u0, u1, u2, target):
 def product(cones, step, c, target, second):
     """p of r·ψ."""
     p = target - cones.room[c] * cones.psi[c]
-    if second > 0.0:  # else the step may be of no use
+    if second > 0.0:  # otherwise the step may not be valid
         p -= second * step.room[c] * step.psi[c]
     return p
 

@@ -90,7 +90,7 @@ def normal_block(cones, step, c, u0, target, second):
     """(k₀, γ/s) of Δγ = k₀ − (γ/s)·Δu₀."""
     s, gamma = cones.s[c], cones.gamma[c]
     product = target - s * gamma
-    if second > 0.0:  # else the step may be of no use
+    if second > 0.0:  # otherwise the step may not be valid
         product -= second * step.s[c] * step.gamma[c]
     return (product - gamma * (u0 - s)) / s, gamma / s
 

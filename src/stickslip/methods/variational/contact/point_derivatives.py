@@ -144,9 +144,7 @@ def contact_row_changes(points, c, pose, pole, move, change):
 @kernel
 def contact_derivatives(points, c, pose, pole, f0, f1, f2, nu, H, D, move, change):
     """H (12, 12) = ∂(C₀(z)ᵀ·f)/∂z for the force (f0, f1, f2) and D (3, 12) = ∂(C₀(z)·ν)/∂z for velocities nu (nl, 6).
-
-    The scratch ``move`` (12,) must be zero and is zero afterwards; ``change`` is (3, 12).
-    """
+    The scratch ``move`` (12,) must be zero and is zero afterwards; ``change`` is (3, 12)."""
     a, b = points.link1[c], points.link2[c]
     for k in range(12):
         move[k] = 1.0

@@ -92,7 +92,7 @@ def facet(cones, step, D, c, i, u1, u2, target, second):
     """(wᵢ, aᵢ) of Δβᵢ = aᵢ − wᵢ·(dᵢ·Δv + Δψ), and rᵢ."""
     beta, eta = cones.beta[c, i], cones.eta[c, i]
     product = target - beta * eta
-    if second > 0.0:  # else the step may be of no use
+    if second > 0.0:  # otherwise the step may not be valid
         product -= second * step.beta[c, i] * step.eta[c, i]
     row = D[i, 0] * u1 + D[i, 1] * u2 + cones.psi[c] - eta
     return beta / eta, (product - beta * row) / eta, row
@@ -102,7 +102,7 @@ def facet(cones, step, D, c, i, u1, u2, target, second):
 def limit(cones, step, c, friction, target, second):
     """(p_ψ, r_ψ) of the limit of friction."""
     product = target - cones.room[c] * cones.psi[c]
-    if second > 0.0:  # else the step may be of no use
+    if second > 0.0:  # otherwise the step may not be valid
         product -= second * step.room[c] * step.psi[c]
     left = friction * cones.gamma[c] - cones.room[c]
     for i in range(cones.beta.shape[1]):

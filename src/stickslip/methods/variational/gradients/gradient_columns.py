@@ -285,10 +285,8 @@ def lift_contacts(touch, level):
 
 @kernel(inline=False)
 def fill_columns(mechanism, sym, slopes, joint_step, actuators, touch, motion, before, wrench, small, dt, forces, X):
-    """Fill X, which must be zero; with ``forces``, also the columns of forces in joints and of wrenches.
-
-    ``motion`` is at the solution with z in its pose; ``before`` (nl, 6) is ν.
-    """
+    """Fill X, which must be zero; with ``forces``, also the columns of forces in joints and of wrenches. ``motion`` is
+    at the solution with z in its pose; ``before`` (nl, 6) is ν."""
     bodies = mechanism.bodies
     body_columns(bodies, sym, motion.pose, before, wrench, dt, small.J, X)
     held_columns(mechanism, sym, slopes, small.row, X)

@@ -78,10 +78,8 @@ def row_velocity(change, nu, a, b):
 
 @kernel
 def held_derivatives(joints, pose, impulse, nu, H, D, move, change):
-    """H (nj, 12, 12), D (nb, 12) of the held rows for impulses (nb,) and velocities ``nu`` (nl, 6).
-
-    The scratch ``move`` (12,) must be zero and is zero afterwards.
-    """
+    """H (nj, 12, 12), D (nb, 12) of the held rows for impulses (nb,) and velocities ``nu`` (nl, 6). The scratch
+    ``move`` (12,) must be zero and is zero afterwards."""
     H[:] = 0.0
     for r in range(joints.joint.shape[0]):
         j = joints.joint[r]
@@ -96,10 +94,8 @@ def held_derivatives(joints, pose, impulse, nu, H, D, move, change):
 
 @kernel
 def rate_derivatives(tree, com, pose, tau, nu, H, D, move, change):
-    """H (nl, 12, 12), D (nv, 12) of all rates for joint forces tau (nv,) and velocities ``nu`` (nl, 6).
-
-    The scratch ``move`` (12,) must be zero and is zero afterwards.
-    """
+    """H (nl, 12, 12), D (nv, 12) of all rates for joint forces tau (nv,) and velocities ``nu`` (nl, 6). The scratch
+    ``move`` (12,) must be zero and is zero afterwards."""
     H[:] = 0.0
     for b in range(1, tree.parent.shape[0]):
         for j in range(tree.joint_start[b], tree.joint_start[b + 1]):

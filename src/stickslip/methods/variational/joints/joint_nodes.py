@@ -222,9 +222,7 @@ def joint_impulses(centred, passive, actuators, armature, pose, nu, q, control, 
 @kernel
 def limit_gaps(nodes, tree, pose, q_near, R, gap, rows):
     """gap (nlim,) [rad or m] and rows (nlim, 12) = ∂gap over δx, δθ of link 1, then of link 2 of the node, at any pose.
-
-    ``tree`` is that of ``Centred``. Hinges are the turns nearest to ``q_near`` (nq,); R (3, 3) is scratch.
-    """
+    ``tree`` is that of ``Centred``. Hinges are the turns nearest to ``q_near`` (nq,); R (3, 3) is scratch."""
     for n in range(nodes.limit_joint.shape[0]):
         j, row = nodes.limit_joint[n], rows[n]
         if n > 0 and nodes.limit_joint[n - 1] == j:

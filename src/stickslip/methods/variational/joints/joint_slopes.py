@@ -19,10 +19,8 @@ from stickslip.model.arrays import FREE, HINGE, SLIDE
 
 @kernel
 def joint_slopes(tree, passive, actuators, q, v, control, dt, by_q, by_v, by_u):
-    """by_q (nv, 3), by_v (nv,) and by_u (nu,) at q (nq,) and v (nv,), the beginning of a step.
-
-    by_q is over the coordinates of the same triple (ball, free), or in column 0.
-    """
+    """by_q (nv, 3), by_v (nv,) and by_u (nu,) at q (nq,) and v (nv,), the beginning of a step. by_q is over the
+    coordinates of the same triple (ball, free), or in column 0."""
     for d in range(v.shape[0]):
         by_q[d, 0], by_q[d, 1], by_q[d, 2], by_v[d] = 0.0, 0.0, 0.0, -passive.damping[d]
     for j in range(tree.joint_type.shape[0]):

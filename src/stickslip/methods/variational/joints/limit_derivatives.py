@@ -121,10 +121,8 @@ def ball_turn(w, x, y, z, tx, ty, tz):
 
 @kernel
 def coordinate_row_change(tree, pose, b, j, R, move, change):
-    """change (12,) of the row of ``coordinate_row`` of joint j of link b under the motion ``move`` (12,).
-
-    ``move`` is that of the parent, then of the link; R (3, 3) is scratch; ``tree`` is that of ``Centred``.
-    """
+    """change (12,) of the row of ``coordinate_row`` of joint j of link b under the motion ``move`` (12,). ``move`` is
+    that of the parent, then of the link; R (3, 3) is scratch; ``tree`` is that of ``Centred``."""
     p, u, kind = tree.parent[b], tree.joint_axis, tree.joint_type[j]
     if kind == SLIDE:
         x, y, z = rotate(tree.link_rot, b, u[j, 0], u[j, 1], u[j, 2])

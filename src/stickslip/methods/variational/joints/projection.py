@@ -66,10 +66,8 @@ class Projector:
         return self._constraints.correct(-rates)
 
     def project(self, Q, V, *, keep: float = 0.0) -> Projection:
-        """Closed joints near the poses Q (7(nl − 1),) and velocities V (6(nl − 1),) of ``to_bodies``.
-
-        Errors of at most ``keep`` [m or rad] are not corrected.
-        """
+        """Closed joints near the poses Q (7(nl − 1),) and velocities V (6(nl − 1),) of ``to_bodies``. Errors of at most
+        ``keep`` [m or rad] are not corrected."""
         free, constraints = self._free, self._constraints
         first, Q, V = np.array(Q, dtype=float), np.array(Q, dtype=float), np.array(V, dtype=float)
         closed = CLOSED * max(1.0, float(np.abs(Q).max(initial=0.0)))
