@@ -16,7 +16,7 @@ from scipy.optimize import brentq
 from stickslip.lab.papers.event_selected.systems import GRAVITY, LENGTH, table_field, table_guards
 
 SEARCH = 1e-3
-"""[s] between the places where a guard is looked at before its root is sought."""
+"""Time between the places where a guard is evaluated before its root is sought [s]."""
 
 
 class Flow(NamedTuple):
@@ -62,7 +62,7 @@ def first_root(flow: np.ndarray, state: np.ndarray, guard: int, end: float) -> f
 
 
 def table_flow(start: np.ndarray, end: float) -> Flow:
-    """Of Tab. 4.1 from ``start`` (3,), to ``end`` [s]."""
+    """The flow of Tab. 4.1 from ``start`` (3,) to ``end`` [s]."""
     crossed = np.array(table_guards(start)) >= 0.0
     time, state = 0.0, np.append(start, 1.0)
     starts, states, generators = [time], [state], [generator(crossed)]
@@ -90,23 +90,23 @@ class Hop(NamedTuple):
 
     @property
     def touchdown(self) -> float:
-        """[s]."""
+        """Time of the fall [s]."""
         return float(np.sqrt(2.0 * (self.height - LENGTH) / GRAVITY))
 
     @property
     def stance(self) -> float:
-        """[s]."""
+        """Time of a stance [s]."""
         omega = np.sqrt(self.stiffness)
         return float(2.0 * (np.pi - np.arctan(self.touchdown * omega)) / omega)
 
     @property
     def period(self) -> float:
-        """[s]."""
+        """Time of a whole hop [s]."""
         return 2.0 * self.touchdown + self.stance
 
     @property
     def lowest(self) -> float:
-        """[m]."""
+        """Lowest height [m]."""
         return float(self(np.array([0.5 * self.period]))[0, 0])
 
     def __call__(self, times: np.ndarray) -> np.ndarray:

@@ -43,7 +43,7 @@ MARGINAL = 0.2
 
 
 def our_error(springs: Bed, starts: np.ndarray, references: list[np.ndarray], reset: np.ndarray, eps: float) -> float:
-    """Of all starts together; inf: one did not reach its end."""
+    """Root mean square error of all starts together; inf if one did not reach its end."""
     left = []
     for start, reference in zip(starts, references, strict=True):
         found = ours.plate(springs, start, reset, eps=eps, t_eval=ours.TIMES)

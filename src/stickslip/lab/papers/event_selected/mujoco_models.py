@@ -27,7 +27,7 @@ IMPEDANCE = 1e-4
 REGULARISATION = 1e8
 """R [1/kg]: its inverse is the added mass of a contact."""
 TIP = 1e-9
-"""[m] radius of a spring's tip."""
+"""Radius of a spring's tip [m]."""
 OFF = (
     mujoco.mjtDisableBit.mjDSBL_MIDPHASE.value
     | mujoco.mjtDisableBit.mjDSBL_ISLAND.value

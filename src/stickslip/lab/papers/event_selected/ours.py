@@ -14,15 +14,15 @@ from stickslip.lab.papers.event_selected.exact import Hop
 from stickslip.lab.papers.event_selected.setups import DT, END, SAMPLES, TABLE_END, TABLE_START, Bed
 
 TIMES = DT * np.arange(SAMPLES + 1)
-"""[s] where errors are taken."""
+"""Times at which errors are taken [s]."""
 RTOL, ATOL = 1e-5, 1e-8
-"""Of calibrated runs: a tenth and less of MuJoCo's error, so that ε decides."""
+"""Tolerances of calibrated runs: at most a tenth of MuJoCo's error, so that ε decides."""
 REFERENCE: dict[str, Any] = {"eps": 0.0, "rtol": 1e-12, "atol": 1e-14}
 """Every crossing located, one at a time."""
 MOST_STEPS = 20_000
 """Before a run counts as one that does not reach its end."""
 SMALLEST, LARGEST, HALVINGS = 1e-4, 0.1, 10
-"""[m] where ε is sought, and how often the interval is halved (of log ε)."""
+"""Interval in which ε is sought [m], and how often it is halved (in log ε)."""
 
 
 def table(eps: float, times: np.ndarray | None = None) -> EssResult:

@@ -20,17 +20,17 @@ STIFFNESS = 200.0
 """k/m [1/s²], of the hopper's leg and of a whole bed."""
 HOP = Hop(STIFFNESS, 2.0)
 END = 2.0
-"""[s] of hopper and plate."""
+"""Duration of the motions of hopper and plate [s]."""
 DT = 2e-3
-"""[s] MuJoCo's step."""
+"""MuJoCo's step [s]."""
 SAMPLES = 1000
-"""At how many times, evenly spaced, an error is taken: at the steps of MuJoCo."""
+"""Number of evenly spaced times at which an error is taken: the steps of MuJoCo."""
 TABLE_START, TABLE_END = (-0.4, -0.15, 0.3), 0.5
-"""Of the order test, and [s]."""
+"""Start and duration [s] of the order test."""
 PLATE_LENGTH, BED_WIDTH = 6.0, 4.0
-"""[m]; a rod of that length, above a bed that is shorter."""
+"""Length of the plate, a rod, and width of the bed, which is shorter [m]."""
 DAMPING_RATIO = 0.1
-"""Of the plate on the whole bed."""
+"""Damping ratio of the plate on the whole bed."""
 OURS, THEIRS = "C3", "C0"
 """Colours of our curves and of MuJoCo's, as in the paper: red and blue."""
 
@@ -41,11 +41,11 @@ class Bed(NamedTuple):
     tips: np.ndarray
     """(n,) [m]."""
     inertia: float
-    """[m²] per kilogram."""
+    """Moment of inertia per kilogram [m²]."""
     stiffness: float
-    """[1/s²] of one spring, per kilogram of the plate."""
+    """Stiffness of one spring, per kilogram of the plate [1/s²]."""
     damping: float
-    """[1/s] of one spring, per kilogram of the plate."""
+    """Damping of one spring, per kilogram of the plate [1/s]."""
 
 
 def bed(springs: int, share: float | None = None) -> Bed:
@@ -71,7 +71,7 @@ def rms(difference: np.ndarray) -> float:
 
 
 def milliseconds(work: Callable[[], Any]) -> float:
-    """Of the second of two calls: in the first, one pays for the caches that those before have filled."""
+    """Time of the second of two calls [ms]; the first one refills the caches after other work."""
     work()
     begin = time.perf_counter()
     work()
@@ -85,9 +85,9 @@ class Sizes:
     order: int = 81
     """Values of ε in the order test."""
     hops: int = 1000
-    """Of the endless hopper."""
+    """Number of hops of the endless hopper."""
     rounds: int = 200
-    """Of the hopper's times, in turn."""
+    """Rounds in which the hopper's times are taken in turn."""
     precision: int = 9
     """Settings of each integrator in the hopper's diagram of time and error."""
     contacts: tuple[int, ...] = (2, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95, 100)
@@ -95,9 +95,9 @@ class Sizes:
     identical: tuple[int, ...] = (10, 20, 50, 100, 125, 150, 175, 200, 250, 300, 400, 500, 700, 1000)
     """Springs of beds that become stiffer with their number."""
     starts: int = 120
-    """Of the plate."""
+    """Number of starts of the plate."""
     judged: int = 24
-    """Of them, those whose errors are taken."""
+    """Number of starts whose errors are taken."""
 
 
 FULL = Sizes()

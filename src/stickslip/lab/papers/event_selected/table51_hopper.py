@@ -58,7 +58,7 @@ def our_error(eps: float, **options: Any) -> float:
 
 
 def medians(works: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """[ms] of each, called in turn."""
+    """Median time [ms] of each work, called in turn."""
     times: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(rounds):
         for name, work in works.items():
@@ -87,7 +87,7 @@ def calibration(rounds: int) -> dict[str, Any]:
 
 
 def numbers(hops: int) -> dict[str, Any]:
-    """As ε → 0: found, and exact."""
+    """The hopper's numbers as ε → 0, and the exact ones."""
     found = ours.hopper(HOP, hops * HOP.period, **ours.REFERENCE)
     down, up = found.crossings.t[::2], found.crossings.t[1::2]
     first = ours.hopper(HOP, dense_output=True, **ours.REFERENCE)

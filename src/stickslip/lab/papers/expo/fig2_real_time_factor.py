@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 from stickslip.lab.papers.expo.error_panels import SHOWN, panels
-from stickslip.lab.papers.expo.fig4_stiffness import study
+from stickslip.lab.papers.expo.local_error import study
 from stickslip.lab.papers.expo.setups import RIVALS, TESTS, ms, size
 from stickslip.lab.papers.paper import Results, image
 from stickslip.lab.papers.part import Part

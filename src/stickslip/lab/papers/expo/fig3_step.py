@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from stickslip.lab.papers.expo.error_panels import SHOWN, panels
-from stickslip.lab.papers.expo.fig4_stiffness import study
+from stickslip.lab.papers.expo.local_error import study
 from stickslip.lab.papers.expo.setups import TESTS, ms, paper_name, size
 from stickslip.lab.papers.paper import Results, image, table
 from stickslip.lab.papers.part import Part

@@ -64,7 +64,7 @@ def contact_system(sim: Simulation) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def joint_torque(sim: Simulation) -> np.ndarray:
-    """(nv,) of actuators that are motors, and joint damping."""
+    """(nv,) forces of motors and of joint damping."""
     model = sim.model
     tau = -model.joint_forces.damping * sim.state.v
     tau[model.tree.joint_v[model.actuators.joint]] += model.actuators.gear * sim.control
@@ -79,7 +79,7 @@ def point_name(sim: Simulation, point: np.ndarray) -> str:
 
 
 def normal_forces(sim: Simulation, points: list[str]) -> list[float]:
-    """[N] at the named contact points, 0 where they do not touch."""
+    """Normal forces at the named contact points [N], 0 where they do not touch."""
     sim.observe()
     c, forces = sim.contacts.arrays, dict.fromkeys(points, 0.0)
     for k in range(len(sim.contacts)):

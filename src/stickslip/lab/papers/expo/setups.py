@@ -20,11 +20,11 @@ from stickslip.scenes import find
 from stickslip.simulation import Controller, Simulation
 
 STIFFNESS, DAMPING = 1e5, 300.0
-"""[N/m], [N s/m] of all tests but the study of stiffness."""
+"""Stiffness [N/m] and damping [N s/m] of all tests but the study of stiffness."""
 FINEST = 1e-3 / 64
-"""[s] step of the ground truth."""
+"""Step of the ground truth [s]."""
 FASTEST = 1e5
-"""[m/s, rad/s] a state with a larger velocity is not bounded (the limit of the authors' code)."""
+"""A state with a larger velocity [m/s, rad/s] is not bounded (the limit of the authors' code)."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Test:
     __test__ = False  # not one for pytest
 
     name: str
-    """Of the bundled scene."""
+    """Name of the bundled scene."""
     paper_name: str
     control_dt: float
-    """[s] Table I."""
+    """Control step of Table I [s]."""
     seconds: float
     """Simulated for the figures [s]."""
     points: int
@@ -66,11 +66,11 @@ class Method:
     stepper: str
     options: Mapping[str, Any] = field(default_factory=dict)
     least_dt: float = 1e-3 / 8
-    """[s] the shortest step that is tried (Sec. VI-B)."""
+    """The shortest step that is tried (Sec. VI-B) [s]."""
     truth: str = ""
     """Label of the method whose fine simulation is the ground truth, if not its own."""
     finest: float = FINEST
-    """[s] step of its own ground truth."""
+    """Step of its own ground truth [s]."""
 
 
 def _expo(matmuls: int | str) -> Method:
@@ -106,10 +106,10 @@ class Sizes:
     repeats: int = 5
     """Times that every short control step is timed."""
     stiffness: tuple[float, ...] = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8)
-    """[N/m]."""
+    """Contact stiffnesses [N/m]."""
     damping_ratio: tuple[float, ...] = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
     stiffness_seconds: float = 1.2
-    """Of the trot, for the study of stiffness [s]."""
+    """Duration of the trot in the study of stiffness [s]."""
     samples: int = 40
     """States of the trot over which the stages are timed."""
     rounds: int = 25
@@ -135,7 +135,7 @@ def control_steps(test: Test, sizes: Sizes) -> int:
 
 
 def steps(test: Test, method: Method, stride: int = 1) -> list[float]:
-    """[s] the steps that are tried: the control step, halved until the method's least, longest first."""
+    """The steps that are tried [s]: the control step, halved down to the method's least, longest first."""
     halvings = int(np.floor(np.log2(test.control_dt / method.least_dt) + 1e-9))
     return [test.control_dt / 2**k for k in range(0, halvings + 1, stride)]
 
@@ -163,14 +163,14 @@ def with_contacts(model: Model, stiffness: float, damping: float) -> Model:
 
 
 def weight(model: Model) -> float:
-    """[N]."""
+    """Weight of all links [N]."""
     return float(model.inertia.mass.sum() * np.linalg.norm(model.inertia.gravity))
 
 
 def simulation(
     test: Test, method: Method, dt: float, stiffness: float = STIFFNESS, damping: float = DAMPING
 ) -> Simulation:
-    """At the start of a test, standing as deep in the floor as its weight presses it."""
+    """The start of a test: the robot stands as deep in the floor as its weight presses it."""
     model = bundled(test.name)[0]
     start = model.state()
     start.q[2] += weight(model) / test.points * (1.0 / STIFFNESS - 1.0 / stiffness)

@@ -59,7 +59,7 @@ def upright(q: np.ndarray, reference: np.ndarray) -> bool:
 
 
 def free_run(test: Test, method: Method, dt: float, truth: GroundTruth) -> dict[str, Any]:
-    """As long as the ground truth."""
+    """A run with the test's controller, as long as the ground truth."""
     sim, controller, n = simulation(test, method, dt), bundled(test.name)[1], round(test.control_dt / dt)
     stands = True
     for k in range(len(truth)):
@@ -75,7 +75,7 @@ def free_run(test: Test, method: Method, dt: float, truth: GroundTruth) -> dict[
 
 
 def damper_limit(test: Test) -> float:
-    """[s] 2/(B·λ_max(Υ)) at the start: the longest step at which explicit Euler can stand the contacts' dampers."""
+    """2/(B·λ_max(Υ)) at the start: the longest step [s] at which explicit Euler is stable with the dampers."""
     sim = simulation(test, METHODS["euler"], 1e-5)
     sim.observe()
     c, n = sim.contacts.arrays, len(sim.contacts)

@@ -160,7 +160,7 @@ def euler_loop(truth: GroundTruth, k: int) -> Callable[[int], None]:
 
 
 def shortest(loop: Callable[[int], None], rounds: int) -> float:
-    """[µs] per call."""
+    """Shortest time per call [µs]."""
     loop(CALLS // 10 + 1)
     best = np.inf
     for _ in range(rounds):

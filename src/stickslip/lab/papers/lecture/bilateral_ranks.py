@@ -28,25 +28,21 @@ SPIN = (0.3, -0.2, 2.0)
 class Case(NamedTuple):
     """Points of the block that are held."""
 
-    name: str
     points: int
     spinning: bool = False
 
 
 CASES = {
-    case.name: case
-    for case in (
-        Case("one point", 1),
-        Case("three points", 3),
-        Case("12 points on one foot", 12),
-        Case("12 points of a spinning foot", 12, spinning=True),
-    )
+    "one point": Case(1),
+    "three points": Case(3),
+    "12 points on one foot": Case(12),
+    "12 points of a spinning foot": Case(12, spinning=True),
 }
 
 
 def hold(case: str) -> dict[str, Any]:
     """Accelerations and forces beside those of the pseudo-inverse."""
-    _, points, spinning = CASES[case]
+    points, spinning = CASES[case]
     model = block()
     angle = 2.0 * np.pi * np.arange(points) / points
     feet = [

@@ -46,13 +46,13 @@ from stickslip.lab.targets import Target
 from stickslip.simulation import Simulation
 
 SLOPE = np.arctan(0.8 * FRICTION)
-"""[rad] of the slope that friction can hold."""
+"""Inclination of the slope, which friction can hold [rad]."""
 DRAG = 2.0 * FRICTION * MASS * G
-"""[N] that the sliding block is dragged with, twice what friction can hold."""
+"""Force that drags the sliding block, twice what friction can hold [N]."""
 APPROACH = 1.0
-"""[m/s] of the approaching one."""
+"""Speed of the approaching block [m/s]."""
 THINNED = 400
-"""Most points of a curve that are kept."""
+"""Largest number of points of a curve that are kept."""
 NOTHING = 1e-9
 """Limit where a model says zero [m, N, J]."""
 DERIVED = 0.05
@@ -68,28 +68,24 @@ CREEP = SPRING * MASS * G * float(np.sin(SLOPE))
 class Experiment(NamedTuple):
     """One thing that happens to the block."""
 
-    name: str
     seconds: float
     gap: float = 0.0
-    """[m] at the start; where it rests, soft models start at the depth of equilibrium."""
+    """Gap at the start [m]; a resting block starts at the depth of equilibrium in soft models."""
     gravity: tuple[float, float, float] = (0.0, 0.0, -G)
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     pull: float = 0.0
-    """[N/s] upward force per time."""
+    """Upward force per time [N/s]."""
     drag: float = 0.0
-    """[N] force along the plane."""
+    """Force along the plane [N]."""
     resting: bool = False
 
 
 EXPERIMENTS = {
-    experiment.name: experiment
-    for experiment in (
-        Experiment("drop", 0.6, gap=0.1),
-        Experiment("pull", 1.0, pull=2.0 * MASS * G, resting=True),
-        Experiment("approach", 0.1, gap=0.0505, gravity=(0.0, 0.0, 0.0), velocity=(0.0, 0.0, -APPROACH)),
-        Experiment("slide", 0.4, drag=DRAG, resting=True),
-        Experiment("slope", 2.0, gravity=(G * np.sin(SLOPE), 0.0, -G * np.cos(SLOPE)), resting=True),
-    )
+    "drop": Experiment(0.6, gap=0.1),
+    "pull": Experiment(1.0, pull=2.0 * MASS * G, resting=True),
+    "approach": Experiment(0.1, gap=0.0505, gravity=(0.0, 0.0, 0.0), velocity=(0.0, 0.0, -APPROACH)),
+    "slide": Experiment(0.4, drag=DRAG, resting=True),
+    "slope": Experiment(2.0, gravity=(G * np.sin(SLOPE), 0.0, -G * np.cos(SLOPE)), resting=True),
 }
 
 
@@ -154,7 +150,7 @@ def _with_stickslip(form: Form, model, experiment: Experiment, steps: int) -> Mo
         sim.inputs.wrench[1, :3] = experiment.drag, 0.0, experiment.pull * sim.time
 
     user: Callable | None = pull if experiment.pull or experiment.drag else None
-    sim = Simulation(model, method=form.method, dt=DT, user=user, **form.options)
+    sim = Simulation(model, method=form.method, dt=DT, user=user)
     sim.set_state(v=np.array([*experiment.velocity, 0.0, 0.0, 0.0]))
     log = sim.run(steps * DT, record_dt=DT)
     return Motion(log.q, log.v, log.contact_force())
@@ -186,7 +182,7 @@ def study(store: Store, sizes: Sizes) -> Results:
 
 
 def lift(speed: float, climb: float = 0.0) -> float:
-    """[m] where a relaxed block hovers that slides with a speed and climbs with another [m/s]."""
+    """Gap [m] under a relaxed block that slides with a ``speed`` and rises with ``climb`` [m/s]."""
     return REACH * (FRICTION * speed - climb - SPRING * MASS * G * (1.0 + FRICTION**2))
 
 
@@ -195,7 +191,7 @@ def relative(value: float, truth: float) -> float:
 
 
 def first_gap() -> float:
-    """[m] the gap at the beginning of the step in which a relaxed contact first pushes the approaching block."""
+    """Gap at the beginning of the step in which a relaxed contact first pushes the approaching block [m]."""
     steps = np.ceil((EXPERIMENTS["approach"].gap - APPROACH * REACH) / (APPROACH * DT))
     return float(EXPERIMENTS["approach"].gap - steps * APPROACH * DT)
 

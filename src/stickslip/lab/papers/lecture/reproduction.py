@@ -7,8 +7,8 @@ from stickslip.lab.papers.lecture.bilateral_ranks import BILATERAL
 from stickslip.lab.papers.lecture.contact_models import CONTACT
 from stickslip.lab.papers.lecture.setups import DAMPING, DT, FORMS, FRICTION, FULL, MASS, QUICK, STIFFNESS, Sizes
 from stickslip.lab.papers.lecture.stiffness_limit import STIFFNESS_LIMIT
+from stickslip.lab.papers.paper import table
 from stickslip.lab.papers.part import PartwiseReproduction
-from stickslip.lab.papers.rows import table_of
 
 
 class Lecture(PartwiseReproduction):
@@ -28,6 +28,6 @@ class Lecture(PartwiseReproduction):
             "## The models\n",
             f"One block of {MASS:g} kg on the four corners of its lower face, μ = {FRICTION}, K = {STIFFNESS:g} N/m "
             f"and B = {DAMPING:g} N s/m per corner where a model has springs, dt = {1e3 * DT:g} ms.\n",
-            table_of([form._asdict() for form in FORMS.values()],
-                     {"name": "{label}", "the lecture's model": "{law}", "method": "`{method}`"}),
+            table(("name", "the lecture's model", "method"),
+                  [(name, form.law, f"`{form.method}`") for name, form in FORMS.items()]),
         ])  # fmt: skip

@@ -17,41 +17,36 @@ from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 
 DT = 1e-3
-"""[s]."""
+"""Step [s]."""
 G = 9.81
 MASS = 1.0
-"""[kg]."""
+"""Mass of the block [kg]."""
 SIZE = (0.2, 0.2, 0.1)
-"""[m] edges of the block."""
+"""Edges of the block [m]."""
 STIFFNESS, DAMPING = 1e4, 50.0
-"""[N/m, N s/m] of each of the four contacts."""
+"""Stiffness [N/m] and damping [N s/m] of each of the four contacts."""
 FRICTION = 0.5
 SINK = MASS * G / (4.0 * STIFFNESS)
-"""[m] depth at rest."""
+"""Depth at rest [m]."""
 REACH = DT + DAMPING / STIFFNESS
-"""[s] the relaxed model's offset is gap/REACH."""
+"""The relaxed model's offset is gap/REACH [s]."""
 
 
 class Form(NamedTuple):
     """A model of contact and the method that has it."""
 
-    label: str
     method: str
-    options: dict[str, Any]
     law: str
     """The lecture's words."""
 
 
 MUJOCO = "MuJoCo"
 FORMS = {
-    form.label: form
-    for form in (
-        Form("soft", "expo", {}, "soft: spring and damper"),
-        Form("bilateral", "bilateral", {}, "rigid: bilateral"),
-        Form("coulomb", "coulomb/pgs", {}, "rigid: unilateral, Coulomb"),
-        Form("relaxed", "relaxed/pgs", {}, "relaxed: convex, regularised"),
-        Form(MUJOCO, MUJOCO, {}, "relaxed: MuJoCo's defaults, elliptic cone"),
-    )
+    "soft": Form("expo", "soft: spring and damper"),
+    "bilateral": Form("bilateral", "rigid: bilateral"),
+    "coulomb": Form("coulomb/pgs", "rigid: unilateral, Coulomb"),
+    "relaxed": Form("relaxed/pgs", "relaxed: convex, regularised"),
+    MUJOCO: Form(MUJOCO, "relaxed: MuJoCo's defaults, elliptic cone"),
 }
 STYLES = {
     form: {"color": colour, "linestyle": style}
@@ -66,12 +61,12 @@ class Sizes:
     """How much is computed."""
 
     stiffnesses: tuple[float, ...] = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
-    """[N/m]."""
+    """Contact stiffnesses [N/m]."""
     robots: tuple[str, ...] = ("solo12", "a1", "romeo")
     chains: tuple[int, ...] = (4, 8, 16, 32, 64, 128)
     """Links."""
     rounds: int = 15
-    """Of interleaved timing."""
+    """Rounds of interleaved timing."""
 
 
 FULL = Sizes()

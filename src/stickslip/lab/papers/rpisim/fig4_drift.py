@@ -28,7 +28,7 @@ class Case(NamedTuple):
 
     joint: str
     dt: float
-    """[s]."""
+    """Step [s]."""
     original: float
     """Drift of the original without stabilisation after 5 s [m]."""
 
@@ -65,7 +65,7 @@ def swing(scene: str, coordinates: str, seconds: float) -> dict[str, Any]:
 
 
 def angle(sim) -> float:
-    """[rad] of the rod against the vertical, in the plane in which it swings."""
+    """Angle of the rod against the vertical, in the plane in which it swings [rad]."""
     kin = sim.kinematics
     sim.observe()
     axis = kin.rot[1, :, 2]
@@ -74,7 +74,7 @@ def angle(sim) -> float:
 
 
 def period(times: np.ndarray, angles: np.ndarray) -> float | None:
-    """[s] between upward zero crossings; None where there are not two."""
+    """Mean time between upward zero crossings [s]; None where there are not two."""
     k = np.flatnonzero((angles[:-1] < 0.0) & (angles[1:] >= 0.0))
     if len(k) < 2:
         return None

@@ -23,8 +23,7 @@ from stickslip.lab.targets import Target
 G = 9.81
 FALL_STEPS = 100
 TRAVEL = G * DT**2 * 32
-"""[m] what the peg falls in the step that brings it to the top, its 32nd: contacts with the top must be found that far
-ahead."""
+"""Fall in the 32nd step, which brings the peg to the top [m]: contacts with the top must be found that far ahead."""
 SCALES = {"5 µm clearance": 0.99999, "5 µm too large": 1.00001}
 FALLEN = 1e-5
 """Limit of the small peg's distance from free fall [m]."""

@@ -38,7 +38,7 @@ EXACT, WORST = 1e-12, 1e2
 
 
 def missed(heights: list[float], scale: float, steps: int) -> float:
-    """[m] from where the peg must be at the end; infinite where the run diverged."""
+    """Distance of the peg's last height from the right one [m]; infinite where the run diverged."""
     if len(heights) <= steps:
         return float("inf")
     return abs(heights[-1] - (float(free_fall(steps)[-1]) if scale < 1.0 else (1.0 + scale) / 2))
@@ -70,7 +70,7 @@ def block_on_ramp(heading: float) -> Scene:
 
 
 def slid(method: str, dt: float, directions: int, heading: float) -> float:
-    """[m] in one second."""
+    """Distance that the block slides in one second [m]."""
     sim = Simulation(block_on_ramp(heading), method=f"{method}/lemke", dt=dt, directions=directions)
     start = sim.state.q[:3].copy()
     sim.step(round(1.0 / dt))
@@ -78,7 +78,7 @@ def slid(method: str, dt: float, directions: int, heading: float) -> float:
 
 
 def truth(friction: float = FRICTION) -> float:
-    """[m] in one second."""
+    """The exact distance in one second [m]."""
     return 0.5 * G * (sin(SLOPE) - friction * cos(SLOPE))
 
 

@@ -31,20 +31,20 @@ class Sizes:
 
     pendulum_seconds: float = 5.0
     peg_steps: int = 300
-    """Of the peg that is too large; the other falls for a second."""
+    """Steps of the peg that is too large; the other falls for a second."""
     stack: int = 5
     """Spheres along an edge."""
     stack_steps: int = 400
     samples: int = 50
-    """Of the convergence of a solver, spread over these steps."""
+    """Number of steps whose convergence is kept, spread over all steps."""
     grasp_seconds: float | None = None
     """None: the whole grasp."""
     database: tuple[str, ...] = ("peg", "sphere-stack", "loose-sphere-stack", "box-pile", "cart")
     """Captured steps of these scenes, by the names of ``solvers.SOURCES``."""
     margins: tuple[float, ...] = (1e-3, 1e-2, 3e-2, 5e-2, 1e-1, 3e-1)
-    """[m] for the formulations' comparison."""
+    """Margins in the comparison of formulations [m]."""
     steps: tuple[float, ...] = (0.02, 0.01, 0.005, 0.0025)
-    """[s] for the formulations' comparison."""
+    """Steps in the comparison of formulations [s]."""
 
 
 FULL = Sizes()
@@ -68,7 +68,7 @@ def simulation(setup: Setup, method: str, dt: float = DT, **options: Any) -> Sim
 
 
 def thinned(history: np.ndarray) -> list[list[float]]:
-    """[iteration, residual] of a history: all, or so many that a curve over log(iteration) loses nothing."""
+    """Pairs [iteration, residual] of a history: all, or as many as a curve over log(iteration) needs."""
     last = len(history) - 1
     at = np.arange(last + 1)
     if last >= CURVE:

@@ -46,9 +46,9 @@ class Walker(NamedTuple):
 
     feet: tuple[str, ...]
     swing: float
-    """[s]."""
+    """Time that a foot is in the air [s]."""
     overlap: float
-    """[s]."""
+    """Time between swings, with all feet on the floor [s]."""
     weights: Weights
 
 

@@ -11,9 +11,9 @@ from matplotlib.patches import Circle, Ellipse, Polygon
 from stickslip.lab.papers.paper import new_figure
 
 A1_TRUNK = np.array([0.1335, 0.097, 0.057])
-"""[m] half edges."""
+"""Half edges of the trunk [m]."""
 HEAD = 0.1
-"""[m] radius of the hopper's sphere."""
+"""Radius of the hopper's sphere [m]."""
 
 
 class Camera:
@@ -86,7 +86,7 @@ def box(ax, camera: Camera, centre: np.ndarray, R: np.ndarray, half: np.ndarray,
 
 
 def shadow(ax, camera: Camera, centre: np.ndarray, radius: float) -> None:
-    """Of something round, straight below it; paler the higher it is."""
+    """Shadow of something round, straight below it; paler the higher it is."""
     x, y = camera.see(np.array([centre[0], centre[1], 0.0]))
     flat = max(0.05, float(camera.back[2]))
     strength = 0.35 / (1.0 + 1.5 * max(0.0, centre[2]))

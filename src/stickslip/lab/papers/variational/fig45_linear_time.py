@@ -34,7 +34,7 @@ from stickslip.simulation import Simulation
 CASES = {"cylinder": "contacts", "chain": "links"}
 """Scene, and which of its parameters grows."""
 ZIGZAG, SIDEWAYS = 0.4, 0.5
-"""[rad] to either side in turn; [m/s]."""
+"""Angle of a link to either side in turn [rad]; speed of the chain [m/s]."""
 LINEAR, SLOPE = 0.01, 0.1
 """Limits of 1 − R² and |slope − 1| of what is called linear."""
 SMALLEST = 10

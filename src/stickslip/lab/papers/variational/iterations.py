@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
     build: Callable[[], Setup]
     dt: float
-    """[s]."""
+    """Step [s]."""
     seconds: float
 
 

@@ -25,9 +25,9 @@ METHOD, ROUND = "variational", "variational/circular"
 """With the paper's pyramid of four facets; with the circular cone."""
 TOLERANCE = 1e-6
 DT, STEPS = 1e-2, 100
-"""[s] and number of steps of Figs. 4 and 5."""
+"""Step [s] and number of steps of Figs. 4 and 5."""
 ROBOT_DT = 1e-3
-"""[s] of Figs. 6 to 8."""
+"""Step of Figs. 6 to 8 [s]."""
 MANY = 100
 """Bodies or contacts of the largest system in the paper."""
 DEEPEST = 1e-8
@@ -41,32 +41,32 @@ class Sizes:
     """How much is computed."""
 
     contacts: tuple[int, ...] = (2, 4, 6, 8, 10, 14, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 400, 700, 1000)
-    """Of the cylinder, even numbers."""
+    """Contact points of the cylinder, even numbers."""
     links: tuple[int, ...] = (2, 4, 6, 8, 10, 14, 20, 30, 40, 50, 60, 70, 80, 90, 100, 200, 400, 700, 1000)
-    """Of the chain."""
+    """Links of the chain."""
     runs: int = 100
-    """Of which the best counts; of systems larger than the paper's a fifth."""
+    """Number of runs, the best of which counts; a fifth of it for systems larger than the paper's."""
     walking: float = 3.0
-    """[s] of the quadruped."""
+    """Duration of the quadruped's walk [s]."""
     robots: tuple[str, ...] = ("solo12", "a1")
     agreeing: float = 0.9
-    """[s] of the motion that all methods make."""
+    """Duration of the motion that all methods make [s]."""
     steps: tuple[float, ...] = (2e-3, 1e-3, 5e-4, 2.5e-4, 1.25e-4)
-    """[s]."""
+    """Steps of that motion [s]."""
     finest: float = 1.5625e-5
-    """[s] of the reference."""
+    """Step of its reference [s]."""
     stiffnesses: tuple[float, ...] = (1e4, 1e5, 1e6, 1e7, 1e8)
-    """[N/m]."""
+    """Contact stiffnesses [N/m]."""
     linkage: float = 600.0
-    """[s] of the four-bar linkage."""
+    """Duration of the four-bar linkage's motion [s]."""
     pendulum: float = 3600.0
-    """[s] of the double pendulum."""
+    """Duration of the double pendulum's motion [s]."""
     energy_steps: tuple[float, ...] = (1e-2, 5e-3, 2.5e-3)
-    """[s] of the double pendulum."""
+    """Steps of the double pendulum [s]."""
     counted: tuple[str, ...] = ("cube drop", "sliding cube", "chain landing", "hopper-turn", "a1-walk")
     """Motions whose iterations are counted."""
     share: float = 1.0
-    """Of their duration."""
+    """Part of their duration that is simulated."""
 
 
 FULL = Sizes()
