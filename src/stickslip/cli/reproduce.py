@@ -63,7 +63,7 @@ def reproduce() -> None:
 
 def command(paper: Paper) -> Callable[..., None]:
     """The command that makes a paper; its module is imported only then."""
-    only_help = f"some of {paper.parts}; default: all"
+    only_help = f"some of {paper.parts.replace(',', ', ')}, with commas between; default: all"
 
     def make(
         quick: Quick = False,

@@ -41,7 +41,7 @@ def test_report(run):
 
 
 def test_worst_figure_is_measured_against_its_own_target():
-    fast = bench.Comparison("solo12", "rnea", 1.0, 2.0, 3.0, 0.5)
+    fast = bench.PinocchioTiming("solo12", "rnea", 1.0, 2.0, 3.0, 0.5)
     exact = bench.Differences("solo12", 3.0, 30.0, 0.1)
     level = bench.Growth("RNEA on a chain", [1, 2], [1.0, 2.0], 1.0, 1.1)
     name, figure, target = worst(bench.targets([fast], [exact], [level, replace(level, slope=9.0, target=None)]))

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 import stickslip as ss
 from stickslip.cli import app
 from stickslip.errors import InputError
+from stickslip.lab.truth import suite
 from stickslip.lab.truth.case import Lesson
 from stickslip.lab.truth.cases import CASES
 from stickslip.lab.truth.facts import facts
@@ -192,6 +193,18 @@ def test_the_command_writes_numbers_and_a_page(tmp_path):
         run_truth(["incline"], keep=True)
     with pytest.raises(InputError, match="no-such-method"):
         run_truth([], ["no-such-method"])
+
+
+def test_a_suite_that_was_stopped_continues(tmp_path, monkeypatch):
+    """Each trial is stored at once; truth.json is written at the end."""
+    what = ["sliding-ball"], ["coulomb"], True
+    assert run_truth(*what, out=tmp_path)
+    (tmp_path / "truth.json").unlink()
+    left = []
+    monkeypatch.setattr(suite, "run_jobs", lambda jobs, **_: left.extend(jobs))
+    assert run_truth(*what, out=tmp_path, keep=True)
+    assert left == []
+    assert len(json.loads((tmp_path / "truth.json").read_text())["trials"]) == 1
 
 
 # -- the stored page --------------------------------------------------------------------------------------------------

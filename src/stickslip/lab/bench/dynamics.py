@@ -68,7 +68,7 @@ QUICK = Sizes(rounds=30, calls=50, growth_rounds=5, growth_seconds=0.002)
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PinocchioTiming:
     """One algorithm on one robot; medians [µs]."""
 
     robot: str
@@ -138,7 +138,7 @@ def matrix_copies(nv: int) -> Callable[[int], None]:
     return work
 
 
-def compare_with_pinocchio(sizes: Sizes) -> tuple[list[Comparison], list[Differences]]:
+def compare_with_pinocchio(sizes: Sizes) -> tuple[list[PinocchioTiming], list[Differences]]:
     one = one_joint()
     overheads = pinocchio_loops(one, "foot", Loops(one, "foot"))
     timed: dict[tuple, Callable[[int], None]] = {}
@@ -167,7 +167,7 @@ def compare_with_pinocchio(sizes: Sizes) -> tuple[list[Comparison], list[Differe
             best = min(net, key=lambda k: net[k])
             ours_us = median[robot, algorithm, "ours"]
             theirs_us = max(net[best], 1e-3)  # [µs] the difference of two noisy times may be negative
-            result.append(Comparison(robot, algorithm, ours_us, theirs_us, called[best], ours_us / theirs_us))
+            result.append(PinocchioTiming(robot, algorithm, ours_us, theirs_us, called[best], ours_us / theirs_us))
         exact, other = median[robot, "rnea_derivatives", "ours"], median[robot, "differences"]
         differences.append(Differences(robot, exact, other, exact / other))
     return result, differences
@@ -219,7 +219,7 @@ def measure_growth(sizes: Sizes) -> list[Growth]:
 # -- the report --------------------------------------------------------------------------------------------------------
 
 
-def targets(comparisons: list[Comparison], differences: list[Differences], growths: list[Growth]) -> list[Target]:
+def targets(comparisons: list[PinocchioTiming], differences: list[Differences], growths: list[Growth]) -> list[Target]:
     speed = [Target(f"{c.algorithm} on {c.robot}, time over Pinocchio's", c.ratio, RATIO_TARGET) for c in comparisons]
     exact = [
         Target(f"rnea_derivatives on {d.robot}, time over finite differences'", d.ratio, DIFFERENCES_TARGET)
@@ -228,7 +228,7 @@ def targets(comparisons: list[Comparison], differences: list[Differences], growt
     return [*speed, *exact, *growth_targets(growths)]
 
 
-def _table(comparisons: list[Comparison]) -> Table:
+def _table(comparisons: list[PinocchioTiming]) -> Table:
     headings = ("robot", "algorithm", "ours", "Pinocchio", "called from Python", "ours / Pinocchio", "target")
     speed = terminal_table("Rigid-body algorithms, median µs per call", headings, words=2, no_wrap=2)
     for c in comparisons:
