@@ -113,9 +113,22 @@ def gathered(library: Any) -> Any:
 
 
 UNNEEDED = frozenset(
-    "WithLifting InlineClosureLikes RewriteSemanticConstants DeadBranchPrune RewriteDynamicRaises LiteralUnroll "
-    "MakeFunctionToJitFunction InlineInlinables FindLiterallyCalls LiteralPropagationSubPipelinePass InlineOverloads "
-    "NopythonRewrites AnnotateTypes DumpParforDiagnostics".split()
+    [
+        "WithLifting",
+        "InlineClosureLikes",
+        "RewriteSemanticConstants",
+        "DeadBranchPrune",
+        "RewriteDynamicRaises",
+        "LiteralUnroll",
+        "MakeFunctionToJitFunction",
+        "InlineInlinables",
+        "FindLiterallyCalls",
+        "LiteralPropagationSubPipelinePass",
+        "InlineOverloads",
+        "NopythonRewrites",
+        "AnnotateTypes",
+        "DumpParforDiagnostics",
+    ]
 )
 """Numba's passes for what no kernel has: closures, contexts, exceptions, array expressions, unrolled tuples."""
 
