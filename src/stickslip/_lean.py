@@ -112,24 +112,22 @@ def gathered(library: Any) -> Any:
     return module
 
 
-UNNEEDED = frozenset(
-    [
-        "WithLifting",
-        "InlineClosureLikes",
-        "RewriteSemanticConstants",
-        "DeadBranchPrune",
-        "RewriteDynamicRaises",
-        "LiteralUnroll",
-        "MakeFunctionToJitFunction",
-        "InlineInlinables",
-        "FindLiterallyCalls",
-        "LiteralPropagationSubPipelinePass",
-        "InlineOverloads",
-        "NopythonRewrites",
-        "AnnotateTypes",
-        "DumpParforDiagnostics",
-    ]
-)
+UNNEEDED = {
+    "WithLifting",
+    "InlineClosureLikes",
+    "RewriteSemanticConstants",
+    "DeadBranchPrune",
+    "RewriteDynamicRaises",
+    "LiteralUnroll",
+    "MakeFunctionToJitFunction",
+    "InlineInlinables",
+    "FindLiterallyCalls",
+    "LiteralPropagationSubPipelinePass",
+    "InlineOverloads",
+    "NopythonRewrites",
+    "AnnotateTypes",
+    "DumpParforDiagnostics",
+}
 """Numba's passes for what no kernel has: closures, contexts, exceptions, array expressions, unrolled tuples."""
 
 
