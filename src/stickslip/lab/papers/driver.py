@@ -84,7 +84,7 @@ def reproduce(
     tables, drawn = write_tables(paper, results, out), paper.draw(results, out)
     new = {*tables, *(f"{name}{suffix}" for name in drawn for suffix in (".png", ".pdf"))}
     possible = [f"{name}.csv" for name in paper.tables]
-    possible += [f"{pattern}{suffix}" for pattern in paper.figure_patterns for suffix in (".png", ".pdf")]
+    possible += [f"{name}{suffix}" for name in paper.figure_names for suffix in (".png", ".pdf")]
     old = sorted({path.name for pattern in possible for path in out.glob(pattern)} - new)
     origin = Origin(paper, quick, parts if only else (), found.parts, found.before, tables, old)
     (out / "README.md").write_text(readme(results, origin, sizes, all_targets))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from stickslip.lab.papers.event_selected.fig52_plate import bed_table, bed_targets, beds, fit
 from stickslip.lab.papers.event_selected.setups import OURS, THEIRS, Sizes
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, finish
+from stickslip.lab.papers.paper import Part, Results, finish, image, new_figure
 from stickslip.lab.papers.rows import column
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

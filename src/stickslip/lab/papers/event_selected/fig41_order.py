@@ -14,8 +14,7 @@ import numpy as np
 from stickslip.lab.papers.event_selected import ours
 from stickslip.lab.papers.event_selected.exact import table_flow
 from stickslip.lab.papers.event_selected.setups import OURS, SAMPLES, TABLE_END, TABLE_START, THEIRS, Sizes, rms
-from stickslip.lab.papers.paper import Results, image, new_figure, table
-from stickslip.lab.papers.part import Part, finish, grid, units
+from stickslip.lab.papers.paper import Part, Results, finish, grid, image, new_figure, table, units
 from stickslip.lab.papers.rows import Rows, column, slope
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

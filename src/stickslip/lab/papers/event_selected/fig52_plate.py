@@ -30,8 +30,7 @@ from stickslip.lab.papers.event_selected.setups import (
     plate_starts,
     rms,
 )
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, finish, units
+from stickslip.lab.papers.paper import Part, Results, finish, image, new_figure, units
 from stickslip.lab.papers.rows import Line, Rows, column, line, table_of
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

@@ -24,8 +24,7 @@ import numpy as np
 from stickslip.lab.papers.event_selected import mujoco_models, ours, systems
 from stickslip.lab.papers.event_selected.setups import DT, END, Bed, Sizes, bed, plate_starts
 from stickslip.lab.papers.event_selected.systems import GRAVITY, LENGTH
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, finish, grid, units
+from stickslip.lab.papers.paper import Part, Results, finish, grid, image, new_figure, units
 from stickslip.lab.papers.rows import column, table_of, where
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

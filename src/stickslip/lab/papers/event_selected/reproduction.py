@@ -16,10 +16,10 @@ from stickslip.lab.papers.event_selected.setups import (
     Sizes,
 )
 from stickslip.lab.papers.event_selected.table51_hopper import TABLE51
-from stickslip.lab.papers.part import PartwiseReproduction
+from stickslip.lab.papers.paper import Reproduction
 
 
-class EventSelected(PartwiseReproduction):
+class EventSelected(Reproduction):
     """The order of projections, a hopper and a plate beside MuJoCo."""
 
     name = "event-selected"

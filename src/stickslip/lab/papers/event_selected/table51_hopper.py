@@ -19,8 +19,7 @@ import numpy as np
 
 from stickslip.lab.papers.event_selected import mujoco_models, ours
 from stickslip.lab.papers.event_selected.setups import DT, END, HOP, OURS, THEIRS, Sizes, milliseconds, rms
-from stickslip.lab.papers.paper import Results, image, new_figure, table
-from stickslip.lab.papers.part import Part, finish
+from stickslip.lab.papers.paper import Part, Results, finish, image, new_figure, table
 from stickslip.lab.papers.rows import column, first, number, table_of, where
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

@@ -13,8 +13,7 @@ from operator import itemgetter
 from stickslip.lab.papers.expo.error_panels import SHOWN, panels
 from stickslip.lab.papers.expo.local_error import study
 from stickslip.lab.papers.expo.setups import RIVALS, TESTS, ms, size
-from stickslip.lab.papers.paper import Results, image
-from stickslip.lab.papers.part import Part
+from stickslip.lab.papers.paper import Part, Results, image
 from stickslip.lab.papers.rows import Row, Rows, distinct, table_of, where
 from stickslip.lab.targets import Target
 

@@ -7,8 +7,7 @@ import statistics
 from stickslip.lab.papers.expo.error_panels import SHOWN, panels
 from stickslip.lab.papers.expo.local_error import study
 from stickslip.lab.papers.expo.setups import TESTS, ms, paper_name, size
-from stickslip.lab.papers.paper import Results, image, table
-from stickslip.lab.papers.part import Part
+from stickslip.lab.papers.paper import Part, Results, image, table
 from stickslip.lab.papers.rows import Rows, distinct, where
 
 

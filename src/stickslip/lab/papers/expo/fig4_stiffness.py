@@ -32,8 +32,7 @@ from stickslip.lab.papers.expo.setups import (
     weight,
     with_contacts,
 )
-from stickslip.lab.papers.paper import Results, image, new_figure, table
-from stickslip.lab.papers.part import Part, grid, units
+from stickslip.lab.papers.paper import Part, Results, grid, image, new_figure, table, units
 from stickslip.lab.papers.rows import Rows, distinct, table_of, where
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

@@ -27,8 +27,7 @@ from stickslip.lab.papers.expo.setups import (
     simulation,
     weight,
 )
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, grid, units
+from stickslip.lab.papers.paper import Part, Results, grid, image, new_figure, units
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target
 from stickslip.math.expm import expm_multiply

@@ -6,8 +6,7 @@ from typing import Any
 
 from stickslip.lab.papers.expo.fig5_prediction import normal_forces
 from stickslip.lab.papers.expo.setups import METHODS, TESTS, Sizes, advance, bundled, paper_name, simulation, weight
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, finish, units
+from stickslip.lab.papers.paper import Part, Results, finish, image, new_figure, units
 from stickslip.lab.store import Store
 
 CURVE_DT = 0.25e-3

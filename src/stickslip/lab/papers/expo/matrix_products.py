@@ -7,8 +7,7 @@ from collections.abc import Callable
 from stickslip.lab.papers.expo.error_panels import panels
 from stickslip.lab.papers.expo.local_error import study
 from stickslip.lab.papers.expo.setups import FIXED_ORDERS, TESTS, ms, paper_name, size
-from stickslip.lab.papers.paper import Results, image
-from stickslip.lab.papers.part import Part
+from stickslip.lab.papers.paper import Part, Results, image
 from stickslip.lab.papers.rows import Row, table_of
 
 

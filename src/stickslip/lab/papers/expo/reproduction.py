@@ -11,11 +11,10 @@ from stickslip.lab.papers.expo.matrix_products import MATRIX_PRODUCTS
 from stickslip.lab.papers.expo.setups import FULL, QUICK, TESTS, Sizes, control_steps
 from stickslip.lab.papers.expo.table2_stability import TABLE2
 from stickslip.lab.papers.expo.table3_breakdown import TABLE3
-from stickslip.lab.papers.paper import table
-from stickslip.lab.papers.part import PartwiseReproduction
+from stickslip.lab.papers.paper import Reproduction, table
 
 
-class Expo(PartwiseReproduction):
+class Expo(Reproduction):
     """Exponential integration of stiff viscoelastic contacts."""
 
     name = "expo"

@@ -30,8 +30,7 @@ from stickslip.lab.papers.expo.setups import (
     ms,
     simulation,
 )
-from stickslip.lab.papers.paper import Results, table
-from stickslip.lab.papers.part import Part
+from stickslip.lab.papers.paper import Part, Results, table
 from stickslip.lab.papers.rows import Rows, distinct, number, where
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

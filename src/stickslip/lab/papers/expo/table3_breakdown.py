@@ -27,8 +27,7 @@ from stickslip.dynamics.delassus import contact_jacobian, eliminate
 from stickslip.lab.papers.expo.ground_truth import GroundTruth, ground_truth
 from stickslip.lab.papers.expo.local_error import put_back
 from stickslip.lab.papers.expo.setups import METHODS, TESTS, Sizes, advance, control_steps, simulation
-from stickslip.lab.papers.paper import Results, table
-from stickslip.lab.papers.part import Part
+from stickslip.lab.papers.paper import Part, Results, table
 from stickslip.lab.store import Store
 from stickslip.methods.explicit import euler
 from stickslip.methods.expo import expo

@@ -17,8 +17,7 @@ from stickslip.lab.bench.loops import Loops
 from stickslip.lab.bench.mechanisms import chain, one_joint
 from stickslip.lab.bench.timing import interleaved, seconds
 from stickslip.lab.papers.lecture.setups import MARKERS, Sizes, finished
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, grid, units
+from stickslip.lab.papers.paper import Part, Results, grid, image, new_figure, units
 from stickslip.lab.papers.rows import column, distinct, number, table_of, where
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

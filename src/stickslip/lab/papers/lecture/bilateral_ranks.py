@@ -14,8 +14,7 @@ import numpy as np
 
 from stickslip.constraints.bilateral import Bilateral
 from stickslip.lab.papers.lecture.setups import MASS, SIZE, Sizes, block
-from stickslip.lab.papers.paper import Results
-from stickslip.lab.papers.part import Part, grid, units
+from stickslip.lab.papers.paper import Part, Results, grid, units
 from stickslip.lab.papers.rows import table_of, where
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

@@ -38,8 +38,7 @@ from stickslip.lab.papers.lecture.setups import (
     corner_gaps,
     finished,
 )
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, grid, units
+from stickslip.lab.papers.paper import Part, Results, grid, image, new_figure, units
 from stickslip.lab.papers.rows import table_of, where
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

@@ -7,11 +7,10 @@ from stickslip.lab.papers.lecture.bilateral_ranks import BILATERAL
 from stickslip.lab.papers.lecture.contact_models import CONTACT
 from stickslip.lab.papers.lecture.setups import DAMPING, DT, FORMS, FRICTION, FULL, MASS, QUICK, STIFFNESS, Sizes
 from stickslip.lab.papers.lecture.stiffness_limit import STIFFNESS_LIMIT
-from stickslip.lab.papers.paper import table
-from stickslip.lab.papers.part import PartwiseReproduction
+from stickslip.lab.papers.paper import Reproduction, table
 
 
-class Lecture(PartwiseReproduction):
+class Lecture(Reproduction):
     """Soft, rigid and relaxed contact, and analytical derivatives."""
 
     name = "lecture"

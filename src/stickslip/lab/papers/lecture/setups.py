@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.papers.part import finish
+from stickslip.lab.papers.paper import finish
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from stickslip.errors import DivergedError
 from stickslip.lab.papers.lecture.setups import DT, MARKERS, MASS, SIZE, G, Sizes, block, corner_gaps, finished
-from stickslip.lab.papers.paper import Results, image, new_figure, table
-from stickslip.lab.papers.part import Part, grid, units
+from stickslip.lab.papers.paper import Part, Results, grid, image, new_figure, table, units
 from stickslip.lab.papers.rows import column, distinct, first, number, where
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, finish, grid, units
+from stickslip.lab.papers.paper import Part, Results, finish, grid, image, new_figure, units
 from stickslip.lab.papers.rows import number, table_of
 from stickslip.lab.papers.rpisim.setups import DT, EPSILON, FLOOR, Sizes, build
 from stickslip.lab.store import Store

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, finish, grid, units
+from stickslip.lab.papers.paper import Part, Results, finish, grid, image, new_figure, units
 from stickslip.lab.papers.rows import distinct, first, number, table_of, where
 from stickslip.lab.papers.rpisim.setups import EPSILON, FLOOR, Sizes, build, simulation
 from stickslip.lab.store import Store

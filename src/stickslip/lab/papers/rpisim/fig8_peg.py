@@ -13,8 +13,7 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import DivergedError
-from stickslip.lab.papers.paper import Results, image, new_figure, quiet
-from stickslip.lab.papers.part import Part, finish
+from stickslip.lab.papers.paper import Part, Results, finish, image, new_figure, quiet
 from stickslip.lab.papers.rows import distinct, table_of, where
 from stickslip.lab.papers.rpisim.setups import DT, RESTS, Sizes, build, simulation
 from stickslip.lab.store import Store

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, finish, grid, units
+from stickslip.lab.papers.paper import Part, Results, finish, grid, image, new_figure, units
 from stickslip.lab.papers.rows import table_of, where
 from stickslip.lab.papers.rpisim.setups import FLOOR, LOST, Sizes, build, simulation, thinned
 from stickslip.lab.store import Store

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stickslip.lab.papers.part import PartwiseReproduction
+from stickslip.lab.papers.paper import Reproduction
 from stickslip.lab.papers.rpisim.fig4_drift import FIG4
 from stickslip.lab.papers.rpisim.fig8_peg import FIG8
 from stickslip.lab.papers.rpisim.fig9_convergence import FIG9
@@ -12,7 +12,7 @@ from stickslip.lab.papers.rpisim.sec53_formulations import SEC53
 from stickslip.lab.papers.rpisim.setups import FULL, QUICK
 
 
-class RpiSim(PartwiseReproduction):
+class RpiSim(Reproduction):
     """The RPI simulator."""
 
     name = "rpisim"

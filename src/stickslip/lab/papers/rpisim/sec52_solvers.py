@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.papers.paper import Results, image, new_figure, quiet, table
-from stickslip.lab.papers.part import Part, finish
+from stickslip.lab.papers.paper import Part, Results, finish, image, new_figure, quiet, table
 from stickslip.lab.papers.rows import column, distinct, number, table_of, where
 from stickslip.lab.papers.rpisim.setups import FLOOR, LOST, MARKERS, Sizes, build, simulation, thinned
 from stickslip.lab.problems.solver_comparison import SolverComparison

@@ -17,8 +17,7 @@ from math import cos, pi, sin
 
 import numpy as np
 
-from stickslip.lab.papers.paper import Results, image, new_figure, quiet
-from stickslip.lab.papers.part import Part, finish, grid, units
+from stickslip.lab.papers.paper import Part, Results, finish, grid, image, new_figure, quiet, units
 from stickslip.lab.papers.rows import Rows, column, distinct, number, table_of, where
 from stickslip.lab.papers.rpisim.fig8_peg import CASES, FALL_STEPS, SCALES, TRAVEL, G, fall, free_fall
 from stickslip.lab.papers.rpisim.setups import MARKERS, RESTS, Sizes

@@ -20,8 +20,7 @@ from stickslip.control.references import trot
 from stickslip.control.references.feet import A1_FEET, SOLO12_FEET
 from stickslip.control.references.lqr import Weights
 from stickslip.dynamics import Dynamics
-from stickslip.lab.papers.paper import Results, image, new_figure, quiet
-from stickslip.lab.papers.part import Part, finish, grid
+from stickslip.lab.papers.paper import Part, Results, finish, grid, image, new_figure, quiet
 from stickslip.lab.papers.rows import Rows, distinct, number, table_of, where
 from stickslip.lab.papers.variational.setups import NONE, ROUND, Sizes
 from stickslip.lab.store import Store

@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.papers.paper import Results, image, new_figure
-from stickslip.lab.papers.part import Part, finish, units
+from stickslip.lab.papers.paper import Part, Results, finish, image, new_figure, units
 from stickslip.lab.papers.rows import Rows, column, line, slope, table_of
 from stickslip.lab.papers.variational.setups import DT, MANY, METHOD, STEPS, TOLERANCE, Sizes, solved
 from stickslip.lab.store import Store

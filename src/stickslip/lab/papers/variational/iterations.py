@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.lab.papers.paper import Results, image, new_figure, table
-from stickslip.lab.papers.part import Part, grid, units
+from stickslip.lab.papers.paper import Part, Results, grid, image, new_figure, table, units
 from stickslip.lab.papers.rows import Rows, column, distinct, first, where
 from stickslip.lab.papers.variational.setups import DT, NONE, ROBOT_DT, Sizes
 from stickslip.lab.store import Store

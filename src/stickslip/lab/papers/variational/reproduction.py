@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stickslip.lab.papers.paper import table
-from stickslip.lab.papers.part import PartwiseReproduction
+from stickslip.lab.papers.paper import Reproduction, table
 from stickslip.lab.papers.variational.agreement import AGREEMENT
 from stickslip.lab.papers.variational.conservation import CONSERVATION
 from stickslip.lab.papers.variational.fig6_hopper import FIG6
@@ -13,7 +12,7 @@ from stickslip.lab.papers.variational.iterations import ITERATIONS
 from stickslip.lab.papers.variational.setups import DT, FULL, QUICK, ROBOT_DT, TOLERANCE, Sizes
 
 
-class Variational(PartwiseReproduction):
+class Variational(Reproduction):
     """Linear time over contacts and bodies; a hopper and a quadruped."""
 
     name = "variational"
