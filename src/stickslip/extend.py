@@ -59,7 +59,7 @@ __all__ = [
 
 T = TypeVar("T")
 KINDS = ("lcp", "mlcp", "ncp", "cone")
-"""Of problems, as ``Problem.kind`` says them."""
+"""Kinds of problems, as ``Problem.kind`` has them."""
 OUTSIDE = "from outside the package"
 BUILT_IN = {
     "solver": frozenset(SOLVERS),
@@ -203,7 +203,7 @@ def method(name: str) -> Callable[[T], T]:
 
 
 def first_line(thing: Any, name: str) -> str:
-    """Of its docstring, for lists; its name where there is none."""
+    """The first line of its docstring, for lists, or its name if it has none."""
     text = (thing.__doc__ or "").strip()
     return text.splitlines()[0].strip().rstrip(".") if text else name
 

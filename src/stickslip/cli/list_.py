@@ -29,8 +29,8 @@ def list_(plugin: Plugin = None) -> None:
     for name, path in BUNDLED.items():
         robots.add_row(name, path.name)
     header = Column("method", no_wrap=True)
-    title = "Methods (stepper or stepper/law)"
-    steppers = Table(header, "order", "contact laws", "honours", "summary", title=title, title_justify="left")
+    title = "Methods (name or name/variant)"
+    steppers = Table(header, "order", "variants", "honours", "summary", title=title, title_justify="left")
     for method, stepper in METHODS.items():
         c = stepper.capabilities
         steppers.add_row(method, str(c.order), "\n".join(c.variants), ", ".join(sorted(c.honours)), escape(c.summary))
@@ -38,14 +38,14 @@ def list_(plugin: Plugin = None) -> None:
     for method, stepper in METHODS.items():
         for option, text in stepper.option_help().items():
             options.add_row(method, option, escape(text))  # rich would take units in brackets for markup
-    contact_laws = Table("law", "what it is", title="Contact laws", title_justify="left")
+    of_variants = Table("variant", "what it is", title="Variants", title_justify="left")
     for name, text in variants().items():
-        contact_laws.add_row(name, escape(text))
+        of_variants.add_row(name, escape(text))
     title = "Detectors (option detector of time stepping)"
     detectors = Table("detector", "how it finds contacts", title=title, title_justify="left")
     for name, make in DETECTORS.items():
         detectors.add_row(name, escape(first_line(make, name)))
-    for table in (scenes, robots, steppers, options, contact_laws, detectors):
+    for table in (scenes, robots, steppers, options, of_variants, detectors):
         console.print(table)
     for method, stepper in METHODS.items():
         console.print(f"{method}: {stepper.capabilities.reference}", highlight=False, markup=False)

@@ -110,7 +110,7 @@ class Inputs(NamedTuple):
     """What acts on the system from outside, held constant between controller calls."""
 
     control: np.ndarray
-    """(nu,)."""
+    """(nu,) controls."""
     applied: np.ndarray
     """(nv,) joint forces [N or N m]."""
     wrench: np.ndarray
@@ -143,7 +143,7 @@ class Method(ABC):
     by_tolerance: ClassVar[bool] = False
     """Whether tolerances decide its accuracy, not the time step."""
     default_dt: ClassVar[float] = 1e-3
-    """[s] the longest step that is chosen where none is given."""
+    """Longest step that is chosen if the user gives none [s]."""
     step: int = 0
     """The number of the step at hand, from 0; the simulation sets it before ``advance``, which may count on."""
     finds_pairs: ClassVar[bool] = True
@@ -165,7 +165,7 @@ class Method(ABC):
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         self.model, self.dt, self.variant = model, dt, variant
         self.options = self.Options(**options)
-        data = make_data(model)  # the stepper's own: a user function may call sim.dynamics in mid-step
+        data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
         self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
         self.contacts = ContactList(data.kin, capacity=min(16, total(pairs)))
         self.work = Work(
@@ -189,12 +189,12 @@ class Method(ABC):
 
     @property
     def iterations(self) -> int:
-        """Of the last step's solver; 0 where there is none."""
+        """Iterations of the last step's solver; 0 if the method has none."""
         return 0
 
     @property
     def residual(self) -> float:
-        """Of the last step's solver, as the method defines it; 0 where there is none."""
+        """Residual of the last step's solver, as the method defines it; 0 if the method has none."""
         return 0.0
 
     @property
@@ -217,11 +217,11 @@ class Method(ABC):
 
     @property
     def honours(self) -> frozenset[str]:
-        """Of friction, stiffness, damping, restitution, preload, with the law and the options in force."""
+        """The material properties that act, with the variant and the options in force."""
         return self.capabilities.honours
 
     def reading(self) -> Mapping[str, str]:
-        """``reads``, with the law and the options in force."""
+        """``reads``, with the variant and the options in force."""
         return self.reads
 
     def materials(self) -> tuple[str, ...]:
@@ -249,7 +249,7 @@ class Method(ABC):
     def memory(self) -> dict[str, np.ndarray]:
         return {}
 
-    def make_room(self, pairs: int) -> None:  # noqa: B027 - only steppers with a memory need it
+    def make_room(self, pairs: int) -> None:  # noqa: B027 - only methods with a memory need it
         """Make room in the memory for pair ids below ``pairs``; a Python collision function chooses its own."""
 
     def grow(self) -> None:

@@ -1,7 +1,7 @@
 """How a method reads the materials of a scene's surfaces, in words: one source for reports and for warnings.
 
-A stepper says in ``reads`` what each property of a material becomes, or, of one that it does not honour, what takes its
-place; here is what the scene asks for, and how both make sentences.
+A method says in ``reads`` what each property of a material becomes, or, if it does not honour the property, what takes
+its place. This module finds what the scene asks for, and makes sentences of both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = {
 }
 """The properties in the order of rows of ``material``: name and unit in sentences."""
 UNSAID = ("acts as the method defines it", "does not act")
-"""Of honoured properties and of others, where a stepper from outside says nothing."""
+"""What is said of honoured properties and of others if a method from outside says nothing."""
 
 SPRINGS = {
     "friction": "Coulomb's circular cone; until it slips, a spring and a damper along the surface",

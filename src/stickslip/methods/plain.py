@@ -16,7 +16,7 @@ from stickslip.model.model import Model, State
 
 
 class PlainMethod(Method):
-    """Subclass it, provide ``capabilities`` and ``take_step``, and register it with ``ss.extend.stepper``.
+    """Subclass it, provide ``capabilities`` and ``take_step``, and register it with ``ss.extend.method``.
 
     * ``take_step(state, inputs)`` changes ``state.q`` and ``state.v`` in place, by one step of ``self.dt``;
     * ``acceleration(state, inputs)`` (nv,) is there for it, and ``self.dynamics``, the rigid-body algorithms;

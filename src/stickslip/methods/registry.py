@@ -1,5 +1,7 @@
-"""Every method by name. A method is spelled ``stepper`` or ``stepper/law`` (of time
-stepping: formulation/solver); a new stepper is one line here."""
+"""Every method by name; a new method is one line here.
+
+A method is spelled ``name`` or ``name/variant``. A variant is a contact model, a cone or, in time stepping, a solver.
+"""
 
 from __future__ import annotations
 
@@ -49,11 +51,11 @@ VARIANTS: dict[str, str] = {
     "soft": "MuJoCo's contacts: convex, regularised by solref and solimp, friction in the circular cone",
     "none": "no contacts: free flight",
 }
-"""Contact laws that are not solvers."""
+"""Variants that are not solvers."""
 
 
 def variants() -> dict[str, str]:
-    """Every law and what it is: those of ``LAWS``, the registered solvers, and laws of registered steppers."""
+    """Every variant and what it is: those of ``VARIANTS``, the registered solvers, and those of registered methods."""
     solvers = {name: f"solver of time stepping; {solver.summary}" for name, solver in SOLVERS.items()}
     own = {variant: f"of {name}" for name, stepper in METHODS.items() for variant in stepper.capabilities.variants}
     return {**own, **VARIANTS, **solvers}
@@ -66,7 +68,7 @@ def method_names() -> list[str]:
 
 
 def resolve(method: str | type[Method]) -> tuple[str, type[Method], str]:
-    """(name, stepper class, law) of a method; an impossible pairing names the possible ones."""
+    """(name, class, variant) of a method; an impossible pairing is an error that names the possible ones."""
     if isinstance(method, type) and issubclass(method, Method):
         return method.__name__, method, method.capabilities.variants[0]
     if not isinstance(method, str):

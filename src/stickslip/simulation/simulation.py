@@ -17,7 +17,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, InputError, expected, number
+from stickslip.errors import DivergedError, InputError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.model.model import Model
@@ -100,6 +100,12 @@ class Simulation:
     def dt(self) -> float:
         """[s]; fixed, since the stepper is made for it."""
         return self.stepper.dt
+
+    @property
+    def law(self) -> str:
+        """The old name of ``variant``."""
+        deprecated("sim.law", "sim.variant")
+        return self.variant
 
     @property
     def time(self) -> float:

@@ -78,9 +78,9 @@ class Timing:
     target: float | None = None
     """[µs]."""
     iterations: float | None = None
-    """A step, of solvers that start cold."""
+    """Iterations per step, for solvers without a warm start."""
     unconverged: int | None = None
-    """Of the steps measured."""
+    """Number of measured steps that were not solved."""
 
 
 def import_quantecon() -> Any:

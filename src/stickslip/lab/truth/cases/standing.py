@@ -12,7 +12,7 @@ from stickslip.record import Log
 from stickslip.scenes import SCENES
 
 BLOCKS = 20
-"""Of the arch."""
+"""Number of stones of the arch."""
 
 
 def measure_peg(logs: Mapping[str, Log]) -> dict[str, float]:
