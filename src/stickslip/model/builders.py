@@ -8,15 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import expected, number
+from stickslip.errors import whole
 from stickslip.model.scene import Body, Scene
-
-
-def check_count(what: str, value: int, least: int = 1) -> int:
-    """Check that ``value`` is a whole number ≥ ``least`` and return it as an int."""
-    if number(what, value, f"a whole number ≥ {least}", least=least) != int(value):
-        raise expected(what, f"a whole number ≥ {least}", value)
-    return int(value)
 
 
 def add_chain(
@@ -36,7 +29,7 @@ def add_chain(
     ``joint`` is ball or hinge (about y); ``fixed=True`` joins the first link to the world by the same kind of
     joint instead of letting it float.
     """
-    check_count("links", links, 1)
+    whole("links", links, 1)
     along_x = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
     bodies: list[Body] = []
     for i in range(links):
@@ -67,7 +60,7 @@ def add_cylinder_on_points(
     name: str = "cylinder",
 ) -> Body:
     """A flat cylinder that touches with points spread evenly around its lower rim."""
-    check_count("contacts", contacts, 1)
+    whole("contacts", contacts, 1)
     body = scene.add_body(name, pos=pos, quat=quat)
     body.add_cylinder(radius, height, mass=mass, collide=False)
     for i, angle in enumerate(np.linspace(0.0, 2.0 * np.pi, contacts, endpoint=False)):

@@ -193,39 +193,21 @@ def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Shape, .
         if mj.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:
             vertices = hull_vertices(mj, mj.geom_dataid[g])
         user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
-        shapes.append(
-            Shape(
-                name=mj.geom(g).name or f"{mj.body(mj.geom_bodyid[g]).name}/{g}",
-                kind=SHAPE_NAMES[mujoco.mjtGeom(mj.geom_type[g])],
-                link=link,
-                pos=pos,
-                rot=rot,
-                size=mj.geom_size[g].astype(float),
-                vertices=vertices,
-                material=Material.from_user(user, float(mj.geom_friction[g, 0]), int(mj.geom_condim[g])),
-                group=int(mj.geom_contype[g]),
-                mask=int(mj.geom_conaffinity[g]),
-                rgba=mj.geom_rgba[g].astype(float),
-                body=int(mj.geom_bodyid[g]),
-            )
-        )
+        shape = Shape(
+            name=mj.geom(g).name or f"{mj.body(mj.geom_bodyid[g]).name}/{g}",
+            kind=SHAPE_NAMES[mujoco.mjtGeom(mj.geom_type[g])],
+            link=link, pos=pos, rot=rot, size=mj.geom_size[g].astype(float), vertices=vertices,
+            material=Material.from_user(user, float(mj.geom_friction[g, 0]), int(mj.geom_condim[g])),
+            group=int(mj.geom_contype[g]), mask=int(mj.geom_conaffinity[g]), rgba=mj.geom_rgba[g].astype(float),
+            body=int(mj.geom_bodyid[g]),
+        )  # fmt: skip
+        shapes.append(shape)
     for s in range(mj.nsite):
         if mj.nuser_site >= 1 and mj.site_user[s, 0] == 1.0:
             link, pos, rot = bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s])
-            shapes.append(
-                Shape(
-                    name=mj.site(s).name,
-                    kind="point",
-                    link=link,
-                    pos=pos,
-                    rot=rot,
-                    size=np.zeros(3),
-                    vertices=None,
-                    material=Material(),
-                    group=0,
-                    mask=1,
-                    rgba=mj.site_rgba[s].astype(float),
-                    body=int(mj.site_bodyid[s]),
-                )
-            )
+            point = Shape(
+                name=mj.site(s).name, kind="point", link=link, pos=pos, rot=rot, size=np.zeros(3), vertices=None,
+                material=Material(), group=0, mask=1, rgba=mj.site_rgba[s].astype(float), body=int(mj.site_bodyid[s]),
+            )  # fmt: skip
+            shapes.append(point)
     return tuple(shapes)
