@@ -13,17 +13,9 @@ from stickslip.model.scene import Body, Scene
 
 
 def add_chain(
-    scene: Scene,
-    links: int = 10,
-    *,
-    length: float = 1.0,
-    radius: float = 0.05,
-    mass: float = 1.0,
-    pos=(0.0, 0.0, 1.0),
-    joint: str = "ball",
-    fixed: bool = False,
-    name: str = "link",
-) -> list[Body]:
+    scene: Scene, links: int = 10, *, length: float = 1.0, radius: float = 0.05, mass: float = 1.0, pos=(0.0, 0.0, 1.0),
+    joint: str = "ball", fixed: bool = False, name: str = "link",
+) -> list[Body]:  # fmt: skip
     """A chain of cylinders along x; links + 1 contact points, one at each end and each joint.
 
     ``joint`` is ball or hinge (about y); ``fixed=True`` joins the first link to the world by the same kind of
@@ -49,16 +41,9 @@ def add_chain(
 
 
 def add_cylinder_on_points(
-    scene: Scene,
-    contacts: int = 8,
-    *,
-    radius: float = 0.5,
-    height: float = 0.1,
-    mass: float = 1.0,
-    pos=(0.0, 0.0, 1.0),
-    quat=(1.0, 0.0, 0.0, 0.0),
-    name: str = "cylinder",
-) -> Body:
+    scene: Scene, contacts: int = 8, *, radius: float = 0.5, height: float = 0.1, mass: float = 1.0,
+    pos=(0.0, 0.0, 1.0), quat=(1.0, 0.0, 0.0, 0.0), name: str = "cylinder",
+) -> Body:  # fmt: skip
     """A flat cylinder that touches with points spread evenly around its lower rim."""
     whole("contacts", contacts, 1)
     body = scene.add_body(name, pos=pos, quat=quat)

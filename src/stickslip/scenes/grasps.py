@@ -52,15 +52,9 @@ class Phase(NamedTuple):
 
 
 def arm_grasp(
-    shape: str = "box",
-    *,
-    mass: float = 0.3,
-    lift: float = 0.2,
-    grip: float = 30.0,
-    kp: float = 50.0,
-    kd: float = 5.0,
+    shape: str = "box", *, mass: float = 0.3, lift: float = 0.2, grip: float = 30.0, kp: float = 50.0, kd: float = 5.0,
     friction: float = FRICTION,
-) -> Setup:
+) -> Setup:  # fmt: skip
     """A six-joint arm swings over an object, lowers its gripper, closes it with ``grip`` [N] per finger, and lifts.
 
     The object is a ``shape`` "box" (6 × 6 × 10 cm) or "cylinder" (6 cm, 10 cm high) of ``mass`` [kg]. It is held if

@@ -34,16 +34,10 @@ def capture(sim: Simulation) -> ProblemFrame:
     c, n = sim.contacts.arrays, len(sim.contacts)
     links = LinkBodies(sim.model.inertia, coordinates_of(sim), sim.dt)
     return ProblemFrame(
-        timestep=sim.dt,
-        bodies=links.bodies(),
-        contacts=_contacts(sim),
-        constraints=links.constraints(),
-        tangents=c.axes[:n, 1].copy(),
-        restitution=c.material[:n, RESTITUTION].copy(),
-        groups=_groups(sim),
-        time=sim.time,
-        step=sim.steps,
-    )
+        timestep=sim.dt, bodies=links.bodies(), contacts=_contacts(sim), constraints=links.constraints(),
+        tangents=c.axes[:n, 1].copy(), restitution=c.material[:n, RESTITUTION].copy(), groups=_groups(sim),
+        time=sim.time, step=sim.steps,
+    )  # fmt: skip
 
 
 def _groups(sim: Simulation) -> np.ndarray | None:
@@ -58,13 +52,9 @@ def _contacts(sim: Simulation) -> ContactRows:
     mu = c.material[:n, FRICTION]
     pairs = np.stack([c.link1[:n], c.link2[:n]], axis=1)
     return ContactRows(
-        points=c.point[:n].copy(),
-        normals=c.axes[:n, 0].copy(),
-        gaps=c.gap[:n].copy(),
-        mu_s=np.stack([mu, mu], axis=1),
-        mu_k=np.stack([mu, mu, np.zeros(n)], axis=1),
-        pairs=np.where(pairs == 0, WORLD, pairs),
-    )
+        points=c.point[:n].copy(), normals=c.axes[:n, 0].copy(), gaps=c.gap[:n].copy(), mu_s=np.stack([mu, mu], axis=1),
+        mu_k=np.stack([mu, mu, np.zeros(n)], axis=1), pairs=np.where(pairs == 0, WORLD, pairs),
+    )  # fmt: skip
 
 
 class Captures:

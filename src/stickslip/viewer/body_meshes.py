@@ -38,14 +38,9 @@ class BodyMeshes:
     ``larger`` so that they do not flicker where runs coincide."""
 
     def __init__(
-        self,
-        server: Any,
-        root: str,
-        header: Header,
-        colour: tuple[int, int, int] | None = None,
-        opacity: float = 1.0,
+        self, server: Any, root: str, header: Header, colour: tuple[int, int, int] | None = None, opacity: float = 1.0,
         larger: float = 1.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.header, self.root = header, root
         self._parts: list[_Part] = []
         groups: dict[tuple, list[int]] = {}
