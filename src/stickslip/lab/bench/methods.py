@@ -93,19 +93,11 @@ def rows(result: Comparison) -> list[dict[str, Any]]:
     found = []
     for candidate in result.candidates:
         run = candidate.typical() or candidate.runs[0]
-        found.append(
-            {
-                "method": candidate.label,
-                "dt": run.dt,
-                "outcome": run.outcome,
-                "message": run.message,
-                "order": candidate.order,
-                "largest stable dt": candidate.largest_stable_dt,
-                "stability": candidate.stability,
-                "unlimited": candidate.unlimited,
-                **run.scores,
-            }
-        )
+        found.append({
+            "method": candidate.label, "dt": run.dt, "outcome": run.outcome, "message": run.message,
+            "order": candidate.order, "largest stable dt": candidate.largest_stable_dt,
+            "stability": candidate.stability, "unlimited": candidate.unlimited, **run.scores,
+        })  # fmt: skip
     return found
 
 
