@@ -46,12 +46,10 @@ def table(comparison: Comparison, width: int | None = None) -> Table:
 
 def _table(comparison: Comparison, names: list[str]) -> Table:
     label, dt = comparison.reference
-    title = (
-        f"{escape(comparison.scene)}: {comparison.seconds:g} s simulated, every method at the step nearest its default"
-    )
-    against = (
-        f"errors (rms) against {escape(label)} at dt = {seconds(dt)}; bold: best" if label else "no run ended well"
-    )
+    scene, against = escape(comparison.scene), "no run ended well"
+    title = f"{scene}: {comparison.seconds:g} s simulated, every method at the step nearest its default"
+    if label:
+        against = f"errors (rms) against {escape(label)} at dt = {seconds(dt)}; bold: best"
     result = Table(
         title=title, caption=against, title_justify="left", caption_justify="left", pad_edge=False, padding=(0, 1, 0, 0)
     )
