@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options, method_options
 from stickslip.cli.plugin import Plugin, load_plugins
@@ -19,27 +20,23 @@ if TYPE_CHECKING:
 
 
 def compare(
-    scene: Annotated[str, typer.Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
+    scene: Annotated[str, Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
     methods: Annotated[
-        str, typer.Option(help="methods, separated by commas, options in brackets: expo\\[matmuls=2],rk4; default: all")
+        str, Option(help="methods, separated by commas, options in brackets: expo\\[matmuls=2],rk4; default: all")
     ] = "",
-    dt: Annotated[
-        str, typer.Option(help="time steps in seconds, separated by commas; default: each method's own")
-    ] = "",
-    runs: Annotated[
-        int, typer.Option(help="time steps per method, each half the one before, where --dt is not given")
-    ] = 4,
-    time: Annotated[float | None, typer.Option(help="how many seconds to simulate; default: the scene's own")] = None,
+    dt: Annotated[str, Option(help="time steps in seconds, separated by commas; default: each method's own")] = "",
+    runs: Annotated[int, Option(help="time steps per method, each half the one before, where --dt is not given")] = 4,
+    time: Annotated[float | None, Option(help="how many seconds to simulate; default: the scene's own")] = None,
     reference: Annotated[
-        str | None, typer.Option(help="METHOD or METHOD@DT that errors are measured against; default: highest order")
+        str | None, Option(help="METHOD or METHOD@DT that errors are measured against; default: highest order")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(help="processes side by side; default: one per core")] = None,
-    stability: Annotated[bool, typer.Option(help="search each method's longest stable step")] = True,
+    jobs: Annotated[int | None, Option(help="processes side by side; default: one per core")] = None,
+    stability: Annotated[bool, Option(help="search each method's longest stable step")] = True,
     out: Annotated[
-        Path | None, typer.Option(help="folder for report.html, comparison.json and recordings; default: compare-SCENE")
+        Path | None, Option(help="folder for report.html, comparison.json and recordings; default: compare-SCENE")
     ] = None,
     plugin: Plugin = None,
-    floor: Annotated[float | None, typer.Option(help="put a floor at this height (m) under a model file")] = None,
+    floor: Annotated[float | None, Option(help="put a floor at this height (m) under a model file")] = None,
     floating_base: FloatingBase = False,
     package_dir: PackageDir = None,
     unreadable_meshes: UnreadableMeshes = "error",
@@ -66,16 +63,9 @@ def compare(
     folder = out or Path(f"compare-{Path(name).stem}")
     try:
         result = run_comparison(
-            scene if scene in SCENES else setup,
-            candidates,
-            time=time,
-            dts=parse_steps(dt),
-            runs=runs,
-            reference=parse_reference(reference),
-            jobs=jobs,
-            stability=stability,
-            out=folder,
-        )
+            scene if scene in SCENES else setup, candidates, time=time, dts=parse_steps(dt), runs=runs,
+            reference=parse_reference(reference), jobs=jobs, stability=stability, out=folder,
+        )  # fmt: skip
     except KeyboardInterrupt:
         print(f"interrupted; recordings made so far are in {str(folder / 'recordings')!r}", file=sys.stderr)
         raise typer.Exit(130) from None

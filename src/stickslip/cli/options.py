@@ -5,16 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from stickslip.errors import expected
 
-FloatingBase = Annotated[bool, typer.Option(help="free the root link of a URDF")]
-PackageDir = Annotated[
-    list[Path] | None, typer.Option(help="folder with the packages of package:// meshes (repeatable)")
-]
-UnreadableMeshes = Annotated[str, typer.Option(help="meshes that MuJoCo cannot read: error, replace or drop")]
-Ignore = Annotated[list[str] | None, typer.Option(help="unsupported feature to leave out (repeatable), or 'all'")]
+FloatingBase = Annotated[bool, Option(help="free the root link of a URDF")]
+PackageDir = Annotated[list[Path] | None, Option(help="folder with the packages of package:// meshes (repeatable)")]
+UnreadableMeshes = Annotated[str, Option(help="meshes that MuJoCo cannot read: error, replace or drop")]
+Ignore = Annotated[list[str] | None, Option(help="unsupported feature to leave out (repeatable), or 'all'")]
 
 
 def load_options(

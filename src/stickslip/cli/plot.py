@@ -6,18 +6,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from stickslip.errors import expected, unknown
 
 
 def plot(
     what: Annotated[
-        list[str], typer.Argument(help="recordings (.h5), and names of plots; without names an overview is drawn")
+        list[str], Argument(help="recordings (.h5), and names of plots; without names an overview is drawn")
     ],
-    out: Annotated[
-        Path | None, typer.Option(help="the picture (.png, .pdf, .svg); default: next to the recording")
-    ] = None,
+    out: Annotated[Path | None, Option(help="the picture (.png, .pdf, .svg); default: next to the recording")] = None,
 ) -> None:
     """Plot recordings. Several runs are drawn into the same axes, each in its colour.
 

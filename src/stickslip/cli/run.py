@@ -8,39 +8,38 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options, method_options
 from stickslip.cli.plugin import Plugin, load_plugins
 
 
 def run(
-    scene: Annotated[str, typer.Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
+    scene: Annotated[str, Argument(help="a bundled scene (see 'stickslip list'), or an MJCF or URDF file")],
     method: Annotated[
-        str | None, typer.Option(help="contact method (see 'stickslip list'); default: what suits the scene")
+        str | None, Option(help="contact method (see 'stickslip list'); default: what suits the scene")
     ] = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="an option of the method, NAME=VALUE, such as matmuls=2; may be repeated")
+        list[str] | None, Option(help="an option of the method, NAME=VALUE, such as matmuls=2; may be repeated")
     ] = None,
-    dt: Annotated[
-        float | None, typer.Option(help="time step in seconds; default: one that suits scene and method")
-    ] = None,
-    time: Annotated[float | None, typer.Option(help="how many seconds to simulate; default: the scene's own")] = None,
-    record: Annotated[Path | None, typer.Option(help="write an HDF5 recording to this file")] = None,
-    record_dt: Annotated[float | None, typer.Option(help="seconds between recorded frames; default 0.01")] = None,
-    capture: Annotated[Path | None, typer.Option(help="write contact problems to this HDF5 file, for 'solve'")] = None,
-    capture_every: Annotated[int, typer.Option(help="capture the first step and then every N-th step")] = 1,
+    dt: Annotated[float | None, Option(help="time step in seconds; default: one that suits scene and method")] = None,
+    time: Annotated[float | None, Option(help="how many seconds to simulate; default: the scene's own")] = None,
+    record: Annotated[Path | None, Option(help="write an HDF5 recording to this file")] = None,
+    record_dt: Annotated[float | None, Option(help="seconds between recorded frames; default 0.01")] = None,
+    capture: Annotated[Path | None, Option(help="write contact problems to this HDF5 file, for 'solve'")] = None,
+    capture_every: Annotated[int, Option(help="capture the first step and then every N-th step")] = 1,
     capture_format: Annotated[
-        str, typer.Option(help="frames: all in one file; fclib: one FCLib file per step, NAME-000123.hdf5")
+        str, Option(help="frames: all in one file; fclib: one FCLib file per step, NAME-000123.hdf5")
     ] = "frames",
     failures: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="folder for FCLib files of the problems of steps that do not converge, or 'none'; "
             "default: NAME-unconverged beside the recording, else SCENE-unconverged here; made when there are any"
         ),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="write an overview plot to this file (.png, .pdf, .svg)")] = None,
-    floor: Annotated[float | None, typer.Option(help="put a floor at this height (m) under a model file")] = None,
+    plot: Annotated[Path | None, Option(help="write an overview plot to this file (.png, .pdf, .svg)")] = None,
+    floor: Annotated[float | None, Option(help="put a floor at this height (m) under a model file")] = None,
     floating_base: FloatingBase = False,
     package_dir: PackageDir = None,
     unreadable_meshes: UnreadableMeshes = "error",
@@ -83,16 +82,10 @@ def run(
     before = _identity(record)
     try:
         log = sim.run(
-            duration,
-            controller=setup.controller,
-            control_dt=setup.control_dt,
-            record=record,
-            record_dt=record_dt,
-            capture=capture,
-            capture_every=capture_every,
-            capture_format=capture_format,
+            duration, controller=setup.controller, control_dt=setup.control_dt, record=record, record_dt=record_dt,
+            capture=capture, capture_every=capture_every, capture_format=capture_format,
             failures=failures_folder(failures, record, name, sim.stepper.solves_problems),
-        )
+        )  # fmt: skip
     except KeyboardInterrupt:
         print(interrupted(sim.time, duration, record if _identity(record) != before else None), file=sys.stderr)
         raise typer.Exit(130) from None

@@ -5,48 +5,38 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from stickslip.cli.plugin import Plugin, load_plugins
 from stickslip.errors import expected
 
 FORMS = "lcp,reduced,mlcp,ncp,cone"
+FORMS_HELP = (
+    "lcp: impulses of contacts only; reduced: joint impulses too; mlcp: velocities too; ncp: circular cone; cone: its "
+    "convex relaxation"
+)
 
 
 def solve(
     file: Annotated[
-        Path,
-        typer.Argument(help="a file of 'stickslip run SCENE --capture FILE', a file of FCLib's, or a folder of such"),
+        Path, Argument(help="a file of 'stickslip run SCENE --capture FILE', a file of FCLib's, or a folder of such")
     ],
-    frames: Annotated[str, typer.Option(help="numbers of frames, such as 1,5 or 1-10, or 'all'")] = "all",
-    formulations: Annotated[
-        str, typer.Option(help="names with commas between (see 'stickslip list'), or 'all'")
-    ] = "all",
-    forms: Annotated[
-        str,
-        typer.Option(
-            help="lcp: impulses of contacts only; reduced: joint impulses too; mlcp: velocities too; ncp: circular "
-            "cone; cone: its convex relaxation"
-        ),
-    ] = FORMS,
-    solvers: Annotated[str, typer.Option(help="names with commas between (see 'stickslip list'), or 'all'")] = "all",
-    directions: Annotated[
-        int | None, typer.Option(help="of the friction polygon; default: the formulations' own")
-    ] = None,
-    tolerance: Annotated[float | None, typer.Option(help="of the solvers, on the natural residual")] = None,
-    max_iterations: Annotated[int | None, typer.Option(help="of the solvers; default: each one's own")] = None,
-    repeat: Annotated[int, typer.Option(help="solutions that are timed; the median counts")] = 3,
+    frames: Annotated[str, Option(help="numbers of frames, such as 1,5 or 1-10, or 'all'")] = "all",
+    formulations: Annotated[str, Option(help="names with commas between (see 'stickslip list'), or 'all'")] = "all",
+    forms: Annotated[str, Option(help=FORMS_HELP)] = FORMS,
+    solvers: Annotated[str, Option(help="names with commas between (see 'stickslip list'), or 'all'")] = "all",
+    directions: Annotated[int | None, Option(help="of the friction polygon; default: the formulations' own")] = None,
+    tolerance: Annotated[float | None, Option(help="of the solvers, on the natural residual")] = None,
+    max_iterations: Annotated[int | None, Option(help="of the solvers; default: each one's own")] = None,
+    repeat: Annotated[int, Option(help="solutions that are timed; the median counts")] = 3,
     relaxed: Annotated[
-        float | None,
-        typer.Option(help="FCLib's files: pose the convex relaxation with this regularisation R ≥ 0 [1/kg]"),
+        float | None, Option(help="FCLib's files: pose the convex relaxation with this regularisation R ≥ 0 [1/kg]")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="write all numbers and histories to this file")] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="write solve.json, solve.csv and convergence.png to this folder")
-    ] = None,
+    json: Annotated[Path | None, Option(help="write all numbers and histories to this file")] = None,
+    out: Annotated[Path | None, Option(help="write solve.json, solve.csv and convergence.png to this folder")] = None,
     write: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--write", help="store residual histories in FILE, under solver_data; FCLib's files: the best /solution"
         ),
     ] = False,
@@ -96,14 +86,9 @@ def solve(
         numbers = chosen_frames(frames, problems.numbers, str(file))
         stated = problems.states_normals
         check_destinations(json, out)
-        comparison = SolverComparison(
-            names("--formulations", formulations),
-            names("--forms", forms) or EVERY_FORM,
-            names("--solvers", solvers),
-            directions,
-            repeat,
-            given,
-        )
+        formulated, by = names("--formulations", formulations), names("--solvers", solvers)
+        every = names("--forms", forms) or EVERY_FORM
+        comparison = SolverComparison(formulated, every, by, directions, repeat, given)
         trials = []
         total = comparison.size(len(numbers))
         with Progress(f"solving {_frames(numbers)}", total, "problems × solvers") as bar:

@@ -21,16 +21,9 @@ def fclib_files(path: Path) -> list[Path]:
 
 
 def solve_fclib(
-    files: list[Path],
-    where: Path,
-    solvers: tuple[str, ...] | None,
-    options: dict[str, Any],
-    repeat: int,
-    relaxed: float | None,
-    json: Path | None,
-    out: Path | None,
-    write: bool,
-) -> None:
+    files: list[Path], where: Path, solvers: tuple[str, ...] | None, options: dict[str, Any], repeat: int,
+    relaxed: float | None, json: Path | None, out: Path | None, write: bool,
+) -> None:  # fmt: skip
     """Every file by every solver."""
     from rich.console import Console
 

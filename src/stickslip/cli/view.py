@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options
 from stickslip.cli.plugin import Plugin, load_plugins
@@ -15,23 +15,17 @@ from stickslip.errors import expected
 def view(
     what: Annotated[
         list[str] | None,
-        typer.Argument(help="a bundled scene, an MJCF or URDF file, or recordings (.h5): several are overlaid"),
+        Argument(help="a bundled scene, an MJCF or URDF file, or recordings (.h5): several are overlaid"),
     ] = None,
-    method: Annotated[
-        str | None, typer.Option(help="contact method of a scene; it can be changed in the viewer")
-    ] = None,
-    dt: Annotated[float | None, typer.Option(help="time step of a scene in seconds")] = None,
-    port: Annotated[int, typer.Option(help="port of the page; the next free one if it is taken")] = 8080,
-    host: Annotated[str, typer.Option(help="address to listen on; any but 127.0.0.1 lets other machines in")] = (
-        "127.0.0.1"
-    ),
-    browser: Annotated[bool, typer.Option(help="open the page in a browser")] = True,
-    shadows: Annotated[bool, typer.Option(help="draw shadows; off is faster without a graphics card")] = True,
-    share: Annotated[
-        Path | None, typer.Option(help="write the recordings as one self-contained HTML file and exit")
-    ] = None,
+    method: Annotated[str | None, Option(help="contact method of a scene; it can be changed in the viewer")] = None,
+    dt: Annotated[float | None, Option(help="time step of a scene in seconds")] = None,
+    port: Annotated[int, Option(help="port of the page; the next free one if it is taken")] = 8080,
+    host: Annotated[str, Option(help="address to listen on; any but 127.0.0.1 lets other machines in")] = "127.0.0.1",
+    browser: Annotated[bool, Option(help="open the page in a browser")] = True,
+    shadows: Annotated[bool, Option(help="draw shadows; off is faster without a graphics card")] = True,
+    share: Annotated[Path | None, Option(help="write the recordings as one self-contained HTML file and exit")] = None,
     plugin: Plugin = None,
-    floor: Annotated[float | None, typer.Option(help="put a floor at this height (m) under a model file")] = None,
+    floor: Annotated[float | None, Option(help="put a floor at this height (m) under a model file")] = None,
     floating_base: FloatingBase = False,
     package_dir: PackageDir = None,
     unreadable_meshes: UnreadableMeshes = "error",

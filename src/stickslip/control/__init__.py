@@ -8,16 +8,6 @@ from stickslip.control.pd import PD
 from stickslip.control.tasks import CenterOfMass, FrameOrientation, FramePosition, Posture, Task
 
 __all__ = [
-    "PD",
-    "CenterOfMass",
-    "ContactForce",
-    "FrameOrientation",
-    "FramePosition",
-    "InverseDynamics",
-    "LinearFeedback",
-    "Posture",
-    "Reference",
-    "Solution",
-    "Task",
-    "references",
-]
+    "PD", "CenterOfMass", "ContactForce", "FrameOrientation", "FramePosition", "InverseDynamics", "LinearFeedback",
+    "Posture", "Reference", "Solution", "Task", "references",
+]  # fmt: skip

@@ -44,14 +44,8 @@ def eliminate(E: np.ndarray, e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def solve_qp(
-    H: np.ndarray,
-    g: np.ndarray,
-    E: np.ndarray,
-    e: np.ndarray,
-    C: np.ndarray,
-    lower: np.ndarray,
-    upper: np.ndarray,
-) -> np.ndarray:
+    H: np.ndarray, g: np.ndarray, E: np.ndarray, e: np.ndarray, C: np.ndarray, lower: np.ndarray, upper: np.ndarray,
+) -> np.ndarray:  # fmt: skip
     """The minimiser x (n,); raises ``Infeasible`` where there is none."""
     if not all(np.all(np.isfinite(array)) for array in (H, g, E, e, C)) or np.any(np.isnan([lower, upper])):
         raise Infeasible("they are not finite: the robot has run away")

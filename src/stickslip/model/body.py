@@ -173,25 +173,12 @@ class Body:
         return self
 
     def _shape(
-        self,
-        kind,
-        size,
-        *,
-        pos: Vector = (0, 0, 0),
-        quat: Vector = (1, 0, 0, 0),
-        mass: float | None = None,
-        density: float | None = None,
-        friction: float | None = None,
-        stiffness: float | None = None,
-        damping: float | None = None,
-        restitution: float | None = None,
-        preload: float | None = None,
-        material: Material | None = None,
-        collide: bool = True,
-        rgba: Vector | None = None,
-        name: str | None = None,
+        self, kind, size, *, pos: Vector = (0, 0, 0), quat: Vector = (1, 0, 0, 0), mass: float | None = None,
+        density: float | None = None, friction: float | None = None, stiffness: float | None = None,
+        damping: float | None = None, restitution: float | None = None, preload: float | None = None,
+        material: Material | None = None, collide: bool = True, rgba: Vector | None = None, name: str | None = None,
         meshname: str | None = None,
-    ) -> Body:
+    ) -> Body:  # fmt: skip
         if mass is not None and density is not None:
             raise InputError("mass and density: expected one of the two, got both")
         for what, value in (("mass", mass), ("density", density)):
@@ -201,16 +188,11 @@ class Body:
         given = {key: value for key, value in (given | {"preload": preload}).items() if value is not None}
         material = replace(material, **given) if material is not None else Material(**given)
         geom = self.spec.add_geom(
-            name=name or self.scene._name("shape"),
-            type=kind,
-            size=size,
-            pos=vector("pos", pos, 3),
+            name=name or self.scene._name("shape"), type=kind, size=size, pos=vector("pos", pos, 3),
             quat=vector("quat", quat, 4),
             friction=[DEFAULT_FRICTION if material.friction is None else material.friction, 0.005, 0.0001],
-            userdata=material.to_user(),
-            contype=int(collide),
-            conaffinity=int(collide),
-        )
+            userdata=material.to_user(), contype=int(collide), conaffinity=int(collide),
+        )  # fmt: skip
         if mass is not None:
             geom.mass = mass
         if density is not None:

@@ -8,35 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import expected, number
+from stickslip.errors import whole
 from stickslip.model.scene import Body, Scene
 
 
-def check_count(what: str, value: int, least: int = 1) -> int:
-    """Check that ``value`` is a whole number ≥ ``least`` and return it as an int."""
-    if number(what, value, f"a whole number ≥ {least}", least=least) != int(value):
-        raise expected(what, f"a whole number ≥ {least}", value)
-    return int(value)
-
-
 def add_chain(
-    scene: Scene,
-    links: int = 10,
-    *,
-    length: float = 1.0,
-    radius: float = 0.05,
-    mass: float = 1.0,
-    pos=(0.0, 0.0, 1.0),
-    joint: str = "ball",
-    fixed: bool = False,
-    name: str = "link",
-) -> list[Body]:
+    scene: Scene, links: int = 10, *, length: float = 1.0, radius: float = 0.05, mass: float = 1.0, pos=(0.0, 0.0, 1.0),
+    joint: str = "ball", fixed: bool = False, name: str = "link",
+) -> list[Body]:  # fmt: skip
     """A chain of cylinders along x; links + 1 contact points, one at each end and each joint.
 
     ``joint`` is ball or hinge (about y); ``fixed=True`` joins the first link to the world by the same kind of
     joint instead of letting it float.
     """
-    check_count("links", links, 1)
+    whole("links", links, 1)
     along_x = (np.sqrt(0.5), 0.0, np.sqrt(0.5), 0.0)
     bodies: list[Body] = []
     for i in range(links):
@@ -56,18 +41,11 @@ def add_chain(
 
 
 def add_cylinder_on_points(
-    scene: Scene,
-    contacts: int = 8,
-    *,
-    radius: float = 0.5,
-    height: float = 0.1,
-    mass: float = 1.0,
-    pos=(0.0, 0.0, 1.0),
-    quat=(1.0, 0.0, 0.0, 0.0),
-    name: str = "cylinder",
-) -> Body:
+    scene: Scene, contacts: int = 8, *, radius: float = 0.5, height: float = 0.1, mass: float = 1.0,
+    pos=(0.0, 0.0, 1.0), quat=(1.0, 0.0, 0.0, 0.0), name: str = "cylinder",
+) -> Body:  # fmt: skip
     """A flat cylinder that touches with points spread evenly around its lower rim."""
-    check_count("contacts", contacts, 1)
+    whole("contacts", contacts, 1)
     body = scene.add_body(name, pos=pos, quat=quat)
     body.add_cylinder(radius, height, mass=mass, collide=False)
     for i, angle in enumerate(np.linspace(0.0, 2.0 * np.pi, contacts, endpoint=False)):

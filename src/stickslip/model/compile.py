@@ -65,20 +65,11 @@ def build_tree(mj: mujoco.MjModel, bodies: list[Attachment], link_body: list[int
         joint_start[link + 1] = joint_start[link] + mj.body_jntnum[b]
         aligned[link] = np.array_equal(link_rot[link], np.eye(3))
     return Tree(
-        parent=parent,
-        root=root,
-        joint_start=joint_start,
-        joint_type=mj.jnt_type.astype(np.int64),
-        joint_q=mj.jnt_qposadr.astype(np.int64),
-        joint_v=mj.jnt_dofadr.astype(np.int64),
-        joint_pos=mj.jnt_pos.astype(float).reshape(-1, 3),
-        joint_axis=mj.jnt_axis.astype(float).reshape(-1, 3),
-        link_pos=link_pos,
-        link_rot=link_rot,
-        aligned=aligned,
-        q0=mj.qpos0.astype(float),
-        order=np.arange(nl),
-    )
+        parent=parent, root=root, joint_start=joint_start, joint_type=mj.jnt_type.astype(np.int64),
+        joint_q=mj.jnt_qposadr.astype(np.int64), joint_v=mj.jnt_dofadr.astype(np.int64),
+        joint_pos=mj.jnt_pos.astype(float).reshape(-1, 3), joint_axis=mj.jnt_axis.astype(float).reshape(-1, 3),
+        link_pos=link_pos, link_rot=link_rot, aligned=aligned, q0=mj.qpos0.astype(float), order=np.arange(nl),
+    )  # fmt: skip
 
 
 def build_inertia(mj: mujoco.MjModel, bodies: list[Attachment], nl: int) -> Inertia:
@@ -119,14 +110,10 @@ def build_joint_forces(mj: mujoco.MjModel) -> JointForces:
         else:
             stiffness[j], damping[j] = -inertia * first, -inertia * second
     return JointForces(
-        damping=mj.dof_damping.astype(float),
-        stiffness=mj.jnt_stiffness.astype(float),
-        q_spring=mj.qpos_spring.astype(float),
-        limited=mj.jnt_limited.astype(np.int64),
-        range=mj.jnt_range.astype(float).reshape(-1, 2),
-        limit_stiffness=stiffness,
-        limit_damping=damping,
-    )
+        damping=mj.dof_damping.astype(float), stiffness=mj.jnt_stiffness.astype(float),
+        q_spring=mj.qpos_spring.astype(float), limited=mj.jnt_limited.astype(np.int64),
+        range=mj.jnt_range.astype(float).reshape(-1, 2), limit_stiffness=stiffness, limit_damping=damping,
+    )  # fmt: skip
 
 
 def build_actuators(mj: mujoco.MjModel) -> Actuators:
@@ -136,13 +123,10 @@ def build_actuators(mj: mujoco.MjModel) -> Actuators:
     force = np.where(mj.actuator_forcelimited[:, None] != 0, mj.actuator_forcerange, unlimited)
     affine = (mj.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)[:, None]
     return Actuators(
-        joint=mj.actuator_trnid[:, 0].astype(np.int64),
-        gear=mj.actuator_gear[:, 0].astype(float),
-        gain=mj.actuator_gainprm[:, 0].astype(float),
-        bias=np.where(affine, mj.actuator_biasprm[:, :3], 0.0),
-        control_range=control.astype(float).reshape(-1, 2),
-        force_range=force.astype(float).reshape(-1, 2),
-    )
+        joint=mj.actuator_trnid[:, 0].astype(np.int64), gear=mj.actuator_gear[:, 0].astype(float),
+        gain=mj.actuator_gainprm[:, 0].astype(float), bias=np.where(affine, mj.actuator_biasprm[:, :3], 0.0),
+        control_range=control.astype(float).reshape(-1, 2), force_range=force.astype(float).reshape(-1, 2),
+    )  # fmt: skip
 
 
 def build_frames(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Frames, dict[str, int]]:
@@ -193,39 +177,21 @@ def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Shape, .
         if mj.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:
             vertices = hull_vertices(mj, mj.geom_dataid[g])
         user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
-        shapes.append(
-            Shape(
-                name=mj.geom(g).name or f"{mj.body(mj.geom_bodyid[g]).name}/{g}",
-                kind=SHAPE_NAMES[mujoco.mjtGeom(mj.geom_type[g])],
-                link=link,
-                pos=pos,
-                rot=rot,
-                size=mj.geom_size[g].astype(float),
-                vertices=vertices,
-                material=Material.from_user(user, float(mj.geom_friction[g, 0]), int(mj.geom_condim[g])),
-                group=int(mj.geom_contype[g]),
-                mask=int(mj.geom_conaffinity[g]),
-                rgba=mj.geom_rgba[g].astype(float),
-                body=int(mj.geom_bodyid[g]),
-            )
-        )
+        shape = Shape(
+            name=mj.geom(g).name or f"{mj.body(mj.geom_bodyid[g]).name}/{g}",
+            kind=SHAPE_NAMES[mujoco.mjtGeom(mj.geom_type[g])],
+            link=link, pos=pos, rot=rot, size=mj.geom_size[g].astype(float), vertices=vertices,
+            material=Material.from_user(user, float(mj.geom_friction[g, 0]), int(mj.geom_condim[g])),
+            group=int(mj.geom_contype[g]), mask=int(mj.geom_conaffinity[g]), rgba=mj.geom_rgba[g].astype(float),
+            body=int(mj.geom_bodyid[g]),
+        )  # fmt: skip
+        shapes.append(shape)
     for s in range(mj.nsite):
         if mj.nuser_site >= 1 and mj.site_user[s, 0] == 1.0:
             link, pos, rot = bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s])
-            shapes.append(
-                Shape(
-                    name=mj.site(s).name,
-                    kind="point",
-                    link=link,
-                    pos=pos,
-                    rot=rot,
-                    size=np.zeros(3),
-                    vertices=None,
-                    material=Material(),
-                    group=0,
-                    mask=1,
-                    rgba=mj.site_rgba[s].astype(float),
-                    body=int(mj.site_bodyid[s]),
-                )
-            )
+            point = Shape(
+                name=mj.site(s).name, kind="point", link=link, pos=pos, rot=rot, size=np.zeros(3), vertices=None,
+                material=Material(), group=0, mask=1, rgba=mj.site_rgba[s].astype(float), body=int(mj.site_bodyid[s]),
+            )  # fmt: skip
+            shapes.append(point)
     return tuple(shapes)

@@ -6,14 +6,6 @@ from stickslip.problem_files.problem_file import ProblemFile, ProblemWriter
 from stickslip.problem_files.problem_frame import ProblemFrame
 
 __all__ = [
-    "FCLibGlobal",
-    "FCLibInfo",
-    "FCLibLocal",
-    "FCLibProblem",
-    "FCLibSolution",
-    "ProblemFile",
-    "ProblemFrame",
-    "ProblemWriter",
-    "read_fclib",
-    "write_fclib",
-]
+    "FCLibGlobal", "FCLibInfo", "FCLibLocal", "FCLibProblem", "FCLibSolution", "ProblemFile", "ProblemFrame",
+    "ProblemWriter", "read_fclib", "write_fclib",
+]  # fmt: skip

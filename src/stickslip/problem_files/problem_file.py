@@ -172,10 +172,7 @@ def write_frame(group: Any, frame: ProblemFrame) -> None:
         part = group.create_group(name)
         for column, about in columns(kind).items():
             part[column] = getattr(getattr(frame, name), column)
-            part[column].attrs["units"], part[column].attrs["meaning"] = (
-                about.unit,
-                about.meaning,
-            )
+            part[column].attrs["units"], part[column].attrs["meaning"] = about.unit, about.meaning
     data = group.create_group("solver_data")
     extras = {name: getattr(frame, name) for name in EXTRAS if getattr(frame, name) is not None}
     for name, arrays in {**frame.solver_data, **({OURS: extras} if extras else {})}.items():

@@ -73,20 +73,13 @@ def _frame_rows(log: Log) -> Iterator[list]:
     axes = ("x [m]", "y [m]", "z [m]", "qw", "qx", "qy", "qz")
     poses = [f"pose {link} {axis}" for link in h.link_names[1:] for axis in axes]
     fields = {
-        "time": ["time [s]"],
-        "steps": ["steps"],
-        "q": [f"q {name}" for name in coordinates(h)],
-        "v": [f"v {name}" for name in velocities(h)],
-        "control": [f"control {name}" for name in h.actuator_names],
-        "pose": poses,
-        "energy": ["kinetic energy [J]", "potential energy [J]", "joint spring energy [J]"],
-        "contact_energy": ["contact spring energy [J]"],
-        "iterations": ["iterations"],
-        "residual": ["residual"],
+        "time": ["time [s]"], "steps": ["steps"], "q": [f"q {name}" for name in coordinates(h)],
+        "v": [f"v {name}" for name in velocities(h)], "control": [f"control {name}" for name in h.actuator_names],
+        "pose": poses, "energy": ["kinetic energy [J]", "potential energy [J]", "joint spring energy [J]"],
+        "contact_energy": ["contact spring energy [J]"], "iterations": ["iterations"], "residual": ["residual"],
         "joint_error": [f"{what} {name}" for name in h.constraint_names for what in ("joint error", "its rate")],
-        "status": ["status"],
-        "wall": ["wall [s]"],
-    }
+        "status": ["status"], "wall": ["wall [s]"],
+    }  # fmt: skip
     yield [name for names in fields.values() for name in names]
     for first in range(0, len(log), BLOCK):
         stop = min(first + BLOCK, len(log))
@@ -101,17 +94,12 @@ def _frame_rows(log: Log) -> Iterator[list]:
 def _contact_rows(log: Log) -> Iterator[list]:
     links = log.header.link_names
     columns = {
-        "pair": ["pair"],
-        "link1": ["link 1"],
-        "link2": ["link 2"],
-        "point": [f"point {axis} [m]" for axis in "xyz"],
-        "normal": [f"normal {axis}" for axis in "xyz"],
-        "tangent": [f"tangent 1 {axis}" for axis in "xyz"],
-        "gap": ["gap [m]"],
-        "force": [f"force {axis} [N]" for axis in ("normal", "tangent 1", "tangent 2")],
+        "pair": ["pair"], "link1": ["link 1"], "link2": ["link 2"], "point": [f"point {axis} [m]" for axis in "xyz"],
+        "normal": [f"normal {axis}" for axis in "xyz"], "tangent": [f"tangent 1 {axis}" for axis in "xyz"],
+        "gap": ["gap [m]"], "force": [f"force {axis} [N]" for axis in ("normal", "tangent 1", "tangent 2")],
         "velocity": [f"velocity {axis} [m/s]" for axis in ("normal", "tangent 1", "tangent 2")],
         "friction": ["friction"],
-    }
+    }  # fmt: skip
     names = [field.name for field in CONTACT]
     yield ["frame", "time [s]", *(column for name in names for column in columns[name])]
     for first in range(0, len(log), BLOCK):

@@ -104,11 +104,7 @@ class Header:
 def describe(model: Model, scene_xml: str, options: dict[str, Any], constraints: Sequence[str] = ()) -> Header:
     """The header of a recording of ``model`` that starts now."""
     tree = model.tree
-    shapes = []
-    for shape in model.shapes:
-        entry = asdict(shape)
-        del entry["vertices"]
-        shapes.append(entry)
+    shapes = [{key: x for key, x in asdict(shape).items() if key != "vertices"} for shape in model.shapes]
     return Header(
         sizes=Sizes(model.nlink, model.nq, model.nv, model.nu, len(constraints)),
         link_names=tuple(model.link_names),

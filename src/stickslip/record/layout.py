@@ -63,15 +63,10 @@ FRAME = (
     Field("iterations", _scalar, "i4", "1", "solver iterations of the step"),
     Field("residual", _scalar, "f8", "as the solver's", "solver residual of the step"),
     Field("unconverged", _scalar, "i8", "1", "steps so far whose solver did not reach its tolerance"),
-    Field(
-        "joint_error",
-        lambda n: (n.nc, 2),
-        "f8",
-        "m or rad, m/s or rad/s",
-        "position and velocity error of each joint that is a constraint: the largest of its rows",
-    ),
+    Field("joint_error", lambda n: (n.nc, 2), "f8", "m or rad, m/s or rad/s",
+          "position and velocity error of each joint that is a constraint: the largest of its rows"),
     Field("time", _scalar, "f8", "s", "simulated time"),
-)
+)  # fmt: skip
 
 CONTACT = (
     Field("pair", _scalar, "i4", "1", "index of the pair of shapes"),

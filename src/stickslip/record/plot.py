@@ -67,34 +67,25 @@ def _position(log: Log, ax: Axes, links: Iterable[int | str] | None = None) -> N
 
 def _velocity(log: Log, ax: Axes) -> None:
     """Linear velocity of the free bodies."""
-    header = log.header
-    free = np.flatnonzero(header.joint_type == FREE)
-    _curves(
-        ax,
-        log,
-        [
-            (f"{header.link_names[header.joint_link[j]]} {'xyz'[k]}", log.v[:, header.joint_v[j] + k])
-            for j in free
-            for k in range(3)
-        ],
-        nothing="no free bodies: see joint_velocity",
-    )
+    header, curves = log.header, []
+    for j in np.flatnonzero(header.joint_type == FREE):
+        link, first = header.link_names[header.joint_link[j]], header.joint_v[j]
+        curves += [(f"{link} {'xyz'[k]}", log.v[:, first + k]) for k in range(3)]
+    _curves(ax, log, curves, "no free bodies: see joint_velocity")
     ax.set_ylabel("velocity [m/s]")
 
 
 def _joint(log: Log, ax: Axes, joints: Sequence[str] | None = None) -> None:
     chosen = _joints(log, joints)
-    _curves(
-        ax, log, [(log.names.joints[j], log.q[:, log.header.joint_q[j]]) for j in chosen], "no hinge or slide joints"
-    )
+    curves = [(log.names.joints[j], log.q[:, log.header.joint_q[j]]) for j in chosen]
+    _curves(ax, log, curves, "no hinge or slide joints")
     ax.set_ylabel(f"joint coordinate [{_joint_unit(log, chosen)}]")
 
 
 def _joint_velocity(log: Log, ax: Axes, joints: Sequence[str] | None = None) -> None:
     chosen = _joints(log, joints)
-    _curves(
-        ax, log, [(log.names.joints[j], log.v[:, log.header.joint_v[j]]) for j in chosen], "no hinge or slide joints"
-    )
+    curves = [(log.names.joints[j], log.v[:, log.header.joint_v[j]]) for j in chosen]
+    _curves(ax, log, curves, "no hinge or slide joints")
     unit = " or ".join(f"{u}/s" for u in _joint_unit(log, chosen).split(" or "))
     ax.set_ylabel(f"joint velocity [{unit}]")
 
@@ -180,22 +171,12 @@ def _residual(log: Log, ax: Axes) -> None:
 
 
 PLOTS: dict[str, Callable[..., None]] = {
-    "energy": _energy,
-    "height": _height,
-    "position": _position,
-    "velocity": _velocity,
-    "joint": _joint,
-    "joint_velocity": _joint_velocity,
-    "control": _control,
-    "contact_force": _contact_force,
-    "friction": _friction,
-    "penetration": _penetration,
-    "contacts": _contacts,
-    "joint_error": _joint_error,
-    "slip": _slip,
-    "iterations": _iterations,
-    "residual": _residual,
-}
+    plot.__name__[1:]: plot
+    for plot in (
+        _energy, _height, _position, _velocity, _joint, _joint_velocity, _control, _contact_force, _friction,
+        _penetration, _contacts, _joint_error, _slip, _iterations, _residual,
+    )
+}  # fmt: skip
 
 
 def thinned(time: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

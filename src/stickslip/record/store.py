@@ -110,15 +110,9 @@ class FileStore:
             width = tuple(max(n, 1) for n in shape)  # HDF5 allows no empty chunks
             rows = FRAME_CHUNK if name in FRAME_NAMES else CONTACT_CHUNK
             dataset = file.create_dataset(
-                path,
-                shape=(self._length[path], *shape),
-                maxshape=(None, *width),
-                chunks=(rows, *width),
-                dtype=dtype,
-                compression="gzip",
-                compression_opts=1,
-                shuffle=True,
-            )
+                path, shape=(self._length[path], *shape), maxshape=(None, *width), chunks=(rows, *width), dtype=dtype,
+                compression="gzip", compression_opts=1, shuffle=True,
+            )  # fmt: skip
             dataset.attrs["units"], dataset.attrs["meaning"] = unit, meaning
             if name in ("time", "q", "v"):
                 good = file.create_dataset(f"last_good/{name}", data=np.full(shape, np.nan))

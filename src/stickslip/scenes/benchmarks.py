@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import expected, number
+from stickslip.errors import expected, number, whole
 from stickslip.methods.base import Stage
-from stickslip.model.builders import check_count
 from stickslip.model.scene import Scene
 from stickslip.scenes.setup import Setup
 
@@ -52,8 +51,8 @@ def ball_cube(n: int = 6, *, friction: float = 0.0, disorder: float = 1e-3, seed
 
     No balls may overlap, energy may not grow, and momentum along the floor stays zero.
     """
-    check_count("n", n)
-    check_count("seed", seed, 0)
+    whole("n", n, 1)
+    whole("seed", seed, 0)
     if not 0.0 <= number("disorder", disorder, "a length [m]") <= 0.01:
         raise expected("disorder", "a length from 0 to 0.01 m, the distance of the balls", disorder)
     scene = Scene(name="ball-cube")

@@ -15,8 +15,7 @@ import numpy as np
 from stickslip.control import PD, LinearFeedback, Reference
 from stickslip.control.references.profiles import ease
 from stickslip.dynamics import Dynamics
-from stickslip.errors import expected, number, unknown
-from stickslip.model.builders import check_count
+from stickslip.errors import expected, number, unknown, whole
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.scenes.arm import FINGER_OPEN, add_arm, reach_down
@@ -30,7 +29,7 @@ def box_grasp(n: int = 3, *, force: float | None = None, friction: float = 1.0) 
     The row holds if μ ≥ n·m·g/(2·force) = 0.49 and, since it is a beam without tensile strength, if force ≥ n²·m·g/8;
     10·n N suffice for n = 8. Differs from the original in: μ = 1, not infinite.
     """
-    check_count("n", n)
+    whole("n", n, 1)
     force = 10.0 * n if force is None else number("force", force, "a force ≥ 0 [N]", least=0.0)
     scene = Scene(name="box-grasp")
     scene.add_plane(pos=(0, 0, -1.5), friction=friction)
@@ -53,15 +52,9 @@ class Phase(NamedTuple):
 
 
 def arm_grasp(
-    shape: str = "box",
-    *,
-    mass: float = 0.3,
-    lift: float = 0.2,
-    grip: float = 30.0,
-    kp: float = 50.0,
-    kd: float = 5.0,
+    shape: str = "box", *, mass: float = 0.3, lift: float = 0.2, grip: float = 30.0, kp: float = 50.0, kd: float = 5.0,
     friction: float = FRICTION,
-) -> Setup:
+) -> Setup:  # fmt: skip
     """A six-joint arm swings over an object, lowers its gripper, closes it with ``grip`` [N] per finger, and lifts.
 
     The object is a ``shape`` "box" (6 × 6 × 10 cm) or "cylinder" (6 cm, 10 cm high) of ``mass`` [kg]. It is held if

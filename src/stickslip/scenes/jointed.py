@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import number
+from stickslip.errors import number, whole
 from stickslip.methods.base import Stage
-from stickslip.model.builders import check_count
 from stickslip.model.scene import Body, Scene
 from stickslip.scenes.rpisim import FRICTION
 from stickslip.scenes.setup import Setup
@@ -65,7 +64,7 @@ def bar_tree(levels: int = 6, *, torque: float = 0.1, seconds: float = 3.0) -> S
     and a third of its mass, and hangs 5 cm lower by its middle. Differs from the original in: 0.1 N m, not 30, which
     would spin the bar hundreds of times a second. Nothing collides.
     """
-    check_count("levels", levels, 0)
+    whole("levels", levels, 0)
     torque, seconds = number("torque", torque), number("seconds", seconds, "a time ≥ 0 [s]", least=0.0)
     scene = Scene(name="bar-tree")
     length, mass, lower = 0.5, 0.5, 0.05

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import expected, number
-from stickslip.model.builders import check_count
+from stickslip.errors import expected, number, whole
 from stickslip.model.scene import Scene
 from stickslip.scenes.setup import Setup
 
@@ -23,7 +22,7 @@ def arch(
     ``thickness``, mean ``radius`` and ``depth`` [m]. Limit analysis with 21 joints gives 0.1073; with fewer joints
     there are fewer places for hinges, and a thinner arch stands. Blocks do not slide if μ ≥ 0.5.
     """
-    check_count("blocks", blocks, 3)
+    whole("blocks", blocks, 3)
     radius, depth = (
         number(what, value, "a length > 0 [m]", above=0.0) for what, value in (("radius", radius), ("depth", depth))
     )

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import InputError, number
-from stickslip.model.builders import check_count
+from stickslip.errors import InputError, number, whole
 from stickslip.model.scene import Scene
 from stickslip.scenes.setup import Setup
 
@@ -64,7 +63,7 @@ def sliding_block(angle: float = np.pi / 12, *, friction: float = 0.25) -> Setup
 
 def spheres_on_cube(layers: int = 1, *, friction: float = FRICTION) -> Setup:
     """15 balls (0.1 kg, radius 0.1 m) per layer fall on a fixed, tilted cube of 2 m and roll off it."""
-    check_count("layers", layers)
+    whole("layers", layers, 1)
     scene = Scene(name="spheres-on-cube")
     tilt = 0.2
     axis = np.sin(tilt / 2) * np.sqrt(0.5)
@@ -85,8 +84,8 @@ def pachinko(n: int = 50, *, friction: float = FRICTION, seed: int = 0) -> Setup
     They start at random places that do not overlap. Differs from the original in: every ball starts above the pegs,
     which are as wide as the rain.
     """
-    check_count("n", n)
-    check_count("seed", seed, 0)
+    whole("n", n, 1)
+    whole("seed", seed, 0)
     scene = Scene(name="pachinko")
     scene.add_plane(friction=friction)
     radius, length, across, down, top = 0.1, 3.0, 0.8, 0.5, 3.0

@@ -20,16 +20,9 @@ STEEPEST = 1.0
 
 
 def plate_on_springs(
-    n: int = 10,
-    *,
-    height: float = 2.5,
-    tilt: float = 0.05,
-    length: float = 1.0,
-    stiffness: float = 200.0,
-    damping: float = 1.0,
-    preload: float = 0.0,
-    friction: float = 0.0,
-) -> Setup:
+    n: int = 10, *, height: float = 2.5, tilt: float = 0.05, length: float = 1.0, stiffness: float = 200.0,
+    damping: float = 1.0, preload: float = 0.0, friction: float = 0.0,
+) -> Setup:  # fmt: skip
     """A plate (1 kg) in the plane of x and z falls from ``height`` [m], tilted by ``tilt`` [rad], on n springs whose
     tips stand ``length`` [m] high, evenly spaced over 2 m of the ground.
 
@@ -56,14 +49,9 @@ def plate_on_springs(
 
 
 def preloaded_hopper(
-    height: float = 2.0,
-    *,
-    length: float = 1.0,
-    stiffness: float = 200.0,
-    damping: float = 0.0,
-    preload: float = 20.0,
+    height: float = 2.0, *, length: float = 1.0, stiffness: float = 200.0, damping: float = 0.0, preload: float = 20.0,
     friction: float = 0.0,
-) -> Setup:
+) -> Setup:  # fmt: skip
     """A mass of 1 kg on a leg of ``length`` [m] and no mass falls from ``height`` [m] and hops, on a line.
 
     The leg is a spring, ``stiffness`` [N/m] and ``damping`` [N s/m], compressed to ``preload`` [N] before it touches

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import expected, number
-from stickslip.model.builders import check_count
+from stickslip.errors import expected, number, whole
 from stickslip.model.scene import Scene
 from stickslip.scenes.rpisim import FRICTION
 from stickslip.scenes.setup import Setup
@@ -20,7 +19,7 @@ def sphere_stack(
     ``shift``·(sin 3k, sin 5k) [m] in the plane. Without gaps and shifts the stack is in unstable equilibrium and
     stands; with them it falls. Side gaps of twice the shift keep the balls from overlapping at the start.
     """
-    check_count("n", n)
+    whole("n", n, 1)
     for what, value in (("shift", shift), ("gap", gap), ("side_gap", side_gap)):
         number(what, value, "a length ≥ 0 [m]", least=0.0)
     scene = Scene(name="sphere-stack")
@@ -48,7 +47,7 @@ def box_pile(levels: int = 2, *, edge: float = 0.2, friction: float = FRICTION) 
 
     They start a little tilted, with a quarter of an edge between layers.
     """
-    check_count("levels", levels)
+    whole("levels", levels, 1)
     edge = number("edge", edge, "a length > 0 [m]", above=0.0)
     scene = Scene(name="box-pile")
     scene.add_plane(friction=friction)
@@ -73,7 +72,7 @@ def block_stack(n: int = 10, *, shift: float = 0.0, ratio: float = 1.0, friction
 
     The lowest has 1 kg, each of the others ``ratio`` times the mass of the one below.
     """
-    check_count("n", n)
+    whole("n", n, 1)
     ratio = number("ratio", ratio, "a ratio of masses > 0", above=0.0)
     shift = number("shift", shift, "a length from 0 to 0.1 m", least=0.0)
     if shift > 0.1:
@@ -100,8 +99,8 @@ def heavy_on_light(lower: float = 1e-3, upper: float = 1e3, *, friction: float =
 
 def spheres_in_box(n: int = 100, *, friction: float = FRICTION, seed: int = 0) -> Setup:
     """n balls (radius 0.1 m, 1 kg) fall into an open box of 1.1 × 1.1 m, 25 a layer, and come to rest in it."""
-    check_count("n", n)
-    check_count("seed", seed, 0)
+    whole("n", n, 1)
+    whole("seed", seed, 0)
     scene = Scene(name="spheres-in-box")
     scene.add_plane(friction=friction)
     radius, inside, thick, rng = 0.1, 1.1, 0.05, np.random.default_rng(seed)
@@ -126,7 +125,7 @@ def domino_row(n: int = 10, *, pitch: float = 0.08, push: float = 2.0, friction:
 
     It falls if push² > 3·g·(√(h² + d²) − h)/(h² + d²), 1.27 rad/s, and takes the others with it.
     """
-    check_count("n", n)
+    whole("n", n, 1)
     thick, wide, high = 0.03, 0.1, 0.2
     push = number("push", push, "a number ≥ 0 [rad/s]", least=0.0)
     if not thick < number("pitch", pitch, "a length [m]") < high:
@@ -149,7 +148,7 @@ def card_house(levels: int = 2, *, angle: float = 0.3, gap: float = 1e-5, fricti
     Cards are 88 × 63 × 1 mm and weigh 4 g; ``angle`` [rad] is from the vertical. A pair slides apart on the floor if
     μ < tan(angle)/2, and a heavily loaded pair if μ < tan(angle). Leaning edges start a ``gap`` [m] apart.
     """
-    check_count("levels", levels)
+    whole("levels", levels, 1)
     gap = number("gap", gap, "a length ≥ 0 [m]", least=0.0)
     if not 0.05 <= number("angle", angle, "an angle [rad]") <= 0.8:
         raise expected("angle", "an angle from 0.05 to 0.8 rad", angle)

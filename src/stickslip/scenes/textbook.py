@@ -12,8 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from stickslip.control import PD
-from stickslip.errors import expected, number
-from stickslip.model.builders import check_count
+from stickslip.errors import expected, number, whole
 from stickslip.model.scene import Scene
 from stickslip.scenes.rpisim import FRICTION
 from stickslip.scenes.setup import Setup
@@ -94,7 +93,7 @@ def newtons_cradle(
     angle, the others stay. Without gaps the rigid-body model does not determine the result. Contacts are also undamped
     springs of ``stiffness`` [N/m], which push for π·√(m/2K) = 0.22 ms, less than a ball needs for the gap.
     """
-    check_count("balls", balls, 2)
+    whole("balls", balls, 2)
     angle, gap = _angle("angle", angle), number("gap", gap, "a distance ≥ 0 [m]", least=0.0)
     radius, length, mass = 0.03, 0.5, 0.1
     surface = {"friction": friction, "restitution": restitution, "stiffness": 2.0 * stiffness, "damping": 0.0}

@@ -12,13 +12,7 @@ import numpy as np
 
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
-from stickslip.errors import (
-    NotHonouredWarning,
-    PainleveWarning,
-    StartWarning,
-    UnconvergedWarning,
-    UnstableStepWarning,
-)
+from stickslip.errors import NotHonouredWarning, PainleveWarning, StartWarning, UnconvergedWarning, UnstableStepWarning
 from stickslip.methods.base import Method
 from stickslip.model.arrays import SLIDE
 

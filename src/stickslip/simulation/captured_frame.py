@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stickslip.collision.contacts import FRICTION, RESTITUTION
-from stickslip.errors import expected, number, unknown
+from stickslip.errors import unknown, whole
 from stickslip.methods.complementarity import complementarity_of
 from stickslip.problem_files.problem_file import ProblemWriter
 from stickslip.problem_files.problem_frame import WORLD, ContactRows, ProblemFrame
@@ -34,16 +34,10 @@ def capture(sim: Simulation) -> ProblemFrame:
     c, n = sim.contacts.arrays, len(sim.contacts)
     links = LinkBodies(sim.model.inertia, coordinates_of(sim), sim.dt)
     return ProblemFrame(
-        timestep=sim.dt,
-        bodies=links.bodies(),
-        contacts=_contacts(sim),
-        constraints=links.constraints(),
-        tangents=c.axes[:n, 1].copy(),
-        restitution=c.material[:n, RESTITUTION].copy(),
-        groups=_groups(sim),
-        time=sim.time,
-        step=sim.steps,
-    )
+        timestep=sim.dt, bodies=links.bodies(), contacts=_contacts(sim), constraints=links.constraints(),
+        tangents=c.axes[:n, 1].copy(), restitution=c.material[:n, RESTITUTION].copy(), groups=_groups(sim),
+        time=sim.time, step=sim.steps,
+    )  # fmt: skip
 
 
 def _groups(sim: Simulation) -> np.ndarray | None:
@@ -58,13 +52,9 @@ def _contacts(sim: Simulation) -> ContactRows:
     mu = c.material[:n, FRICTION]
     pairs = np.stack([c.link1[:n], c.link2[:n]], axis=1)
     return ContactRows(
-        points=c.point[:n].copy(),
-        normals=c.axes[:n, 0].copy(),
-        gaps=c.gap[:n].copy(),
-        mu_s=np.stack([mu, mu], axis=1),
-        mu_k=np.stack([mu, mu, np.zeros(n)], axis=1),
-        pairs=np.where(pairs == 0, WORLD, pairs),
-    )
+        points=c.point[:n].copy(), normals=c.axes[:n, 0].copy(), gaps=c.gap[:n].copy(), mu_s=np.stack([mu, mu], axis=1),
+        mu_k=np.stack([mu, mu, np.zeros(n)], axis=1), pairs=np.where(pairs == 0, WORLD, pairs),
+    )  # fmt: skip
 
 
 class Captures:
@@ -88,16 +78,13 @@ class Captures:
 
 def make_captures(sim: Simulation, path: str | Path | None, every: int, form: str) -> Captures:
     """To a file of frames, or to FCLib's files."""
-    if number("capture_every", every, "a whole number of steps ≥ 1", least=1.0) != int(every):
-        raise expected("capture_every", "a whole number of steps ≥ 1", every)
+    every = whole("capture_every", every, 1)
     if form not in FORMATS:
         raise unknown("capture_format", str(form), FORMATS)
-    every = int(every)
     if path is None:
         return Captures(every, None)
     if form == "fclib":
-        files = FCLibFiles(sim, path)
-        return Captures(every, files.take)
+        return Captures(every, FCLibFiles(sim, path).take)
     spec = sim.model.spec
     writer = ProblemWriter(path, scene="" if spec is None else spec.modelname, method=sim.method)
     return Captures(every, lambda: writer.append(capture(sim)), writer.close)

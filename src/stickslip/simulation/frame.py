@@ -22,38 +22,22 @@ def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, A
     poses = np.empty((m.nlink, 7))
     link_poses(kin, poses)
     return {
-        "time": sim.time,
-        "q": sim.state.q,
-        "v": sim.state.v,
-        "control": sim.control,
-        "pose": poses,
+        "time": sim.time, "q": sim.state.q, "v": sim.state.v, "control": sim.control, "pose": poses,
         "energy": (
             kinetic_energy(m.inertia, kin, sim.state.v),
             gravity_energy(m.inertia, kin),
             spring_energy(m.tree, m.joint_forces, sim.state.q),
         ),
-        "contact_energy": contact_energy,
-        "steps": sim.steps,
-        "wall": wall,
-        "status": sim.status,
-        "iterations": sim.stepper.iterations,
-        "residual": sim.stepper.residual,
-        "unconverged": sim.stepper.unconverged,
+        "contact_energy": contact_energy, "steps": sim.steps, "wall": wall, "status": sim.status,
+        "iterations": sim.stepper.iterations, "residual": sim.stepper.residual, "unconverged": sim.stepper.unconverged,
         "joint_error": sim.stepper.joint_error(),
-    }
+    }  # fmt: skip
 
 
 def contacts_of(sim: Simulation) -> dict[str, np.ndarray]:
     c, n = sim.contacts.arrays, len(sim.contacts)
     return {
-        "pair": c.pair[:n],
-        "link1": c.link1[:n],
-        "link2": c.link2[:n],
-        "point": c.point[:n],
-        "normal": c.axes[:n, 0],
-        "tangent": c.axes[:n, 1],
-        "gap": c.gap[:n],
-        "force": c.force[:n],
-        "velocity": c.velocity[:n],
+        "pair": c.pair[:n], "link1": c.link1[:n], "link2": c.link2[:n], "point": c.point[:n], "normal": c.axes[:n, 0],
+        "tangent": c.axes[:n, 1], "gap": c.gap[:n], "force": c.force[:n], "velocity": c.velocity[:n],
         "friction": c.material[:n, FRICTION],
-    }
+    }  # fmt: skip

@@ -148,17 +148,10 @@ def _unsolved(
         impulses = steps.impulses(result.z)[rows]
     spec = steps.model.spec
     return UnsolvedStep(
-        step=steps.step,
-        time=steps.step * steps.dt,
-        dt=steps.dt,
-        problem=friction,
-        impulses=impulses,
-        residual=result.residual,
-        limit=steps.residual_limit(),
-        message=result.message,
-        method=steps.title,
+        step=steps.step, time=steps.step * steps.dt, dt=steps.dt, problem=friction, impulses=impulses,
+        residual=result.residual, limit=steps.residual_limit(), message=result.message, method=steps.title,
         scene="" if spec is None else spec.modelname,
-    )
+    )  # fmt: skip
 
 
 def _free(folder: Path) -> Path:

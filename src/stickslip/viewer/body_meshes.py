@@ -16,18 +16,21 @@ from stickslip.viewer.triangulation import drawing, from_matrix, product, turned
 PLAIN = (0.5, 0.5, 0.5)
 """MuJoCo's colour of shapes without one; they are drawn in one of ``BODIES``."""
 BODIES = (
-    (70, 108, 153),
-    (216, 137, 66),
-    (92, 145, 106),
-    (176, 90, 86),
-    (131, 110, 160),
-    (84, 150, 160),
-    (190, 165, 90),
-)
+    (70, 108, 153), (216, 137, 66), (92, 145, 106), (176, 90, 86), (131, 110, 160), (84, 150, 160), (190, 165, 90),
+)  # fmt: skip
 FIXED = (150, 154, 160)
 """Colour of fixed shapes without a colour of their own."""
 CHOSEN = (255, 190, 40)
 """Colour of the selected body."""
+
+
+def add_instances(server: Any, path: str, mesh: Any, scales: np.ndarray, colours: np.ndarray, **options: Any) -> Any:
+    """A node with instances of a mesh at the origin: one for each row of ``scales`` (n, 3)."""
+    turns, places = np.tile([1.0, 0.0, 0.0, 0.0], (len(scales), 1)), np.zeros((len(scales), 3))
+    colouring = {"batched_scales": scales, "batched_colors": colours, "lod": "off"}
+    return server.scene.add_batched_meshes_simple(
+        path, mesh.vertices, mesh.faces, turns, places, **colouring, **options
+    )  # fmt: skip
 
 
 class BodyMeshes:
@@ -35,14 +38,9 @@ class BodyMeshes:
     ``larger`` so that they do not flicker where runs coincide."""
 
     def __init__(
-        self,
-        server: Any,
-        root: str,
-        header: Header,
-        colour: tuple[int, int, int] | None = None,
-        opacity: float = 1.0,
+        self, server: Any, root: str, header: Header, colour: tuple[int, int, int] | None = None, opacity: float = 1.0,
         larger: float = 1.0,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.header, self.root = header, root
         self._parts: list[_Part] = []
         groups: dict[tuple, list[int]] = {}
@@ -56,21 +54,11 @@ class BodyMeshes:
             scales = larger * np.array([drawings[k].scale for k in members])
             part = _Part(header, members, scales, hidden=bool(key[-1]))
             part.colours = linear([colour or _colour(header.shapes[k]) for k in members])
-            mesh = drawings[members[0]].mesh
-            part.node = server.scene.add_batched_meshes_simple(
-                f"{root}/{number}",
-                mesh.vertices,
-                mesh.faces,
-                np.tile([1.0, 0.0, 0.0, 0.0], (len(members), 1)),
-                np.zeros((len(members), 3)),
-                batched_scales=part.scales,
-                batched_colors=part.colours,
-                opacity=0.35 if part.hidden else (None if opacity >= 1.0 else opacity),
-                lod="off",
-                visible=not part.hidden,
-                cast_shadow=not part.hidden and opacity >= 1.0,
-                receive_shadow=opacity >= 1.0,
-            )
+            part.node = add_instances(
+                server, f"{root}/{number}", drawings[members[0]].mesh, part.scales, part.colours,
+                opacity=0.35 if part.hidden else (None if opacity >= 1.0 else opacity), visible=not part.hidden,
+                cast_shadow=not part.hidden and opacity >= 1.0, receive_shadow=opacity >= 1.0,
+            )  # fmt: skip
             self._parts.append(part)
 
     def _is_hidden(self, k: int) -> bool:

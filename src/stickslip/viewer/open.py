@@ -53,15 +53,9 @@ def view(
 
 
 def make_viewer(
-    what: Any,
-    *,
-    method: str | None = None,
-    dt: float | None = None,
-    host: str = "127.0.0.1",
-    port: int = 8080,
-    shadows: bool = True,
-    **load_options: Any,
-) -> Viewer:
+    what: Any, *, method: str | None = None, dt: float | None = None, host: str = "127.0.0.1", port: int = 8080,
+    shadows: bool = True, **load_options: Any,
+) -> Viewer:  # fmt: skip
     replays = open_recordings(what)
     if replays is None:
         return Viewer(live=make_live(what, method, dt, **load_options), host=host, port=port, shadows=shadows)

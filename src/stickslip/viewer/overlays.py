@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.record import Contacts
-from stickslip.viewer.body_meshes import linear
+from stickslip.viewer.body_meshes import add_instances, linear
 from stickslip.viewer.moment import world_force
 from stickslip.viewer.triangulation import cone, from_z, sphere
 
@@ -36,48 +36,20 @@ class Overlay:
         """Whether points, forces and cones are drawn."""
         self._room = 0
         self._arrows = server.scene.add_arrows(
-            f"{root}/forces",
-            np.zeros((1, 2, 3)),
-            linear(colour or FORCES),
-            shaft_radius=0.012 * size,
-            head_radius=0.03 * size,
-            head_length=0.07 * size,
-            visible=False,
-        )
+            f"{root}/forces", np.zeros((1, 2, 3)), linear(colour or FORCES),
+            shaft_radius=0.012 * size, head_radius=0.03 * size, head_length=0.07 * size, visible=False,
+        )  # fmt: skip
         self._make_room(8)
 
     def _make_room(self, n: int) -> None:
         """Make nodes with at least n instances, because none can be added later; unused ones have size zero."""
         self._room = max(n, 2 * self._room)
-        none = np.zeros((self._room, 3))
-        still = np.tile([1.0, 0.0, 0.0, 0.0], (self._room, 1))
-        hidden = np.full((self._room, 3), 1e-9)
-        ball, mantle = sphere(), cone()
-        self._points = self._server.scene.add_batched_meshes_simple(
-            f"{self._root}/points",
-            ball.vertices,
-            ball.faces,
-            still,
-            none,
-            batched_scales=hidden,
-            batched_colors=linear(self._colour or POINTS),
-            lod="off",
-            cast_shadow=False,
-            receive_shadow=False,
-        )
-        self._cones = self._server.scene.add_batched_meshes_simple(
-            f"{self._root}/cones",
-            mantle.vertices,
-            mantle.faces,
-            still,
-            none,
-            batched_scales=hidden,
-            batched_colors=np.tile(linear(STICKS), (self._room, 1)),
-            opacity=0.35,
-            side="double",
-            lod="off",
-            cast_shadow=False,
-            receive_shadow=False,
+        hidden, shadows = np.full((self._room, 3), 1e-9), {"cast_shadow": False, "receive_shadow": False}
+        colour, colours = linear(self._colour or POINTS), np.tile(linear(STICKS), (self._room, 1))
+        server, root = self._server, self._root
+        self._points = add_instances(server, f"{root}/points", sphere(), hidden, colour, **shadows)
+        self._cones = add_instances(
+            server, f"{root}/cones", cone(), hidden, colours, opacity=0.35, side="double", **shadows
         )
 
     def show(self, contacts: Contacts) -> None:

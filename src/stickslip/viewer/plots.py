@@ -131,11 +131,7 @@ def _chart(gui: Any, title: str, colours: dict[str, str]) -> Any:
     cursor = {"label": "now", "stroke": CURSOR, "width": 1.5, "scale": "cursor"}
     x = np.linspace(0.0, 1.0, 4)
     return gui.add_uplot(
-        (x, *(np.zeros(4) for _ in lines), np.full(4, SPIKE[0])),
-        ({"label": "t [s]"}, *lines, cursor),
-        title=title,
+        (x, *(np.zeros(4) for _ in lines), np.full(4, SPIKE[0])), ({"label": "t [s]"}, *lines, cursor), title=title,
         scales={"x": {"time": False, "auto": True}, "y": {"auto": True}, "cursor": {"range": (0.0, 1.0)}},
-        legend={"show": True, "live": False},
-        height=210,
-        padding=(10, 24, 0, 0),
-    )
+        legend={"show": True, "live": False}, height=210, padding=(10, 24, 0, 0),
+    )  # fmt: skip

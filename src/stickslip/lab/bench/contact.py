@@ -28,7 +28,7 @@ from rich.table import Table
 
 from stickslip.errors import InputError
 from stickslip.lab.bench.stepping import Steps
-from stickslip.lab.bench.timing import Growth, growth, growth_table, growth_targets, interleaved
+from stickslip.lab.bench.timing import Growth, growth, growth_table, growth_targets, interleaved, seconds
 from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.model.scene import Scene
@@ -91,13 +91,8 @@ def import_quantecon() -> Any:
     return lcp_lemke
 
 
-def _timed(work: Callable[[], Any]) -> Callable[[], float]:
-    def call() -> float:
-        begin = time.perf_counter()
-        work()
-        return time.perf_counter() - begin
-
-    return call
+def _timed(work: Callable[..., Any], *arguments: Any) -> Callable[[], float]:
+    return lambda: seconds(lambda _: work(*arguments), 1)
 
 
 def time_solvers(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
@@ -108,9 +103,9 @@ def time_solvers(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
         lcp = problem("contact", n).problem
         A, b = lcp.dense(), lcp.b
         solvers = {name: make_solver(name) for name in ("lemke", "fischer-newton")}
-        work: dict[str, Callable[[], float]] = {"quantecon lcp_lemke": _timed(partial(peer, A, b))}
+        work: dict[str, Callable[[], float]] = {"quantecon lcp_lemke": _timed(peer, A, b)}
         for name, solver in solvers.items():
-            work[name] = _timed(partial(solver.solve, lcp))
+            work[name] = _timed(solver.solve, lcp)
         median = interleaved(work, sizes.rounds, f"contact LCP of {lcp.n} unknowns")
         what = f"contact LCP, n = {lcp.n}"
         for name, us in median.items():

@@ -25,15 +25,7 @@ from rich.table import Table
 
 from stickslip.lab.bench.loops import STATES, Loops, factor_loops
 from stickslip.lab.bench.mechanisms import chain, one_joint, star
-from stickslip.lab.bench.timing import (
-    SLOPE_TARGET,
-    Growth,
-    growth,
-    growth_table,
-    growth_targets,
-    interleaved,
-    seconds,
-)
+from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, growth_table, growth_targets, interleaved, seconds
 from stickslip.lab.report import check_destinations, finish, miss_style, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.model import pinocchio as bridge

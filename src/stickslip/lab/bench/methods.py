@@ -70,13 +70,9 @@ def run_methods(quick: bool = False, json: Path | None = None, out: Path | None 
         folder = None if out is None else out / question.scene
         seconds = min(question.seconds, 0.2) if quick else question.seconds
         result = compare(
-            question.scene,
-            question.methods,
-            time=seconds,
-            runs=2 if quick else 4,
-            reference=question.reference,
+            question.scene, question.methods, time=seconds, runs=2 if quick else 4, reference=question.reference,
             out=folder,
-        )
+        )  # fmt: skip
         console.print(f"\n[bold]{question.title}[/bold]")
         console.print(table(result))
         pages.append(markdown(question, result))
@@ -97,19 +93,11 @@ def rows(result: Comparison) -> list[dict[str, Any]]:
     found = []
     for candidate in result.candidates:
         run = candidate.typical() or candidate.runs[0]
-        found.append(
-            {
-                "method": candidate.label,
-                "dt": run.dt,
-                "outcome": run.outcome,
-                "message": run.message,
-                "order": candidate.order,
-                "largest stable dt": candidate.largest_stable_dt,
-                "stability": candidate.stability,
-                "unlimited": candidate.unlimited,
-                **run.scores,
-            }
-        )
+        found.append({
+            "method": candidate.label, "dt": run.dt, "outcome": run.outcome, "message": run.message,
+            "order": candidate.order, "largest stable dt": candidate.largest_stable_dt,
+            "stability": candidate.stability, "unlimited": candidate.unlimited, **run.scores,
+        })  # fmt: skip
     return found
 
 

@@ -12,7 +12,6 @@ couple, so that its time grows with the cube of their number in the end.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +25,7 @@ from rich.table import Table
 from stickslip.control.references.squat import squat
 from stickslip.lab.bench.mechanisms import pebbles, plate
 from stickslip.lab.bench.stepping import Steps, mujoco_steps, with_spheres
-from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, growth_table, growth_targets, interleaved
+from stickslip.lab.bench.timing import SLOPE_TARGET, Growth, growth, growth_table, growth_targets, interleaved, seconds
 from stickslip.lab.report import check_destinations, finish, miss_style, quiet, terminal_table
 from stickslip.lab.select import soft_methods
 from stickslip.lab.targets import Target
@@ -117,16 +116,11 @@ def aba_calls(scene: Scene, q: np.ndarray, v: np.ndarray) -> list[Callable[[], f
     peer = bridge.to_pinocchio(model)
     data, pq, pv, tau = peer.createData(), bridge.q_to_pinocchio(model, q), np.zeros(model.nv), np.zeros(model.nv)
 
-    def timed(convention: Any) -> Callable[[], float]:
-        def work() -> float:
-            begin = time.perf_counter()
-            for _ in range(200):
-                pin.aba(peer, data, pq, pv, tau, convention)
-            return (time.perf_counter() - begin) / 200
+    def calls(convention: Any, n: int) -> None:
+        for _ in range(n):
+            pin.aba(peer, data, pq, pv, tau, convention)
 
-        return work
-
-    return [timed(pin.Convention.LOCAL), timed(pin.Convention.WORLD)]
+    return [partial(seconds, partial(calls, c), 200) for c in (pin.Convention.LOCAL, pin.Convention.WORLD)]
 
 
 def time_steppers(sizes: Sizes) -> tuple[float, list[Timing]]:

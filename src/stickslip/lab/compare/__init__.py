@@ -10,15 +10,6 @@ Contestant, Entrant = Candidate, CandidateResult
 """Former names."""
 
 __all__ = [
-    "METRICS",
-    "Candidate",
-    "CandidateResult",
-    "Comparison",
-    "Metric",
-    "Run",
-    "Timing",
-    "compare",
-    "convergence_order",
-    "load_comparison",
-    "score",
-]
+    "METRICS", "Candidate", "CandidateResult", "Comparison", "Metric", "Run", "Timing", "compare", "convergence_order",
+    "load_comparison", "score",
+]  # fmt: skip

@@ -82,12 +82,7 @@ class Pool:
         return [results[k] for k in range(len(arguments))]
 
     def _together(
-        self,
-        function: Callable[..., Any],
-        arguments: Sequence[tuple],
-        what: str,
-        results: Results,
-        show: bool | None,
+        self, function: Callable[..., Any], arguments: Sequence[tuple], what: str, results: Results, show: bool | None
     ) -> bool:
         """Fill in the results; False if a worker died, which ends the others, too."""
         assert self._executor is not None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stickslip.errors import InputError, expected, number, unknown
+from stickslip.errors import InputError, expected, number, unknown, whole
 from stickslip.files import make_folder
 from stickslip.lab.compare.candidate import Candidate, candidate
 from stickslip.lab.compare.comparison import Comparison
@@ -58,10 +58,9 @@ def compare(
     """
     entries = _candidates(methods)
     dts = _steps(dts)
-    if number("runs", runs, "a whole number ≥ 1", least=1.0) != int(runs):
-        raise expected("runs", "a whole number ≥ 1", runs)
+    runs = whole("runs", runs, 1)
     what = experiment(scene, time, max(dts) if dts else None)
-    workers = _workers(jobs)
+    workers = available() if jobs is None else whole("jobs", jobs, 1)
     folder, temporary = _folder(out)
     chosen = _reference(reference, entries)
     try:
@@ -71,7 +70,7 @@ def compare(
             stages.preview()
             if stability:
                 stages.search_stable_steps()
-            stages.choose_steps(dts, int(runs))
+            stages.choose_steps(dts, runs)
             against, recording = stages.run(stages.reference(*chosen))
             stages.measure_orders()
     except BaseException:
@@ -128,14 +127,6 @@ def _reference(asked: str | tuple[str, float] | None, entries: Sequence[Candidat
     if label not in labels:
         raise unknown("reference", label, labels)
     return labels.index(label), None if dt is None else number("reference", dt, "a positive step [s]", above=0.0)
-
-
-def _workers(jobs: int | None) -> int:
-    if jobs is None:
-        return available()
-    if number("jobs", jobs, "a whole number ≥ 1", least=1.0) != int(jobs):
-        raise expected("jobs", "a whole number ≥ 1", jobs)
-    return int(jobs)
 
 
 def _folder(out: str | Path | None) -> tuple[Path, bool]:

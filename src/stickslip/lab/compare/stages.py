@@ -49,19 +49,12 @@ class UnfinishedResult:
         candidate, preview = self.candidate, self.preview
         nothing = Run(candidate.label, nan, "failed", preview.trouble or f"no stable step: {self.stability}")
         return CandidateResult(
-            label=candidate.label,
-            method=preview.method or resolve(candidate.method)[1].__name__,
-            variant=preview.variant,
-            options={key: _text(value) for key, value in candidate.options.items()},
-            runs=tuple(self.runs.values()) or (nothing,),
-            materials=preview.materials,
-            not_honoured=preview.not_honoured,
-            citation=citation(candidate.method),
-            default_dt=preview.default_dt,
-            order=self.order(),
-            largest_stable_dt=self.longest_stable,
-            stability=self.stability,
-        )
+            label=candidate.label, method=preview.method or resolve(candidate.method)[1].__name__,
+            variant=preview.variant, options={key: _text(value) for key, value in candidate.options.items()},
+            runs=tuple(self.runs.values()) or (nothing,), materials=preview.materials,
+            not_honoured=preview.not_honoured, citation=citation(candidate.method), default_dt=preview.default_dt,
+            order=self.order(), largest_stable_dt=self.longest_stable, stability=self.stability,
+        )  # fmt: skip
 
 
 class Stages:

@@ -202,14 +202,9 @@ def _run(
 ) -> Log:
     experiment = work.experiment
     return sim.run(
-        experiment.seconds,
-        controller=controller,
-        control_dt=experiment.control_dt,
-        record=record,
-        record_dt=record_dt,
-        failures=False,
-        progress=False,
-    )
+        experiment.seconds, controller=controller, control_dt=experiment.control_dt, record=record, record_dt=record_dt,
+        failures=False, progress=False,
+    )  # fmt: skip
 
 
 def _time(work: Work, which: int, dt: float) -> Timing:

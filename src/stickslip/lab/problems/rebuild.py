@@ -46,21 +46,13 @@ def matrices(frame: ProblemFrame) -> Matrices:
     if groups is not None:
         groups = np.concatenate([groups, groups[-1] + 1 + np.arange(k)])
     return Matrices(
-        dt=frame.timestep,
-        mass=_mass(bodies, moving, inverted=False),
-        rows=rows,
-        bilateral=int(np.count_nonzero(free)),
-        delassus=compact(delassus),
-        velocity=velocity,
-        free_velocity=velocity + inverse @ push,
+        dt=frame.timestep, mass=_mass(bodies, moving, inverted=False), rows=rows, bilateral=int(np.count_nonzero(free)),
+        delassus=compact(delassus), velocity=velocity, free_velocity=velocity + inverse @ push,
         gap=np.concatenate([contacts.gaps, (sign * constraints.violations)[limit]]),
         friction=np.concatenate([_friction(contacts), np.zeros(k)]),
-        restitution=np.concatenate([restitution, np.zeros(k)]),
-        violation=constraints.violations[free],
-        groups=groups,
-        limits=k,
-        respond=lambda impulses: inverse @ (rows.T @ impulses),
-    )
+        restitution=np.concatenate([restitution, np.zeros(k)]), violation=constraints.violations[free], groups=groups,
+        limits=k, respond=lambda impulses: inverse @ (rows.T @ impulses),
+    )  # fmt: skip
 
 
 def _columns(bodies: Bodies) -> dict[int, int]:

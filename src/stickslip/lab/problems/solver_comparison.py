@@ -154,17 +154,10 @@ def try_solver(
     except StickslipError as error:  # such as a licence that ends at 1000 unknowns
         return Trial(**about, why_not=str(error))
     return Trial(
-        **about,
-        residual=first.residual,
-        limit=plain.limit(problem),
-        iterations=first.iterations,
-        seconds=median(seconds),
-        success=first.success,
-        status=first.message,
-        history=np.asarray(first.history, dtype=float),
-        impulses=impulses(first.z),
-        residuals=judge(problem, first.z),
-    )
+        **about, residual=first.residual, limit=plain.limit(problem), iterations=first.iterations,
+        seconds=median(seconds), success=first.success, status=first.message,
+        history=np.asarray(first.history, dtype=float), impulses=impulses(first.z), residuals=judge(problem, first.z),
+    )  # fmt: skip
 
 
 def unsuited(solver: str, problem: Problem) -> str:

@@ -150,14 +150,9 @@ def try_case(case: Case, method: str, dt: float) -> Trial:
 
 
 def check(
-    case: Case,
-    method: str,
-    dt: float,
-    measured: dict[str, float],
-    message: str = "",
-    caught: tuple[str, ...] = (),
+    case: Case, method: str, dt: float, measured: dict[str, float], message: str = "", caught: tuple[str, ...] = (),
     seconds: float = 0.0,
-) -> Trial:
+) -> Trial:  # fmt: skip
     """Put measured quantities beside the facts; a ``message`` says that the simulation did not come to its end."""
     truths = facts()[case.name]
     if not message and set(measured) != {fact.quantity for fact in truths}:
@@ -167,17 +162,10 @@ def check(
     wrong = [RUN] if message else [finding.name for finding in findings if not finding.met]
     taught = {quantity: case.lesson(method, dt, quantity) for quantity in wrong}
     return Trial(
-        case.name,
-        method,
-        dt,
-        FAIL if wrong else PASS,
-        findings,
-        message,
+        case.name, method, dt, FAIL if wrong else PASS, findings, message,
         tuple(dict.fromkeys(text for text in taught.values() if text)),
-        tuple(quantity for quantity, text in taught.items() if not text),
-        seconds,
-        caught,
-    )
+        tuple(quantity for quantity, text in taught.items() if not text), seconds, caught,
+    )  # fmt: skip
 
 
 def _refusal(case: Case, caught: list[warnings.WarningMessage]) -> str:

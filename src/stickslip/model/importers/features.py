@@ -17,16 +17,10 @@ from stickslip.errors import UnsupportedFeatureError, expected, listed, unknown
 
 OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTrn
 LABELS = {
-    OBJ.mjOBJ_ACTUATOR: "actuator",
-    OBJ.mjOBJ_BODY: "body",
-    OBJ.mjOBJ_EQUALITY: "equality",
-    OBJ.mjOBJ_FLEX: "flex",
-    OBJ.mjOBJ_GEOM: "geom",
-    OBJ.mjOBJ_JOINT: "joint",
-    OBJ.mjOBJ_PAIR: "pair",
-    OBJ.mjOBJ_TENDON: "tendon",
+    OBJ.mjOBJ_ACTUATOR: "actuator", OBJ.mjOBJ_BODY: "body", OBJ.mjOBJ_EQUALITY: "equality", OBJ.mjOBJ_FLEX: "flex",
+    OBJ.mjOBJ_GEOM: "geom", OBJ.mjOBJ_JOINT: "joint", OBJ.mjOBJ_PAIR: "pair", OBJ.mjOBJ_TENDON: "tendon",
     OBJ.mjOBJ_UNKNOWN: "option",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -140,18 +134,10 @@ def _fluid(mj: mujoco.MjModel) -> list[str]:
 DISABLE = {
     name: getattr(mujoco.mjtDisableBit, f"mjDSBL_{name.upper()}")
     for name in (
-        "constraint",
-        "equality",
-        "frictionloss",
-        "limit",
-        "contact",
-        "spring",
-        "damper",
-        "clampctrl",
-        "filterparent",
+        "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "clampctrl", "filterparent",
         "actuation",
     )
-}
+}  # fmt: skip
 """MuJoCo's switches that change the motion. Of those not listed, gravity is honoured and others concern its solver."""
 
 
@@ -172,95 +158,45 @@ FEATURES = (
     Feature("equality", "coupled joints, tendons or flexes", OBJ.mjOBJ_EQUALITY, _couplings),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
-    Feature(
-        "actuator dynamics",
-        "muscles, filters, integrators, delays between control and force",
-        OBJ.mjOBJ_ACTUATOR,
-        lambda mj: np.flatnonzero(has_dynamics(mj)),
-    ),
-    Feature(
-        "transmission",
-        "an actuator that drives something else than one hinge or slide joint",
-        OBJ.mjOBJ_ACTUATOR,
-        lambda mj: np.flatnonzero(~drives_one_joint(mj)),
-    ),
-    Feature(
-        "actuator gain", "a force that is not affine in control, position and velocity", OBJ.mjOBJ_ACTUATOR, _odd_gain
-    ),
-    Feature(
-        "actuator damping",
-        "damping that is not linear in velocity",
-        OBJ.mjOBJ_ACTUATOR,
-        lambda mj: np.flatnonzero(mj.actuator_dampingpoly.any(axis=1)),
-    ),
-    Feature(
-        "actuator group",
-        "actuators switched off by the option actuatorgroupdisable",
-        OBJ.mjOBJ_ACTUATOR,
-        _disabled_groups,
-    ),
+    Feature("actuator dynamics", "muscles, filters, integrators, delays between control and force", OBJ.mjOBJ_ACTUATOR,
+            lambda mj: np.flatnonzero(has_dynamics(mj))),
+    Feature("transmission", "an actuator that drives something else than one hinge or slide joint", OBJ.mjOBJ_ACTUATOR,
+            lambda mj: np.flatnonzero(~drives_one_joint(mj))),
+    Feature("actuator gain", "a force that is not affine in control, position and velocity", OBJ.mjOBJ_ACTUATOR,
+            _odd_gain),
+    Feature("actuator damping", "damping that is not linear in velocity", OBJ.mjOBJ_ACTUATOR,
+            lambda mj: np.flatnonzero(mj.actuator_dampingpoly.any(axis=1))),
+    Feature("actuator group", "actuators switched off by the option actuatorgroupdisable", OBJ.mjOBJ_ACTUATOR,
+            _disabled_groups),
     Feature("joint force limit", "one limit on the sum of several actuators", OBJ.mjOBJ_JOINT, _shared_force_limit),
-    Feature(
-        "frictionloss",
-        "dry friction in joints",
-        OBJ.mjOBJ_JOINT,
-        lambda mj: _joints_of_dofs(mj, mj.dof_frictionloss > 0.0),
-    ),
-    Feature(
-        "nonlinear spring",
-        "polynomial or yielding joint springs",
-        OBJ.mjOBJ_JOINT,
-        lambda mj: np.flatnonzero(mj.jnt_stiffnesspoly.any(axis=1) | (mj.jnt_springyield > 0.0)),
-    ),
-    Feature(
-        "nonlinear damper",
-        "polynomial joint damping",
-        OBJ.mjOBJ_JOINT,
-        lambda mj: _joints_of_dofs(mj, mj.dof_dampingpoly.any(axis=1)),
-    ),
-    Feature(
-        "joint margin",
-        "joint limits that act before they are reached",
-        OBJ.mjOBJ_JOINT,
-        lambda mj: np.flatnonzero((mj.jnt_limited != 0) & (mj.jnt_margin != 0.0)),
-    ),
+    Feature("frictionloss", "dry friction in joints", OBJ.mjOBJ_JOINT,
+            lambda mj: _joints_of_dofs(mj, mj.dof_frictionloss > 0.0)),
+    Feature("nonlinear spring", "polynomial or yielding joint springs", OBJ.mjOBJ_JOINT,
+            lambda mj: np.flatnonzero(mj.jnt_stiffnesspoly.any(axis=1) | (mj.jnt_springyield > 0.0))),
+    Feature("nonlinear damper", "polynomial joint damping", OBJ.mjOBJ_JOINT,
+            lambda mj: _joints_of_dofs(mj, mj.dof_dampingpoly.any(axis=1))),
+    Feature("joint margin", "joint limits that act before they are reached", OBJ.mjOBJ_JOINT,
+            lambda mj: np.flatnonzero((mj.jnt_limited != 0) & (mj.jnt_margin != 0.0))),
     Feature("gravcomp", "gravity compensation", OBJ.mjOBJ_BODY, lambda mj: np.flatnonzero(mj.body_gravcomp != 0.0)),
-    Feature(
-        "mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY, lambda mj: np.flatnonzero(mj.body_mocapid >= 0)
-    ),
+    Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
+            lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
     Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
     Feature("shape: ellipsoid", "no contact with ellipsoids", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_ELLIPSOID)),
     Feature("shape: height field", "no contact with height fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_HFIELD)),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
-    Feature(
-        "torsional friction",
-        "condim 4 or 6: friction against spinning and rolling",
-        OBJ.mjOBJ_GEOM,
-        lambda mj: _colliding_with(mj, mj.geom_condim > 3),
-    ),
-    Feature(
-        "contact margin",
-        "margin or gap: contact that begins at a distance",
-        OBJ.mjOBJ_GEOM,
-        lambda mj: _colliding_with(mj, (mj.geom_margin != 0.0) | (mj.geom_gap != 0.0)),
-    ),
-    Feature(
-        "contact priority",
-        "one surface that dictates the friction of a pair",
-        OBJ.mjOBJ_GEOM,
-        lambda mj: _colliding_with(mj, mj.geom_priority != 0),
-    ),
+    Feature("torsional friction", "condim 4 or 6: friction against spinning and rolling", OBJ.mjOBJ_GEOM,
+            lambda mj: _colliding_with(mj, mj.geom_condim > 3)),
+    Feature("contact margin", "margin or gap: contact that begins at a distance", OBJ.mjOBJ_GEOM,
+            lambda mj: _colliding_with(mj, (mj.geom_margin != 0.0) | (mj.geom_gap != 0.0))),
+    Feature("contact priority", "one surface that dictates the friction of a pair", OBJ.mjOBJ_GEOM,
+            lambda mj: _colliding_with(mj, mj.geom_priority != 0)),
     Feature("contact pair", "explicit pairs with their own parameters", OBJ.mjOBJ_PAIR, lambda mj: range(mj.npair)),
     Feature("adhesion", "surfaces that stick", OBJ.mjOBJ_GEOM, lambda mj: _colliding_with(mj, mj.geom_adhesion != 0.0)),
-    Feature(
-        "surface velocity",
-        "conveyor belts",
-        OBJ.mjOBJ_GEOM,
-        lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1)),
-    ),
+    Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
+            lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
     Feature("contact override", "one set of contact parameters for all", OBJ.mjOBJ_UNKNOWN, _override),
     Feature("disable flag", "parts of the physics switched off by an option", OBJ.mjOBJ_UNKNOWN, _disabled),
-)
+)  # fmt: skip
 
 URDF_FEATURES = {
     "mimic": "a joint that follows another",

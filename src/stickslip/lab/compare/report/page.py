@@ -47,13 +47,10 @@ def page(comparison: Comparison, pictures: int = 0) -> str:
     title = f"{comparison.scene}: {_count(len(comparison.candidates), 'method')} compared"
     over_time, forces = figures.over_time(comparison, trace_set), figures.contact_forces(comparison, trace_set)
     precision = figures.work_precision(comparison) + figures.convergence(comparison)
+    no_precision = "no run besides the reference has both an error and a cost"
     sections = [
         ("conclusions", "Conclusions", _conclusions(comparison)),
-        (
-            "precision",
-            "Work and precision",
-            _figures(precision, "no run besides the reference has both an error and a cost"),
-        ),
+        ("precision", "Work and precision", _figures(precision, no_precision)),
         ("scorecard", "Scorecard", SCORECARD + scores.scorecard(comparison)),
         ("stability", "Order and stability", scores.summary(comparison)),
         ("time", "Over time", _figures(over_time, "no recordings", _steps(comparison))),

@@ -46,16 +46,12 @@ def table(comparison: Comparison, width: int | None = None) -> Table:
 
 def _table(comparison: Comparison, names: list[str]) -> Table:
     label, dt = comparison.reference
+    scene, against = escape(comparison.scene), "no run ended well"
+    title = f"{scene}: {comparison.seconds:g} s simulated, every method at the step nearest its default"
+    if label:
+        against = f"errors (rms) against {escape(label)} at dt = {seconds(dt)}; bold: best"
     result = Table(
-        title=f"{escape(comparison.scene)}: {comparison.seconds:g} s simulated, every method at the step nearest "
-        "its default",
-        caption=f"errors (rms) against {escape(label)} at dt = {seconds(dt)}; bold: best"
-        if label
-        else "no run ended well",
-        title_justify="left",
-        caption_justify="left",
-        pad_edge=False,
-        padding=(0, 1, 0, 0),
+        title=title, caption=against, title_justify="left", caption_justify="left", pad_edge=False, padding=(0, 1, 0, 0)
     )
     result.add_column("method", overflow="fold", max_width=WIDEST_LABEL)
     result.add_column("dt", justify="right", no_wrap=True)

@@ -75,18 +75,11 @@ def _traces(run: Run, log: Log, motions: list[Motion], model: Model, reference: 
     pairs, left_out = _pair_forces(log, found)
     errors = np.abs(log.joint_error[:frames, :, 0])
     return Traces(
-        run,
-        found.time,
+        run, found.time,
         [log.pose[:frames, m.link, m.column] if m.link >= 0 else log.q[:frames, m.column] for m in motions],
-        balance - balance[0],
-        found.per_frame(found.normal_force),
-        found.per_frame(found.friction_force),
-        found.seen.depth,
-        errors.max(axis=1) if errors.shape[1] else np.zeros(0),
-        _distance(found),
-        pairs,
-        left_out,
-    )
+        balance - balance[0], found.per_frame(found.normal_force), found.per_frame(found.friction_force),
+        found.seen.depth, errors.max(axis=1) if errors.shape[1] else np.zeros(0), _distance(found), pairs, left_out,
+    )  # fmt: skip
 
 
 def _distance(found: Measurements) -> np.ndarray:

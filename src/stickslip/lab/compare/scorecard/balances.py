@@ -30,10 +30,7 @@ def actuator_work(e: Measurements) -> np.ndarray:
     """(frames,) work since the start [J]: between two frames, the mean force times the distance."""
     work = np.zeros(e.frames)
     if e.model.nu and e.frames > 1:
-        at, control = (
-            e.model.tree.joint_q[e.model.actuators.joint],
-            e.log.control[1 : e.frames],
-        )
+        at, control = e.model.tree.joint_q[e.model.actuators.joint], e.log.control[1 : e.frames]
         # Controls are those of the step that ends at the frame.
         first = actuator_forces(e, e.q[:-1], e.v[:-1], control)
         last = actuator_forces(e, e.q[1:], e.v[1:], control)

@@ -55,107 +55,63 @@ NO_RESTITUTION = {"variational*": "its contacts are rigid and know no restitutio
 
 
 def by_springs() -> tuple[str, ...]:
-    springs = ("mujoco/spring-damper",) if "mujoco" in every_method() else ()
-    return (*every_method(), *springs)
+    return (*every_method(), *(("mujoco/spring-damper",) if "mujoco" in every_method() else ()))
 
 
 CASES = (
-    Case(
-        "bouncing-ball",
-        "a ball falls 1 m and bounces with e = 0.7 until it rests",
-        {"ball": partial(SCENES["bouncing-ball"].build, restitution=0.7, stiffness=1e6)},
-        3.0,
-        measure_bounces,
-        dts=(1e-3, 1e-2, 1e-4),
-        methods=by_springs,
-        bounces_by_springs=True,
-        unsuited=NO_RESTITUTION,
-        lessons=(
-            Lesson(
-                EXPLICIT,
-                "A contact lasts 3 ms. In three steps of 1 ms it gives energy or takes it, as touchdown and lift-off "
-                "fall into them: the first bounce is 0.85 m high, by explicit Euler 2.2 m, by rk4 0.56 m, instead of "
-                "0.49 m. A step of 10 ms ends up to 44 mm deep, and the spring shoots the ball up.",
-                shortest=1e-3,
-            ),
-            Lesson(
-                ("euler",),
-                "Explicit Euler gives an oscillator energy in every step, (ω·dt)² of it: after the 30 steps of a "
-                "contact the first bounce is 18 % too high.",
-            ),
-            Lesson(
-                ("implicit-euler",),
-                "Implicit Euler damps what it does not resolve: a contact lasts 3 ms, and of the first bounce 8 % are "
-                "left at dt = 1 ms and 75 % at 0.1 ms. Stable at any step is not right at any step.",
-            ),
-            Lesson(
-                ("relaxed*",),
-                "Relaxed contacts are springs and dampers at the end of the step, as implicit Euler's, and damped "
-                "like them; they also push before they touch.",
-            ),
-            Lesson(
-                ("expo",),
-                "Expo meets touchdown at its instant, but not lift-off: the last step of a contact averages over a "
-                "spring that would pull, and takes up to 11 % of the speed where a contact has three steps (dt = 1 "
-                "ms), 0.1 % where it has thirty.",
-            ),
-            Lesson(
-                ("anitescu-potra*",),
-                "Contacts that would be met within the step are held where they are: the ball rests up to g·dt² = "
-                "0.98 mm above the floor.",
-                ("rest_height",),
-            ),
-            sticks("The ball stays where it lands, up to a step's way below the floor."),
-            SOFT,
-        ),
-    ),
-    Case(
-        "newtons-cradle",
-        "five balls, 1 mm apart: the first strikes, the last swings out, the others stay (e = 1)",
-        {"cradle": SCENES["newtons-cradle"].build},
-        0.9,
-        measure_cradle,
-        dts=(1e-4, 1e-3, 2e-5),
-        methods=by_springs,
-        bounces_by_springs=True,
-        unsuited=NO_RESTITUTION,
-        lessons=(
-            Lesson(
-                EXPLICIT,
-                "A contact lasts 0.22 ms. In two steps of 0.1 ms it gives energy or takes it, as touch and lift-off "
-                "fall into them: rk4 loses 13 %, explicit Euler throws the balls about, and semi-implicit Euler and "
-                "MuJoCo's springs are right by chance (at 0.09 ms they gain 26 %). In a step of 1 ms a ball comes up "
-                "to 1.15 mm deep into the next, and the springs throw them about.",
-                shortest=1e-4,
-            ),
-            Lesson(
-                ("stewart-trinkle*", "peg*", "coulomb*"),
-                "A ball covers 1.15 mm in a step of 1 ms, more than a gap: impacts that come one after another fall "
-                "into one problem, and Newton's restitution shares the velocities out among the balls. Of impacts at "
-                "one instant rigid bodies leave the answer open.",
-                shortest=1e-3,
-            ),
-            Lesson(
-                ("event-selected",),
-                "Touchdown and lift-off are crossed by projections within eps = 10 µm, and these contacts are 80 µm "
-                "deep: 3 % of the energy are gained. With eps = 1 µm the angle is right to 1e-4.",
-            ),
-            Lesson(
-                ("euler",),
-                "Explicit Euler gives an undamped contact energy in every step, (ω·dt)² of it.",
-            ),
-            Lesson(
-                ("implicit-euler", "relaxed*"),
-                "Implicit springs damp a contact that lasts 0.22 ms, a few steps, until little or no bounce is left.",
-            ),
-            Lesson(
-                ("expo",),
-                "Expo meets touchdown at its instant, but not lift-off: the last step of a contact averages over a "
-                "spring that would pull, and speed is lost. A contact lasts 0.22 ms here, less than one step to "
-                "eleven.",
-            ),
-            sticks("Two balls joined where they touch make a rigid triangle with their pivots: everything stops."),
-            SOFT,
-        ),
-    ),
-)
+    Case("bouncing-ball", "a ball falls 1 m and bounces with e = 0.7 until it rests",
+         {"ball": partial(SCENES["bouncing-ball"].build, restitution=0.7, stiffness=1e6)}, 3.0, measure_bounces,
+         dts=(1e-3, 1e-2, 1e-4), methods=by_springs, bounces_by_springs=True, unsuited=NO_RESTITUTION,
+         lessons=(
+             Lesson(EXPLICIT,
+                    "A contact lasts 3 ms. In three steps of 1 ms it gives energy or takes it, as touchdown and "
+                    "lift-off fall into them: the first bounce is 0.85 m high, by explicit Euler 2.2 m, by rk4 0.56 m, "
+                    "instead of 0.49 m. A step of 10 ms ends up to 44 mm deep, and the spring shoots the ball up.",
+                    shortest=1e-3),
+             Lesson(("euler",),
+                    "Explicit Euler gives an oscillator energy in every step, (ω·dt)² of it: after the 30 steps of a "
+                    "contact the first bounce is 18 % too high."),
+             Lesson(("implicit-euler",),
+                    "Implicit Euler damps what it does not resolve: a contact lasts 3 ms, and of the first bounce 8 % "
+                    "are left at dt = 1 ms and 75 % at 0.1 ms. Stable at any step is not right at any step."),
+             Lesson(("relaxed*",),
+                    "Relaxed contacts are springs and dampers at the end of the step, as implicit Euler's, and damped "
+                    "like them; they also push before they touch."),
+             Lesson(("expo",),
+                    "Expo meets touchdown at its instant, but not lift-off: the last step of a contact averages over a "
+                    "spring that would pull, and takes up to 11 % of the speed where a contact has three steps (dt = 1 "
+                    "ms), 0.1 % where it has thirty."),
+             Lesson(("anitescu-potra*",),
+                    "Contacts that would be met within the step are held where they are: the ball rests up to g·dt² = "
+                    "0.98 mm above the floor.", ("rest_height",)),
+             sticks("The ball stays where it lands, up to a step's way below the floor."),
+             SOFT,
+         )),
+    Case("newtons-cradle", "five balls, 1 mm apart: the first strikes, the last swings out, the others stay (e = 1)",
+         {"cradle": SCENES["newtons-cradle"].build}, 0.9, measure_cradle, dts=(1e-4, 1e-3, 2e-5), methods=by_springs,
+         bounces_by_springs=True, unsuited=NO_RESTITUTION,
+         lessons=(
+             Lesson(EXPLICIT,
+                    "A contact lasts 0.22 ms. In two steps of 0.1 ms it gives energy or takes it, as touch and "
+                    "lift-off fall into them: rk4 loses 13 %, explicit Euler throws the balls about, and semi-implicit "
+                    "Euler and MuJoCo's springs are right by chance (at 0.09 ms they gain 26 %). In a step of 1 ms a "
+                    "ball comes up to 1.15 mm deep into the next, and the springs throw them about.", shortest=1e-4),
+             Lesson(("stewart-trinkle*", "peg*", "coulomb*"),
+                    "A ball covers 1.15 mm in a step of 1 ms, more than a gap: impacts that come one after another "
+                    "fall into one problem, and Newton's restitution shares the velocities out among the balls. Of "
+                    "impacts at one instant rigid bodies leave the answer open.", shortest=1e-3),
+             Lesson(("event-selected",),
+                    "Touchdown and lift-off are crossed by projections within eps = 10 µm, and these contacts are 80 "
+                    "µm deep: 3 % of the energy are gained. With eps = 1 µm the angle is right to 1e-4."),
+             Lesson(("euler",), "Explicit Euler gives an undamped contact energy in every step, (ω·dt)² of it."),
+             Lesson(("implicit-euler", "relaxed*"),
+                    "Implicit springs damp a contact that lasts 0.22 ms, a few steps, until little or no bounce is "
+                    "left."),
+             Lesson(("expo",),
+                    "Expo meets touchdown at its instant, but not lift-off: the last step of a contact averages over a "
+                    "spring that would pull, and speed is lost. A contact lasts 0.22 ms here, less than one step to "
+                    "eleven."),
+             sticks("Two balls joined where they touch make a rigid triangle with their pivots: everything stops."),
+             SOFT,
+         )),
+)  # fmt: skip

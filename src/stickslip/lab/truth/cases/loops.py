@@ -48,54 +48,26 @@ def measure(logs: Mapping[str, Log]) -> dict[str, float]:
 TIME_STEPPING = ("bilateral", "stewart-trinkle*", "anitescu-potra*", "peg*", "coulomb*", "relaxed*")
 
 LESSONS = (
-    Lesson(
-        TIME_STEPPING,
-        "Steps of first order lose energy in proportion to dt and time: 3 % of the four-bar's swing in 10 s at 1 ms, "
-        "31 % at 10 ms; of Bricard's 1.4 % and 11 %. The loop itself stays closed to 1e-10 m.",
-        ("energy", "swing"),
-    ),
-    Lesson(
-        ("variational*",),
-        "The energy of a variational integrator has no trend, but the recorded one, of velocities at ends of steps, "
-        "goes up and down within a band in proportion to dt: tenfold at 10 ms.",
-        ("energy",),
-        shortest=5e-3,
-    ),
-    Lesson(
-        ("mujoco*",),
-        "MuJoCo's loops are soft: they open by millimetres, and the energy drifts. The four-bar loses it; Bricard's "
-        "ring, whose rows are redundant, gains it.",
-        ("energy", "opening"),
-        longest=2e-3,
-    ),
-    Lesson(
-        ("mujoco*",),
-        "MuJoCo's loops are springs with a time constant of 20 ms, two steps of 10 ms: the four-bar opens by "
-        "9 mm, and Bricard's ring gains energy until it diverges.",
-    ),
-)
+    Lesson(TIME_STEPPING,
+           "Steps of first order lose energy in proportion to dt and time: 3 % of the four-bar's swing in 10 s at 1 "
+           "ms, 31 % at 10 ms; of Bricard's 1.4 % and 11 %. The loop itself stays closed to 1e-10 m.",
+           ("energy", "swing")),
+    Lesson(("variational*",),
+           "The energy of a variational integrator has no trend, but the recorded one, of velocities at ends of steps, "
+           "goes up and down within a band in proportion to dt: tenfold at 10 ms.", ("energy",), shortest=5e-3),
+    Lesson(("mujoco*",),
+           "MuJoCo's loops are soft: they open by millimetres, and the energy drifts. The four-bar loses it; Bricard's "
+           "ring, whose rows are redundant, gains it.", ("energy", "opening"), longest=2e-3),
+    Lesson(("mujoco*",),
+           "MuJoCo's loops are springs with a time constant of 20 ms, two steps of 10 ms: the four-bar opens by 9 mm, "
+           "and Bricard's ring gains energy until it diverges."),
+)  # fmt: skip
 
 CASES = (
-    Case(
-        "four-bar",
-        "a four-bar linkage swings for 10 s: its loop stays closed, its energy is constant",
-        {"four-bar": SCENES["four-bar"].build},
-        10.0,
-        measure,
-        dts=(1e-3, 1e-2),
-        record_dt=1e-2,
-        lessons=LESSONS,
-        quick=False,
-    ),
-    Case(
-        "bricard",
-        "Bricard's ring of six hinges turns inside out for 10 s, with constant energy",
-        {"bricard": SCENES["bricard"].build},
-        10.0,
-        measure,
-        dts=(1e-3, 1e-2),
-        record_dt=1e-2,
-        lessons=LESSONS,
-        quick=False,
-    ),
-)
+    Case("four-bar", "a four-bar linkage swings for 10 s: its loop stays closed, its energy is constant",
+         {"four-bar": SCENES["four-bar"].build}, 10.0, measure, dts=(1e-3, 1e-2), record_dt=1e-2, lessons=LESSONS,
+         quick=False),
+    Case("bricard", "Bricard's ring of six hinges turns inside out for 10 s, with constant energy",
+         {"bricard": SCENES["bricard"].build}, 10.0, measure, dts=(1e-3, 1e-2), record_dt=1e-2, lessons=LESSONS,
+         quick=False),
+)  # fmt: skip

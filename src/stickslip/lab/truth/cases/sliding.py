@@ -25,10 +25,7 @@ def measure_incline(logs: Mapping[str, Log]) -> dict[str, float]:
     stay, slide = logs["15°"], logs["20°"]
     speed = np.linalg.norm(slide.v[:, :3], axis=1)
     late = slide.time >= 0.5 - 1e-9
-    return {
-        "creep": np.linalg.norm(stay.v[-1, :3]),
-        "acceleration": np.polyfit(slide.time[late], speed[late], 1)[0],
-    }
+    return {"creep": np.linalg.norm(stay.v[-1, :3]), "acceleration": np.polyfit(slide.time[late], speed[late], 1)[0]}
 
 
 def heading(k: int) -> np.ndarray:
@@ -59,56 +56,33 @@ def measure_stop(logs: Mapping[str, Log]) -> dict[str, float]:
 
 
 CASES = (
-    Case(
-        "incline",
-        "a block on a plane of 15° stays, on one of 20° it slides (μ = 0.3: the friction angle is 16.7°)",
-        {
-            "15°": partial(SCENES["incline"].build, angle=np.deg2rad(15.0), friction=MU),
-            "20°": partial(SCENES["incline"].build, angle=np.deg2rad(20.0), friction=MU),
-        },
-        1.0,
-        measure_incline,
-        dts=(1e-2, 1e-3, 2e-4),
-        record_dt=1e-2,
-        lessons=(
-            *unstable({"semi-implicit-euler": 5.8e-4, "euler": 6.5e-4, "rk4": 1.04e-3}),
-            sticks("The block stays on any slope.", ("acceleration",)),
-            creeps("Each of four contacts holds 0.63 N: 1.6 mm/s at dt = 1 ms, 2.0 mm/s at 0.2 ms.", ("creep",)),
-        ),
-    ),
-    Case(
-        "stopping-distance",
-        "a plate slides with 2 m/s, into 16 directions, until friction (μ = 0.3) stops it",
-        {f"{360 * k / DIRECTIONS:g}°": partial(plate, k) for k in range(DIRECTIONS)},
-        1.0,
-        measure_stop,
-        dts=(1e-2, 1e-3),
-        record_dt=1e-2,
-        methods=lambda: (*every_method(), "variational/circular"),
-        lessons=(
-            *unstable({"semi-implicit-euler": 4e-3, "euler": 5.4e-3, "rk4": 8.6e-3}),
-            sticks("The plate stops where it starts.", ("distance", "spread")),
-            Lesson(
-                PYRAMIDS,
-                "A pyramid of four facets inside the cone: at 45° to its directions friction is μ/√2, and the way √2 "
-                "times as long; in between it is not opposed to the velocity, and the plate is turned aside. More "
-                "facets help, a round cone (coulomb, variational/circular) ends it.",
-                ("distance", "spread", "aside"),
-            ),
-            Lesson(
-                ("relaxed*",),
-                "The convex relaxation lifts what slides: without the complementarity of Coulomb's law a sliding "
-                "contact must separate with μ·v, and hovers at (dt + B/K)·μ·v once it has come down: 7.8 mm at 2 m/s "
-                "and dt = 10 ms, 2.4 mm at 1 ms. The way is right all the same: what the hop takes from friction, "
-                "landing gives back.",
-                ("height",),
-            ),
-            Lesson(
-                ("mujoco",),
-                "MuJoCo solves the same convex relaxation: sliding contacts separate with μ·v, and the plate hops, "
-                "higher with longer steps.",
-                ("height",),
-            ),
-        ),
-    ),
-)
+    Case("incline", "a block on a plane of 15° stays, on one of 20° it slides (μ = 0.3: the friction angle is 16.7°)",
+         {"15°": partial(SCENES["incline"].build, angle=np.deg2rad(15.0), friction=MU),
+          "20°": partial(SCENES["incline"].build, angle=np.deg2rad(20.0), friction=MU)},
+         1.0, measure_incline, dts=(1e-2, 1e-3, 2e-4), record_dt=1e-2,
+         lessons=(
+             *unstable({"semi-implicit-euler": 5.8e-4, "euler": 6.5e-4, "rk4": 1.04e-3}),
+             sticks("The block stays on any slope.", ("acceleration",)),
+             creeps("Each of four contacts holds 0.63 N: 1.6 mm/s at dt = 1 ms, 2.0 mm/s at 0.2 ms.", ("creep",)),
+         )),
+    Case("stopping-distance", "a plate slides with 2 m/s, into 16 directions, until friction (μ = 0.3) stops it",
+         {f"{360 * k / DIRECTIONS:g}°": partial(plate, k) for k in range(DIRECTIONS)}, 1.0, measure_stop,
+         dts=(1e-2, 1e-3), record_dt=1e-2, methods=lambda: (*every_method(), "variational/circular"),
+         lessons=(
+             *unstable({"semi-implicit-euler": 4e-3, "euler": 5.4e-3, "rk4": 8.6e-3}),
+             sticks("The plate stops where it starts.", ("distance", "spread")),
+             Lesson(PYRAMIDS,
+                    "A pyramid of four facets inside the cone: at 45° to its directions friction is μ/√2, and the way "
+                    "√2 times as long; in between it is not opposed to the velocity, and the plate is turned aside. "
+                    "More facets help, a round cone (coulomb, variational/circular) ends it.",
+                    ("distance", "spread", "aside")),
+             Lesson(("relaxed*",),
+                    "The convex relaxation lifts what slides: without the complementarity of Coulomb's law a sliding "
+                    "contact must separate with μ·v, and hovers at (dt + B/K)·μ·v once it has come down: 7.8 mm at 2 "
+                    "m/s and dt = 10 ms, 2.4 mm at 1 ms. The way is right all the same: what the hop takes from "
+                    "friction, landing gives back.", ("height",)),
+             Lesson(("mujoco",),
+                    "MuJoCo solves the same convex relaxation: sliding contacts separate with μ·v, and the plate hops, "
+                    "higher with longer steps.", ("height",)),
+         )),
+)  # fmt: skip

@@ -45,129 +45,74 @@ COSTLY = {"peg*": "its subcontacts of ten blocks and more take seconds a step; a
 BUILD = SCENES["block-stack"].build
 ARCH = SCENES["arch"].build
 CASES = (
-    Case(
-        "peg-in-hole",
-        "a cube falls through a hole with 5 μm to spare on each side; one that is 5 μm too large rests on it",
-        {
-            "loose": partial(SCENES["peg-in-hole"].build, scale=0.99999),
-            "tight": partial(SCENES["peg-in-hole"].build, scale=1.00001),
-        },
-        1.0,
-        measure_peg,
-        dts=(1e-2, 1e-3),
-        record_dt=1e-2,
-        methods=lambda: (*every_method(), ANTICIPATING),
-        settings={ANTICIPATING: ("stewart-trinkle", {"detector": "peg"})},
-        lessons=(
-            Lesson(
-                (ANTICIPATING,),
-                "Stewart–Trinkle with every contact that may come, as the original had it: 5 μm beside an edge the "
-                "half-space above the cube's top counts, and the peg comes to rest on a hole that it fits into. "
-                "Of contacts that can be met, as by default, or of one half-space for each edge (peg), it falls.",
-                ("speed",),
-            ),
-            Lesson(
-                ("relaxed*",),
-                "The convex relaxation lets a contact slide only if it opens with μ·|v|. Both walls of the hole ask "
-                "for that: the peg jams between them and creeps down by millimetres a second; with μ = 0 it falls.",
-                ("speed",),
-            ),
-            Lesson(
-                ("relaxed*",),
-                "Contacts are springs: once the peg has sunk by more than the 5 μm by which it overlaps, the nearest "
-                "way out of the cubes is sideways, the contacts' normals turn, and only creeping friction holds it.",
-                ("height",),
-            ),
-            Lesson(
-                ("variational*",),
-                "The interior point stops when gap times force is below its tolerance, 1e-6 J by default: 5 μm from a "
-                "wall that allows forces whose friction costs 0.3 % of the speed; tolerance=1e-9 gives 9.80997 m/s.",
-                ("speed",),
-            ),
-            Lesson(
-                ("mujoco*",),
-                "Contacts act once bodies overlap: 2 cm below the top the nearest way out of the cubes is sideways, "
-                "5 μm, and the peg hangs there by soft friction, which creeps by 3 mm a second.",
-                ("height",),
-            ),
-            Lesson(
-                ("anitescu-potra*",),
-                "Anitescu–Potra stops all approach in the step that would meet a surface, wherever the body is then: "
-                "the peg halts above the cubes, falls on from there, and ends within a step's way above them.",
-                ("height",),
-            ),
-            Lesson(
-                ("bilateral*",),
-                "A contact is held from the step that finds it: the peg hangs where that step has brought it, up to "
-                "a step's way below the surface.",
-                ("height",),
-            ),
-        ),
-    ),
-    Case(
-        "block-stack",
-        "ten blocks stand on each other, each 1, 2 or 4 times as heavy as the one below",
-        {
-            "equal": BUILD,
-            "double": partial(BUILD, ratio=2.0),
-            "fourfold": partial(BUILD, ratio=4.0),
-        },
-        0.5,
-        measure_stack,
-        dts=(1e-2, 2e-3),
-        record_dt=1e-2,
-        methods=with_interior_point,
-        unsuited=COSTLY,
-        lessons=(
-            Lesson(
-                ("stewart-trinkle", "stewart-trinkle/lemke", "anitescu-potra*"),
-                "Lemke's pivoting loses its digits where masses are 262144 : 1: most steps are not solved, and what "
-                "they end with throws the blocks about. An interior point solves every one of them.",
-                ("fourfold", "run"),
-            ),
-            Lesson(
-                ("coulomb",),
-                "Sweeps from contact to contact pass a load on by one block each, and the slower the heavier the next "
-                "block is: most steps end before they converge. coulomb/interior-point solves every one of them.",
-                ("double", "fourfold"),
-            ),
-            Lesson(
-                ("relaxed*", "mujoco*"),
-                "Soft contacts sink under the weight above them, which grows with the masses: by millimetres for ten "
-                "equal blocks; a light block under half a tonne is pressed through the floor.",
-            ),
-            Lesson(
-                ("bilateral*",),
-                "A contact is held from the step that finds it closed: each of the ten faces sinks by g·dt² first, "
-                "10 mm in all at dt = 10 ms.",
-            ),
-        ),
-        quick=False,
-    ),
-    Case(
-        "arch",
-        "a semicircular arch of 20 blocks stands if it is thicker than 0.1075 of its radius, else it falls",
-        {"thick": partial(ARCH, 0.110, blocks=BLOCKS), "thin": partial(ARCH, 0.105, blocks=BLOCKS)},
-        0.5,
-        measure_arch,
-        dts=(5e-3, 1e-2),
-        record_dt=1e-2,
-        methods=with_interior_point,
-        unsuited={**COSTLY, "bilateral*": "its contacts pull: an arch that is glued together stands however thin"},
-        lessons=(
-            Lesson(
-                ("relaxed*", "mujoco*"),
-                "Soft joints give by 2 mm under the thrust, as much as separates t/R = 0.110 from 0.1075: the arch "
-                "settles until no line of thrust fits into it. MuJoCo's stands from t/R = 0.16 on, 2 cm lower.",
-                ("thick",),
-            ),
-            Lesson(
-                ("anitescu-potra*",),
-                "By default the contacts count that free motion would close within the step. All blocks fall alike, so "
-                "that only some of the faces push, and the arch sinks into itself; with touch=1e-4 it stands.",
-                ("thick",),
-            ),
-        ),
-        quick=False,
-    ),
-)
+    Case("peg-in-hole",
+         "a cube falls through a hole with 5 μm to spare on each side; one that is 5 μm too large rests on it",
+         {"loose": partial(SCENES["peg-in-hole"].build, scale=0.99999),
+          "tight": partial(SCENES["peg-in-hole"].build, scale=1.00001)},
+         1.0, measure_peg, dts=(1e-2, 1e-3), record_dt=1e-2, methods=lambda: (*every_method(), ANTICIPATING),
+         settings={ANTICIPATING: ("stewart-trinkle", {"detector": "peg"})},
+         lessons=(
+             Lesson((ANTICIPATING,),
+                    "Stewart–Trinkle with every contact that may come, as the original had it: 5 μm beside an edge the "
+                    "half-space above the cube's top counts, and the peg comes to rest on a hole that it fits into. Of "
+                    "contacts that can be met, as by default, or of one half-space for each edge (peg), it falls.",
+                    ("speed",)),
+             Lesson(("relaxed*",),
+                    "The convex relaxation lets a contact slide only if it opens with μ·|v|. Both walls of the hole "
+                    "ask for that: the peg jams between them and creeps down by millimetres a second; with μ = 0 it "
+                    "falls.", ("speed",)),
+             Lesson(("relaxed*",),
+                    "Contacts are springs: once the peg has sunk by more than the 5 μm by which it overlaps, the "
+                    "nearest way out of the cubes is sideways, the contacts' normals turn, and only creeping friction "
+                    "holds it.", ("height",)),
+             Lesson(("variational*",),
+                    "The interior point stops when gap times force is below its tolerance, 1e-6 J by default: 5 μm "
+                    "from a wall that allows forces whose friction costs 0.3 % of the speed; tolerance=1e-9 gives "
+                    "9.80997 m/s.", ("speed",)),
+             Lesson(("mujoco*",),
+                    "Contacts act once bodies overlap: 2 cm below the top the nearest way out of the cubes is "
+                    "sideways, 5 μm, and the peg hangs there by soft friction, which creeps by 3 mm a second.",
+                    ("height",)),
+             Lesson(("anitescu-potra*",),
+                    "Anitescu–Potra stops all approach in the step that would meet a surface, wherever the body is "
+                    "then: the peg halts above the cubes, falls on from there, and ends within a step's way above "
+                    "them.", ("height",)),
+             Lesson(("bilateral*",),
+                    "A contact is held from the step that finds it: the peg hangs where that step has brought it, up "
+                    "to a step's way below the surface.", ("height",)),
+         )),
+    Case("block-stack", "ten blocks stand on each other, each 1, 2 or 4 times as heavy as the one below",
+         {"equal": BUILD, "double": partial(BUILD, ratio=2.0), "fourfold": partial(BUILD, ratio=4.0)}, 0.5,
+         measure_stack, dts=(1e-2, 2e-3), record_dt=1e-2, methods=with_interior_point, unsuited=COSTLY, quick=False,
+         lessons=(
+             Lesson(("stewart-trinkle", "stewart-trinkle/lemke", "anitescu-potra*"),
+                    "Lemke's pivoting loses its digits where masses are 262144 : 1: most steps are not solved, and "
+                    "what they end with throws the blocks about. An interior point solves every one of them.",
+                    ("fourfold", "run")),
+             Lesson(("coulomb",),
+                    "Sweeps from contact to contact pass a load on by one block each, and the slower the heavier the "
+                    "next block is: most steps end before they converge. coulomb/interior-point solves every one of "
+                    "them.", ("double", "fourfold")),
+             Lesson(("relaxed*", "mujoco*"),
+                    "Soft contacts sink under the weight above them, which grows with the masses: by millimetres for "
+                    "ten equal blocks; a light block under half a tonne is pressed through the floor."),
+             Lesson(("bilateral*",),
+                    "A contact is held from the step that finds it closed: each of the ten faces sinks by g·dt² first, "
+                    "10 mm in all at dt = 10 ms."),
+         )),
+    Case("arch", "a semicircular arch of 20 blocks stands if it is thicker than 0.1075 of its radius, else it falls",
+         {"thick": partial(ARCH, 0.110, blocks=BLOCKS), "thin": partial(ARCH, 0.105, blocks=BLOCKS)}, 0.5, measure_arch,
+         dts=(5e-3, 1e-2), record_dt=1e-2, methods=with_interior_point,
+         unsuited={**COSTLY, "bilateral*": "its contacts pull: an arch that is glued together stands however thin"},
+         quick=False,
+         lessons=(
+             Lesson(("relaxed*", "mujoco*"),
+                    "Soft joints give by 2 mm under the thrust, as much as separates t/R = 0.110 from 0.1075: the arch "
+                    "settles until no line of thrust fits into it. MuJoCo's stands from t/R = 0.16 on, 2 cm lower.",
+                    ("thick",)),
+             Lesson(("anitescu-potra*",),
+                    "By default the contacts count that free motion would close within the step. All blocks fall "
+                    "alike, so that only some of the faces push, and the arch sinks into itself; with touch=1e-4 it "
+                    "stands.", ("thick",)),
+         )),
+)  # fmt: skip
