@@ -48,12 +48,7 @@ from stickslip.errors import expected, number, unknown
 from stickslip.model.loops import Constraint
 from stickslip.model.model import Model
 
-STATUS = {
-    CONVERGED: "converged",
-    CONFLICT: "conflict",
-    MAX_ITERATIONS: "max-iterations",
-    NOT_FINITE: "not-finite",
-}
+STATUS = {CONVERGED: "converged", CONFLICT: "conflict", MAX_ITERATIONS: "max-iterations", NOT_FINITE: "not-finite"}
 """Results of the proximal iterations: solved; solved in the least-squares sense because the constraints contradict each
 other; not solved; a number was not finite."""
 

@@ -17,14 +17,7 @@ from stickslip.collision.convex.capsule_cylinder import capsule_cylinder
 from stickslip.collision.convex.cylinder_cylinder import cylinder_cylinder
 from stickslip.collision.convex.cylinder_polyhedron import box_cylinder, cylinder_mesh
 from stickslip.collision.convex.finish import finish
-from stickslip.collision.convex.geometry import (
-    NAMES,
-    Found,
-    build_geometry,
-    make_found,
-    make_placed,
-    place_shapes,
-)
+from stickslip.collision.convex.geometry import NAMES, Found, build_geometry, make_found, make_placed, place_shapes
 from stickslip.collision.convex.placed_polyhedron import make_work
 from stickslip.collision.convex.planes import plane_box, plane_capsule, plane_cylinder, plane_mesh, plane_sphere
 from stickslip.collision.convex.polyhedron_polyhedron import polyhedron_polyhedron

@@ -48,11 +48,7 @@ INTEGRATORS = {
     "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
     "rk4": mujoco.mjtIntegrator.mjINT_RK4,
 }
-SOLVERS = {
-    "newton": mujoco.mjtSolver.mjSOL_NEWTON,
-    "cg": mujoco.mjtSolver.mjSOL_CG,
-    "pgs": mujoco.mjtSolver.mjSOL_PGS,
-}
+SOLVERS = {"newton": mujoco.mjtSolver.mjSOL_NEWTON, "cg": mujoco.mjtSolver.mjSOL_CG, "pgs": mujoco.mjtSolver.mjSOL_PGS}
 CONES = {"elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC, "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL}
 UNTOUCHED = -1.0
 """Written into the solver's statistics of its last allowed iteration; no gradient is negative."""
