@@ -44,7 +44,7 @@ from stickslip.dynamics.delassus import block, eliminate, make_contact_rows
 from stickslip.dynamics.factor import ltdl_factor, solve
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
-from stickslip.errors import expected, number, unknown
+from stickslip.errors import expected, number, unknown, whole
 from stickslip.model.loops import Constraint
 from stickslip.model.model import Model
 
@@ -226,9 +226,7 @@ class Bilateral:
         self.stabilisation = stabiliser(stabilisation)
         self.mu = number("mu", mu, "a positive number", above=0.0)
         self.tolerance = number("tolerance", tolerance, "a positive number", above=0.0)
-        if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
-            raise expected("max_iterations", "a whole number ≥ 1", max_iterations)
-        self.max_iterations = max_iterations
+        self.max_iterations = whole("max_iterations", max_iterations, 1)
         self.set(constraints)
 
     def set(self, constraints: Sequence[Constraint]) -> None:

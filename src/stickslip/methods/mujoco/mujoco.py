@@ -30,7 +30,7 @@ import numpy as np
 from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList, contact_velocities
 from stickslip.collision.mujoco_detector import MOST_PER_PAIR
 from stickslip.collision.soft_pairs.pairs import Pairs
-from stickslip.errors import InputError, number, unknown, whole
+from stickslip.errors import InputError, number, one_of, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID, SPRINGS
 from stickslip.methods.mujoco.loop_errors import loop_errors
@@ -68,7 +68,7 @@ class MuJoCoOptions(Options):
 
     def __post_init__(self) -> None:
         for name, known in (("integrator", INTEGRATORS), ("solver", SOLVERS), ("cone", CONES)):
-            _choice(name, getattr(self, name), known)
+            one_of(name, getattr(self, name), known)
         self.iterations = whole("iterations", self.iterations, 1)
         self.tolerance = number("tolerance", self.tolerance, "a number ≥ 0", least=0.0)
         self.impratio = number("impratio", self.impratio, "a number > 0", above=0.0)
@@ -295,9 +295,3 @@ def _ranks(pairs: list[tuple[int, int]]) -> list[int]:
         ranks.append(min(seen[pair], MOST_PER_PAIR - 1))
         seen[pair] += 1
     return ranks
-
-
-def _choice(option: str, given: Any, known: dict[str, Any]) -> str:
-    if not isinstance(given, str) or given not in known:
-        raise unknown(option, str(given), known)
-    return given

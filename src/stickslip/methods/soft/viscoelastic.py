@@ -14,7 +14,7 @@ from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
-from stickslip.errors import unknown
+from stickslip.errors import one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Method, Stage
 from stickslip.methods.materials import SPRINGS
 from stickslip.methods.options import Options, option
@@ -65,8 +65,7 @@ class SoftOptions(Options):
     rest: str = option("surface", "where normal springs rest: 'surface', or 'detected', the point of first penetration")
 
     def __post_init__(self) -> None:
-        if self.rest not in REST:
-            raise unknown("rest", str(self.rest), REST)
+        one_of("rest", self.rest, REST)
 
 
 class Viscoelastic(Method):
