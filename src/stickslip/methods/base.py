@@ -64,7 +64,7 @@ class Capabilities:
     bibtex: tuple[str, ...] = ()
     """What to cite: keys of ``references.bib``, or whole entries that begin with @."""
     page: str = ""
-    """Its page below ``docs/``, such as ``methods/expo.md``."""
+    """Its page below ``docs/``, unless that is ``methods/`` and the method's name."""
     stability: str = ""
     """What limits dt, in a few words."""
     colour: int | None = None

@@ -81,12 +81,9 @@ class BilateralMethod(Method):
     capabilities = Capabilities(
         summary="contacts that touch stick for good, and pull: rigid, bilateral",
         variants=("sticking", "none"),
-        honours=frozenset(),
-        order=1,
         reference="Carpentier, Contact Dynamics in Robotics",
         loops=True,
         bibtex=("carpentier_lecture",),
-        page="methods/bilateral.md",
         stability="no limit by contacts",
         colour=1,
     )

@@ -46,7 +46,7 @@ from stickslip.dynamics.rnea import bias_forces
 from stickslip.errors import expected, number, one_of
 from stickslip.math.linear import copy_to
 from stickslip.math.pade import DEGREES
-from stickslip.methods.base import CONTACTS_FULL, DIVERGED, OK, Capabilities, Inputs, Stage, bounded
+from stickslip.methods.base import CONTACTS_FULL, DIVERGED, OK, Inputs, Stage, bounded
 from stickslip.methods.expo.average_forces import (
     AUTO,
     MOST_PASSES,
@@ -61,7 +61,14 @@ from stickslip.methods.expo.average_forces import (
 from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands, make_islands
 from stickslip.methods.options import option
 from stickslip.methods.soft.spring_damper import spring_damper
-from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, detect, gather_forces, poses_and_velocities
+from stickslip.methods.soft.viscoelastic import (
+    SoftOptions,
+    Viscoelastic,
+    detect,
+    gather_forces,
+    poses_and_velocities,
+    soft_capabilities,
+)
 from stickslip.model.model import Model, State
 
 
@@ -326,14 +333,10 @@ class ExpoOptions(SoftOptions):
 class Expo(Viscoelastic):
     """Exponential integration of spring-damper contacts."""
 
-    capabilities = Capabilities(
+    capabilities = soft_capabilities(
         summary="exponential integrator: exact for linear contact dynamics, any stiffness",
-        variants=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
-        order=1,
         reference="Hammoud et al., eqs. (11)–(30)",
         bibtex=("hammoud2021",),
-        page="methods/expo.md",
         stability="tens of milliseconds",
         colour=0,
     )

@@ -82,12 +82,10 @@ class MuJoCo(Method):
         summary="MuJoCo's engine on the identical model",
         variants=("soft", "spring-damper", "none"),
         honours=frozenset({"friction"}),
-        order=1,
         reference="Todorov, Erez, Tassa, IROS 2012; Todorov, ICRA 2014; MuJoCo's documentation",
         loops=True,
         stiff_loops=False,
         bibtex=("todorov2012", "todorov2014"),
-        page="methods/mujoco.md",
         stability="no limit by soft contacts",
         colour=7,
     )

@@ -15,7 +15,7 @@ from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.errors import one_of
-from stickslip.methods.base import CONTACTS_FULL, OK, Method, Stage
+from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.materials import SPRINGS
 from stickslip.methods.options import Options, option
 from stickslip.methods.soft.spring_damper import REST, contact_energy, grown_anchors, make_anchors, spring_damper
@@ -56,6 +56,12 @@ def gather_forces(world, work, inputs, q, v):
         for k in range(6):
             f_ext[b, k] = 0.0
     add_wrenches(work.kin, inputs.wrench, f_ext)
+
+
+def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
+    """The capabilities of a method with spring-damper contacts."""
+    honours = frozenset({"friction", "stiffness", "damping", "preload"})
+    return Capabilities(summary, ("spring-damper", "none"), honours, **declared)
 
 
 @dataclass(kw_only=True)

@@ -96,11 +96,9 @@ class Variational(Method):
         summary="variational integrator in maximal coordinates: joints do not drift, gaps stay open, linear time",
         variants=("pyramid", "circular", "none"),
         honours=frozenset({"friction"}),
-        order=1,
         reference="Brüdigam et al., eqs. (8)–(26)",
         loops=True,
         bibtex=("brudigam2021",),
-        page="methods/variational.md",
         stability="no limit but by passive springs",
         colour=6,
     )
