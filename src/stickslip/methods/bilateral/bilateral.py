@@ -269,14 +269,6 @@ class BilateralMethod(Method):
         """max|J·q̈ + γ*| of the last step [m/s², rad/s²], the amount by which constraints contradict each other."""
         return 0.0 if self.result is None else self.result.residual
 
-    @property
-    def unconverged(self) -> int:
-        return self._failed
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        return tuple(loop.name for loop in self.model.loops)
-
     def joint_error(self) -> np.ndarray:
         worst, row = np.zeros((len(self.model.loops), 2)), 0
         if self.result is None:
@@ -289,9 +281,6 @@ class BilateralMethod(Method):
 
     def memory(self) -> dict[str, np.ndarray]:
         return self._sticking.memory()
-
-    def make_room(self, pairs: int) -> None:
-        """Nothing to do: entries are searched by id, not indexed by it."""
 
     def remember(self, memory) -> None:
         self._sticking.make_room(len(memory["held_pair"]))

@@ -67,7 +67,6 @@ class Euler(Explicit):
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        self.armature = model.inertia.armature
         self.mean = np.zeros(model.nv)
 
     def stable_dt(self, state: State) -> float:

@@ -114,7 +114,6 @@ class RK4(Explicit):
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        self.armature = model.inertia.armature
         self.first, self.trial = (grown_anchors(self.anchors, len(self.anchors.active)) for _ in range(2))
         self.scratch = Stages(np.zeros(model.nq), *(np.zeros(model.nv) for _ in range(5)))
 

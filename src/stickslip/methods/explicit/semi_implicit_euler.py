@@ -13,12 +13,11 @@ links and in contacts. The longest stable step is in ``explicit.py``.
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.soft.explicit import Explicit, evaluate
 from stickslip.methods.soft.viscoelastic import soft_capabilities
-from stickslip.model.model import Model, State
+from stickslip.model.model import State
 
 
 @kernel
@@ -61,10 +60,6 @@ class SemiImplicitEuler(Explicit):
     )
 
     implicit_damping = True
-
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
-        self.armature = model.inertia.armature + dt * model.joint_forces.damping
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         memory = (self._buffer, self.anchors)

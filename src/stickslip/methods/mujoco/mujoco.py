@@ -116,7 +116,6 @@ class MuJoCo(Method):
         bodies, self._link_body = attach_bodies(self.mj)
         self._geom_link = np.array([bodies[b].link for b in self.mj.geom_bodyid], dtype=np.int64)
         self._materials: dict[tuple[int, int], tuple[float, ...]] = {}
-        self._failed = 0
         last = np.arange(mujoco.mjNISLAND) * mujoco.mjNSOLVER + option.iterations - 1
         self._last_iteration = last if option.iterations <= mujoco.mjNSOLVER else None
 
@@ -266,14 +265,6 @@ class MuJoCo(Method):
         n = self.data.solver_niter
         some = np.flatnonzero((n > 0) & (n <= mujoco.mjNSOLVER))
         return float(self.data.solver.gradient[some * mujoco.mjNSOLVER + n[some] - 1].max(initial=0.0))
-
-    @property
-    def unconverged(self) -> int:
-        return self._failed
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        return tuple(loop.name for loop in self.model.loops)
 
     def joint_error(self) -> np.ndarray:
         return loop_errors(self.model.loops, self.work.kin)

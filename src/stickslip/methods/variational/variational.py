@@ -341,10 +341,6 @@ class Variational(Method):
         return float(self.report[2:].max())
 
     @property
-    def unconverged(self) -> int:
-        return self._failed
-
-    @property
     def constraint_names(self) -> tuple[str, ...]:
         return self._names
 
@@ -372,9 +368,6 @@ class Variational(Method):
             "force": m.force,
             **dict(zip(names, m.cones, strict=True)),
         }
-
-    def make_room(self, pairs: int) -> None:
-        """Nothing to do: contacts are searched by id, not indexed by it."""
 
     def remember(self, memory) -> None:
         if len(memory["pair"]) > len(self._memory.name):
