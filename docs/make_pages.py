@@ -57,7 +57,7 @@ def methods() -> str:
         declared = method.capabilities
         order = "by tolerance" if method.by_tolerance else str(declared.order)
         honours = ", ".join(sorted(declared.honours)) or "–"
-        first = f"[`{name}`](docs/{declared.page})"
+        first = f"[`{name}`](docs/{declared.page or f'methods/{name}.md'})"
         rows.append(f"| {first} | {declared.summary} | {honours} | {order} | {declared.stability} |")
     return "\n".join(rows) + "\n"
 

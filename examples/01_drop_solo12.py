@@ -18,7 +18,7 @@ log = sim.run(1.5, controller=ss.control.PD(robot, kp=10.0, kd=0.2))
 weight = sim.model.inertia.mass.sum() * 9.81
 touchdown = log.time[log.contact_count() > 0][0]
 feet = sorted({log.names.links[b] for b in log.contacts(-1).link2})
-print(f"{sim.method}/{sim.law}, dt = {sim.dt:g} s, {sim.steps} steps in {log.wall[-1]:.2f} s")
+print(f"{sim.method}/{sim.variant}, dt = {sim.dt:g} s, {sim.steps} steps in {log.wall[-1]:.2f} s")
 print(f"first contact at    {touchdown:.2f} s")
 print(f"hardest landing     {log.contact_force().max():.0f} N, {1e3 * log.penetration().max():.2f} mm deep")
 print(f"at the end          {log.contact_force()[-1]:.2f} N carried by {', '.join(feet)}; weight {weight:.2f} N")

@@ -1,5 +1,6 @@
 """The pages are true: their code runs, their links lead somewhere, what they name exists, and nothing is left out."""
 
+import operator
 import re
 import tomllib
 from pathlib import Path
@@ -58,11 +59,21 @@ def test_the_public_api_has_what_the_pages_use():
     kinds = [kind for kind in vars(stickslip.errors).values() if isinstance(kind, type)]
     mine = {kind.__name__ for kind in kinds if issubclass(kind, stickslip.StickslipError | stickslip.StickslipWarning)}
     assert mine <= set(stickslip.__all__)
-    others = {"DETECTORS", "FORMULATIONS", "Detector", "Joint", "database", "make_formulation", "maximal", "solvers"}
-    assert others <= set(stickslip.__all__)
+    assert len(stickslip.__all__) < 50
+    one_dot_deeper = {"DETECTORS", "FORMULATIONS", "Detector", "Method", "Options", "make_formulation"}
+    assert one_dot_deeper <= set(stickslip.extend.__all__)
+    assert {"constraints", "ess", "lab", "maximal", "problem_files", "solvers"} <= set(stickslip.__all__)
     problem = stickslip.solvers.LinearProblem([[1.0]], [-1.0])
     assert stickslip.solvers.solve(problem).z == 1.0
     assert {"SolverComparison", "matrices"} <= set(vars(stickslip.lab.problems))
+
+
+@pytest.mark.parametrize("name", [*stickslip.RENAMED, "methods", "extend.stepper"])
+def test_old_spellings_work_and_say_what_to_write(name):
+    with pytest.warns(DeprecationWarning, match="write ss") as caught:
+        found = stickslip.methods() if name == "methods" else operator.attrgetter(name)(stickslip)
+    assert found
+    assert len(caught) == 1
 
 
 @pages

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from math import inf, isfinite
 from typing import Any
@@ -76,14 +76,22 @@ def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
 
 
 def number(
-    what: str, value: Any, wanted: str = "a finite number", *, least: float = -inf, above: float = -inf
+    what: str,
+    value: Any,
+    wanted: str = "a finite number",
+    *,
+    least: float = -inf,
+    above: float = -inf,
+    below: float = inf,
+    most: float = inf,
 ) -> float:
-    """A finite float with ``value >= least`` and ``value > above``; for anything else the error names the value."""
+    """A finite float ≥ ``least``, > ``above``, < ``below`` and ≤ ``most``; for anything else the error names it."""
     try:
         result = float(value)
     except (TypeError, ValueError):
         raise expected(what, wanted, value) from None
-    if isinstance(value, str | bool) or not isfinite(result) or result < least or result <= above:
+    within = isfinite(result) and least <= result <= most and above < result < below
+    if isinstance(value, str | bool) or not within:
         raise expected(what, wanted, value)
     return result
 
@@ -101,6 +109,19 @@ def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
     near = get_close_matches(name, choices, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     return InputError(f"unknown {what} {name!r}: {hint}known: {', '.join(choices) or 'none'}")
+
+
+def one_of(what: str, value: Any, known: Collection[str]) -> None:
+    """Raise the error for an unknown name, unless ``value`` is a known one."""
+    if not isinstance(value, str) or value not in known:
+        raise unknown(what, str(value), known)
+
+
+def true_or_false(what: str, value: Any) -> bool:
+    """True or False; anything else is refused by name."""
+    if not isinstance(value, bool):
+        raise expected(what, "True or False", value)
+    return value
 
 
 def listed(names: Iterable[str], most: int = 4) -> str:

@@ -141,8 +141,8 @@ def test_without_contacts():
         ({"unconverged": "ignore"}, "unknown unconverged 'ignore'.*raise, warn"),
         ({"unconverged": "fallback"}, "unconverged: bilateral has no 'fallback'"),
         ({"fallback": "lemke"}, "fallback: bilateral has no such option"),
-        ({"method": "bilateral/none", "touch": 0.1}, "touch: the law 'none' has no contacts"),
-        ({"method": "bilateral/none", "release": True}, "release: the law 'none' has no contacts"),
+        ({"method": "bilateral/none", "touch": 0.1}, "touch: bilateral/none has no contacts"),
+        ({"method": "bilateral/none", "release": True}, "release: bilateral/none has no contacts"),
     ],
 )
 def test_bad_options(options, message):

@@ -11,7 +11,7 @@ from stickslip.collision.mujoco_detector import MuJoCoDetector
 from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.collision.soft_pairs.pair_detector import PairDetector
 from stickslip.dynamics.data import Kinematics
-from stickslip.errors import InputError, unknown
+from stickslip.errors import InputError, one_of
 from stickslip.model.model import Model
 
 DETECTORS: dict[str, Callable[[Model, float], Detector]] = {
@@ -39,8 +39,7 @@ def make_detector(choice, model: Model, margin: float) -> Detector:
     if isinstance(choice, Detector):
         return choice
     if isinstance(choice, str):
-        if choice not in DETECTORS:
-            raise unknown("detector", choice, DETECTORS)
+        one_of("detector", choice, DETECTORS)
         return DETECTORS[choice](model, margin)
     if callable(choice):
         return FunctionDetector(choice, margin)

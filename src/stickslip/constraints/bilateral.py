@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,20 +40,15 @@ from stickslip.constraints.bilateral_rows import (
 from stickslip.constraints.proximal import CONFLICT, CONVERGED, MAX_ITERATIONS, NOT_FINITE, largest, proximal_solve
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.crba import composite_inertia
-from stickslip.dynamics.delassus import block, eliminate, make_contact_rows
+from stickslip.dynamics.delassus import all_blocks, eliminate, make_contact_rows
 from stickslip.dynamics.factor import ltdl_factor, solve
-from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.dynamics.kinematics import forward_motion
 from stickslip.dynamics.rnea import bias_forces
-from stickslip.errors import expected, number, unknown
+from stickslip.errors import expected, number, unknown, whole
 from stickslip.model.loops import Constraint
 from stickslip.model.model import Model
 
-STATUS = {
-    CONVERGED: "converged",
-    CONFLICT: "conflict",
-    MAX_ITERATIONS: "max-iterations",
-    NOT_FINITE: "not-finite",
-}
+STATUS = {CONVERGED: "converged", CONFLICT: "conflict", MAX_ITERATIONS: "max-iterations", NOT_FINITE: "not-finite"}
 """Results of the proximal iterations: solved; solved in the least-squares sense because the constraints contradict each
 other; not solved; a number was not finite."""
 
@@ -163,12 +158,7 @@ def assemble(support, loops, kp, kd, kin, L, rows, work):
     for g in range(groups):
         group_jacobian(support, kin, loops, work.point1, work.point2, g, rows)
         eliminate(support, L, g, rows)
-    for a in range(groups):
-        for b in range(a, groups):
-            block(support, L, rows, a, b, work.G, 3 * a, 3 * b)
-            for i in range(3):
-                for j in range(3):
-                    work.G[3 * b + j, 3 * a + i] = work.G[3 * a + i, 3 * b + j]
+    all_blocks(support, L, rows, groups, work.G)
 
 
 @kernel
@@ -194,9 +184,7 @@ def constrain(support, groups, mu, tolerance, most, L, rows, work):
 @kernel
 def free_motion(tree, support, inertia, q, v, tau, f_ext, diagonal, kin, mass, out):
     """Compute kinematics, the factor of M + ``diagonal``, and ``out`` = (M + diagonal)⁻¹(τ − b + Jᵀf)."""
-    forward_kinematics(tree, q, kin)
-    forward_velocities(tree, v, kin)
-    spatial_inertias(inertia, kin)
+    forward_motion(tree, inertia, q, v, kin)
     composite_inertia(tree, support, inertia, kin, mass)
     for d in range(v.shape[0]):
         mass.M[support.start[d]] += diagonal[d]
@@ -231,9 +219,7 @@ class Bilateral:
         self.stabilisation = stabiliser(stabilisation)
         self.mu = number("mu", mu, "a positive number", above=0.0)
         self.tolerance = number("tolerance", tolerance, "a positive number", above=0.0)
-        if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
-            raise expected("max_iterations", "a whole number ≥ 1", max_iterations)
-        self.max_iterations = max_iterations
+        self.max_iterations = whole("max_iterations", max_iterations, 1)
         self.set(constraints)
 
     def set(self, constraints: Sequence[Constraint]) -> None:
@@ -317,16 +303,10 @@ def solve_bilateral(
     constraints: Sequence[Constraint],
     *,
     external=None,
-    stabilisation: Stabilisation = "none",
-    mu: float = 1e-8,
-    tolerance: float = 1e-12,
-    max_iterations: int = 200,
+    **options: Any,
 ) -> BilateralResult:
-    """q̈ and λ of one state; use ``Bilateral`` for repeated calls, because it keeps its memory.
+    """q̈ and λ of one state, by a ``Bilateral`` with these options; keep one for repeated calls, as it keeps its memory.
 
     >>> result = solve_bilateral(model, q, v, tau, [Constraint("weld", 0, model.link("foot"), pos1=…, rot1=…)])
     """
-    bilateral = Bilateral(
-        model, constraints, stabilisation=stabilisation, mu=mu, tolerance=tolerance, max_iterations=max_iterations
-    )
-    return bilateral.solve(q, v, tau, external)
+    return Bilateral(model, constraints, **options).solve(q, v, tau, external)

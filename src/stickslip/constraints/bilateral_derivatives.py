@@ -31,13 +31,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import cos, sin, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve
 
 from stickslip._jit import kernel
-from stickslip.constraints.bilateral import Bilateral, BilateralResult, Stabilisation
+from stickslip.constraints.bilateral import Bilateral, BilateralResult
 from stickslip.constraints.proximal import EPSILON
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.derivatives import composites, joint_columns, load_force
@@ -284,16 +284,10 @@ def bilateral_derivatives(
     constraints: Sequence[Constraint],
     *,
     external=None,
-    stabilisation: Stabilisation = "none",
-    mu: float = 1e-8,
-    tolerance: float = 1e-12,
-    max_iterations: int = 200,
+    **options: Any,
 ) -> BilateralDerivatives:
     """Derivatives of ``solve_bilateral`` with the same arguments.
 
     Use ``differentiate`` with a ``Bilateral`` for repeated calls, because it keeps its memory.
     """
-    bilateral = Bilateral(
-        model, constraints, stabilisation=stabilisation, mu=mu, tolerance=tolerance, max_iterations=max_iterations
-    )
-    return differentiate(bilateral, q, v, tau, external)
+    return differentiate(Bilateral(model, constraints, **options), q, v, tau, external)

@@ -10,7 +10,7 @@ Differs from the book in: both points above; the result is the same to round-off
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.dynamics.kinematics import forward_motion
 from stickslip.dynamics.rnea import link_forces
 
 
@@ -20,9 +20,7 @@ def aba(tree, support, inertia, q, v, tau, f_ext, kin, art, a):
 
     ``f_ext`` (nl, 6) are external spatial forces (f, n) on the links, in world axes at the tree's reference point.
     """
-    forward_kinematics(tree, q, kin)
-    forward_velocities(tree, v, kin)
-    spatial_inertias(inertia, kin)
+    forward_motion(tree, inertia, q, v, kin)
     articulated_acceleration(tree, support, inertia, inertia.armature, tau, f_ext, kin, art, a)
 
 

@@ -18,7 +18,7 @@ from stickslip._jit import kernel
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.derivatives import composites
 from stickslip.dynamics.factor import ltdl_factor, solve, solve_rows
-from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.dynamics.kinematics import forward_motion
 from stickslip.dynamics.rnea import bias_forces
 from stickslip.dynamics.rnea_derivatives import derivatives_at
 
@@ -26,9 +26,7 @@ from stickslip.dynamics.rnea_derivatives import derivatives_at
 @kernel
 def aba_derivatives(tree, support, inertia, q, v, tau, f_ext, kin, mass, der, a, dq, dv, dtau):
     """a (nv,): forward dynamics; dq, dv, dtau (nv, nv): ∂a/∂q, ∂a/∂v and ∂a/∂τ. Forces as in ``rnea_derivatives``."""
-    forward_kinematics(tree, q, kin)
-    forward_velocities(tree, v, kin)
-    spatial_inertias(inertia, kin)
+    forward_motion(tree, inertia, q, v, kin)
     composite_inertia(tree, support, inertia, kin, mass)
     ltdl_factor(support, mass.M, mass.L)
     bias_forces(tree, support, inertia, f_ext, kin, a)

@@ -85,11 +85,7 @@ def make_data(model) -> Data:
             path=np.zeros(nl, dtype=np.int64),
         ),
         Articulated(
-            inertia=np.zeros((nl, 6, 6)),
-            U=np.zeros((nv, 6)),
-            D=np.zeros(nv),
-            u=np.zeros(nv),
-            acc=np.zeros((nl, 6)),
+            inertia=np.zeros((nl, 6, 6)), U=np.zeros((nv, 6)), D=np.zeros(nv), u=np.zeros(nv), acc=np.zeros((nl, 6))
         ),
         MassMatrix(composite=np.zeros((nl, 10)), M=np.zeros(nnz), L=np.zeros(nnz)),
     )

@@ -134,17 +134,23 @@ def block_of_one_link(support, L, rows, a, b, W, i, j):
 
 
 @kernel
+def all_blocks(support, L, rows, n, W):
+    """W (3n, 3n) from n groups of rows that ``eliminate`` has treated."""
+    for a in range(n):
+        for b in range(a, n):
+            block(support, L, rows, a, b, W, 3 * a, 3 * b)
+            for r in range(3):
+                for s in range(3):
+                    W[3 * b + s, 3 * a + r] = W[3 * a + r, 3 * b + s]
+
+
+@kernel
 def delassus_dense(support, L, kin, link1, link2, point, axes, nc, rows, W):
     """W (3nc, 3nc) with all blocks; use ``delassus_sparse`` where most contacts do not couple."""
     for c in range(nc):
         contact_jacobian(support, kin, link1, link2, point, axes, c, rows)
         eliminate(support, L, c, rows)
-    for a in range(nc):
-        for b in range(a, nc):
-            block(support, L, rows, a, b, W, 3 * a, 3 * b)
-            for r in range(3):
-                for s in range(3):
-                    W[3 * b + s, 3 * a + r] = W[3 * a + r, 3 * b + s]
+    all_blocks(support, L, rows, nc, W)
 
 
 @kernel

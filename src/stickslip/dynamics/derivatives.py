@@ -268,11 +268,7 @@ def project(tree, support, kin, der, move, vel, acc, A):
                 + g0 * move[k, 0] + g1 * move[k, 1] + g2 * move[k, 2]
                 + g3 * move[k, 3] + g4 * move[k, 4] + g5 * move[k, 5]
             )  # fmt: skip
-    for j in range(tree.joint_type.shape[0]):
-        if tree.joint_type[j] == FREE:
-            turn_together(support, S, F, G, move, tree.joint_v[j] + 3, A)
-        elif tree.joint_type[j] == BALL:
-            turn_together(support, S, F, G, move, tree.joint_v[j], A)
+    turn_rotations(tree, support, S, F, G, move, A)
 
 
 @kernel
@@ -281,6 +277,16 @@ def row_times(K, b, i, x0, x1, x2, x3, x4, x5):
     return (
         K[b, i, 0] * x0 + K[b, i, 1] * x1 + K[b, i, 2] * x2 + K[b, i, 3] * x3 + K[b, i, 4] * x4 + K[b, i, 5] * x5
     )  # fmt: skip
+
+
+@kernel
+def turn_rotations(tree, support, S, F, G, move, A):
+    """Correct the blocks of all rotations of balls and free joints."""
+    for j in range(tree.joint_type.shape[0]):
+        if tree.joint_type[j] == FREE:
+            turn_together(support, S, F, G, move, tree.joint_v[j] + 3, A)
+        elif tree.joint_type[j] == BALL:
+            turn_together(support, S, F, G, move, tree.joint_v[j], A)
 
 
 @kernel

@@ -25,11 +25,9 @@ def gravity_energy(inertia, kin):
     """−Σ m·g·c [J], zero at the world's origin."""
     energy = 0.0
     for b in range(1, inertia.mass.shape[0]):
+        c = link_point(kin, b, inertia.com[b, 0], inertia.com[b, 1], inertia.com[b, 2])
         for i in range(3):
-            c = kin.pos[b, i]
-            for j in range(3):
-                c += kin.rot[b, i, j] * inertia.com[b, j]
-            energy -= inertia.mass[b] * inertia.gravity[i] * c
+            energy -= inertia.mass[b] * inertia.gravity[i] * c[i]
     return energy
 
 
@@ -41,11 +39,9 @@ def center_of_mass(inertia, kin, out):
         out[i] = 0.0
     for b in range(1, inertia.mass.shape[0]):
         total += inertia.mass[b]
+        c = link_point(kin, b, inertia.com[b, 0], inertia.com[b, 1], inertia.com[b, 2])
         for i in range(3):
-            c = kin.pos[b, i]
-            for j in range(3):
-                c += kin.rot[b, i, j] * inertia.com[b, j]
-            out[i] += inertia.mass[b] * c
+            out[i] += inertia.mass[b] * c[i]
     if total > 0.0:
         for i in range(3):
             out[i] /= total

@@ -42,11 +42,8 @@ def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, dt, tau):
             d += 3
         if stiffness != 0.0:
             x, y, z = turned(passive.q_spring, q, i)
-            tau[d], tau[d + 1], tau[d + 2] = (
-                tau[d] - stiffness * x,
-                tau[d + 1] - stiffness * y,
-                tau[d + 2] - stiffness * z,
-            )
+            x, y, z = stiffness * x, stiffness * y, stiffness * z
+            tau[d], tau[d + 1], tau[d + 2] = tau[d] - x, tau[d + 1] - y, tau[d + 2] - z
         if kind == BALL and passive.limited[j] != 0:
             x, y, z, angle = axis_and_angle(q, i)
             before = axis_and_angle(q0, i)[3] - passive.range[j, 1]

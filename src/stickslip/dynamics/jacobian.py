@@ -6,6 +6,7 @@ Only the columns of the joints between the world and the link are written; the c
 from __future__ import annotations
 
 from stickslip._jit import kernel
+from stickslip.math.spatial import rotate_transposed
 
 
 @kernel
@@ -60,13 +61,8 @@ def link_point(kin, link, x, y, z):
 @kernel
 def to_link(kin, link, x, y, z):
     """A world point in the link frame."""
-    R = kin.rot
     x, y, z = x - kin.pos[link, 0], y - kin.pos[link, 1], z - kin.pos[link, 2]
-    return (
-        R[link, 0, 0] * x + R[link, 1, 0] * y + R[link, 2, 0] * z,
-        R[link, 0, 1] * x + R[link, 1, 1] * y + R[link, 2, 1] * z,
-        R[link, 0, 2] * x + R[link, 1, 2] * y + R[link, 2, 2] * z,
-    )
+    return rotate_transposed(kin.rot, link, x, y, z)
 
 
 @kernel

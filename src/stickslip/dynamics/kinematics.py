@@ -212,3 +212,11 @@ def rotate_symmetric(R, b, i, xx, yy, zz, xy, xz, yz):
     """Row i of R[b] times a symmetric matrix."""
     x, y, z = R[b, i, 0], R[b, i, 1], R[b, i, 2]
     return x * xx + y * xy + z * xz, x * xy + y * yy + z * yz, x * xz + y * yz + z * zz
+
+
+@kernel
+def forward_motion(tree, inertia, q, v, kin):
+    """Poses, velocities and spatial inertias of all links."""
+    forward_kinematics(tree, q, kin)
+    forward_velocities(tree, v, kin)
+    spatial_inertias(inertia, kin)

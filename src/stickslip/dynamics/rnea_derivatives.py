@@ -16,15 +16,9 @@ Differs from the paper in: the points listed in ``derivatives.py``; M is compute
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.dynamics.derivatives import composites, joint_columns, row_times, split_forces, turn_together
-from stickslip.dynamics.kinematics import (
-    forward_accelerations,
-    forward_kinematics,
-    forward_velocities,
-    spatial_inertias,
-)
+from stickslip.dynamics.derivatives import composites, joint_columns, row_times, split_forces, turn_rotations
+from stickslip.dynamics.kinematics import forward_accelerations, forward_motion
 from stickslip.math.spatial import force_cross, inertia_times
-from stickslip.model.arrays import BALL, FREE
 
 
 @kernel
@@ -35,9 +29,7 @@ def rnea_derivatives(tree, support, inertia, q, v, a, f_ext, kin, der, M, dq, dv
     ``der.stiffness``, ``der.damping`` and ``der.loaded`` describe how they depend on the motion; they are replaced by
     their sums over subtrees.
     """
-    forward_kinematics(tree, q, kin)
-    forward_velocities(tree, v, kin)
-    spatial_inertias(inertia, kin)
+    forward_motion(tree, inertia, q, v, kin)
     composites(tree, kin, der)
     derivatives_at(tree, support, inertia, v, a, f_ext, kin, der, M, dq, dv)
 
@@ -118,11 +110,7 @@ def project_all(tree, support, inertia, kin, der, M, dq, dv):
         g = G[b, 0] != 0.0 or G[b, 1] != 0.0 or G[b, 2] != 0.0 or G[b, 3] != 0.0 or G[b, 4] != 0.0 or G[b, 5] != 0.0
         if g or der.loaded[b] != 0:
             add_loads(support, S, one, der, d, b, dq, dv)
-    for j in range(tree.joint_type.shape[0]):
-        if tree.joint_type[j] == FREE:
-            turn_together(support, S, F, G, S, tree.joint_v[j] + 3, dq)
-        elif tree.joint_type[j] == BALL:
-            turn_together(support, S, F, G, S, tree.joint_v[j], dq)
+    turn_rotations(tree, support, S, F, G, S, dq)
 
 
 @kernel

@@ -23,7 +23,7 @@ import numpy as np
 
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.kinematics import forward_kinematics
-from stickslip.errors import InputError, expected, unknown
+from stickslip.errors import InputError, expected, one_of
 from stickslip.maximal.joint_types import JOINT_ROWS
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 from stickslip.model.body import vector
@@ -157,8 +157,7 @@ def link_number(model: Model, what: str, link: str | int) -> int:
 
 def extra_joint(model: Model, joint: Joint, pos: np.ndarray, rot: np.ndarray) -> Placed:
     """The frames of a joint that is given in world coordinates while the links are at ``pos``, ``rot``."""
-    if joint.kind not in JOINT_ROWS:
-        raise unknown("joint type", joint.kind, JOINT_ROWS)
+    one_of("joint type", joint.kind, JOINT_ROWS)
     what = f"{joint.kind} joint {joint.name!r}" if joint.name else f"{joint.kind} joint"
     a, b = link_number(model, f"link1 of a {what}", joint.link1), link_number(model, f"link2 of a {what}", joint.link2)
     if a == b:

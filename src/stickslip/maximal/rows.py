@@ -87,18 +87,6 @@ def times_velocity(joints, G, V, out):
 
 
 @kernel
-def add_transposed(joints, G, impulse, P):
-    """P (nv,) += Gᵀ·impulse."""
-    for r in range(joints.joint.shape[0]):
-        j = joints.joint[r]
-        a, b = 6 * (joints.link1[j] - 1), 6 * (joints.link2[j] - 1)
-        for k in range(6):
-            if a >= 0:
-                P[a + k] += G[r, k] * impulse[r]
-            P[b + k] += G[r, 6 + k] * impulse[r]
-
-
-@kernel
 def largest_per_joint(joints, rows, out):
     """out (nj,): the largest |rows| of each joint."""
     for j in range(out.shape[0]):

@@ -64,7 +64,7 @@ class Capabilities:
     bibtex: tuple[str, ...] = ()
     """What to cite: keys of ``references.bib``, or whole entries that begin with @."""
     page: str = ""
-    """Its page below ``docs/``, such as ``methods/expo.md``."""
+    """Its page below ``docs/``, unless that is ``methods/`` and the method's name."""
     stability: str = ""
     """What limits dt, in a few words."""
     colour: int | None = None
@@ -144,6 +144,7 @@ class Method(ABC):
     """Whether tolerances decide its accuracy, not the time step."""
     default_dt: ClassVar[float] = 1e-3
     """Longest step that is chosen if the user gives none [s]."""
+    _failed: int = 0
     step: int = 0
     """The number of the step at hand, from 0; the simulation sets it before ``advance``, which may count on."""
     finds_pairs: ClassVar[bool] = True
@@ -200,12 +201,12 @@ class Method(ABC):
     @property
     def unconverged(self) -> int:
         """Steps so far whose solver did not reach its tolerance."""
-        return 0
+        return self._failed
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
-        """(nc,) of joints that are constraints; none where joints are eliminated."""
-        return ()
+        """(nc,) of joints that are constraints: the model's loops, unless joints are constraints too."""
+        return tuple(loop.name for loop in self.model.loops)
 
     def joint_error(self) -> np.ndarray:
         """(nc, 2) position [m or rad] and velocity [m/s or rad/s] error of these joints after the observing stages."""

@@ -46,11 +46,7 @@ VARIATIONAL = {
     "friction": "Coulomb's cone, by the law as a pyramid or as the circle",
     "restitution": "impacts are inelastic",
 }
-STICKING = {
-    **RIGID,
-    "friction": "contacts stick under any load",
-    "restitution": "contacts stay where they touch",
-}
+STICKING = {**RIGID, "friction": "contacts stick under any load", "restitution": "contacts stay where they touch"}
 
 
 class Asked(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from stickslip.errors import InputError, unknown
+from stickslip.errors import InputError, one_of
 
 
 def option(default: Any, help: str) -> Any:
@@ -42,5 +42,4 @@ class Options:
         for name in given:
             if name in refused:
                 raise InputError(f"{name}: {method} has no such option: {refused[name]}; leave it out")
-            if name not in known:
-                raise unknown(f"option of {method}", name, known)
+            one_of(f"option of {method}", name, known)

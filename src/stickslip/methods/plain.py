@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +32,8 @@ class PlainMethod(Method):
     replaceable = frozenset({"user", "record"})
     finds_pairs = False
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs) -> None:
-        super().__init__(model, dt, variant, pairs)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
         self.dynamics = Dynamics(model)
         self.contacts = ContactList(self.work.kin)
 

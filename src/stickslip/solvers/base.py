@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from stickslip.errors import InputError, expected, number
+from stickslip.errors import InputError, expected, number, whole
 from stickslip.solvers import residuals
 from stickslip.solvers.problem import LinearProblem, NonlinearProblem, Problem
 
@@ -114,10 +114,7 @@ class Solver(ABC):
     def __post_init__(self) -> None:
         self.tolerance = number("tolerance", self.tolerance, "a positive number", above=0.0)
         if self.max_iterations is not None:
-            limit = number("max_iterations", self.max_iterations, "a whole number ≥ 1", least=1.0)
-            if limit != int(limit):
-                raise expected("max_iterations", "a whole number ≥ 1", self.max_iterations)
-            self.max_iterations = int(limit)
+            self.max_iterations = whole("max_iterations", self.max_iterations, 1)
 
     @abstractmethod
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome: ...

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from stickslip.errors import expected, unknown
+from stickslip.errors import expected, one_of
 from stickslip.solvers.problem import FrictionProblem, LinearProblem
 
 GRAVITY = 9.81
@@ -47,8 +47,7 @@ class Contacts(NamedTuple):
 
 def problem(kind: str, n: int, seed: int = 0, sparse: bool | None = None) -> Made:
     """A problem of about n unknowns from ``CLASSES``; ``sparse=None`` leaves the storage to the class."""
-    if kind not in CLASSES:
-        raise unknown("class of problems", kind, CLASSES)
+    one_of("class of problems", kind, CLASSES)
     if n < 1:
         raise expected("n", "a whole number ≥ 1", n)
     made = CLASSES[kind](n, np.random.default_rng(seed))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import scipy.sparse as sp
 
-from stickslip.errors import unknown
+from stickslip.errors import one_of
 from stickslip.solvers.generate import GRAVITY, spheres
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
 
@@ -146,8 +146,7 @@ CONES: dict[str, Callable[[np.random.Generator], FrictionProblem]] = {
 
 def coulomb(kind: str, seed: int = 0) -> FrictionProblem:
     """A problem of a class of ``CONES``."""
-    if kind not in CONES:
-        raise unknown("class of problems", kind, CONES)
+    one_of("class of problems", kind, CONES)
     return CONES[kind](np.random.default_rng(seed))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.errors import InputError, unknown
+from stickslip.errors import InputError, one_of
 from stickslip.solvers.admm.admm import ADMM
 from stickslip.solvers.base import Solver, SolverResult
 from stickslip.solvers.combination import FischerNewtonThenInteriorPoint, InteriorPointThenFischerNewton
@@ -49,14 +49,12 @@ SOLVERS: dict[str, type[Solver]] = {
 
 def make_solver(name: str, **options) -> Solver:
     """A solver by name with its options."""
-    if name not in SOLVERS:
-        raise unknown("solver", name, SOLVERS)
+    one_of("solver", name, SOLVERS)
     kind = SOLVERS[name]
     for option in options:
         if option in kind.former_options:
             raise InputError(f"{name} no longer has the option {option!r}: {kind.former_options[option]}")
-        if option not in kind.options():
-            raise unknown(f"option of {name}", option, kind.options())
+        one_of(f"option of {name}", option, kind.options())
     return kind(**options)
 
 

@@ -67,7 +67,7 @@ def test_targets_are_those_of_the_cases():
     timings = [bench.Timing("a", 8.0, 2.0, 4.0, None), bench.Timing("b", 4.0, 1.0, None, 9.0)]
     level = growth("pebbles", {10: 1.0, 100: 10.0}, 1.1)
     assert level.slope == pytest.approx(1.0)
-    assert worst(bench.targets(timings, [level])) == ("slope of pebbles", level.slope, 1.1)
+    assert worst(bench.targets(timings, [level]))[:3] == ("slope of pebbles", level.slope, 1.1)
     assert len(bench.targets(timings, [growth("plate", {1: 1.0, 2: 8.0}, None)])) == 1
 
 

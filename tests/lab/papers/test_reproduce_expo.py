@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from stickslip.errors import InputError
-from stickslip.lab.papers import store as store_module
+from stickslip.lab import store as store_module
 from stickslip.lab.papers.driver import reproduce
 from stickslip.lab.papers.expo import fig2_real_time_factor as fig2
 from stickslip.lab.papers.expo import fig4_stiffness, fig5_prediction, local_error, table2_stability

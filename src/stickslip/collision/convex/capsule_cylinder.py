@@ -123,13 +123,8 @@ def capsule_cylinder(geometry, placed, work, pairs, margin, found):
     P, R, S = placed.pos, placed.rot, geometry.shapes.size
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
-        size, start, r, h, g = (
-            geometry.shapes.radius[a] + geometry.shapes.radius[b],
-            found.total[0],
-            S[b, 0],
-            S[b, 1],
-            S[a, 1],
-        )
+        size, start = geometry.shapes.radius[a] + geometry.shapes.radius[b], found.total[0]
+        r, h, g = S[b, 0], S[b, 1], S[a, 1]
         mx, my, mz = rotate_transposed(R, b, P[a, 0] - P[b, 0], P[a, 1] - P[b, 1], P[a, 2] - P[b, 2])
         ux, uy, uz = rotate_transposed(R, b, R[a, 0, 2], R[a, 1, 2], R[a, 2, 2])
         d, t = nearest_of_segment(mx, my, mz, ux, uy, uz, g, r, h)

@@ -52,13 +52,8 @@ class Search(NamedTuple):
 @kernel(inline=False)
 def find_simple(search, kin, margin, cell, contacts):
     """Fill ``contacts``. Returns False if the detector has to find them instead."""
-    geometry, placed, candidates, found, work = (
-        search.geometry,
-        search.placed,
-        search.candidates,
-        search.found,
-        search.work,
-    )
+    geometry, placed, work = search.geometry, search.placed, search.work
+    candidates, found = search.candidates, search.found
     place_shapes(geometry.shapes, kin, placed)
     find_candidates(geometry.shapes, search.rules, placed, margin, cell, search.grid, candidates)
     if candidates.total[0] > candidates.pair.shape[0]:

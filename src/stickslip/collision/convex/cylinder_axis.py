@@ -106,11 +106,8 @@ def cylinder_axis(bodies, edges, p, vertex, normal, ax, ay, az, r, h, tie, margi
                 best, what, which, nx, ny, nz = gap, SIDE_EDGE, e, x, y, z
     for v in range(first, first + n):
         along = dot(vertex, v - first, ax, ay, az)
-        x, y, z = (
-            vertex[v - first, 0] - along * ax,
-            vertex[v - first, 1] - along * ay,
-            vertex[v - first, 2] - along * az,
-        )
+        i = v - first
+        x, y, z = vertex[i, 0] - along * ax, vertex[i, 1] - along * ay, vertex[i, 2] - along * az
         rho = sqrt(x * x + y * y + z * z)
         if rho - r > best and rho - r > tie and rho > 1e-12 * r:
             x, y, z = x / rho, y / rho, z / rho

@@ -20,7 +20,7 @@ from stickslip._jit import kernel
 from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.cylinder_axis import CAP, FACE, RIM_EDGE, SIDE_CORNER, SIDE_EDGE, cylinder_axis, grazes
 from stickslip.collision.convex.disc import Out, emit_on, face_plane, overlap_of_disc
-from stickslip.collision.convex.geometry import CORNER, WITHIN, feature
+from stickslip.collision.convex.geometry import CORNER, CYLINDER, WITHIN, feature
 from stickslip.collision.convex.placed_polyhedron import dot, facing, lowest, place
 from stickslip.collision.convex.polyhedron_polyhedron import SAME, TIE, incident
 
@@ -181,20 +181,12 @@ def cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin,
 
 
 @kernel
-def box_cylinder(geometry, placed, work, pairs, margin, found):
-    """Contacts of a cylinder with a box."""
+def cylinder_solid(geometry, placed, work, pairs, margin, found):
+    """Contacts of cylinders with boxes, which come first in their pairs, or with convex meshes, which come second."""
     P = placed.pos
     for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
-        place(geometry, placed, a, P[b, 0], P[b, 1], P[b, 2], work.vertex2, work.normal2)
-        cylinder_polyhedron(geometry, placed, work, b, a, False, margin, found)
-
-
-@kernel
-def cylinder_mesh(geometry, placed, work, pairs, margin, found):
-    """Contacts of a cylinder with a convex mesh."""
-    P = placed.pos
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
-        place(geometry, placed, b, P[a, 0], P[a, 1], P[a, 2], work.vertex2, work.normal2)
-        cylinder_polyhedron(geometry, placed, work, a, b, True, margin, found)
+        cylinder, solid, turned = pairs[k, 0], pairs[k, 1], geometry.shapes.kind[pairs[k, 0]] == CYLINDER
+        if not turned:
+            cylinder, solid = solid, cylinder
+        place(geometry, placed, solid, P[cylinder, 0], P[cylinder, 1], P[cylinder, 2], work.vertex2, work.normal2)
+        cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin, found)

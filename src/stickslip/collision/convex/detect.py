@@ -15,20 +15,13 @@ from stickslip.collision.convex.broad_phase import cell_size, find_candidates, l
 from stickslip.collision.convex.capsule_capsule import capsule_capsule
 from stickslip.collision.convex.capsule_cylinder import capsule_cylinder
 from stickslip.collision.convex.cylinder_cylinder import cylinder_cylinder
-from stickslip.collision.convex.cylinder_polyhedron import box_cylinder, cylinder_mesh
+from stickslip.collision.convex.cylinder_polyhedron import cylinder_solid
 from stickslip.collision.convex.finish import finish
-from stickslip.collision.convex.geometry import (
-    NAMES,
-    Found,
-    build_geometry,
-    make_found,
-    make_placed,
-    place_shapes,
-)
+from stickslip.collision.convex.geometry import NAMES, Found, build_geometry, make_found, make_placed, place_shapes
 from stickslip.collision.convex.placed_polyhedron import make_work
 from stickslip.collision.convex.planes import plane_box, plane_capsule, plane_cylinder, plane_mesh, plane_sphere
 from stickslip.collision.convex.polyhedron_polyhedron import polyhedron_polyhedron
-from stickslip.collision.convex.segment_polyhedron import box_capsule, capsule_mesh
+from stickslip.collision.convex.segment_polyhedron import capsule_solid
 from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_mesh, sphere_sphere
 from stickslip.collision.detector import Detector
 from stickslip.dynamics.data import Kinematics
@@ -47,14 +40,14 @@ FUNCTIONS = {
     ("sphere", "cylinder"): sphere_cylinder,
     ("sphere", "mesh"): sphere_mesh,
     ("box", "box"): polyhedron_polyhedron,
-    ("box", "capsule"): box_capsule,
-    ("box", "cylinder"): box_cylinder,
+    ("box", "capsule"): capsule_solid,
+    ("box", "cylinder"): cylinder_solid,
     ("box", "mesh"): polyhedron_polyhedron,
     ("capsule", "capsule"): capsule_capsule,
     ("capsule", "cylinder"): capsule_cylinder,
-    ("capsule", "mesh"): capsule_mesh,
+    ("capsule", "mesh"): capsule_solid,
     ("cylinder", "cylinder"): cylinder_cylinder,
-    ("cylinder", "mesh"): cylinder_mesh,
+    ("cylinder", "mesh"): cylinder_solid,
     ("mesh", "mesh"): polyhedron_polyhedron,
 }
 """(kind, kind), lower one first as in ``geometry.NAMES`` → f(geometry, placed, work, pairs (n, 2), margin, found)."""

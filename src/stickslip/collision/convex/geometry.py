@@ -152,11 +152,8 @@ def place_shapes(shapes, kin, placed):
     for s in range(shapes.kind.shape[0]):
         link = shapes.link[s]
         x, y, z = rotate(kin.rot, link, shapes.pos[s, 0], shapes.pos[s, 1], shapes.pos[s, 2])
-        placed.pos[s, 0], placed.pos[s, 1], placed.pos[s, 2] = (
-            x + kin.pos[link, 0],
-            y + kin.pos[link, 1],
-            z + kin.pos[link, 2],
-        )
+        x, y, z = x + kin.pos[link, 0], y + kin.pos[link, 1], z + kin.pos[link, 2]
+        placed.pos[s, 0], placed.pos[s, 1], placed.pos[s, 2] = x, y, z
         for j in range(3):
             x, y, z = rotate(kin.rot, link, shapes.rot[s, 0, j], shapes.rot[s, 1, j], shapes.rot[s, 2, j])
             placed.rot[s, 0, j], placed.rot[s, 1, j], placed.rot[s, 2, j] = x, y, z

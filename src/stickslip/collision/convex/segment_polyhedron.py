@@ -12,7 +12,7 @@ from math import inf, sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.clip import stretch_over
-from stickslip.collision.convex.geometry import CORNER, WITHIN, emit_apart, feature
+from stickslip.collision.convex.geometry import CAPSULE, CORNER, WITHIN, emit_apart, feature
 from stickslip.collision.convex.placed_polyhedron import dot, facing, place
 from stickslip.collision.convex.point_polyhedron import face_level, over_face, point_polyhedron
 from stickslip.collision.convex.segments import nearest_on_segments
@@ -182,20 +182,12 @@ def segment_polyhedron(geometry, placed, work, capsule, solid, turned, margin, f
 
 
 @kernel
-def box_capsule(geometry, placed, work, pairs, margin, found):
-    """Contacts of a capsule with a box."""
+def capsule_solid(geometry, placed, work, pairs, margin, found):
+    """Contacts of capsules with boxes, which come first in their pairs, or with convex meshes, which come second."""
     P = placed.pos
     for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
-        place(geometry, placed, a, P[b, 0], P[b, 1], P[b, 2], work.vertex2, work.normal2)
-        segment_polyhedron(geometry, placed, work, b, a, False, margin, found)
-
-
-@kernel
-def capsule_mesh(geometry, placed, work, pairs, margin, found):
-    """Contacts of a capsule with a convex mesh."""
-    P = placed.pos
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
-        place(geometry, placed, b, P[a, 0], P[a, 1], P[a, 2], work.vertex2, work.normal2)
-        segment_polyhedron(geometry, placed, work, a, b, True, margin, found)
+        capsule, solid, turned = pairs[k, 0], pairs[k, 1], geometry.shapes.kind[pairs[k, 0]] == CAPSULE
+        if not turned:
+            capsule, solid = solid, capsule
+        place(geometry, placed, solid, P[capsule, 0], P[capsule, 1], P[capsule, 2], work.vertex2, work.normal2)
+        segment_polyhedron(geometry, placed, work, capsule, solid, turned, margin, found)

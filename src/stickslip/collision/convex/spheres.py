@@ -29,6 +29,17 @@ def ball_ball(found, a, b, name, x1, y1, z1, r1, x2, y2, z2, r2, margin, ux, uy,
 
 
 @kernel
+def ball_at(placed, a, b, gap, ox, oy, oz, qx, qy, qz, margin, found):
+    """Emit the contact of ball a at the point q of shape b with the outward normal o, both in b's axes."""
+    if gap < margin:
+        P, R = placed.pos, placed.rot
+        qx, qy, qz = rotate(R, b, qx, qy, qz)
+        ox, oy, oz = rotate(R, b, ox, oy, oz)
+        name = feature(WITHIN, 0, 0, 0)
+        emit(found, a, b, name, P[b, 0] + qx, P[b, 1] + qy, P[b, 2] + qz, -ox, -oy, -oz, gap)
+
+
+@kernel
 def sphere_sphere(geometry, placed, work, pairs, margin, found):
     """One contact: n = (c₂ − c₁)/|c₂ − c₁|, gap = |c₂ − c₁| − r₁ − r₂; n = z if the centres coincide."""
     P, size = placed.pos, geometry.shapes.size
@@ -61,12 +72,7 @@ def sphere_box(geometry, placed, work, pairs, margin, found):
         else:
             ox, oy, oz, distance = nearest_face(x, y, z, hx, hy, hz)
             qx, qy, qz = x - distance * ox, y - distance * oy, z - distance * oz
-        gap = distance - size[a, 0]
-        if gap < margin:
-            qx, qy, qz = rotate(R, b, qx, qy, qz)
-            ox, oy, oz = rotate(R, b, ox, oy, oz)
-            name = feature(WITHIN, 0, 0, 0)
-            emit(found, a, b, name, P[b, 0] + qx, P[b, 1] + qy, P[b, 2] + qz, -ox, -oy, -oz, gap)
+        ball_at(placed, a, b, distance - size[a, 0], ox, oy, oz, qx, qy, qz, margin, found)
 
 
 @kernel
@@ -115,12 +121,7 @@ def sphere_cylinder(geometry, placed, work, pairs, margin, found):
         a, b = pairs[k, 0], pairs[k, 1]
         x, y, z = rotate_transposed(R, b, P[a, 0] - P[b, 0], P[a, 1] - P[b, 1], P[a, 2] - P[b, 2])
         distance, ox, oy, oz, qx, qy, qz = point_cylinder(x, y, z, size[b, 0], size[b, 1])
-        gap = distance - size[a, 0]
-        if gap < margin:
-            qx, qy, qz = rotate(R, b, qx, qy, qz)
-            ox, oy, oz = rotate(R, b, ox, oy, oz)
-            name = feature(WITHIN, 0, 0, 0)
-            emit(found, a, b, name, P[b, 0] + qx, P[b, 1] + qy, P[b, 2] + qz, -ox, -oy, -oz, gap)
+        ball_at(placed, a, b, distance - size[a, 0], ox, oy, oz, qx, qy, qz, margin, found)
 
 
 @kernel

@@ -62,12 +62,8 @@ def climb(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2):
         px, py, pz = across(nx, ny, nz)
         qx, qy, qz = cross(nx, ny, nz, px, py, pz)
         G1, G2 = wx * px + wy * py + wz * pz, wx * qx + wy * qy + wz * qz
-        s1, s2, t1, t2 = (
-            sx * px + sy * py + sz * pz,
-            sx * qx + sy * qy + sz * qz,
-            tx * px + ty * py + tz * pz,
-            tx * qx + ty * qy + tz * qz,
-        )
+        s1, s2 = sx * px + sy * py + sz * pz, sx * qx + sy * qy + sz * qz
+        t1, t2 = tx * px + ty * py + tz * pz, tx * qx + ty * qy + tz * qz
         c1, c2 = r1 / root1, r2 / root2
         H11, H12, H22 = -c1 * s1 * s1 - c2 * t1 * t1 - g, -c1 * s1 * s2 - c2 * t1 * t2, -c1 * s2 * s2 - c2 * t2 * t2 - g
         det = H11 * H22 - H12 * H12

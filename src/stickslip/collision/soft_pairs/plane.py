@@ -9,6 +9,7 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import ON_SPHERE, Contacts, append, set_motion
 from stickslip.collision.soft_pairs.pairs import PlanePairs
 from stickslip.dynamics.jacobian import link_point
+from stickslip.math.spatial import rotate
 
 
 @kernel
@@ -20,9 +21,7 @@ def plane_sphere(pairs: PlanePairs, kin, margin, contacts: Contacts, first):
         x, y, z = link_point(kin, b, pairs.center[k, 0], pairs.center[k, 1], pairs.center[k, 2])
         ox, oy, oz = link_point(kin, a, pairs.origin[k, 0], pairs.origin[k, 1], pairs.origin[k, 2])
         u, v, w = pairs.axes[k, 0, 0], pairs.axes[k, 0, 1], pairs.axes[k, 0, 2]
-        nx = R[a, 0, 0] * u + R[a, 0, 1] * v + R[a, 0, 2] * w
-        ny = R[a, 1, 0] * u + R[a, 1, 1] * v + R[a, 1, 2] * w
-        nz = R[a, 2, 0] * u + R[a, 2, 1] * v + R[a, 2, 2] * w
+        nx, ny, nz = rotate(R, a, u, v, w)
         radius = pairs.radius[k]
         gap = (x - ox) * nx + (y - oy) * ny + (z - oz) * nz - radius
         if gap >= margin:

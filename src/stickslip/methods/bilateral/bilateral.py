@@ -30,7 +30,7 @@ from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResul
 from stickslip.constraints.loop_closure import CLOSED, close, push, still
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
-from stickslip.errors import InputError, UnconvergedError, expected, number, unknown
+from stickslip.errors import InputError, UnconvergedError, expected, number, one_of, true_or_false, unknown
 from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, bounded
 from stickslip.methods.bilateral.sticking_contacts import StickingContacts
 from stickslip.methods.materials import STICKING
@@ -66,12 +66,10 @@ class BilateralOptions(Options):
     mu: float = option(1e-8, "the proximal parameter over the largest diagonal entry of G")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.release, bool):
-            raise expected("release", "True or False", self.release)
+        true_or_false("release", self.release)
         if self.unconverged == "fallback":
             raise InputError(f"unconverged: bilateral has no 'fallback': {NO_FALLBACK}; use warn or raise")
-        if self.unconverged not in UNCONVERGED:
-            raise unknown("unconverged", str(self.unconverged), UNCONVERGED)
+        one_of("unconverged", self.unconverged, UNCONVERGED)
         if isinstance(self.stabilisation, str) and self.stabilisation not in STABILISATIONS:
             raise unknown("stabilisation", self.stabilisation, STABILISATIONS)
         self.touch = number("touch", self.touch, "a distance ≥ 0 [m]", least=0.0)
@@ -83,12 +81,9 @@ class BilateralMethod(Method):
     capabilities = Capabilities(
         summary="contacts that touch stick for good, and pull: rigid, bilateral",
         variants=("sticking", "none"),
-        honours=frozenset(),
-        order=1,
         reference="Carpentier, Contact Dynamics in Robotics",
         loops=True,
         bibtex=("carpentier_lecture",),
-        page="methods/bilateral.md",
         stability="no limit by contacts",
         colour=1,
     )
@@ -274,14 +269,6 @@ class BilateralMethod(Method):
         """max|J·q̈ + γ*| of the last step [m/s², rad/s²], the amount by which constraints contradict each other."""
         return 0.0 if self.result is None else self.result.residual
 
-    @property
-    def unconverged(self) -> int:
-        return self._failed
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        return tuple(loop.name for loop in self.model.loops)
-
     def joint_error(self) -> np.ndarray:
         worst, row = np.zeros((len(self.model.loops), 2)), 0
         if self.result is None:
@@ -294,9 +281,6 @@ class BilateralMethod(Method):
 
     def memory(self) -> dict[str, np.ndarray]:
         return self._sticking.memory()
-
-    def make_room(self, pairs: int) -> None:
-        """Nothing to do: entries are searched by id, not indexed by it."""
 
     def remember(self, memory) -> None:
         self._sticking.make_room(len(memory["held_pair"]))

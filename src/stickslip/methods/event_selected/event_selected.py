@@ -45,7 +45,7 @@ from stickslip.ess.arrays import (
 from stickslip.ess.arrays import OK as DONE
 from stickslip.ess.guards import cross
 from stickslip.ess.integrate import begin, integrate
-from stickslip.methods.base import DIVERGED, FASTEST, OK, STALLED, Capabilities, Inputs
+from stickslip.methods.base import DIVERGED, FASTEST, OK, STALLED, Inputs
 from stickslip.methods.event_selected.contact_events import (
     ContactSystem,
     arrive,
@@ -62,7 +62,7 @@ from stickslip.methods.event_selected.contact_events import (
 from stickslip.methods.event_selected.handle import make_handle
 from stickslip.methods.options import option
 from stickslip.methods.soft.spring_damper import spring_damper
-from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic
+from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, soft_capabilities
 from stickslip.model.model import Model, State
 
 MOST_TURNS, WINDOW = 40, 0.01
@@ -225,14 +225,11 @@ class EventSelectedOptions(SoftOptions):
 class EventSelected(Viscoelastic):
     """The rapid multi-contact integrator with spring-damper contacts."""
 
-    capabilities = Capabilities(
+    capabilities = soft_capabilities(
         summary="Runge-Kutta 5(4) with error control; touchdown and lift-off located, crossed by projections",
-        variants=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=5,
         reference="Anderson and Revzen, Sec. 3; Dormand and Prince (1980)",
         bibtex=("anderson2024", "dormand1980"),
-        page="methods/event-selected.md",
         stability="its steps are chosen by tolerances",
         colour=4,
     )

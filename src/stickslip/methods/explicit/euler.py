@@ -18,8 +18,9 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS
 from stickslip.collision.soft_pairs.pairs import Pairs, materials
 from stickslip.dynamics.configuration import integrate
-from stickslip.methods.base import OK, Capabilities, Inputs, Stage, bounded
+from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.soft.explicit import Explicit, evaluate
+from stickslip.methods.soft.viscoelastic import soft_capabilities
 from stickslip.model.model import Model, State
 
 
@@ -56,21 +57,16 @@ def advance(world, work, contacts, anchors, inputs, armature, mean, dt, q, v, n)
 class Euler(Explicit):
     """Explicit Euler with spring-damper contacts."""
 
-    capabilities = Capabilities(
+    capabilities = soft_capabilities(
         summary="explicit Euler, second-order position update",
-        variants=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
-        order=1,
         reference="Hammoud et al., eq. (34)",
         bibtex=("hammoud2021",),
-        page="methods/euler.md",
         stability="a fraction of a millisecond with stiff contacts",
         colour=7,
     )
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        self.armature = model.inertia.armature
         self.mean = np.zeros(model.nv)
 
     def stable_dt(self, state: State) -> float:

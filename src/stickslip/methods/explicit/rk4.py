@@ -18,9 +18,10 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.dynamics.configuration import integrate, pull_back
-from stickslip.methods.base import OK, Capabilities, Inputs, bounded
+from stickslip.methods.base import OK, Inputs, bounded
 from stickslip.methods.soft.explicit import Explicit, evaluate
 from stickslip.methods.soft.spring_damper import grown_anchors
+from stickslip.methods.soft.viscoelastic import soft_capabilities
 from stickslip.model.model import Model, State
 
 
@@ -101,14 +102,11 @@ def advance(world, work, contacts, anchors, first, trial, stages, inputs, armatu
 class RK4(Explicit):
     """Runge–Kutta 4 with spring-damper contacts."""
 
-    capabilities = Capabilities(
+    capabilities = soft_capabilities(
         summary="Runge-Kutta of order 4, explicit contact forces",
-        variants=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
         order=4,
         reference="Hammoud et al., Sec. VI; rotations: Munthe-Kaas (1998)",
         bibtex=("hammoud2021", "munthekaas1998"),
-        page="methods/rk4.md",
         stability="a fraction of a millisecond with stiff contacts",
         colour=5,
     )
@@ -116,7 +114,6 @@ class RK4(Explicit):
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        self.armature = model.inertia.armature
         self.first, self.trial = (grown_anchors(self.anchors, len(self.anchors.active)) for _ in range(2))
         self.scratch = Stages(np.zeros(model.nq), *(np.zeros(model.nv) for _ in range(5)))
 

@@ -13,11 +13,11 @@ links and in contacts. The longest stable step is in ``explicit.py``.
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.dynamics.configuration import integrate
-from stickslip.methods.base import OK, Capabilities, Inputs, Stage, bounded
+from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.soft.explicit import Explicit, evaluate
-from stickslip.model.model import Model, State
+from stickslip.methods.soft.viscoelastic import soft_capabilities
+from stickslip.model.model import State
 
 
 @kernel
@@ -51,23 +51,15 @@ def advance(world, work, contacts, anchors, inputs, armature, dt, q, v, n):
 class SemiImplicitEuler(Explicit):
     """Semi-implicit Euler with spring-damper contacts."""
 
-    capabilities = Capabilities(
+    capabilities = soft_capabilities(
         summary="semi-implicit Euler, explicit contact forces",
-        variants=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
-        order=1,
         reference="contact law: Hammoud et al., eqs. (2), (21), (22), (28)",
         bibtex=("hammoud2021",),
-        page="methods/semi-implicit-euler.md",
         stability="a fraction of a millisecond with stiff contacts",
         colour=3,
     )
 
     implicit_damping = True
-
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
-        self.armature = model.inertia.armature + dt * model.joint_forces.damping
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         memory = (self._buffer, self.anchors)

@@ -12,6 +12,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.dynamics.jacobian import point_acceleration, point_velocity
+from stickslip.math.spatial import rotate
 
 
 class Islands(NamedTuple):
@@ -104,9 +105,4 @@ def contact_acceleration(kin, contacts, c):
         vx, vy, vz = vx - ux, vy - uy, vz - uz
         tx, ty, tz = tx + wx, ty + wy, tz + wz
     ax, ay, az = ax - (ty * vz - tz * vy), ay - (tz * vx - tx * vz), az - (tx * vy - ty * vx)
-    A = contacts.axes
-    return (
-        A[c, 0, 0] * ax + A[c, 0, 1] * ay + A[c, 0, 2] * az,
-        A[c, 1, 0] * ax + A[c, 1, 1] * ay + A[c, 1, 2] * az,
-        A[c, 2, 0] * ax + A[c, 2, 1] * ay + A[c, 2, 2] * az,
-    )
+    return rotate(contacts.axes, c, ax, ay, az)

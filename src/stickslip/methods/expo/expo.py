@@ -43,10 +43,10 @@ from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.dynamics.kinematics import forward_accelerations, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
-from stickslip.errors import expected, number, unknown
+from stickslip.errors import expected, number, one_of
 from stickslip.math.linear import copy_to
 from stickslip.math.pade import DEGREES
-from stickslip.methods.base import CONTACTS_FULL, DIVERGED, OK, Capabilities, Inputs, Stage, bounded
+from stickslip.methods.base import CONTACTS_FULL, DIVERGED, OK, Inputs, Stage, bounded
 from stickslip.methods.expo.average_forces import (
     AUTO,
     MOST_PASSES,
@@ -61,7 +61,14 @@ from stickslip.methods.expo.average_forces import (
 from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands, make_islands
 from stickslip.methods.options import option
 from stickslip.methods.soft.spring_damper import spring_damper
-from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, detect, gather_forces, poses_and_velocities
+from stickslip.methods.soft.viscoelastic import (
+    SoftOptions,
+    Viscoelastic,
+    detect,
+    gather_forces,
+    poses_and_velocities,
+    soft_capabilities,
+)
 from stickslip.model.model import Model, State
 
 
@@ -317,29 +324,19 @@ class ExpoOptions(SoftOptions):
             raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", self.matmuls)
         if not isinstance(self.matmuls, str):
             self.matmuls = int(self.matmuls)
-        for name, known in (
-            ("slip", ("solve", "project")),
-            ("freeze", ("middle", "start")),
-            ("landing", ("divide", "late")),
-        ):
-            if getattr(self, name) not in known:
-                raise unknown(name, str(getattr(self, name)), known)
-        self.tolerance = number("tolerance", self.tolerance, "a number from 1e-15 to 1", least=1e-15)
-        if self.tolerance > 1.0:
-            raise expected("tolerance", "a number from 1e-15 to 1", self.tolerance)
+        one_of("slip", self.slip, ("solve", "project"))
+        one_of("freeze", self.freeze, ("middle", "start"))
+        one_of("landing", self.landing, ("divide", "late"))
+        self.tolerance = number("tolerance", self.tolerance, "a number from 1e-15 to 1", least=1e-15, most=1.0)
 
 
 class Expo(Viscoelastic):
     """Exponential integration of spring-damper contacts."""
 
-    capabilities = Capabilities(
+    capabilities = soft_capabilities(
         summary="exponential integrator: exact for linear contact dynamics, any stiffness",
-        variants=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
-        order=1,
         reference="Hammoud et al., eqs. (11)–(30)",
         bibtex=("hammoud2021",),
-        page="methods/expo.md",
         stability="tens of milliseconds",
         colour=0,
     )

@@ -27,7 +27,7 @@ from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics.derivatives import make_derivatives
 from stickslip.errors import number, whole
 from stickslip.math.linear import copy_to
-from stickslip.methods.base import OK, Capabilities, Inputs, bounded
+from stickslip.methods.base import OK, Inputs, bounded
 from stickslip.methods.implicit_euler.implicit_step import (
     DIVIDED,
     ITERATIONS,
@@ -40,7 +40,7 @@ from stickslip.methods.implicit_euler.implicit_step import (
 from stickslip.methods.implicit_euler.spring_damper_derivatives import begin_contacts
 from stickslip.methods.options import option
 from stickslip.methods.soft.spring_damper import Anchors, spring_damper
-from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, detect, update_kinematics
+from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, detect, soft_capabilities, update_kinematics
 from stickslip.model.model import Model, State
 
 DIVISIONS = 6
@@ -129,14 +129,10 @@ class ImplicitEulerOptions(SoftOptions):
 class ImplicitEuler(Viscoelastic):
     """Implicit Euler with spring-damper contacts."""
 
-    capabilities = Capabilities(
+    capabilities = soft_capabilities(
         summary="implicit Euler, contact forces at the end of the step, Newton's method",
-        variants=("spring-damper", "none"),
-        honours=frozenset({"friction", "stiffness", "damping", "preload"}),
-        order=1,
         reference="Hammoud et al., method Eul-imp of section VI",
         bibtex=("hammoud2021",),
-        page="methods/implicit-euler.md",
         stability="no limit by contacts",
         colour=6,
     )

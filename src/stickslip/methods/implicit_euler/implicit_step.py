@@ -27,14 +27,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.dynamics.configuration import integrate
-from stickslip.dynamics.derivatives import (
-    composites,
-    joint_columns,
-    load_wrenches,
-    project,
-    split_forces,
-    unload,
-)
+from stickslip.dynamics.derivatives import composites, joint_columns, load_wrenches, project, split_forces, unload
 from stickslip.dynamics.implicit_joint_forces import end_joint_forces, subtract_joint_slopes
 from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.kinematics import forward_accelerations

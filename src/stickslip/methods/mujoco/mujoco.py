@@ -30,7 +30,7 @@ import numpy as np
 from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList, contact_velocities
 from stickslip.collision.mujoco_detector import MOST_PER_PAIR
 from stickslip.collision.soft_pairs.pairs import Pairs
-from stickslip.errors import InputError, number, unknown, whole
+from stickslip.errors import InputError, number, one_of, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID, SPRINGS
 from stickslip.methods.mujoco.loop_errors import loop_errors
@@ -48,11 +48,7 @@ INTEGRATORS = {
     "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
     "rk4": mujoco.mjtIntegrator.mjINT_RK4,
 }
-SOLVERS = {
-    "newton": mujoco.mjtSolver.mjSOL_NEWTON,
-    "cg": mujoco.mjtSolver.mjSOL_CG,
-    "pgs": mujoco.mjtSolver.mjSOL_PGS,
-}
+SOLVERS = {"newton": mujoco.mjtSolver.mjSOL_NEWTON, "cg": mujoco.mjtSolver.mjSOL_CG, "pgs": mujoco.mjtSolver.mjSOL_PGS}
 CONES = {"elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC, "pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL}
 UNTOUCHED = -1.0
 """Written into the solver's statistics of its last allowed iteration; no gradient is negative."""
@@ -72,7 +68,7 @@ class MuJoCoOptions(Options):
 
     def __post_init__(self) -> None:
         for name, known in (("integrator", INTEGRATORS), ("solver", SOLVERS), ("cone", CONES)):
-            _choice(name, getattr(self, name), known)
+            one_of(name, getattr(self, name), known)
         self.iterations = whole("iterations", self.iterations, 1)
         self.tolerance = number("tolerance", self.tolerance, "a number ≥ 0", least=0.0)
         self.impratio = number("impratio", self.impratio, "a number > 0", above=0.0)
@@ -86,12 +82,10 @@ class MuJoCo(Method):
         summary="MuJoCo's engine on the identical model",
         variants=("soft", "spring-damper", "none"),
         honours=frozenset({"friction"}),
-        order=1,
         reference="Todorov, Erez, Tassa, IROS 2012; Todorov, ICRA 2014; MuJoCo's documentation",
         loops=True,
         stiff_loops=False,
         bibtex=("todorov2012", "todorov2014"),
-        page="methods/mujoco.md",
         stability="no limit by soft contacts",
         colour=7,
     )
@@ -122,7 +116,6 @@ class MuJoCo(Method):
         bodies, self._link_body = attach_bodies(self.mj)
         self._geom_link = np.array([bodies[b].link for b in self.mj.geom_bodyid], dtype=np.int64)
         self._materials: dict[tuple[int, int], tuple[float, ...]] = {}
-        self._failed = 0
         last = np.arange(mujoco.mjNISLAND) * mujoco.mjNSOLVER + option.iterations - 1
         self._last_iteration = last if option.iterations <= mujoco.mjNSOLVER else None
 
@@ -273,14 +266,6 @@ class MuJoCo(Method):
         some = np.flatnonzero((n > 0) & (n <= mujoco.mjNSOLVER))
         return float(self.data.solver.gradient[some * mujoco.mjNSOLVER + n[some] - 1].max(initial=0.0))
 
-    @property
-    def unconverged(self) -> int:
-        return self._failed
-
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        return tuple(loop.name for loop in self.model.loops)
-
     def joint_error(self) -> np.ndarray:
         return loop_errors(self.model.loops, self.work.kin)
 
@@ -299,9 +284,3 @@ def _ranks(pairs: list[tuple[int, int]]) -> list[int]:
         ranks.append(min(seen[pair], MOST_PER_PAIR - 1))
         seen[pair] += 1
     return ranks
-
-
-def _choice(option: str, given: Any, known: dict[str, Any]) -> str:
-    if not isinstance(given, str) or given not in known:
-        raise unknown(option, str(given), known)
-    return given

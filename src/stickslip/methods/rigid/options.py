@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
 from typing import Any
 
-from stickslip.errors import InputError, number, unknown
+from stickslip.errors import InputError, number, one_of
 from stickslip.maximal import Joint
 from stickslip.methods.options import Options, option
 from stickslip.methods.rigid.formulations.formulation import DIRECTIONS, Formulation
@@ -52,8 +52,7 @@ class RigidOptions(Options):
     )
 
     def __post_init__(self) -> None:
-        if self.coordinates not in COORDINATES:
-            raise unknown("coordinates", str(self.coordinates), COORDINATES)
+        one_of("coordinates", self.coordinates, COORDINATES)
         if self.coordinates == "joint":
             if self.stabilise is not None:
                 raise InputError("stabilise: joint coordinates keep joints exactly; use coordinates='maximal'")

@@ -28,7 +28,13 @@ class FollowsSolvers:
     """Capabilities of a formulation's method, read from the registries whenever they are asked for: a solver that is
     registered later is paired at once."""
 
-    def __init__(self, name: str, honours: tuple[str, ...], bibtex: tuple[str, ...], colour: int | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        honours: tuple[str, ...] = ("friction", "restitution"),
+        bibtex: tuple[str, ...] = (),
+        colour: int | None = None,
+    ) -> None:
         self.name, self.honours, self.bibtex, self.colour = name, frozenset(honours), bibtex, colour
 
     def __get__(self, stepper: object, kind: type) -> Capabilities:
@@ -37,31 +43,19 @@ class FollowsSolvers:
             summary=formulation.summary,
             variants=fitting_solvers(formulation),
             honours=self.honours,
-            order=1,
             reference=formulation.reference,
             bibtex=self.bibtex,
-            page=f"methods/{self.name}.md",
             stability="no limit",
             colour=self.colour,
             loops=True,
         )
 
 
-def capabilities(
-    name: str,
-    honours: tuple[str, ...] = ("friction", "restitution"),
-    bibtex: tuple[str, ...] = (),
-    colour: int | None = None,
-) -> Any:
-    """The capabilities of a formulation's method, for its class."""
-    return FollowsSolvers(name, honours, bibtex, colour)
-
-
 class StewartTrinkleMethod(TimeStepping):
     """Stewart–Trinkle time stepping."""
 
     formulation_name = "stewart-trinkle"
-    capabilities = capabilities("stewart-trinkle", bibtex=("stewart1996", "williams2013"), colour=1)
+    capabilities: Any = FollowsSolvers("stewart-trinkle", bibtex=("stewart1996", "williams2013"), colour=1)
     Options = options_for(StewartTrinkle)
 
 
@@ -69,7 +63,7 @@ class AnitescuPotraMethod(TimeStepping):
     """Anitescu–Potra time stepping."""
 
     formulation_name = "anitescu-potra"
-    capabilities = capabilities("anitescu-potra", bibtex=("anitescu1997", "williams2013"), colour=5)
+    capabilities: Any = FollowsSolvers("anitescu-potra", bibtex=("anitescu1997", "williams2013"), colour=5)
     at_overlap = "anitescu-potra never pushes it out"
     at_limits = "anitescu-potra never pushes it back"
     Options = options_for(AnitescuPotra)
@@ -79,7 +73,7 @@ class PegMethod(TimeStepping):
     """PEG time stepping."""
 
     formulation_name = "peg"
-    capabilities = capabilities("peg", bibtex=("nguyen2010", "williams2013"), colour=3)
+    capabilities: Any = FollowsSolvers("peg", bibtex=("nguyen2010", "williams2013"), colour=3)
     Options = options_for(Peg)
 
 
@@ -101,7 +95,7 @@ class CoulombMethod(CompiledStepping):
     """Coulomb's law with its exact cone."""
 
     formulation_name = "coulomb"
-    capabilities = capabilities("coulomb", bibtex=("carpentier_lecture", "desaxce1998"), colour=2)
+    capabilities: Any = FollowsSolvers("coulomb", bibtex=("carpentier_lecture", "desaxce1998"), colour=2)
     at_overlap = "it is undone a part a step, option 'feedback'"
     at_limits = "it is put back a part a step, option 'feedback'"
     refused = CIRCULAR
@@ -127,7 +121,7 @@ class RelaxedMethod(CompiledStepping):
     """Relaxed, convex contacts."""
 
     formulation_name = "relaxed"
-    capabilities = capabilities(
+    capabilities: Any = FollowsSolvers(
         "relaxed", ("friction", "stiffness", "damping"), ("carpentier_lecture", "todorov2014"), colour=4
     )
     at_overlap = "contact springs push it out"
@@ -169,7 +163,7 @@ def method_of(name: str, class_name: str) -> type[TimeStepping]:
     members = {
         "__doc__": kind.__doc__,
         "formulation_name": name,
-        "capabilities": capabilities(name),
+        "capabilities": FollowsSolvers(name),
         "Options": options_for(kind),
     }
     return type(class_name, (TimeStepping,), members)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.errors import UnconvergedError, expected, unknown
+from stickslip.errors import UnconvergedError, expected, one_of, unknown
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.working_set import solve_needed
 from stickslip.solvers import residuals
@@ -33,8 +33,7 @@ class StepSolver:
     ) -> None:
         if function is not None and not callable(function):
             raise expected("solver", "a function (problem, z0) → z", function, "name a solver in the method instead")
-        if unconverged not in UNCONVERGED:
-            raise unknown("unconverged", str(unconverged), UNCONVERGED)
+        one_of("unconverged", unconverged, UNCONVERGED)
         if fallback is not None and fallback not in SOLVERS:
             raise unknown("fallback", str(fallback), SOLVERS)
         if fallback is not None and unconverged != "fallback":

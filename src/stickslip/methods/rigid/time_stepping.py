@@ -62,9 +62,9 @@ class TimeStepping(Method):
         self.coordinates = self._make_coordinates()
         self.work = self.work._replace(kin=self.coordinates.kin)
         self.contacts = ContactList(self.coordinates.kin, capacity=64)
-        usual = FORMULATIONS[self.formulation_name].detector
+        kind = FORMULATIONS[self.formulation_name]
         self.search = ContactSearch(
-            model, dt, variant, chosen.detector, chosen.margin, usual=usual, ahead=self._ahead()
+            model, dt, variant, chosen.detector, chosen.margin, usual=kind.detector, ahead=self._ahead()
         )
         self.detector, self.left_out = self.search.detector, self.search.left_out
         self.solver = StepSolver(variant, chosen.solver, chosen.solver_options, chosen.unconverged, chosen.fallback)
@@ -80,7 +80,7 @@ class TimeStepping(Method):
             directions=DIRECTIONS if directions is None else directions,
             rest_speed=rest_speed,
             blocks=self.solver.warm,
-            **{name: getattr(chosen, name) for name in own_options(FORMULATIONS[self.formulation_name])},
+            **{name: getattr(chosen, name) for name in own_options(kind) if name in options},
         )
         self.warm_start, self.working_set = chosen.warm_start and self.solver.warm, chosen.working_set
         self._assembler = Assembler(self.coordinates.support)

@@ -7,14 +7,14 @@ one body act together.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS
 from stickslip.collision.soft_pairs.detect import loads
-from stickslip.collision.soft_pairs.pairs import total
+from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
 from stickslip.methods.base import OK, Stage
@@ -48,9 +48,14 @@ def evaluate(world, work, contacts, anchors, inputs, armature, elapsed, q, v):
 class Explicit(Viscoelastic):
     """An explicit method; ``armature`` (nv,) is added to the diagonal of the mass matrix."""
 
-    armature: np.ndarray
     implicit_damping: ClassVar[bool] = False
     """Whether joint damping is part of ``armature``, and so does not limit the step."""
+
+    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
+        self.armature = model.inertia.armature
+        if self.implicit_damping:
+            self.armature = self.armature + dt * model.joint_forces.damping
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve}

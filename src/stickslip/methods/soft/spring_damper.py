@@ -133,10 +133,7 @@ def tangential_stretch(kin, contacts, anchors, c, k):
     A = contacts.axes
     x, y, z = link_point(kin, contacts.link1[c], anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
     x, y, z = contacts.point[c, 0] - x, contacts.point[c, 1] - y, contacts.point[c, 2] - z
-    return (
-        A[c, 1, 0] * x + A[c, 1, 1] * y + A[c, 1, 2] * z,
-        A[c, 2, 0] * x + A[c, 2, 1] * y + A[c, 2, 2] * z,
-    )
+    return (A[c, 1, 0] * x + A[c, 1, 1] * y + A[c, 1, 2] * z, A[c, 2, 0] * x + A[c, 2, 1] * y + A[c, 2, 2] * z)
 
 
 @kernel

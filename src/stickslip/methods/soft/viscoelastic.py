@@ -14,8 +14,8 @@ from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
-from stickslip.errors import unknown
-from stickslip.methods.base import CONTACTS_FULL, OK, Method, Stage
+from stickslip.errors import one_of
+from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.materials import SPRINGS
 from stickslip.methods.options import Options, option
 from stickslip.methods.soft.spring_damper import REST, contact_energy, grown_anchors, make_anchors, spring_damper
@@ -58,6 +58,12 @@ def gather_forces(world, work, inputs, q, v):
     add_wrenches(work.kin, inputs.wrench, f_ext)
 
 
+def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
+    """The capabilities of a method with spring-damper contacts."""
+    honours = frozenset({"friction", "stiffness", "damping", "preload"})
+    return Capabilities(summary, ("spring-damper", "none"), honours, **declared)
+
+
 @dataclass(kw_only=True)
 class SoftOptions(Options):
     """Options of methods with spring-damper contacts."""
@@ -65,8 +71,7 @@ class SoftOptions(Options):
     rest: str = option("surface", "where normal springs rest: 'surface', or 'detected', the point of first penetration")
 
     def __post_init__(self) -> None:
-        if self.rest not in REST:
-            raise unknown("rest", str(self.rest), REST)
+        one_of("rest", self.rest, REST)
 
 
 class Viscoelastic(Method):

@@ -30,13 +30,7 @@ OPEN = 1e-9
 
 
 def begin_from(
-    model: Model,
-    extra: Sequence[Joint],
-    mechanism: Mechanism,
-    state: State,
-    kin: Kinematics,
-    motion: Motion,
-    dt: float,
+    model: Model, extra: Sequence[Joint], mechanism: Mechanism, state: State, kin: Kinematics, motion: Motion, dt: float
 ) -> None:
     """Set ``motion.pose`` and ``motion.nu`` from the state; open joints are closed, also in ``state``."""
     bodies = mechanism.bodies

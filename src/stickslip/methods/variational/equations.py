@@ -100,12 +100,8 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         kinematic = max(kinematic, abs(joint[m]))
     for i in range(nodes.soft_dof.shape[0]):
         d, j = nodes.soft_dof[i], nodes.soft_node[i]
-        m, a, b, row = (
-            first[j] + nodes.soft_place[i],
-            nodes.link1[j],
-            nodes.link2[j],
-            joint_step.rates[nodes.soft_dof[i]],
-        )
+        m, a, b = first[j] + nodes.soft_place[i], nodes.link1[j], nodes.link2[j]
+        row = joint_step.rates[nodes.soft_dof[i]]
         add_row(row, -lam[m], a, b, body)
         rate = times_row(row, a, b, nu) - joint_step.rate[d]
         joint[m] = joint_step.weight[d] * rate + lam[m] - joint_step.impulse[d]

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.errors import expected, number
+from stickslip.errors import number, true_or_false, whole
 from stickslip.math.linear import copy_to
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones, move
@@ -83,14 +83,10 @@ class Settings(NamedTuple):
 
 def make_settings(dt: float, tolerance: float, relaxation: float, iterations: int, predictor: bool) -> Settings:
     """The parameters, checked."""
-    if number("tolerance", tolerance, "a number from 1e-12 to 1e-2", least=1e-12) > 1e-2:
-        raise expected("tolerance", "a number from 1e-12 to 1e-2", tolerance)
-    number("relaxation", relaxation, "a product ≥ 0 [J, W]", least=0.0)
-    if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 1:
-        raise expected("iterations", "a whole number ≥ 1", iterations)
-    if not isinstance(predictor, bool):
-        raise expected("predictor", "True or False", predictor)
-    return Settings(dt, float(tolerance), float(relaxation), iterations, predictor)
+    tolerance = number("tolerance", tolerance, "a number from 1e-12 to 1e-2", least=1e-12, most=1e-2)
+    relaxation = number("relaxation", relaxation, "a product ≥ 0 [J, W]", least=0.0)
+    true_or_false("predictor", predictor)
+    return Settings(dt, tolerance, relaxation, whole("iterations", iterations, 1), predictor)
 
 
 def describe(report: np.ndarray) -> str:

@@ -29,7 +29,7 @@ import numpy as np
 from stickslip.collision.contact_search import ContactSearch
 from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.soft_pairs.pairs import Pairs
-from stickslip.errors import InputError, StickslipError, UnconvergedError, expected, unknown
+from stickslip.errors import InputError, StickslipError, UnconvergedError, expected, one_of, true_or_false
 from stickslip.maximal import Joint
 from stickslip.maximal.joints import build_joints
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
@@ -83,10 +83,8 @@ class VariationalOptions(Options):
     unconverged: str = option("warn", "what to do where a step is not solved: 'warn' or 'raise'")
 
     def __post_init__(self) -> None:
-        if self.unconverged not in UNCONVERGED:
-            raise unknown("unconverged", str(self.unconverged), UNCONVERGED)
-        if not isinstance(self.warm_start, bool):
-            raise expected("warm_start", "True or False", self.warm_start)
+        one_of("unconverged", self.unconverged, UNCONVERGED)
+        true_or_false("warm_start", self.warm_start)
         if not isinstance(self.extra_joints, Sequence):
             raise expected("extra_joints", "a list of maximal.Joint's", self.extra_joints)
 
@@ -98,11 +96,9 @@ class Variational(Method):
         summary="variational integrator in maximal coordinates: joints do not drift, gaps stay open, linear time",
         variants=("pyramid", "circular", "none"),
         honours=frozenset({"friction"}),
-        order=1,
         reference="Brüdigam et al., eqs. (8)–(26)",
         loops=True,
         bibtex=("brudigam2021",),
-        page="methods/variational.md",
         stability="no limit but by passive springs",
         colour=6,
     )
@@ -345,10 +341,6 @@ class Variational(Method):
         return float(self.report[2:].max())
 
     @property
-    def unconverged(self) -> int:
-        return self._failed
-
-    @property
     def constraint_names(self) -> tuple[str, ...]:
         return self._names
 
@@ -376,9 +368,6 @@ class Variational(Method):
             "force": m.force,
             **dict(zip(names, m.cones, strict=True)),
         }
-
-    def make_room(self, pairs: int) -> None:
-        """Nothing to do: contacts are searched by id, not indexed by it."""
 
     def remember(self, memory) -> None:
         if len(memory["pair"]) > len(self._memory.name):

@@ -30,7 +30,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from stickslip.errors import expected, number
+from stickslip.errors import number
 from stickslip.math.eigen import make_eigenbasis
 from stickslip.solvers.admm.cone_admm import (
     BEST,
@@ -94,9 +94,7 @@ class ADMM(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.relaxation = number("relaxation", self.relaxation, "a number above 0 and below 2", above=0.0)
-        if self.relaxation >= 2.0:
-            raise expected("relaxation", "a number above 0 and below 2", self.relaxation)
+        self.relaxation = number("relaxation", self.relaxation, "a number above 0 and below 2", above=0.0, below=2.0)
         if self.penalty is not None:
             self.penalty = number("penalty", self.penalty, "a positive number", above=0.0)
         self.proximal = number("proximal", self.proximal, "a number ≥ 0", least=0.0)

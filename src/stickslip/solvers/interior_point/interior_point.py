@@ -39,9 +39,7 @@ class InteriorPoint(Solver):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_subsolver(self.subsolver)
-        self.to_boundary = number("to_boundary", self.to_boundary, "a number between 0 and 1", above=0.0)
-        if self.to_boundary >= 1.0:
-            self.to_boundary = number("to_boundary", np.nan, "a number between 0 and 1")
+        self.to_boundary = number("to_boundary", self.to_boundary, "a number between 0 and 1", above=0.0, below=1.0)
 
     def _solve(self, problem: LinearProblem | FrictionProblem | ConeProblem, z: np.ndarray) -> Outcome:
         if isinstance(problem, LinearProblem):

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickslip.errors import unknown
+from stickslip.errors import one_of
 from stickslip.solvers.newton.complementarity import fischer, fischer_merit
 from stickslip.solvers.newton.nonsmooth_newton import NonsmoothNewton, _Point
 from stickslip.solvers.newton.scaled import Scaled
@@ -44,8 +44,7 @@ class FischerNewton(NonsmoothNewton):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.singular not in SINGULAR:
-            raise unknown("treatment of singular points", self.singular, SINGULAR)
+        one_of("treatment of singular points", self.singular, SINGULAR)
         self._random = np.random.default_rng(self.seed)
 
     @classmethod

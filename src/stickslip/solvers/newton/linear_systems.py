@@ -16,7 +16,7 @@ from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, bicgstab, gmres, splu
 
 from stickslip._jit import kernel
-from stickslip.errors import unknown
+from stickslip.errors import one_of
 
 SUBSOLVERS = ("auto", "direct", "gmres", "bicgstab")
 DIRECT_UP_TO = 200_000
@@ -29,8 +29,7 @@ ACCURATE = 1e-6
 
 
 def check_subsolver(name: str) -> None:
-    if name not in SUBSOLVERS:
-        raise unknown("subsolver", name, SUBSOLVERS)
+    one_of("subsolver", name, SUBSOLVERS)
 
 
 @kernel

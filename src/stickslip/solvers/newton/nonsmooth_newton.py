@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickslip.errors import expected, number, unknown
+from stickslip.errors import expected, number, one_of
 from stickslip.solvers.base import Outcome, Solver, Status
 from stickslip.solvers.newton.friction_ncp import QuadraticCone, quadratic_cone, sweeps
 from stickslip.solvers.newton.friction_projection import DiskProjection, disk_projection
@@ -68,8 +68,7 @@ class NonsmoothNewton(Solver):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_subsolver(self.subsolver)
-        if self.cone not in CONES:
-            raise unknown("cone", self.cone, CONES)
+        one_of("cone", self.cone, CONES)
         self.regularisation = number("regularisation", self.regularisation, "a number ≥ 0", least=0.0)
         for name, least in (("memory", 1), ("restarts", 0)):
             value = getattr(self, name)

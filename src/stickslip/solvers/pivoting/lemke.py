@@ -23,7 +23,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.linalg as la
 
-from stickslip.errors import InputError, expected, number
+from stickslip.errors import InputError, number, whole
 from stickslip.solvers.base import Outcome, Solver, Status
 from stickslip.solvers.pivoting import tableau as tb
 from stickslip.solvers.problem import LinearProblem
@@ -157,8 +157,7 @@ class PivotingSolver(Solver):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if number("attempts", self.attempts, "a whole number ≥ 1", least=1.0) != int(self.attempts):
-            raise expected("attempts", "a whole number ≥ 1", self.attempts)
+        self.attempts = whole("attempts", self.attempts, 1)
         self.memory = number("memory", self.memory, "a positive number of bytes", above=0.0)
 
 

@@ -120,12 +120,8 @@ def _flush(t):
             while k + 4 <= filled:
                 a, b, c, d = v[k], v[k + 1], v[k + 2], v[k + 3]
                 if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:
-                    p, q, r, s = (
-                        t.U[k, start:stop],
-                        t.U[k + 1, start:stop],
-                        t.U[k + 2, start:stop],
-                        t.U[k + 3, start:stop],
-                    )
+                    p, q = t.U[k, start:stop], t.U[k + 1, start:stop]
+                    r, s = t.U[k + 2, start:stop], t.U[k + 3, start:stop]
                     for i in range(stored.shape[0]):
                         stored[i] += a * p[i] + b * q[i] + c * r[i] + d * s[i]
                 k += 4

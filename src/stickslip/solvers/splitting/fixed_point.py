@@ -24,9 +24,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.errors import expected, number, unknown
+from stickslip.errors import one_of
 from stickslip.solvers import residuals
-from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.base import Outcome, Status
 from stickslip.solvers.contact_natural import coulomb_natural
 from stickslip.solvers.problem import FrictionProblem, LinearProblem, NonlinearProblem
 from stickslip.solvers.splitting.sweeps import (
@@ -36,6 +36,7 @@ from stickslip.solvers.splitting.sweeps import (
     RUNNING,
     STEP,
     Box,
+    SweepingSolver,
     Watch,
     ended,
     iterate_rows,
@@ -97,33 +98,22 @@ def _row_sums(A: Any) -> np.ndarray:
 
 
 @dataclass
-class FixedPoint(Solver):
-    """The fixed-point iteration in Gauss–Seidel or Jacobi order."""
+class FixedPoint(SweepingSolver):
+    """The fixed-point iteration in Gauss–Seidel or Jacobi order; ``relaxation`` is a factor on all r."""
 
     order: str = "gauss-seidel"
     """"gauss-seidel" or "jacobi"."""
-    relaxation: float | None = None
-    """A fixed factor on all r; None: 1, and less where the residual grows."""
-    patience: int = 500
-    """The iteration has stalled if the residual falls by less than a thousandth in so many sweeps."""
 
     summary: ClassVar[str] = "the fixed-point (prox) iteration, also for circular friction cones and nonlinear problems"
     reference: ClassVar[str] = "Foerg, Neumann and Ulbrich 2006; Studer 2009"
     bibtex: ClassVar[tuple[str, ...]] = ("studer2009",)
     page: ClassVar[str] = "docs/solvers.md#fixed-point"
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp", "ncp"})
-    splitting: ClassVar[bool] = True
     prefers_cones: ClassVar[bool] = True  # the slip speeds of polygons have no diagonal
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.order not in ORDERS:
-            raise unknown("order", str(self.order), ORDERS)
-        if self.relaxation is not None:
-            self.relaxation = number("relaxation", self.relaxation, "a number above 0 and below 2", above=0.0)
-            if self.relaxation >= 2.0:
-                raise expected("relaxation", "a number above 0 and below 2", self.relaxation)
-        self.patience = int(number("patience", self.patience, f"a whole number ≥ {CHECK}", least=CHECK))
+        one_of("order", self.order, ORDERS)
 
     def _solve(self, problem: LinearProblem | NonlinearProblem | FrictionProblem, z: np.ndarray) -> Outcome:
         if not isinstance(problem, FrictionProblem):

@@ -248,28 +248,33 @@ def start_watch(z: np.ndarray, first: float, limit: float, step: float, history:
 
 
 @dataclass
-class SplittingSolver(Solver):
-    """Options and loop of projected Gauss–Seidel and Jacobi methods."""
+class SweepingSolver(Solver):
+    """Options of solvers that sweep over the rows of a problem."""
 
     relaxation: float | None = None
     """Part of a block's step that is taken, above 0 and below 2; None: the method's own, smaller where it diverges."""
     patience: int = 500
     """The iteration has stalled if the residual falls by less than a thousandth in so many sweeps."""
 
-    solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
     splitting: ClassVar[bool] = True
-    in_place: ClassVar[bool]
-    """Whether a block uses the new values of the blocks before it in the same sweep."""
-    default_step: ClassVar[float]
-    """Largest relaxation if none is given; it shrinks where the residual grows, and recovers."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.relaxation is not None:
-            self.relaxation = number("relaxation", self.relaxation, "a number above 0 and below 2", above=0.0)
-            if self.relaxation >= 2.0:
-                raise expected("relaxation", "a number above 0 and below 2", self.relaxation)
+            wanted = "a number above 0 and below 2"
+            self.relaxation = number("relaxation", self.relaxation, wanted, above=0.0, below=2.0)
         self.patience = int(number("patience", self.patience, f"a whole number ≥ {CHECK}", least=CHECK))
+
+
+@dataclass
+class SplittingSolver(SweepingSolver):
+    """The loop of projected Gauss–Seidel and Jacobi methods."""
+
+    solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
+    in_place: ClassVar[bool]
+    """Whether a block uses the new values of the blocks before it in the same sweep."""
+    default_step: ClassVar[float]
+    """Largest relaxation if none is given; it shrinks where the residual grows, and recovers."""
 
     @property
     def sweeps(self) -> int:

@@ -9,10 +9,25 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from stickslip._jit import kernel
 from stickslip.dynamics.data import Kinematics
+from stickslip.dynamics.factor import ltdl_factor, solve
+from stickslip.dynamics.rnea import bias_forces
 from stickslip.methods.base import Inputs
 from stickslip.model.arrays import Support
 from stickslip.model.model import State
+
+
+@kernel
+def free_velocities(tree, support, inertia, force, f_ext, kin, mass, v, dt, bias, out):
+    """Factorise M, and out = v + dt·M⁻¹·(force + f_ext − bias); ``out`` may be ``force``."""
+    ltdl_factor(support, mass.M, mass.L)
+    bias_forces(tree, support, inertia, f_ext, kin, bias)
+    for d in range(v.shape[0]):
+        out[d] = dt * (force[d] - bias[d])
+    solve(support, mass.L, out)
+    for d in range(v.shape[0]):
+        out[d] += v[d]
 
 
 class Coordinates(ABC):

@@ -19,13 +19,11 @@ from stickslip.constraints.loop_closure import CLOSED, LoopClosure
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
-from stickslip.dynamics.factor import ltdl_factor, solve
 from stickslip.dynamics.jacobian import add_wrenches
 from stickslip.dynamics.joint_forces import actuator_forces, joint_gains, spring_and_limit_forces
-from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
-from stickslip.dynamics.rnea import bias_forces
+from stickslip.dynamics.kinematics import forward_motion
 from stickslip.methods.base import Inputs
-from stickslip.methods.rigid.coordinates.coordinates import Coordinates
+from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
 from stickslip.methods.rigid.coordinates.joint_limits import near_limits
 from stickslip.model.arrays import JointForces
 from stickslip.model.model import Model, State
@@ -62,27 +60,19 @@ def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mas
 
     ``gains`` (2, nv) and ``bias`` (nv,) are scratch; ``passive`` must be without limits.
     """
-    forward_kinematics(tree, q, kin)
-    forward_velocities(tree, v, kin)
-    spatial_inertias(inertia, kin)
+    forward_motion(tree, inertia, q, v, kin)
     composite_inertia(tree, support, inertia, kin, mass)
     joint_gains(tree, passive, actuators, q, v, inputs.control, gains[0], gains[1])
     for d in range(v.shape[0]):
         mass.M[support.start[d]] += dt * (gains[1, d] + dt * gains[0, d])
         free[d] = inputs.applied[d] - passive.damping[d] * v[d] - dt * gains[0, d] * v[d]
-    ltdl_factor(support, mass.M, mass.L)
     actuator_forces(tree, actuators, q, v, inputs.control, free)
     spring_and_limit_forces(tree, passive, q, v, free)
     for b in range(f_ext.shape[0]):
         for k in range(6):
             f_ext[b, k] = 0.0
     add_wrenches(kin, inputs.wrench, f_ext)
-    bias_forces(tree, support, inertia, f_ext, kin, bias)
-    for d in range(v.shape[0]):
-        free[d] = dt * (free[d] - bias[d])
-    solve(support, mass.L, free)
-    for d in range(v.shape[0]):
-        free[d] += v[d]
+    free_velocities(tree, support, inertia, free, f_ext, kin, mass, v, dt, bias, free)
 
 
 class JointCoordinates(Coordinates):

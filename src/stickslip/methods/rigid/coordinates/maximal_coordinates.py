@@ -20,10 +20,9 @@ from stickslip._jit import kernel
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import make_data
-from stickslip.dynamics.factor import ltdl_factor, solve
+from stickslip.dynamics.factor import solve
 from stickslip.dynamics.jacobian import add_wrenches
-from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
-from stickslip.dynamics.rnea import bias_forces
+from stickslip.dynamics.kinematics import forward_motion, forward_velocities
 from stickslip.maximal.constraints import Constraints
 from stickslip.maximal.conversion import joint_coordinates, place_bodies, to_bodies
 from stickslip.maximal.cut import cut
@@ -33,7 +32,7 @@ from stickslip.maximal.rates import body_forces, joint_space_forces, joint_veloc
 from stickslip.maximal.soft_rows import SoftRows, turning_rotors
 from stickslip.maximal.stabilisation import Stabilisation
 from stickslip.methods.base import Inputs
-from stickslip.methods.rigid.coordinates.coordinates import Coordinates
+from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
 from stickslip.methods.rigid.coordinates.joint_limits import near_limits
 from stickslip.methods.rigid.formulations.formulation import JOINT_FEEDBACK
 from stickslip.model.model import Model, State
@@ -42,24 +41,10 @@ from stickslip.model.model import Model, State
 @kernel
 def place(tree, support, inertia, free_mass, Q, V, kin, mass):
     """Compute kinematics and mass matrix of the cut model; ``free_mass`` (nv',) is added to its diagonal."""
-    forward_kinematics(tree, Q, kin)
-    forward_velocities(tree, V, kin)
-    spatial_inertias(inertia, kin)
+    forward_motion(tree, inertia, Q, V, kin)
     composite_inertia(tree, support, inertia, kin, mass)
     for d in range(V.shape[0]):
         mass.M[support.start[d]] += free_mass[d]
-
-
-@kernel
-def free_velocities(tree, support, inertia, force, f_ext, kin, mass, V, dt, bias, out):
-    """out = V + dt·M⁻¹·(force + f_ext − bias)."""
-    ltdl_factor(support, mass.M, mass.L)
-    bias_forces(tree, support, inertia, f_ext, kin, bias)
-    for d in range(V.shape[0]):
-        out[d] = dt * (force[d] - bias[d])
-    solve(support, mass.L, out)
-    for d in range(V.shape[0]):
-        out[d] += V[d]
 
 
 class MaximalCoordinates(Coordinates):

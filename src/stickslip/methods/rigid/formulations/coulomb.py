@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.errors import expected, number
+from stickslip.errors import number
 from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.formulation import Formulation
@@ -51,9 +51,7 @@ class Coulomb(Formulation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.feedback = number("feedback", self.feedback, "a number from 0 to 1", least=0.0)
-        if self.feedback > 1.0:
-            raise expected("feedback", "a number from 0 to 1", self.feedback)
+        self.feedback = number("feedback", self.feedback, "a number from 0 to 1", least=0.0, most=1.0)
 
     def plan(self, matrices: Matrices) -> Layout:
         return self.polygonal(matrices)

@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickslip._jit import kernel
-from stickslip.errors import InputError, number, unknown
+from stickslip.errors import InputError, number, one_of
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.contact_lcp import contact_lcp
 from stickslip.methods.rigid.formulations.joint_rows import lcp_with_joints
@@ -118,8 +118,7 @@ class Formulation(ABC):
     _cone: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise unknown("form", str(self.form), FORMS)
+        one_of("form", self.form, FORMS)
         if self.form not in self.forms:
             raise InputError(f"form {self.form!r}: {type(self).__name__} can be written as {', '.join(self.forms)}")
         self._cone = friction_directions(self.directions)

@@ -13,11 +13,8 @@ from stickslip.solvers.problem import LinearProblem
 
 def lcp_with_joints(W, b: np.ndarray, nb: int, plan: Layout) -> LinearProblem:
     """The contacts' LCP with p_b as free variables in front: a mixed LCP without velocities."""
-    alone, contacts, (_, na, _, nf) = (
-        contact_lcp(W[nb:, nb:], b[nb:], plan, blocks=False),
-        (len(b) - nb) // 3,
-        plan.sizes,
-    )
+    alone = contact_lcp(W[nb:, nb:], b[nb:], plan, blocks=False)
+    contacts, (_, na, _, nf) = (len(b) - nb) // 3, plan.sizes
     N, G, F = normal_rows(plan, contacts), auxiliary_rows(plan, contacts), friction_rows(plan, contacts)
     nothing = [sp.csr_array((k, 3 * contacts)) for k in (na, nf)]
     seen, pushed = sp.vstack([N, G, F, nothing[1]], "csr"), sp.vstack([N, nothing[0], F, nothing[1]], "csr")

@@ -32,7 +32,7 @@ from typing import ClassVar
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.errors import unknown
+from stickslip.errors import one_of
 from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.formulation import Formulation
@@ -86,8 +86,7 @@ class Peg(Formulation):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.primary not in PRIMARY:
-            raise unknown("primary", str(self.primary), PRIMARY)
+        one_of("primary", self.primary, PRIMARY)
 
     def plan(self, matrices: Matrices) -> Layout:
         groups, nc = matrices.groups, matrices.contacts

@@ -17,14 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stickslip.errors import expected, number
+from stickslip.errors import whole
 
 
 def friction_directions(n: int) -> np.ndarray:
     """(n, 2) cos and sin of n equal angles; exact zeros and ones along the tangents."""
-    if number("directions", n, "a whole number ≥ 3", least=3.0) != int(n):
-        raise expected("directions", "a whole number ≥ 3", n)
-    angle = 2.0 * np.pi * np.arange(int(n)) / int(n)
+    n = whole("directions", n, 3)
+    angle = 2.0 * np.pi * np.arange(n) / n
     return np.round(np.stack([np.cos(angle), np.sin(angle)], axis=1), 15)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stickslip.errors import unknown
+from stickslip.errors import one_of
 from stickslip.methods.rigid.formulations.anitescu_potra import AnitescuPotra
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
 from stickslip.methods.rigid.formulations.formulation import FORMS, Formulation
@@ -23,11 +23,9 @@ FORMULATIONS: dict[str, type[Formulation]] = {
 
 def make_formulation(name: str, **options) -> Formulation:
     """A formulation by name with its options."""
-    if name not in FORMULATIONS:
-        raise unknown("formulation", name, FORMULATIONS)
+    one_of("formulation", name, FORMULATIONS)
     for option in options:
-        if option not in FORMULATIONS[name].options():
-            raise unknown(f"option of {name}", option, FORMULATIONS[name].options())
+        one_of(f"option of {name}", option, FORMULATIONS[name].options())
     return FORMULATIONS[name](**options)
 
 

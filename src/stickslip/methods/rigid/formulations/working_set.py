@@ -91,11 +91,8 @@ def solve_needed(solver: Solver, problem: LinearProblem, plan: Layout) -> Solver
     """The solution of a problem that ``contact_lcp`` or ``lcp_with_joints`` made with this layout."""
     begin = clock.perf_counter()
     first, nd, limit = problem.n - sum(plan.sizes), len(plan.directions), 0.5 * solver.limit(problem)
-    inside, index, z = (
-        np.zeros(len(plan.primary), dtype=np.int64),
-        np.empty(problem.n, dtype=np.int64),
-        np.zeros(problem.n),
-    )
+    inside, index = np.zeros(len(plan.primary), dtype=np.int64), np.empty(problem.n, dtype=np.int64)
+    z = np.zeros(problem.n)
     shape = (first, plan.start, plan.sliding, nd, inside)
     iterations = 0
     if first == 0:

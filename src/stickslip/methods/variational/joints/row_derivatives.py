@@ -49,11 +49,8 @@ def along_axis_change(pose, a, b, ux, uy, uz, sx, sy, sz, move, change):
     change[0], change[1], change[2] = -tx, -ty, -tz
     change[6], change[7], change[8] = tx, ty, tz
     x, y, z = rotate(pose.rot, b, sx, sy, sz)
-    x, y, z = (
-        x + pose.pos[b, 0] - pose.pos[a, 0],
-        y + pose.pos[b, 1] - pose.pos[a, 1],
-        z + pose.pos[b, 2] - pose.pos[a, 2],
-    )
+    P = pose.pos
+    x, y, z = x + P[b, 0] - P[a, 0], y + P[b, 1] - P[a, 1], z + P[b, 2] - P[a, 2]
     x, y, z = rotate_transposed(pose.rot, a, x, y, z)
     gx, gy, gz = cross(x, y, z, move[3], move[4], move[5])
     x, y, z = cross(move[9], move[10], move[11], sx, sy, sz)
