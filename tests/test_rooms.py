@@ -68,8 +68,8 @@ def test_a_misplaced_module_is_named(tmp_path):
 
 
 def test_no_module_is_without_users():
-    """Code that nobody imports is dead; what users import themselves is in a package's ``__init__``, and the command line
-    finds benchmarks and papers by their names."""
+    """Code that nobody imports is dead; what users import themselves is in a package's ``__init__``, and the command
+    line finds benchmarks and papers by their names."""
     modules, users = import_graph(SOURCE)
     unused = {module for module in modules if not users[module] and not module.endswith("__init__")}
     by_name = {f"lab/bench/{name}" for name in typer.main.get_command(app).commands["bench"].commands}
