@@ -68,7 +68,7 @@ def ball():
 @pytest.mark.usefixtures("registered")
 def test_a_toy_method_is_everywhere():
     assert {"toy", "toy/none"} <= set(ss.method_names())
-    free, slowed = (ss.Simulation(ball(), "toy", 1e-3, drag=drag).run(0.2).velocity[-1, 2] for drag in (0.0, 5.0))
+    free, slowed = (ss.Simulation(ball(), "toy", 1e-3, drag=drag).run(0.2).v[-1, 2] for drag in (0.0, 5.0))
     assert free == pytest.approx(-0.2 * 9.81)
     assert slowed == pytest.approx(-9.81 / 5.0 * (1 - np.exp(-1.0)), rel=1e-2)
     with pytest.raises(ss.InputError, match="option of toy 'drga': did you mean 'drag'"):
