@@ -55,7 +55,7 @@ class StewartTrinkleMethod(TimeStepping):
     """Stewart–Trinkle time stepping."""
 
     formulation_name = "stewart-trinkle"
-    capabilities: Any = FollowsSolvers("stewart-trinkle", bibtex=("stewart1996", "williams2013"), colour=1)
+    capabilities: ClassVar[Any] = FollowsSolvers("stewart-trinkle", bibtex=("stewart1996", "williams2013"), colour=1)
     Options = options_for(StewartTrinkle)
 
 
@@ -63,7 +63,7 @@ class AnitescuPotraMethod(TimeStepping):
     """Anitescu–Potra time stepping."""
 
     formulation_name = "anitescu-potra"
-    capabilities: Any = FollowsSolvers("anitescu-potra", bibtex=("anitescu1997", "williams2013"), colour=5)
+    capabilities: ClassVar[Any] = FollowsSolvers("anitescu-potra", bibtex=("anitescu1997", "williams2013"), colour=5)
     at_overlap = "anitescu-potra never pushes it out"
     at_limits = "anitescu-potra never pushes it back"
     Options = options_for(AnitescuPotra)
@@ -73,7 +73,7 @@ class PegMethod(TimeStepping):
     """PEG time stepping."""
 
     formulation_name = "peg"
-    capabilities: Any = FollowsSolvers("peg", bibtex=("nguyen2010", "williams2013"), colour=3)
+    capabilities: ClassVar[Any] = FollowsSolvers("peg", bibtex=("nguyen2010", "williams2013"), colour=3)
     Options = options_for(Peg)
 
 
@@ -95,7 +95,7 @@ class CoulombMethod(CompiledStepping):
     """Coulomb's law with its exact cone."""
 
     formulation_name = "coulomb"
-    capabilities: Any = FollowsSolvers("coulomb", bibtex=("carpentier_lecture", "desaxce1998"), colour=2)
+    capabilities: ClassVar[Any] = FollowsSolvers("coulomb", bibtex=("carpentier_lecture", "desaxce1998"), colour=2)
     at_overlap = "it is undone a part a step, option 'feedback'"
     at_limits = "it is put back a part a step, option 'feedback'"
     refused = CIRCULAR
@@ -121,7 +121,7 @@ class RelaxedMethod(CompiledStepping):
     """Relaxed, convex contacts."""
 
     formulation_name = "relaxed"
-    capabilities: Any = FollowsSolvers(
+    capabilities: ClassVar[Any] = FollowsSolvers(
         "relaxed", ("friction", "stiffness", "damping"), ("carpentier_lecture", "todorov2014"), colour=4
     )
     at_overlap = "contact springs push it out"
