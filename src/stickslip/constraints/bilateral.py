@@ -296,14 +296,7 @@ class Bilateral:
 
 
 def solve_bilateral(
-    model: Model | Dynamics,
-    q,
-    v,
-    tau,
-    constraints: Sequence[Constraint],
-    *,
-    external=None,
-    **options: Any,
+    model: Model | Dynamics, q, v, tau, constraints: Sequence[Constraint], *, external=None, **options: Any
 ) -> BilateralResult:
     """q̈ and λ of one state, by a ``Bilateral`` with these options; keep one for repeated calls, as it keeps its memory.
 

@@ -277,14 +277,7 @@ def _turning(bilateral: Bilateral, y: np.ndarray) -> np.ndarray:
 
 
 def bilateral_derivatives(
-    model: Model | Dynamics,
-    q,
-    v,
-    tau,
-    constraints: Sequence[Constraint],
-    *,
-    external=None,
-    **options: Any,
+    model: Model | Dynamics, q, v, tau, constraints: Sequence[Constraint], *, external=None, **options: Any
 ) -> BilateralDerivatives:
     """Derivatives of ``solve_bilateral`` with the same arguments.
 

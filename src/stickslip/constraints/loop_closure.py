@@ -17,17 +17,20 @@ Reference: Andersen, "RATTLE", J. Comput. Phys. 52, 1983; Bender, Schmitt, VRIPH
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
 from stickslip._jit import kernel
 from stickslip.constraints.bilateral import Bilateral, assemble
-from stickslip.constraints.bilateral_rows import errors, place_points, transposed_times
+from stickslip.constraints.bilateral_rows import errors, place_points, rates, transposed_times
 from stickslip.constraints.proximal import largest, proximal_solve
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.factor import ltdl_factor, solve
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.model.loops import Constraint
 from stickslip.model.model import Model
 
 DEPENDENT = 1e-9
@@ -117,7 +120,6 @@ class LoopClosure:
         self.names = tuple(loop.name for loop in model.loops)
         m = len(self._bilateral.work.a)
         self._keep, self._next = np.zeros(m, dtype=np.int64), np.zeros(model.nq)
-        self._owner = np.repeat(np.arange(len(model.loops)), [loop.rows for loop in model.loops])
         self.left = 0.0
         """Largest error of a loop at the end of the last step [m, rad]."""
 
@@ -140,10 +142,22 @@ class LoopClosure:
         still(m.tree, m.support, m.inertia, b.loops, diagonal, data.kin, data.mass, b.rows, b.work, v)
         q[:] = self._next
 
+    def measure(self, kin) -> None:
+        """Compute the errors alone, from kinematics and velocities."""
+        loops, work = self._bilateral.loops, self._bilateral.work
+        place_points(loops, kin, work.point1, work.point2)
+        errors(loops, kin, work.point1, work.point2, work.error)
+        rates(loops, kin, work.point1, work.point2, work.rate, work.gamma)
+
     def errors(self) -> tuple[np.ndarray, np.ndarray]:
         """(loops,) each: the largest error in position [m or rad] and velocity [m/s or rad/s]; after ``look``."""
         work = self._bilateral.work
-        worst = np.zeros((2, len(self.names)))
-        np.maximum.at(worst[0], self._owner, np.abs(work.error))
-        np.maximum.at(worst[1], self._owner, np.abs(work.rate))
-        return worst[0], worst[1]
+        return worst_per_loop(self.model.loops, work.error), worst_per_loop(self.model.loops, work.rate)
+
+
+def worst_per_loop(loops: Sequence[Constraint], rows: np.ndarray) -> np.ndarray:
+    """(loops,) the largest |rows| of each loop; the rows of the loops come first."""
+    worst = np.zeros(len(loops))
+    owner = np.repeat(np.arange(len(loops)), [loop.rows for loop in loops])
+    np.maximum.at(worst, owner, np.abs(rows[: len(owner)]))
+    return worst

@@ -108,6 +108,15 @@ def add_point_force(kin, link, x, y, z, fx, fy, fz, f_ext):
 
 
 @kernel
+def set_wrenches(kin, wrench, f_ext):
+    """The same as ``add_wrenches`` to forces that are zero before."""
+    for b in range(f_ext.shape[0]):
+        for k in range(6):
+            f_ext[b, k] = 0.0
+    add_wrenches(kin, wrench, f_ext)
+
+
+@kernel
 def add_wrenches(kin, wrench, f_ext):
     """f_ext += wrenches (nl, 6), force and torque in world axes at the link origins, moved to the reference points."""
     for b in range(1, wrench.shape[0]):

@@ -51,6 +51,15 @@ def turned(q0, q1, i):
 
 
 @kernel
+def joint_space_forces(tree, passive, actuators, q, v, control, applied, tau):
+    """tau (nv,): actuators, springs, dampers and applied forces, and limits if ``passive`` has them."""
+    for d in range(tau.shape[0]):
+        tau[d] = applied[d] - passive.damping[d] * v[d]
+    actuator_forces(tree, actuators, q, v, control, tau)
+    spring_and_limit_forces(tree, passive, q, v, tau)
+
+
+@kernel
 def spring_and_limit_forces(tree, passive, q, v, tau):
     """tau += joint springs and joint limits."""
     for j in range(tree.joint_type.shape[0]):

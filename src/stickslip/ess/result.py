@@ -9,39 +9,20 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip.errors import expected
-from stickslip.ess.arrays import (
-    BROKEN,
-    CULPRIT,
-    FIELDS,
-    GRAZING,
-    GUARDS,
-    MET,
-    NOT_FINITE,
-    OK,
-    PROJECTIONS,
-    ROWS,
-    STEPS,
-    STOPPED,
-    TIME,
-    TOO_MANY,
-    TOO_SMALL,
-    ZENO,
-    Flow,
-    Rules,
-    Trace,
-)  # fmt: skip
+from stickslip.ess import arrays
+from stickslip.ess.arrays import Flow, Rules, Trace
 from stickslip.ess.system import System
 
 MESSAGES = {
-    OK: "the end of t_span was reached",
-    STOPPED: "stopped after max_crossings crossings",
-    TOO_SMALL: "the step size fell below what numbers resolve at t = {t:g}; is f smooth in each region?",
-    NOT_FINITE: "f, h or Dh is not finite (or, compiled, of the wrong length) at t = {t:g}, x = {x}",
-    GRAZING: "guard {guard} is met without being crossed (∇h·f ≤ {c:g}) at t = {t:g}: the system is not live there, "
-    "and what follows is not defined",
-    ZENO: "guard {guard} is crossed again and again in no time at t = {t:g} (Zeno): f points to it from both sides, or "
-    "guards arm each other in a circle",
-    TOO_MANY: "max_steps was reached at t = {t:g}",
+    arrays.OK: "the end of t_span was reached",
+    arrays.STOPPED: "stopped after max_crossings crossings",
+    arrays.TOO_SMALL: "the step size fell below what numbers resolve at t = {t:g}; is f smooth in each region?",
+    arrays.NOT_FINITE: "f, h or Dh is not finite (or, compiled, of the wrong length) at t = {t:g}, x = {x}",
+    arrays.GRAZING: "guard {guard} is met without being crossed (∇h·f ≤ {c:g}) at t = {t:g}: the system is not live "
+    "there, and what follows is not defined",
+    arrays.ZENO: "guard {guard} is crossed again and again in no time at t = {t:g} (Zeno): f points to it from both "
+    "sides, or guards arm each other in a circle",
+    arrays.TOO_MANY: "max_steps was reached at t = {t:g}",
 }
 
 
@@ -162,7 +143,7 @@ class EssResult:
 
 def violations(rules: Rules, trace: Trace) -> list[Violation]:
     found, c = [], rules.liveness
-    for (guard, t, rate), x in zip(trace.broken[: trace.found[BROKEN]], trace.broken_x, strict=False):
+    for (guard, t, rate), x in zip(trace.broken[: trace.found[arrays.BROKEN]], trace.broken_x, strict=False):
         why = f"∇h·f = {rate:g} ≤ {c:g}" if rate <= c else f"∇h·f changes to {rate:g} on the straight way to it"
         message = f"guard {guard:.0f} is not crossed as it was approached, at t = {t:g}: {why}"
         found.append(Violation(int(guard), float(t), x.copy(), float(rate), message))
@@ -173,14 +154,14 @@ def make_result(
     system: System, rules: Rules, flow: Flow, trace: Trace, mask: np.ndarray, status: int, t_eval: np.ndarray | None,
     dense_output: bool,
 ) -> EssResult:  # fmt: skip
-    rows, met, counts = trace.found[ROWS], trace.found[MET], flow.counts
+    rows, met, counts = trace.found[arrays.ROWS], trace.found[arrays.MET], flow.counts
     t, x = trace.t[:rows].copy(), trace.x[:rows].copy()
     sol = DenseOutput(t, x, trace.length[:rows], trace.dense[:rows]) if len(trace.dense) else None
     y = x.T
     if t_eval is not None and sol is not None:
         t = t_eval[t_eval <= sol.t_max]
         y = sol(t) if len(t) else np.zeros((len(flow.x), 0))
-    words = {"t": flow.clock[TIME], "x": flow.x.tolist(), "guard": counts[CULPRIT], "c": rules.liveness}
+    words = {"t": flow.clock[arrays.TIME], "x": flow.x.tolist(), "guard": counts[arrays.CULPRIT], "c": rules.liveness}
     return EssResult(
         t=t,
         y=y,
@@ -191,9 +172,9 @@ def make_result(
         status=status,
         message=MESSAGES[status].format(**words),
         success=status >= 0,
-        nfev=int(counts[FIELDS]),
-        nhev=int(counts[GUARDS]),
-        nsteps=int(counts[STEPS]),
-        nprojections=int(counts[PROJECTIONS]),
+        nfev=int(counts[arrays.FIELDS]),
+        nhev=int(counts[arrays.GUARDS]),
+        nsteps=int(counts[arrays.STEPS]),
+        nprojections=int(counts[arrays.PROJECTIONS]),
         system=system,
     )

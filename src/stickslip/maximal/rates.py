@@ -14,7 +14,6 @@ same, and momentum is conserved because forces come in opposite pairs.
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
 from stickslip.math.spatial import cross, rotate, rotate_transposed
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
@@ -98,15 +97,6 @@ def joint_velocities(tree, support, rates, V, v):
                 s += rates[d, m] * V[i + m]
             s += rates[d, 6 + m] * V[k + m]
         v[d] = s
-
-
-@kernel
-def joint_space_forces(tree, passive, actuators, q, v, control, applied, tau):
-    """tau (nv,): actuators, springs, dampers and applied forces, and limits if ``passive`` has them."""
-    for d in range(tau.shape[0]):
-        tau[d] = applied[d] - passive.damping[d] * v[d]
-    actuator_forces(tree, actuators, q, v, control, tau)
-    spring_and_limit_forces(tree, passive, q, v, tau)
 
 
 @kernel

@@ -27,7 +27,7 @@ from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.detectors import make_detector
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
-from stickslip.constraints.loop_closure import CLOSED, close, push, still
+from stickslip.constraints.loop_closure import CLOSED, close, push, still, worst_per_loop
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
 from stickslip.errors import InputError, UnconvergedError, expected, number, one_of, true_or_false, unknown
@@ -270,14 +270,9 @@ class BilateralMethod(Method):
         return 0.0 if self.result is None else self.result.residual
 
     def joint_error(self) -> np.ndarray:
-        worst, row = np.zeros((len(self.model.loops), 2)), 0
         if self.result is None:
-            return worst
-        for k, loop in enumerate(self.model.loops):
-            mine = slice(row, row + loop.rows)
-            worst[k] = np.abs(self.result.error[mine]).max(), np.abs(self.result.rate[mine]).max()
-            row += loop.rows
-        return worst
+            return np.zeros((len(self.model.loops), 2))
+        return np.column_stack([worst_per_loop(self.model.loops, x) for x in (self.result.error, self.result.rate)])
 
     def memory(self) -> dict[str, np.ndarray]:
         return self._sticking.memory()

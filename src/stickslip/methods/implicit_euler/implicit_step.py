@@ -29,7 +29,7 @@ from stickslip._jit import kernel
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.derivatives import composites, joint_columns, load_wrenches, project, split_forces, unload
 from stickslip.dynamics.implicit_joint_forces import end_joint_forces, subtract_joint_slopes
-from stickslip.dynamics.jacobian import add_wrenches
+from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.kinematics import forward_accelerations
 from stickslip.math.linear import copy_to, solve_in_place
 from stickslip.math.quaternion import right_jacobian
@@ -129,10 +129,7 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
         a[d] = (newton.v[d] - v[d]) / dt
     forward_accelerations(world.tree, world.support, a, kin)
     end_forces(kin, contacts, anchors, start, dt)
-    for b in range(f_ext.shape[0]):
-        for k in range(6):
-            f_ext[b, k] = 0.0
-    add_wrenches(kin, inputs.wrench, f_ext)
+    set_wrenches(kin, inputs.wrench, f_ext)
     apply_contact_forces(kin, contacts, f_ext)
     split_forces(world.tree, world.inertia, f_ext, kin, der)
     end_joint_forces(world.tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, tau)

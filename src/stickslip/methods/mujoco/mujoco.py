@@ -30,10 +30,10 @@ import numpy as np
 from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList, contact_velocities
 from stickslip.collision.mujoco_detector import MOST_PER_PAIR
 from stickslip.collision.soft_pairs.pairs import Pairs
+from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.errors import InputError, number, one_of, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID, SPRINGS
-from stickslip.methods.mujoco.loop_errors import loop_errors
 from stickslip.methods.mujoco.mujoco_model import IMPEDANCE, make_peer, soft_numbers, stable_step
 from stickslip.methods.options import Options, option
 from stickslip.methods.soft.viscoelastic import update_kinematics
@@ -103,6 +103,7 @@ class MuJoCo(Method):
         self.peer = make_peer(model, variant)
         self.mj = self.peer.mj
         self.contacts = ContactList(self.work.kin, capacity=64)
+        self._loops = LoopClosure(model) if model.loops else None
         option, chosen = self.mj.opt, self.options
         option.timestep = dt
         option.integrator, option.solver = INTEGRATORS[chosen.integrator], SOLVERS[chosen.solver]
@@ -267,7 +268,10 @@ class MuJoCo(Method):
         return float(self.data.solver.gradient[some * mujoco.mjNSOLVER + n[some] - 1].max(initial=0.0))
 
     def joint_error(self) -> np.ndarray:
-        return loop_errors(self.model.loops, self.work.kin)
+        if self._loops is None:
+            return super().joint_error()
+        self._loops.measure(self.work.kin)
+        return np.column_stack(self._loops.errors())
 
     def memory(self) -> dict[str, np.ndarray]:
         return {"warm_start": self.data.qacc_warmstart}

@@ -11,8 +11,8 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts
 from stickslip.collision.soft_pairs.detect import find_contacts
 from stickslip.collision.soft_pairs.pairs import Pairs, total
-from stickslip.dynamics.jacobian import add_wrenches
-from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
+from stickslip.dynamics.jacobian import set_wrenches
+from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.errors import one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
@@ -47,15 +47,8 @@ def detect(world, work, contacts):
 @kernel
 def gather_forces(world, work, inputs, q, v):
     """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits and damping, applied forces; no contacts."""
-    tau, f_ext = work.tau, work.f_ext
-    for d in range(tau.shape[0]):
-        tau[d] = inputs.applied[d] - world.passive.damping[d] * v[d]
-    actuator_forces(world.tree, world.actuators, q, v, inputs.control, tau)
-    spring_and_limit_forces(world.tree, world.passive, q, v, tau)
-    for b in range(f_ext.shape[0]):
-        for k in range(6):
-            f_ext[b, k] = 0.0
-    add_wrenches(work.kin, inputs.wrench, f_ext)
+    joint_space_forces(world.tree, world.passive, world.actuators, q, v, inputs.control, inputs.applied, work.tau)
+    set_wrenches(work.kin, inputs.wrench, work.f_ext)
 
 
 def soft_capabilities(summary: str, **declared: Any) -> Capabilities:

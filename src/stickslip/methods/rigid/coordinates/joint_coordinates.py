@@ -19,7 +19,7 @@ from stickslip.constraints.loop_closure import CLOSED, LoopClosure
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
-from stickslip.dynamics.jacobian import add_wrenches
+from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import actuator_forces, joint_gains, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_motion
 from stickslip.methods.base import Inputs
@@ -68,10 +68,7 @@ def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mas
         free[d] = inputs.applied[d] - passive.damping[d] * v[d] - dt * gains[0, d] * v[d]
     actuator_forces(tree, actuators, q, v, inputs.control, free)
     spring_and_limit_forces(tree, passive, q, v, free)
-    for b in range(f_ext.shape[0]):
-        for k in range(6):
-            f_ext[b, k] = 0.0
-    add_wrenches(kin, inputs.wrench, f_ext)
+    set_wrenches(kin, inputs.wrench, f_ext)
     free_velocities(tree, support, inertia, free, f_ext, kin, mass, v, dt, bias, free)
 
 

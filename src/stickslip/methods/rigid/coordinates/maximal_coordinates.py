@@ -22,13 +22,14 @@ from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.factor import solve
 from stickslip.dynamics.jacobian import add_wrenches
+from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_motion, forward_velocities
 from stickslip.maximal.constraints import Constraints
 from stickslip.maximal.conversion import joint_coordinates, place_bodies, to_bodies
 from stickslip.maximal.cut import cut
 from stickslip.maximal.joints import Joint
 from stickslip.maximal.pair_rows import PairRows
-from stickslip.maximal.rates import body_forces, joint_space_forces, joint_velocities, rate_rows
+from stickslip.maximal.rates import body_forces, joint_velocities, rate_rows
 from stickslip.maximal.soft_rows import SoftRows, turning_rotors
 from stickslip.maximal.stabilisation import Stabilisation
 from stickslip.methods.base import Inputs
