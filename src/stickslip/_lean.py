@@ -52,16 +52,10 @@ class CalleeLibrary(codegen.JITCodeLibrary):
 
     identity = ("", "", (), "")
     """The kernel's module, name and types of arguments, and the symbol of its function."""
-    optimised = False
-    """Whether the kernel is called and not inlined; it is then optimised on its own, with all that it needs."""
 
     def finalize(self) -> None:
         self._raise_if_finalized()
         self._finalized = True
-        if self.optimised:
-            self._final_module = gathered(self)
-            self._linking_libraries = []
-            self._optimize_final_module()
         make_shareable(self._final_module)
         self._finalize_dynamic_globals()
 
@@ -142,7 +136,6 @@ class CalleePipeline(compiler.Compiler):
 
     def compile_extra(self, func: Any) -> Any:
         self.state.library = CalleeLibrary(self.state.targetctx.codegen(), func.__qualname__)
-        self.state.library.optimised = not self.state.flags.forceinline
         return super().compile_extra(func)
 
 
