@@ -1,8 +1,7 @@
 # make run: set everything up and compare methods on a robot; make test: set everything up and test.
 PYTHON ?= python3
 BIN := .venv/bin
-# Each has kernels to compile, once, and the first run is to take three minutes, not more: expo and others come later.
-METHODS ?= coulomb/pgs,semi-implicit-euler,rk4,mujoco
+METHODS ?= expo,variational,coulomb/pgs,semi-implicit-euler,rk4,mujoco
 
 .PHONY: run test lint check-robots clean
 

@@ -10,10 +10,12 @@ import inspect
 import time as clock
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from stickslip.errors import StickslipError
-from stickslip.lab.compare.pool import DIED, Pool, available
+from stickslip.lab.pool import DIED, Pool, available
+from stickslip.methods.base import Method
 from stickslip.methods.registry import METHODS, resolve
 from stickslip.scenes import SCENES
 from stickslip.simulation import Simulation
@@ -30,16 +32,18 @@ def warm(
     Methods with more source begin first, since they take longest to compile.
     """
     names = list(METHODS) if methods is None else list(dict.fromkeys(methods))
-    names.sort(key=lambda name: -_size(name))
+    names.sort(key=lambda name: -source_size(name))
     with Pool(None, min(len(names), jobs or available())) as pool:
         answers = pool.map(_first_step, [(name,) for name in names], "compiling", lambda _: DIED, progress)
     return dict(zip(names, answers, strict=True))
 
 
-def _size(name: str) -> int:
-    """Bytes of source in the folder of a method."""
-    folder = Path(inspect.getfile(resolve(name)[1])).parent
-    return sum(path.stat().st_size for path in folder.rglob("*.py"))
+def source_size(method: str | type[Method]) -> int:
+    """Bytes of source in the folder of a method, which tell how long it compiles; 0 if there is no file."""
+    with suppress(TypeError, OSError):
+        folder = Path(inspect.getfile(resolve(method)[1])).parent
+        return sum(path.stat().st_size for path in folder.rglob("*.py"))
+    return 0
 
 
 def _first_step(_: None, name: str) -> float | str:

@@ -20,9 +20,9 @@ from stickslip.lab.compare.candidate import Candidate, candidate
 from stickslip.lab.compare.comparison import Comparison
 from stickslip.lab.compare.experiment import experiment
 from stickslip.lab.compare.grid import RUNS
-from stickslip.lab.compare.pool import Pool, available
 from stickslip.lab.compare.stages import Stages
 from stickslip.lab.compare.worker import Work, slug
+from stickslip.lab.pool import Pool, available
 from stickslip.methods.base import Method
 from stickslip.methods.registry import METHODS
 from stickslip.model.scene import Scene

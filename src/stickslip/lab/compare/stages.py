@@ -13,9 +13,10 @@ from stickslip.lab.compare.candidate import Candidate
 from stickslip.lab.compare.citations import citation
 from stickslip.lab.compare.comparison import CandidateResult, Run
 from stickslip.lab.compare.grid import steps
-from stickslip.lab.compare.pool import DIED, Pool
 from stickslip.lab.compare.scorecard import convergence_order
 from stickslip.lab.compare.worker import Preview, Recorded, Work
+from stickslip.lab.pool import DIED, Pool
+from stickslip.lab.warm import source_size
 from stickslip.methods.registry import resolve
 from stickslip.record import load
 from stickslip.solvers.registry import SOLVERS
@@ -72,12 +73,12 @@ class Stages:
         return self.pool.map(function, arguments, f"{self.work.experiment.name}: {what}", lost, self.show)
 
     def preview(self) -> None:
-        """Compile every method."""
+        """Compile every method, side by side; those with more source begin first."""
         candidates = self.work.candidates
-        arguments = [(k,) for k in range(len(candidates))]
-        previews = self._map(worker.preview, arguments, "compiling", lambda which: Preview(trouble=DIED))
-        pairs = zip(candidates, previews, strict=True)
-        self.entries = [UnfinishedResult(k, candidate, preview) for k, (candidate, preview) in enumerate(pairs)]
+        order = sorted(range(len(candidates)), key=lambda k: -source_size(candidates[k].method))
+        previews = self._map(worker.preview, [(k,) for k in order], "compiling", lambda which: Preview(trouble=DIED))
+        found = dict(zip(order, previews, strict=True))
+        self.entries = [UnfinishedResult(k, candidate, found[k]) for k, candidate in enumerate(candidates)]
 
     def search_stable_steps(self) -> None:
         longest = self.work.experiment.longest

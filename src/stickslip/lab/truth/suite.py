@@ -8,7 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from stickslip.errors import expected, unknown
-from stickslip.lab.compare.pool import DIED, Pool, available
+from stickslip.lab.pool import DIED, Pool, available
 from stickslip.lab.report import check_destinations
 from stickslip.lab.store import Store
 from stickslip.lab.truth.case import Case

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from stickslip.errors import StickslipError
-from stickslip.lab.compare.pool import Pool
+from stickslip.lab.pool import Pool
 
 
 def call(shared, number):
