@@ -43,7 +43,7 @@ RIGID = {
 }
 VARIATIONAL = {
     **RIGID,
-    "friction": "Coulomb's cone, by the law as a pyramid or as the circle",
+    "friction": "Coulomb's cone, as a pyramid or as the circle, by the variant",
     "restitution": "impacts are inelastic",
 }
 STICKING = {**RIGID, "friction": "contacts stick under any load", "restitution": "contacts stay where they touch"}

@@ -246,7 +246,10 @@ class MuJoCo(Method):
 
     def reading(self) -> dict[str, str]:
         cone = "circular cone" if self.mj.opt.cone == CONES["elliptic"] else "pyramid of four facets"
-        friction = f"{cone} of MuJoCo's convex problem, impratio {self.mj.opt.impratio:g}: sliding lifts, rest creeps"
+        friction = (
+            f"{cone} of MuJoCo's convex problem, impratio {self.mj.opt.impratio:g}: "
+            "sliding contacts part, resting ones creep"
+        )
         reads = {**SPRINGS, "friction": friction, "preload": RIGID["preload"]}
         if self.variant == "spring-damper":
             reads["stiffness"] = f"a spring per contact: solref −K·(1 − d)·Â of the pair, impedance d = {IMPEDANCE:g}"
