@@ -107,7 +107,7 @@ def summary(comparison: Comparison) -> str:
             f"{_number(e.largest_stable_dt, seconds(e.largest_stable_dt))}"
             f'<td data-value="{good}">{good} of {len(e.runs)}</td><td class="words">{escape(e.stability)}</td></tr>'
         )
-    heads = ("method", "law or solver", "default dt", "order of convergence", "longest stable dt", "runs complete")
+    heads = ("method", "variant", "default dt", "order of convergence", "longest stable dt", "runs complete")
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Methods"><table class="sortable"><thead><tr>'
         + "".join(_head(name, "") for name in heads)
