@@ -355,7 +355,7 @@ def test_expo_equals_cpu(matmuls):
         per_world(Forces(work.f_ext, work.tau, work.acceleration), worlds),
         per_world(stepper.expo, worlds), per_world(stepper.joints, worlds),
         per_world(stepper.contacts.arrays, worlds), per_world(stepper.anchors, worlds), to_device(sim.inputs),
-        stepper.how, sim.dt, device_q, device_v, status, steps,
+        stepper.settings, sim.dt, device_q, device_v, status, steps,
     )  # fmt: skip
     assert not status.copy_to_host().any()
     gpu_q, gpu_v = device_q.copy_to_host(), device_v.copy_to_host()
