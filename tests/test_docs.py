@@ -68,7 +68,7 @@ def test_the_public_api_has_what_the_pages_use():
     assert {"SolverComparison", "matrices"} <= set(vars(stickslip.lab.problems))
 
 
-@pytest.mark.parametrize("name", [*stickslip.RENAMED, "methods", "extend.stepper"])
+@pytest.mark.parametrize("name", [*stickslip.RENAMED, "methods", "extend.stepper", "lab.problems.Comparison"])
 def test_old_spellings_work_and_say_what_to_write(name):
     with pytest.warns(DeprecationWarning, match="write ss") as caught:
         found = stickslip.methods() if name == "methods" else operator.attrgetter(name)(stickslip)

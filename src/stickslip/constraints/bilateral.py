@@ -255,7 +255,7 @@ class Bilateral:
         return self.solve_free(data.kin, data.mass.L)
 
     def solve_free(self, kin, L) -> BilateralResult:
-        """The same from ``work.free[0]`` = q̈_f, kinematics with velocities, and the factor of M."""
+        """Solve from ``work.free[0]`` = q̈_f, kinematics with velocities, and the factor of M."""
         support, work, gains = self.model.support, self.work, self.stabilisation
         kp, kd = (0.0, 0.0) if gains is None else (gains.kp, gains.kd)
         assemble(support, self.loops, kp, kd, kin, L, self.rows, work)

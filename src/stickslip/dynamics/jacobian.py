@@ -109,7 +109,7 @@ def add_point_force(kin, link, x, y, z, fx, fy, fz, f_ext):
 
 @kernel
 def set_wrenches(kin, wrench, f_ext):
-    """The same as ``add_wrenches`` to forces that are zero before."""
+    """Set the spatial forces of all links to those of the wrenches."""
     for b in range(f_ext.shape[0]):
         for k in range(6):
             f_ext[b, k] = 0.0

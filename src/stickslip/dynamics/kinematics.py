@@ -22,7 +22,7 @@ def forward_kinematics(tree, q, kin):
 
 @kernel
 def path_kinematics(tree, link, q, kin):
-    """The same for the links between the world and ``link`` only; O(depth)."""
+    """Poses and motion subspaces of the links between the world and ``link`` only; O(depth)."""
     first = kin.path.shape[0]
     while link != 0:
         first -= 1

@@ -36,7 +36,7 @@ def rnea_derivatives(tree, support, inertia, q, v, a, f_ext, kin, der, M, dq, dv
 
 @kernel
 def derivatives_at(tree, support, inertia, v, a, f_ext, kin, der, M, dq, dv):
-    """The same with velocities, inertias and composites up to date."""
+    """Compute the derivatives; velocities, inertias and composites must be up to date."""
     forward_accelerations(tree, support, a, kin)
     split_forces(tree, inertia, f_ext, kin, der)
     joint_columns(tree, inertia, v, a, kin, der)

@@ -6,9 +6,6 @@ from stickslip.lab.compare.run_comparison import compare
 from stickslip.lab.compare.scorecard import METRICS, Metric, Timing, convergence_order, score
 from stickslip.lab.compare.stored_comparison import load_comparison
 
-Contestant, Entrant = Candidate, CandidateResult
-"""Former names."""
-
 __all__ = [
     "METRICS", "Candidate", "CandidateResult", "Comparison", "Metric", "Run", "Timing", "compare", "convergence_order",
     "load_comparison", "score",
