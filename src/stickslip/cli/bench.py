@@ -55,6 +55,27 @@ for name, example, text in COMMANDS:
 
 
 @app.command()
+def robots(
+    files: Annotated[list[Path], typer.Argument(help="MJCF or URDF files, or .txt files with a path on each line")],
+    methods: Annotated[str, typer.Option(help="methods, separated by commas")] = "coulomb/pgs,expo",
+    seconds: Annotated[float, typer.Option(help="simulated time [s]")] = 0.5,
+    dt: Annotated[float, typer.Option(help="time step of all [s]")] = 2e-3,
+    limit: Annotated[float, typer.Option(help="longest time to load a model, and to take its times [s]")] = 60.0,
+    json: Json = None,
+    out: Out = None,
+) -> None:
+    """Robot models from files: a time step beside MuJoCo's mj_step of the same file.
+
+    Example: [bold]stickslip bench robots panda.xml go2.urdf --out bench[/bold]
+    """
+    from stickslip.lab.bench.robot_run import Settings
+    from stickslip.lab.bench.robots import run_robots
+
+    named = tuple(name.strip() for name in methods.split(",") if name.strip())
+    raise typer.Exit(0 if run_robots(files, Settings(named, seconds, dt, limit), json, out) else 1)
+
+
+@app.command()
 def truth(
     scene: Annotated[list[str] | None, typer.Option(help="a case (repeatable; default: all)")] = None,
     method: Annotated[list[str] | None, typer.Option(help="a method (repeatable; default: every method)")] = None,
