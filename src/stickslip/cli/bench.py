@@ -25,6 +25,8 @@ COMMANDS = (
      "Which solver solves Coulomb's law on every step of which scene, and at what cost."),
     ("rigid", "--out bench",
      "Coulomb's and relaxed contacts on Solo12 and in piles of up to 1000 bodies, beside MuJoCo's mj_step."),
+    ("collision", "--out bench",
+     "Contacts of pairs of shapes and of hulls beside MuJoCo's mj_collision and beside the truth, and growth."),
     ("variational", "--out bench",
      "Linear time of the variational integrator, its block LDU beside SciPy's sparse LU, chains beside MuJoCo."),
     ("methods", "--out bench-methods",
