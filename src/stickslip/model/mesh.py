@@ -7,6 +7,7 @@ optional package.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,33 @@ def check_volume(hull: ConvexHull, where: str) -> None:
             f"{where}: expected a volume of at least {LEAST_VOLUME:g} m³, as MuJoCo does, got {hull.volume:.1e} m³; "
             "give the vertices in metres, or use a box"
         )
+
+
+def simplified(corners: np.ndarray, distance: float) -> np.ndarray:
+    """Some of a hull's corners (n, 3), in their order, such that none of the others is farther than ``distance`` [m]
+    beyond the plane of any face of their hull.
+
+    It begins with the corners that are extreme along the axes and diagonals. Every round adds the farthest corner
+    beyond each face.
+    """
+    if distance <= 0.0 or len(corners) <= 4:
+        return corners
+    signs = np.array(list(itertools.product((-1, 0, 1), repeat=3)), dtype=float)
+    kept = np.unique((corners @ signs.T).argmax(axis=0))
+    while len(kept) < len(corners):
+        try:
+            planes = ConvexHull(corners[kept]).equations
+        except QhullError:  # these corners still lie in a plane
+            away = corners - corners[kept].mean(axis=0)
+            thinnest = np.linalg.svd(away[kept], full_matrices=False)[2][-1]
+            kept = np.unique([*kept, (away @ thinnest).argmax(), (away @ thinnest).argmin()])
+            continue
+        outside = corners @ planes[:, :3].T + planes[:, 3]
+        beyond = outside.max(axis=0) > distance
+        if not beyond.any():
+            break
+        kept = np.union1d(kept, outside[:, beyond].argmax(axis=0))
+    return corners[kept]
 
 
 def hollow(points: np.ndarray, faces: np.ndarray, where: str) -> float:

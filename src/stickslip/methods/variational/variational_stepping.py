@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.convex.compiled import find_simple
+from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.reach import fastest_point
 from stickslip.math.linear import copy_to
 from stickslip.math.spatial import cross, rotate
@@ -28,6 +28,7 @@ from stickslip.methods.variational.discrete_rotation import momentum_before
 from stickslip.methods.variational.equations import contact_force, move_to
 from stickslip.methods.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
+from stickslip.methods.variational.recovering import bound_recovery
 from stickslip.model.arrays import Actuators, JointForces
 
 DONE, PAIRS, ROOM, GRAPH, UNSOLVED = range(5)
@@ -214,6 +215,7 @@ def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, mem
         copy_to(motion.nu[b], before.nu[b])
     copy_to(motion.lam, before.lam)
     copy_pose(motion.pose, before.pose)
+    bound_recovery(mechanism, motion, rows, touch, settings)
     status, spent = SPINNING, 0.0
     for attempt in range(2 if warm else 1):
         if attempt > 0 or not warm:
@@ -275,7 +277,7 @@ def advance(
     for k in range(n):
         place_links(mechanism.bodies, motion.pose, motion.nu, kin)
         begin(mechanism, motion, rows, joint_step, forces, inputs, q, settings.dt)
-        if not find_simple(search, kin, margin + reach * fastest_point(kin, forces.radius), cell, contacts):
+        if not find_contacts(search, kin, margin + reach * fastest_point(kin, forces.radius), cell, contacts):
             return k, PAIRS
         if contacts.found[0] > touch.edge.shape[0]:
             return k, ROOM
