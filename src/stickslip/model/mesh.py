@@ -20,6 +20,10 @@ from stickslip.model.importers.meshes import read_with_trimesh
 
 FLAT = 1e-6
 """A mesh thinner than this, relative to its size, has no volume."""
+FARTHEST = 1e30
+"""[m] of a vertex from the origin; MuJoCo keeps meshes in single precision."""
+LEAST_VOLUME = 1e-15
+"""[m³] of a mesh that MuJoCo can find the inertia of."""
 HOLLOW = 1e-3
 """A mesh whose surface lies deeper than this below its hull, relative to its size, is not convex."""
 CONCAVITY = 0.05
@@ -40,7 +44,12 @@ def is_flat(points: np.ndarray) -> bool:
 
 
 def hull_of(points: np.ndarray, where: str) -> ConvexHull:
-    """The convex hull; raises an error if it has no volume."""
+    """The convex hull; raises an error if it has no volume, or if a vertex is not a finite place."""
+    fine = (np.abs(points) <= FARTHEST).all(axis=1)
+    if not fine.all():
+        bad = int(np.argmin(fine))
+        wanted = f"finite vertices, at most {FARTHEST:g} m from the origin"
+        raise ModelError(f"{where}: expected {wanted}, got {points[bad].tolist()} as vertex {bad}; correct it")
     try:
         if not is_flat(points):
             return ConvexHull(points)
@@ -49,6 +58,15 @@ def hull_of(points: np.ndarray, where: str) -> ConvexHull:
     raise ModelError(
         f"{where}: all vertices lie in a plane, it has no volume; give it thickness, or use a box"
     ) from None
+
+
+def check_volume(hull: ConvexHull, where: str) -> None:
+    """Refuse a mesh that is too small for MuJoCo."""
+    if hull.volume < LEAST_VOLUME:
+        raise ModelError(
+            f"{where}: expected a volume of at least {LEAST_VOLUME:g} m³, as MuJoCo does, got {hull.volume:.1e} m³; "
+            "give the vertices in metres, or use a box"
+        )
 
 
 def simplified(corners: np.ndarray, distance: float) -> np.ndarray:

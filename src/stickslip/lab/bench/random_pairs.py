@@ -79,27 +79,40 @@ class Campaign:
             yield "failed", example
 
 
-def gap_errors(pairs: PairField, found: Answers, deep: int | None = None) -> tuple[np.ndarray, int]:
+def gap_errors(
+    pairs: PairField, found: Answers, deep: int | None = None, *, normals: bool = True
+) -> tuple[np.ndarray, int]:
     """(pairs,) errors of the gaps over the size, NaN without a contact; and the number of facing pairs without one.
 
-    Of overlapping polyhedra, the first ``deep`` (None: all) are compared with the true depth; see the module.
+    Of overlapping polyhedra, the first ``deep`` (None: all) are compared with the true depth. With ``normals`` the gap
+    of an overlapping pair must also be that along the found normal; see the module.
     """
     errors, missing, left = np.full(pairs.pairs, np.nan), 0, pairs.pairs if deep is None else deep
     for k, placement in enumerate(pairs.placements):
         gap, due = found.gap[k], placement.gap < pairs.margin
         if not np.isfinite(gap):
-            missing += due and (placement.features in FACING or placement.gap < 0.0)
+            missing += due and is_missing(pairs, k)
         elif not due:
             errors[k] = max(0.0, pairs.margin - gap) / SIZE  # a contact where none is
         elif placement.gap >= 0.0:
             errors[k] = abs(gap - placement.gap) / SIZE
         else:
             one, other = pairs.pair(k)
-            least = -placement.gap
+            error = max(0.0, placement.gap - gap)
             if left > 0 and one.points is not None and other.points is not None:
-                least, left = overlap(one, other, placement)[0], left - 1
-            errors[k] = max(abs(along(pairs, k, found.normal[k]) - gap), -gap - least) / SIZE
+                depth, left = overlap(one, other, placement)[0], left - 1
+                error = abs(gap + depth) if depth > 0.0 else 0.0  # it may have come out on the other side
+            errors[k] = (max(error, abs(along(pairs, k, found.normal[k]) - gap)) if normals else error) / SIZE
     return errors, missing
+
+
+def is_missing(pairs: PairField, k: int) -> bool:
+    """Whether pair k, which has no contact, must have one. Small shapes that were moved far into each other may have
+    come out on the other side."""
+    (one, other), placement = pairs.pair(k), pairs.placements[k]
+    if placement.gap >= 0.0:
+        return placement.features in FACING
+    return one.points is None or other.points is None or overlap(one, other, placement)[0] > 0.0
 
 
 def along(pairs: PairField, k: int, normal: np.ndarray) -> float:

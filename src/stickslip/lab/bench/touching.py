@@ -178,7 +178,8 @@ def overlap(one: Solid, other: Solid, placement: Placement) -> tuple[float, np.n
     """(depth, normal) of two overlapping polyhedra: the least support of their Minkowski difference.
 
     The hull of some support points lies inside the difference. Its face nearest to the origin is on the surface if the
-    support along its normal is no farther; otherwise that support point joins the others. Qhull makes the hulls.
+    support along its normal is no farther; otherwise that support point joins the others. Qhull makes the hulls. The
+    depth is negative if the shapes do not overlap; it is then an upper bound of minus their distance.
     """
     assert one.points is not None
     assert other.points is not None
