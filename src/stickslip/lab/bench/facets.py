@@ -1,6 +1,6 @@
 """``stickslip bench facets``: what the number of friction directions costs, and what it does to sliding bodies.
 
-* A plate slides on a floor in sixteen directions; its way until it stops beside v²/(2·μ·g).
+* A plate slides on a floor in several directions; its way until it stops beside v²/(2·μ·g).
 * With a file of tosses of a real cube: each is simulated from its first frame, and the mean distance of the cube's
   centre from the measured one, over all frames, is given in sides of the cube. The file is an ``npz`` with ``start``,
   ``position``, ``quaternion``, ``velocity`` and ``angular_velocity`` (Pfrommer, Halm and Posa, CoRL 2020); μ = 0.18,
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -35,7 +36,8 @@ CASES: tuple[tuple[str, dict[str, Any]], ...] = (
     *(("variational/pyramid", {"facets": n}) for n in (4, 8, 16)),
     ("variational/circular", {}),
 )
-HEADINGS = 16
+HEADINGS = (0.0, 11.25, 15.0, 22.5, 30.0, 45.0)
+"""Directions of sliding [degrees]: along a direction of friction, and midway between two of each number of them."""
 FRAME = 1.0 / 148.0
 """[s] between two frames of a toss."""
 SIDE, MASS, FRICTION = 0.1048, 0.37, 0.18
@@ -60,14 +62,13 @@ class Row:
     """[µs] of a step of Solo12."""
 
 
-def stopping_excess(method: str, options: dict[str, Any], headings: int) -> float:
+def stopping_excess(method: str, options: dict[str, Any], headings: Sequence[float] = HEADINGS) -> float:
     """Slide a plate in several directions; the largest relative excess of its way."""
     scene, speed, friction = Scene(), 1.0, 0.3
     scene.add_plane(friction=friction)
     scene.add_box((0.2, 0.2, 0.02), pos=(0, 0, 0.01), mass=1.0, friction=friction)
     way, worst = speed**2 / (2 * friction * 9.81), 0.0
-    for k in range(headings):
-        angle = 2 * np.pi * k / headings
+    for angle in np.deg2rad(headings):
         sim = Simulation(scene, method=method, dt=2e-3, **options)
         sim.set_state(v=[speed * np.cos(angle), speed * np.sin(angle), 0, 0, 0, 0])
         sim.step(350)
@@ -124,7 +125,7 @@ def measure(method: str, options: dict[str, Any], quick: bool, tosses: Path | No
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StickslipWarning)
         toss = None if tosses is None else toss_error(method, options, tosses, 10 if quick else None)
-        latest = stopping_excess(method, options, 4 if quick else HEADINGS)
+        latest = stopping_excess(method, options)
         step = step_time(method, options, 5 if quick else 50)
     cone = f"{next(iter(options.values()))} directions" if options else "round"
     return Row(method, cone, latest, toss, step)
