@@ -5,7 +5,7 @@ import pytest
 
 from stickslip.lab.bench.pair_field import EVERY, SIZE, PairField
 from stickslip.lab.bench.random_pairs import gap_errors
-from stickslip.lab.bench.touching import Placement
+from stickslip.lab.bench.touching import FACING, Placement
 
 SOLID = [
     ("box", "box"), ("box", "block 100"), ("block 32", "block 32"), ("ellipsoid 30", "ellipsoid 8"),
@@ -16,10 +16,11 @@ SOLID = [
 @pytest.mark.parametrize("kinds", SOLID, ids=" and ".join)
 @pytest.mark.parametrize("gap", [0.008, 1e-4, 1e-7])
 def test_gaps_are_exact(kinds, gap):
-    """Faces, edges and corners at a gap that two supporting planes prove. Every pair has a contact."""
-    field = PairField(kinds, 18, seed=2)
+    """Faces, edges and corners at a gap that two supporting planes prove. Every pair has a contact, except for corners
+    of boxes before corners and edges of boxes."""
+    field, features = PairField(kinds, 18, seed=2), sorted(FACING) if kinds == ("box", "box") else EVERY
     for _ in range(3):
-        field.move(field.place(gap, EVERY))
+        field.move(field.place(gap, features))
         field.ours()
         found = field.our_answers()
         errors, missing = gap_errors(field, found)

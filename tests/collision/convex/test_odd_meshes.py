@@ -126,7 +126,7 @@ def in_one_place(add, number):
     return scene
 
 
-@pytest.mark.parametrize("method", ["coulomb/pgs", "relaxed/pgs", "semi-implicit-euler", "expo"])
+@pytest.mark.parametrize("method", ["coulomb/pgs", "stewart-trinkle/pgs"])
 @pytest.mark.parametrize(
     ("add", "number"),
     [
@@ -138,7 +138,8 @@ def in_one_place(add, number):
 )
 @pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
 def test_bodies_in_one_place_come_apart_at_a_bounded_speed(method, add, number):
-    """A warning names the overlap; the bodies come apart, no faster than MuJoCo's would."""
+    """A warning names the overlap; the bodies come apart. Springs, of soft and relaxed methods, push as stiff as they
+    are, and are not held to a speed."""
     sim = ss.Simulation(in_one_place(add, number), method=method, dt=2e-4)
     with pytest.warns(StartWarning):
         sim.run(0.01)

@@ -21,12 +21,14 @@ from stickslip.collision.convex.epa import deepest_face
 from stickslip.collision.convex.geometry import WITHIN, emit, feature
 from stickslip.collision.convex.gjk import APART, OVERLAP, nearest_points
 from stickslip.collision.convex.placed_polyhedron import place_face
-from stickslip.collision.convex.polyhedron_polyhedron import SAME, emit_face
+from stickslip.collision.convex.polyhedron_polyhedron import emit_face
 from stickslip.collision.convex.simplex import nearest_on_triangle
 from stickslip.collision.convex.spread import spread
 from stickslip.math.spatial import rotate
 
-
+SAME = 1e-4
+"""Angle [rad] below which the axis counts as the normal of a face. It is less than for boxes, because meshes may have
+many faces at small angles."""
 EXACT = 1e-5
 """Relative difference of gaps up to which a manifold is that of the nearest points; of the size, its square."""
 
