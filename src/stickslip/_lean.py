@@ -10,6 +10,9 @@ A ``Kernel`` has two forms, each made when it is first needed:
 * The entry form is what Python calls: the callee form and everything below it, linked, optimised and emitted once,
   with wrappers around it.
 
+A kernel that is ``separate`` is never linked into its callers: they call the machine code of its entry form. So a large
+kernel with many callers is optimised and emitted once for all of them.
+
 This rests on internals of Numba: ``_jit`` imports it only with a version of Numba that it was checked with.
 """
 
@@ -17,6 +20,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from functools import partial
 from typing import Any
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
@@ -94,7 +98,14 @@ def gathered(library: Any) -> Any:
         needed._ensure_finalized()
         library._reload_init.update(needed._reload_init)
         for other in needed._linking_libraries if isinstance(needed, CalleeLibrary) else ():
-            if other not in seen:
+            if other in seen:
+                continue
+            if isinstance(other, CalleeLibrary) and is_separate(*other.identity):
+                load = partial(load_separate, *other.identity)
+                load()
+                seen.add(other)
+                library._reload_init.add(load)  # another process runs it before it loads the caller's machine code
+            else:
                 visit(other)
         callees_first.append(needed)
 
@@ -235,6 +246,19 @@ def findable(module: str, name: str, *_: Any) -> bool:
     return module.startswith(f"{__package__}.") and isinstance(getattr(sys.modules.get(module), name, None), Kernel)
 
 
+def is_separate(module: str, name: str, *_: Any) -> bool:
+    """Whether the callers of this kernel call its machine code."""
+    return findable(module, name) and getattr(sys.modules[module], name).separate
+
+
+def load_separate(module: str, name: str, args: tuple, symbol: str) -> None:
+    """Make the machine code of a separate kernel known by the symbol that its callers use."""
+    owner = getattr(importlib.import_module(module), name)
+    owner.compile(args)
+    result = owner.overloads[args]
+    llvm.add_symbol(symbol, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
 def found(module: str, name: str, args: tuple, symbol: str) -> Any:
     """The library of a kernel's callee form; None if a process that ran beside the first gave it another symbol."""
     callee = getattr(importlib.import_module(module), name)._callee
@@ -282,6 +306,9 @@ def entry_form(callee: Any) -> Any:
 class Kernel(Dispatcher):
     """A compiled function with a form for Python and a form for kernels."""
 
+    separate = False
+    """Whether callers call its machine code instead of linking its callee form."""
+
     def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
         super().__init__(py_func, locals, targetoptions)
         self._callee = Callee(py_func, locals, targetoptions)
@@ -304,9 +331,10 @@ class Kernel(Dispatcher):
         return self._callee.compile(sigutils.normalize_signature(sig)[0])
 
 
-def kernel(plain: Any, signatures: tuple, *, cache: bool) -> Kernel:
+def kernel(plain: Any, signatures: tuple, *, cache: bool, separate: bool = False) -> Kernel:
     """The function and options of Numba's dispatcher ``plain``, in two forms."""
     made = Kernel(plain.py_func, plain.locals, plain.targetoptions)
+    made.separate = separate
     if cache:
         made.enable_caching()
     if signatures:

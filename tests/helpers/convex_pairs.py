@@ -1,13 +1,19 @@
 """Two shapes on free bodies: random ones, their contacts by ConvexDetector, and what MuJoCo says of them."""
 
+import itertools
+
 import mujoco
 import numpy as np
 
 import stickslip as ss
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.convex.detect import ConvexDetector
+from stickslip.collision.convex.geometry import NAMES
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
+
+PAIRS = [kinds for kinds in itertools.combinations_with_replacement(NAMES, 2) if kinds != ("plane", "plane")]
+"""All pairs of kinds of shapes that can touch."""
 
 
 def random_quaternion(rng):
@@ -116,7 +122,7 @@ def farthest(model, geom, pos, rot, directions):
 
 def gap_along(pair, directions):
     """(n,) gap along unit vectors (n, 3) from the first shape to the second, at the last configuration found."""
-    placed = pair.detector.placed
+    placed = pair.detector.search.placed
     first = farthest(pair.model, 0, placed.pos[0], placed.rot[0], directions)
     second = farthest(pair.model, 1, placed.pos[1], placed.rot[1], -directions)
     return -second - first

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.convex.compiled import Search
 from stickslip.collision.convex.detect import ConvexDetector
+from stickslip.collision.convex.find import Search
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import TRUSTED, make_detector
 from stickslip.collision.reach import Reach
@@ -87,6 +87,5 @@ class ContactSearch:
         """What a compiled step needs: the search, margin at rest [m], seconds of motion to add, cell [m]."""
         d = self.detector
         assert isinstance(d, ConvexDetector)
-        search = Search(d.geometry, d.rules, d.placed, d.grid, d.candidates, d.found, d.work, d.material)
         margin = self.reach.at_rest(self.dt) if self.automatic else d.margin
-        return search, margin, self.reach.seconds(self.dt) if self.automatic else 0.0, d.cell
+        return d.search, margin, self.reach.seconds(self.dt) if self.automatic else 0.0, d.cell

@@ -251,10 +251,12 @@ def test_broad_phase_finds_exactly_the_boxes_that_overlap():
         pair = Pair(random_scene(rng, 40), 0.05)
         pair.find()
         d, shapes = pair.detector, pair.model.shapes
-        found = {tuple(sorted(map(int, row))) for row in d.candidates.sorted[: int(d.candidates.total[0])]}
-        assert len(found) == d.candidates.total[0]
+        found = {
+            tuple(sorted(map(int, row))) for row in d.search.candidates.sorted[: int(d.search.candidates.total[0])]
+        }
+        assert len(found) == d.search.candidates.total[0]
         place = {id(shape): i for i, shape in enumerate(shapes)}
-        low, high = d.grid.low, d.grid.high
+        low, high = d.search.grid.low, d.search.grid.high
         solid, wanted = set(), set()
         for one, other in touching(pair.model):
             a, b = sorted((place[id(one)], place[id(other)]))
@@ -271,9 +273,9 @@ def test_broad_phase_says_when_it_is_full():
     c = pair.find()
     d = pair.detector
     small = make_candidates(3)
-    find_candidates(d.geometry.shapes, d.rules, d.placed, d.margin, d.cell, d.grid, small)
-    assert small.total[0] == d.candidates.total[0] > 3
-    d.candidates = small
+    find_candidates(d.search.geometry.shapes, d.search.rules, d.search.placed, d.margin, d.cell, d.search.grid, small)
+    assert small.total[0] == d.search.candidates.total[0] > 3
+    d.search = d.search._replace(candidates=small)
     again = pair.find()
     np.testing.assert_array_equal(c.pair, again.pair)
 

@@ -87,7 +87,7 @@ def test_rows_of_contacts(build):
         kin.rot[:] = pose.rot
         kin.pos[1:] = pose.pos[1:] - np.einsum("bij,bj->bi", pose.rot, com)[1:]
         detector.find(kin, contacts)
-        place_points(contacts.arrays, detector.geometry.shapes, True, pose, points)
+        place_points(contacts.arrays, detector.search.geometry.shapes, True, pose, points)
         order = np.argsort(points.name[: points.found[0]])
         rows = np.concatenate([points.rows1, points.rows2], axis=2)
         return rows[order], points.name[order]
@@ -111,7 +111,7 @@ def test_rows_of_contacts(build):
             wanted[..., at + k] = (above - below) / (2 * SMALL)
     place(start)
     pole, nu = np.zeros((8, 3)), np.vstack([np.zeros(6), rng.normal(size=(model.nlink - 1, 6))])
-    tangent_poles(points, detector.geometry.shapes, True, pole)
+    tangent_poles(points, detector.search.geometry.shapes, True, pole)
     for c, name in enumerate(points.name[: len(names)]):
         assert points.kind[c] == SCENES[build]
         force, H, D = rng.normal(size=3), np.zeros((12, 12)), np.zeros((3, 12))

@@ -1,7 +1,7 @@
 """From raw contacts to ``Contacts``: order of the bodies, persistent ids, tangents, materials.
 
 Body 1 is the world if it takes part, else the lower link. The id of a contact is made of the two shapes and the
-features that touch: (a·ns + b)·2²⁹ + feature. The first tangent is ``smooth_tangent`` of the normal in the axes of body
+features that touch: (a·ns + b)·2³¹ + feature. The first tangent is ``smooth_tangent`` of the normal in the axes of body
 1's shape: a plane's x axis, a box axis on a box's face. The fields that only viscoelastic methods use have neutral
 values: the normal is fixed to body 1, the point to body 2.
 """
@@ -16,7 +16,7 @@ from stickslip.collision.tangent import smooth_tangent
 from stickslip.math.spatial import rotate, rotate_transposed
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS
 
-FEATURES = 1 << 29
+FEATURES = 1 << 31
 
 
 @kernel

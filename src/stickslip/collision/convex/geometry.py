@@ -12,6 +12,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import PROPERTIES
+from stickslip.collision.convex.climb import Climb, make_climb
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
 from stickslip.math.spatial import rotate
 from stickslip.model.model import Model
@@ -21,6 +22,8 @@ PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
 KINDS = {"plane": PLANE, "sphere": SPHERE, "point": SPHERE, "box": BOX, "capsule": CAPSULE, "cylinder": CYLINDER}
 KINDS["mesh"] = MESH
 """A contact point is a sphere of radius 0."""
+POINTS = 4
+"""Largest number of contacts of a mesh with a plane, a box or another mesh, unless all are asked for."""
 NAMES = ("plane", "sphere", "box", "capsule", "cylinder", "mesh")
 
 
@@ -62,6 +65,8 @@ class Rules(NamedTuple):
     """(ne,) sorted signatures (lower body << 16) + higher body."""
     few: np.ndarray
     """(k, 2) all pairs that may touch, sorted by kinds, if there are so few shapes that all are tested; else empty."""
+    left_out: np.ndarray
+    """(36,) 1 for pairs of kinds that are not tested here."""
 
 
 class Geometry(NamedTuple):
@@ -70,6 +75,9 @@ class Geometry(NamedTuple):
     shapes: Shapes
     bodies: Polyhedra
     edges: Neighbours
+    climb: Climb
+    points: np.ndarray
+    """(1,) largest number of contacts of a mesh with a plane, a box or a mesh; 0: no limit."""
 
 
 class Placed(NamedTuple):
@@ -104,8 +112,8 @@ class Found(NamedTuple):
     """(capacity,) [m]."""
 
 
-FEATURE_BITS = 13
-"""Number of bits of each of the two indices in a feature; in meshes of more than 8192 corners, ids may coincide."""
+FEATURE_BITS = 14
+"""Number of bits of each of the two indices in a feature; in meshes of more than 16384 corners, ids may coincide."""
 CORNER, CROSSING, CLIPPED, WITHIN = range(4)
 """Kinds of features: a corner of one shape; an edge that crosses the rim of a face; a corner of that face; edges of
 both shapes or smooth surfaces."""
@@ -113,7 +121,7 @@ both shapes or smooth surfaces."""
 
 @kernel
 def feature(kind, side, i, j):
-    """A number below 2²⁹ for entity i of one shape against entity j of the other."""
+    """A number below 2³¹ for entity i of one shape against entity j of the other."""
     low = (1 << FEATURE_BITS) - 1
     return ((2 * kind + side) << (2 * FEATURE_BITS)) + ((i & low) << FEATURE_BITS) + (j & low)
 
@@ -220,8 +228,9 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         parent=model.tree.parent.astype(np.int64),
         excluded=np.sort(np.array(model.mj.exclude_signature, dtype=np.int64).ravel()),
         few=np.zeros((0, 2), dtype=np.int64),
+        left_out=np.zeros(36, dtype=np.int64),
     )
-    return Geometry(shapes, bodies, edges), rules
+    return Geometry(shapes, bodies, edges, make_climb(bodies), np.array([POINTS], dtype=np.int64)), rules
 
 
 def make_placed(shapes: int, links: int) -> Placed:

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.collision.convex.epa import MOST_CORNERS, Polytope, make_polytope
+from stickslip.collision.convex.gjk import Minkowski, make_minkowski
 from stickslip.collision.convex.polyhedron import Polyhedra
 from stickslip.math.spatial import rotate
 
@@ -26,6 +28,10 @@ class Work(NamedTuple):
     """(2, most corners, 4) name (kind, i, j) of each corner, and the edge that starts there."""
     starts: np.ndarray
     """(6, 4) directions from which the axis of two cylinders is searched, and the gap along each [m]."""
+    minkowski: Minkowski
+    polytope: Polytope
+    flood: np.ndarray
+    """(2, most vertices) corners that are reached from a corner, and the number of the search that reached each."""
 
 
 def make_work(bodies: Polyhedra) -> Work:
@@ -40,6 +46,9 @@ def make_work(bodies: Polyhedra) -> Work:
         polygon=np.zeros((2, corners, 3)),
         label=np.zeros((2, corners, 4), dtype=np.int64),
         starts=np.zeros((6, 4)),
+        minkowski=make_minkowski(MOST_CORNERS),
+        polytope=make_polytope(),
+        flood=np.zeros((2, vertices + 1), dtype=np.int64),
     )
 
 
@@ -57,6 +66,21 @@ def place(geometry, placed, s, ox, oy, oz, vertex, normal):
     for f in range(first, bodies.face_start[p + 1]):
         x, y, z = rotate(R, link, bodies.normal[f, 0], bodies.normal[f, 1], bodies.normal[f, 2])
         normal[f - first, 0], normal[f - first, 1], normal[f - first, 2] = x, y, z
+
+
+@kernel
+def place_face(geometry, placed, s, f, ox, oy, oz, vertex, normal):
+    """Write the rows of face f (local index) of the polyhedron of shape s, and of its corners, like ``place``."""
+    bodies, p, link = geometry.bodies, geometry.shapes.polyhedron[s], geometry.shapes.link[s]
+    R = placed.link_rot
+    dx, dy, dz = placed.link_pos[link, 0] - ox, placed.link_pos[link, 1] - oy, placed.link_pos[link, 2] - oz
+    first, face = bodies.vertex_start[p], bodies.face_start[p] + f
+    for i in range(bodies.loop_start[face], bodies.loop_start[face + 1]):
+        v = bodies.loop[i]
+        x, y, z = rotate(R, link, bodies.vertex[v, 0], bodies.vertex[v, 1], bodies.vertex[v, 2])
+        vertex[v - first, 0], vertex[v - first, 1], vertex[v - first, 2] = x + dx, y + dy, z + dz
+    x, y, z = rotate(R, link, bodies.normal[face, 0], bodies.normal[face, 1], bodies.normal[face, 2])
+    normal[f, 0], normal[f, 1], normal[f, 2] = x, y, z
 
 
 @kernel

@@ -6,11 +6,12 @@ every vertex and face of the two, and five ids for every two edges.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from stickslip.collision.contacts import PROPERTIES, ContactList
 from stickslip.collision.convex.detect import ConvexDetector
-from stickslip.collision.convex.geometry import NAMES
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
 from stickslip.collision.detector import Detector
 from stickslip.collision.polyhedral.placed_pairs import Group, Placed, PolyhedronPairs
@@ -79,8 +80,8 @@ class PegDetector(Detector):
         self.group = make_group(self.bodies, self.neighbours)
         self.start = np.zeros(65, dtype=np.int64)
         self.others = ConvexDetector(model, margin)
-        polyhedral = [6 * NAMES.index(one) + NAMES.index(two) for one in POLYHEDRA for two in POLYHEDRA]
-        self.others.table = [entry for entry in self.others.table if entry[0] not in polyhedral]
+        for one, two in itertools.combinations_with_replacement(POLYHEDRA, 2):
+            self.others.leave_out(one, two)
 
     def find(self, kin: Kinematics, contacts: ContactList) -> None:
         self._fill(kin, contacts, False)

@@ -3,7 +3,7 @@
     v⁺ = v_free + M⁻¹·Gᵀ·p,    q⁺ = q ⊕ dt·v⁺,    p from ``cone_sweeps`` on W = G·M⁻¹·Gᵀ
 
 A step is that of ``time_stepping`` without Python between its stages, and calls the same kernels: kinematics and free
-velocity (``joint_coordinates``), contacts (``collision.convex.compiled``), rows of contacts and near joint limits, W
+velocity (``joint_coordinates``), contacts (``collision.convex.find``), rows of contacts and near joint limits, W
 (dense up to ``SMALL`` rows, else by the blocks of contacts that share a tree), the formulation's offsets and
 regularisation (``coulomb``, ``relaxed``), the last step's impulses as a start (``impulse_memory``), and the new state.
 A step that this loop cannot take changes nothing and is left to the stages; ``REASONS`` lists why.
@@ -18,7 +18,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS
-from stickslip.collision.convex.compiled import find_simple
+from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.reach import fastest_point
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.delassus import ContactRows, eliminate, make_contact_rows
@@ -286,7 +286,7 @@ def advance(bodies, search, inputs, kin, mass, motion, limits, contacts, memory,
         if options.reach > 0.0:
             margin += options.reach * fastest_point(kin, bodies.radius)
         space.report[MARGIN] = margin
-        if not find_simple(search, kin, margin, options.cell, contacts):
+        if not find_contacts(search, kin, margin, options.cell, contacts):
             return k, PAIRS
         reason = solve_contacts(bodies, kin, mass.L, motion, limits, contacts, memory, space, blocks, options)
         if reason != DONE:

@@ -270,7 +270,7 @@ class Variational(Method):
         n = len(self.contacts)
         if n > len(self.touch.edge):
             self._make_space(2 * n)
-        shapes, convex = self.search.shapes.geometry.shapes, self._ours and self.search.convex
+        shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         place_points(self.contacts.arrays, shapes, convex, self.motion.pose, self.touch.points)
         if not stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge):
             self._connect(self._touching())
@@ -380,7 +380,7 @@ class Variational(Method):
         """∂(z⁺, ν⁺)/∂(z, ν, u) of the last step; with ``forces``, also by ``inputs.applied`` and ``inputs.wrench``."""
         if not (self._taken and self._known[0]) or self._acting is None:
             raise InputError("gradient: expected a step to differentiate, got none since the state was set; step first")
-        shapes, convex = self.search.shapes.geometry.shapes, self._ours and self.search.convex
+        shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         began = Began(self._before.pose, self._before.nu, self._q, *self._acting)
         return step_gradient(
             self.mechanism, self.forces, began, self.motion, self.joint_step, self.touch, self.linear, self.dt, shapes,

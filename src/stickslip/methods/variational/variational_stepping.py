@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.convex.compiled import find_simple
+from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.reach import fastest_point
 from stickslip.math.linear import copy_to
 from stickslip.math.spatial import cross, rotate
@@ -275,7 +275,7 @@ def advance(
     for k in range(n):
         place_links(mechanism.bodies, motion.pose, motion.nu, kin)
         begin(mechanism, motion, rows, joint_step, forces, inputs, q, settings.dt)
-        if not find_simple(search, kin, margin + reach * fastest_point(kin, forces.radius), cell, contacts):
+        if not find_contacts(search, kin, margin + reach * fastest_point(kin, forces.radius), cell, contacts):
             return k, PAIRS
         if contacts.found[0] > touch.edge.shape[0]:
             return k, ROOM

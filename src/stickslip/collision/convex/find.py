@@ -1,0 +1,134 @@
+"""All contacts of a state between convex shapes, in one compiled call.
+
+    poses of shapes → candidates, sorted by kinds → one function per pair of kinds → contacts
+
+Every method calls ``find_contacts`` from its step, and ``detect.ConvexDetector`` calls it from Python. It is compiled
+once for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from stickslip._jit import kernel
+from stickslip.collision.convex.broad_phase import KIND_PAIRS, Candidates, Grid, find_candidates
+from stickslip.collision.convex.capsule_capsule import capsule_capsule
+from stickslip.collision.convex.capsule_cylinder import capsule_cylinder
+from stickslip.collision.convex.cylinder_cylinder import cylinder_cylinder
+from stickslip.collision.convex.cylinder_polyhedron import cylinder_solid
+from stickslip.collision.convex.finish import finish
+from stickslip.collision.convex.geometry import (
+    BOX,
+    CAPSULE,
+    CYLINDER,
+    MESH,
+    PLANE,
+    SPHERE,
+    Found,
+    Geometry,
+    Placed,
+    Rules,
+    place_shapes,
+)
+from stickslip.collision.convex.hulls import hull_hull
+from stickslip.collision.convex.placed_polyhedron import Work
+from stickslip.collision.convex.planes import plane_box, plane_capsule, plane_cylinder, plane_mesh, plane_sphere
+from stickslip.collision.convex.polyhedron_polyhedron import polyhedron_polyhedron
+from stickslip.collision.convex.segment_polyhedron import capsule_solid
+from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_mesh, sphere_sphere
+
+
+class Search(NamedTuple):
+    """The arrays of a contact search."""
+
+    geometry: Geometry
+    rules: Rules
+    placed: Placed
+    grid: Grid
+    candidates: Candidates
+    found: Found
+    work: Work
+    material: np.ndarray
+    """(1, 5) scratch."""
+
+
+@kernel(separate=True)
+def touch_planes_and_spheres(geometry, placed, work, pairs, code, margin, found):
+    """Contacts of pairs (n, 2) of one pair of kinds, of which one is a plane or a sphere."""
+    if code == 6 * PLANE + SPHERE:
+        plane_sphere(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * PLANE + BOX:
+        plane_box(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * PLANE + CAPSULE:
+        plane_capsule(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * PLANE + CYLINDER:
+        plane_cylinder(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * PLANE + MESH:
+        plane_mesh(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * SPHERE + SPHERE:
+        sphere_sphere(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * SPHERE + BOX:
+        sphere_box(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * SPHERE + CAPSULE:
+        sphere_capsule(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * SPHERE + CYLINDER:
+        sphere_cylinder(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * SPHERE + MESH:
+        sphere_mesh(geometry, placed, work, pairs, margin, found)
+
+
+@kernel(separate=True)
+def touch_solids(geometry, placed, work, pairs, code, margin, found):
+    """Contacts of pairs (n, 2) of one pair of kinds among boxes, capsules, cylinders and meshes."""
+    if code == 6 * CAPSULE + CAPSULE:
+        capsule_capsule(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * CAPSULE + CYLINDER:
+        capsule_cylinder(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * CYLINDER + CYLINDER:
+        cylinder_cylinder(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * BOX + CAPSULE or code == 6 * CAPSULE + MESH:
+        capsule_solid(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * BOX + CYLINDER or code == 6 * CYLINDER + MESH:
+        cylinder_solid(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * BOX + MESH or code == 6 * MESH + MESH:
+        hull_hull(geometry, placed, work, pairs, margin, found)
+    else:
+        polyhedron_polyhedron(geometry, placed, work, pairs, margin, found)
+
+
+@kernel
+def find_raw(search, kin, margin, cell):
+    """Fill ``search.found``. Returns False if a buffer is full: it must grow, and the search be repeated."""
+    geometry, placed, work = search.geometry, search.placed, search.work
+    candidates, found = search.candidates, search.found
+    found.total[0] = 0
+    place_shapes(geometry.shapes, kin, placed)
+    find_candidates(geometry.shapes, search.rules, placed, margin, cell, search.grid, candidates)
+    if candidates.total[0] > candidates.pair.shape[0]:
+        return False
+    start, pairs = candidates.start, candidates.sorted
+    for code in range(KIND_PAIRS):
+        if start[code] == start[code + 1] or search.rules.left_out[code]:
+            continue
+        stretch = pairs[start[code] : start[code + 1]]
+        if code < 6 * BOX:
+            touch_planes_and_spheres(geometry, placed, work, stretch, code, margin, found)
+        else:
+            touch_solids(geometry, placed, work, stretch, code, margin, found)
+    return found.total[0] <= found.gap.shape[0]
+
+
+@kernel(separate=True)
+def find_contacts(search, kin, margin, cell, contacts):
+    """Fill ``contacts`` with all whose gap is below ``margin`` [m]. Returns False if a buffer is full: then
+    ``ConvexDetector.make_room`` lets it grow, and the search is repeated."""
+    contacts.found[0] = 0
+    if not find_raw(search, kin, margin, cell):
+        return False
+    if search.found.total[0] > contacts.pair.shape[0]:
+        contacts.found[0] = search.found.total[0]
+        return False
+    finish(search.geometry.shapes, search.placed, kin, search.found, contacts, search.material)
+    return True
