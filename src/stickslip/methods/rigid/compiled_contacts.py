@@ -18,7 +18,10 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS
-from stickslip.collision.convex.find import find_contacts
+from stickslip.collision.convex.find import Search, find_contacts
+from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra
+from stickslip.collision.polyhedral.placed_pairs import Group, Placed, PolyhedronPairs
+from stickslip.collision.polyhedral.subcontacts import find_subcontacts
 from stickslip.collision.reach import fastest_point
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.delassus import ContactRows, eliminate, make_contact_rows
@@ -35,31 +38,50 @@ from stickslip.methods.rigid.assembly.compiled_matrices import (
 from stickslip.methods.rigid.assembly.constraint_rows import contact_rows
 from stickslip.methods.rigid.coordinates.joint_coordinates import begin
 from stickslip.methods.rigid.coordinates.joint_limits import near_limits
+from stickslip.methods.rigid.compiled_problem import (
+    BLOCKS,
+    CONTACTS,
+    CRAMPED,
+    FOUND_BY,
+    ITERATIONS,
+    MARGIN,
+    RESIDUAL,
+    SOLVED,
+    TOO_LARGE,
+    UNKNOWNS,
+    solve_cones,
+    solve_polygons,
+    solve_some_cones,
+)
+from stickslip.methods.rigid.formulations.anitescu_potra import touches
 from stickslip.methods.rigid.formulations.coulomb import coulomb_offset
 from stickslip.methods.rigid.formulations.formulation import meets_nothing, with_restitution
 from stickslip.methods.rigid.formulations.painleve import may_be_paradox, sliding_margin
+from stickslip.methods.rigid.formulations.peg import choose_primaries
 from stickslip.methods.rigid.formulations.relaxed import relaxation, relaxed_offset
 from stickslip.methods.rigid.impulse_memory import recall, store, write_forces
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
-from stickslip.solvers.splitting.cone_sweeps import Memory as Sweeps
-from stickslip.solvers.splitting.cone_sweeps import iterate, residual
-from stickslip.solvers.splitting.cone_sweeps import memory as make_sweeps
-from stickslip.solvers.splitting.sweeps import CONVERGED, Rows
+from stickslip.solvers.splitting.sweeps import Rows
 from stickslip.solvers.storage import SMALL
 
-RESIDUAL, SWEEPS, CONTACTS, BLOCKS, MARGIN = range(5)
-"""Places in ``Space.report``."""
-DONE, PAIRS, ROOM, UNCONVERGED, FAST, PARADOX = range(6)
+MOST_DENSE = 300
+"""Largest number of contacts and limits of an LCP."""
+DONE, FULL, ROOM, UNCONVERGED, FAST, PARADOX, LARGE, PYTHON = range(8)
 REASONS = {
     DONE: "all steps are done",
-    PAIRS: "there are kinds of pairs that are not compiled, or the buffer of contacts is full",
+    FULL: "a buffer of the contact search is full; it is grown",
     ROOM: "there are more contacts, or more pairs of them that share a tree, than there is room for; it is grown",
     UNCONVERGED: "the solver did not converge",
     FAST: f"a velocity is not a number or beyond {FASTEST:g}",
     PARADOX: "a sliding contact is in Painlevé's paradox; the stages keep the first one",
+    LARGE: f"there are more than {SMALL // 3} contacts and limits (LCPs: {MOST_DENSE}), and the solver needs a dense "
+    "matrix",
+    PYTHON: "the method's choices are not compiled; stepper.why_stages() says which",
 }
 """Why a compiled call ends."""
+COULOMB, RELAXED, ANITESCU_POTRA = range(3)
+"""Laws: what is added to normal velocities. Stewart–Trinkle's is Coulomb's with a feedback of 1."""
 
 
 class Bodies(NamedTuple):
@@ -86,7 +108,7 @@ class Space(NamedTuple):
     links: np.ndarray
     """(2, N) the two links of each."""
     W: np.ndarray
-    """(SMALL²,) used as (3n, 3n)."""
+    """Used as (3n, 3n) where there is room for it."""
     cones: Cones
     p: np.ndarray
     """(3N,) impulses [N s]."""
@@ -94,16 +116,25 @@ class Space(NamedTuple):
     """(3N,) velocities of the rows [m/s]."""
     change: np.ndarray
     """(nv,) M⁻¹·Gᵀ·p, then v⁺."""
-    sweeps: Sweeps
     report: np.ndarray
-    """(5,) numbers of the last step, at RESIDUAL, SWEEPS, …"""
+    """(7,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
 
 
 class StepOptions(NamedTuple):
     """The options of the method, of its formulation and of its solver."""
 
-    relaxed: bool
-    """Whether the law is that of ``relaxed``, else that of ``coulomb``."""
+    law: int
+    """COULOMB, RELAXED or ANITESCU_POTRA."""
+    polygons: bool
+    """Whether cones are polygonal, else they are circular."""
+    sparse: bool
+    """Whether the solver takes CSR matrices of many contacts."""
+    grouped: bool
+    """Whether there are groups of subcontacts, of which the primaries carry impulses."""
+    largest: bool
+    """Whether the primary is the subcontact of the largest gap."""
+    touch: float
+    """Gap up to which contacts of ANITESCU_POTRA count [m]; NaN: those that would be met within the step."""
     dt: float
     """[s]."""
     margin: float
@@ -118,44 +149,41 @@ class StepOptions(NamedTuple):
     """Contacts that are approached more slowly do not bounce [m/s]."""
     friction_ratio: float
     """R of normals over R of tangents."""
-    tolerance: float
-    """Largest natural residual, relative to max(1, the largest |b|)."""
-    sweeps: int
-    """Largest number of sweeps."""
-    patience: int
-    relaxation: float
-    """0: adaptive."""
     warm: bool
-    """Whether sweeps start from the last step's impulses."""
+    """Whether solvers start from the last step's impulses."""
+    working_set: bool
+    """Whether a pivoting method begins with the contacts that are met without impulses."""
     watch: bool
     """Whether a contact in Painlevé's paradox ends the call."""
 
 
-def make_space(support: Support, contacts: int, depth: int) -> Space:
-    """Scratch for so many contacts, and for an acceleration that remembers ``depth`` sweeps."""
+def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Space:
+    """Scratch for so many contacts; W is dense up to ``dense`` of them."""
     n = 3 * contacts
     R, weight, b, p, u = np.zeros((5, n))
     return Space(
         rows=make_contact_rows(support, contacts),
         ids=np.zeros(contacts, dtype=np.int64),
         links=np.zeros((2, contacts), dtype=np.int64),
-        W=np.zeros(SMALL**2),
+        W=np.zeros(9 * dense**2),
         cones=Cones(np.zeros((contacts, 6)), R, weight, b, np.zeros(contacts)),
         p=p,
         u=u,
         change=np.zeros(len(support.dof_link)),
-        sweeps=make_sweeps(n, depth),
-        report=np.zeros(5),
+        report=np.zeros(7),
     )
 
 
 @kernel
-def formulate(options, motion, limits, contacts, nc, n, space):
-    """Write b, R and friction of nc contacts and n − nc limits; returns the largest |b|."""
-    rows, b, R, dt = space.rows, space.cones.b, space.cones.R, options.dt
-    largest = 0.0
+def formulate(options, motion, limits, contacts, nc, n, space, groups):
+    """Write b, R and friction of nc contacts and n − nc limits; ``groups`` are those of grouped contacts, which bounce
+    only where they are alone."""
+    rows, b, R, dt, g = space.rows, space.cones.b, space.cones.R, options.dt, 0
     for c in range(n):
         i = 3 * c
+        if options.grouped:
+            while groups[g + 1] <= c:
+                g += 1
         for k in range(3):
             b[i + k] = row_speed(rows, c, k, motion.free)
         mu, K, B, e, gap = 0.0, np.inf, 0.0, 0.0, 0.0
@@ -165,21 +193,17 @@ def formulate(options, motion, limits, contacts, nc, n, space):
         else:
             gap = limits.gap[c - nc]
         space.cones.friction[c] = mu
-        if options.relaxed:
+        if options.law == RELAXED:
             offset = relaxed_offset(gap, dt, K, B)
             R[i], R[i + 1] = relaxation(dt, K, B, options.friction_ratio)
         else:
-            offset = coulomb_offset(gap, dt, options.feedback)
-            if e > 0.0:
+            offset = 0.0 if options.law == ANITESCU_POTRA else coulomb_offset(gap, dt, options.feedback)
+            if e > 0.0 and not (options.grouped and groups[g + 1] - groups[g] > 1):
                 before = row_speed(rows, c, 0, motion.velocity)
                 offset = with_restitution(offset, before, b[i], e, options.rest_speed)
             R[i] = R[i + 1] = 0.0
         R[i + 2] = R[i + 1]
         b[i] += offset
-        for k in range(3):
-            if not abs(b[i + k]) <= largest:
-                largest = abs(b[i + k])
-    return largest
 
 
 @kernel
@@ -230,29 +254,59 @@ def contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, dt):
     return n
 
 
+@kernel
+def choose(options, motion, limits, contacts, nc, n, space, plan):
+    """Write which contacts carry impulses; returns their number, and that of other subcontacts."""
+    if not options.grouped:
+        ng = 0
+        for c in range(n):
+            gap = contacts.gap[c] if c < nc else limits.gap[c - nc]
+            free = row_speed(space.rows, c, 0, motion.free) if options.law == ANITESCU_POTRA else 0.0
+            if options.law != ANITESCU_POTRA or touches(gap, free, options.dt, options.touch):
+                plan.primary[ng] = c
+                plan.start[ng] = 0
+                ng += 1
+        plan.start[ng] = 0
+        return ng, 0
+    gap, end, ng = plan.vector[0, :n], plan.vector[1, :n], 0
+    while plan.groups[ng] < n:
+        ng += 1
+    for c in range(n):
+        gap[c] = contacts.gap[c] if c < nc else limits.gap[c - nc]
+        end[c] = gap[c] + options.dt * row_speed(space.rows, c, 0, motion.free)
+    choose_primaries(plan.groups[: ng + 1], gap, end, options.largest, plan.primary, plan.secondary, plan.start)
+    return ng, n - ng
+
+
+@kernel
+def fill_matrix(bodies, L, nc, n, space, blocks):
+    """Write W, dense where it is small; returns False if there is no room for its blocks."""
+    space.report[BLOCKS] = 0
+    if 9 * n * n <= space.W.shape[0]:
+        dense_matrix(
+            bodies.support, L, space.links, nc, n, space.rows, space.W[: 9 * n * n].reshape(3 * n, 3 * n)
+        )
+        return True
+    total = sparse_matrix(bodies.support, L, space.links, nc, n, space.rows, blocks)
+    space.report[BLOCKS] = abs(total)
+    return total >= 0
+
+
 @kernel(inline=False)
-def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, blocks, options):
+def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, blocks, plan, chain, options):
     """Write the impulses into ``space.p``; returns DONE, or why there are none."""
     report, p, cones, nc = space.report, space.p, space.cones, contacts.found[0]
     n = contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, options.dt)
     report[CONTACTS], report[BLOCKS] = abs(n), 0
+    if 3 * abs(n) > (3 * MOST_DENSE if options.polygons else SMALL) and not options.sparse:
+        return LARGE
     if n < 0 or n > memory.pair.shape[0]:
         return ROOM
-    dense, entries = 3 * n, 0
-    if 3 * n <= SMALL:
-        W = space.W[: 9 * n * n].reshape(3 * n, 3 * n)
-        dense_matrix(bodies.support, L, space.links, nc, n, space.rows, W)
-    else:
-        total = sparse_matrix(bodies.support, L, space.links, nc, n, space.rows, blocks)
-        report[BLOCKS] = abs(total)
-        if total < 0:
-            return ROOM
-        dense, entries = 0, 9 * total
-    matrix = Rows(
-        space.W[: dense * dense].reshape(dense, dense), blocks.data[:entries], blocks.indices[:entries],
-        blocks.indptr[: (3 * n + 1 if entries else 0)],
-    )  # fmt: skip
-    largest = formulate(options, motion, limits, contacts, nc, n, space)
+    if not fill_matrix(bodies, L, nc, n, space, blocks):
+        return ROOM
+    if options.grouped:
+        extend_groups(plan.groups, nc, n)
+    formulate(options, motion, limits, contacts, nc, n, space, plan.groups)
     own_blocks(bodies.support, L, n, space.rows, cones)
     if options.watch and paradox(contacts, nc, motion, space.rows, cones.own):
         return PARADOX
@@ -261,46 +315,138 @@ def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, bloc
     else:
         for i in range(3 * n):
             p[i] = 0.0
-    limit, coulomb = options.tolerance * max(1.0, largest), not options.relaxed
-    here = Cones(cones.own[:n], cones.R[: 3 * n], cones.weight[: 3 * n], cones.b[: 3 * n], cones.friction[:n])
-    code, sweeps = iterate(
-        matrix, here, space.sweeps, p[: 3 * n], space.u[: 3 * n], report[:0], limit, options.sweeps, options.patience,
-        options.relaxation, coulomb,
-    )  # fmt: skip
-    report[RESIDUAL], report[SWEEPS] = residual(here, p, space.u, coulomb), sweeps
-    return DONE if code == CONVERGED else UNCONVERGED
+    report[RESIDUAL], report[ITERATIONS], report[UNKNOWNS], report[FOUND_BY] = 0.0, 0.0, 0.0, 0.0
+    if n == 0:
+        return DONE
+    ng, na = n, 0
+    if options.polygons or options.law == ANITESCU_POTRA:
+        ng, na = choose(options, motion, limits, contacts, nc, n, space, plan)
+    dense = 3 * n if 9 * n * n <= space.W.shape[0] else 0
+    entries = 0 if dense else 9 * int(report[BLOCKS])
+    W, coulomb = space.W[: dense * dense].reshape(dense, dense), options.law != RELAXED
+    if options.polygons:
+        code = solve_polygons(chain, W, space, plan, ng, na, options.warm, options.working_set, report)
+        return DONE if code == SOLVED else (ROOM if code == CRAMPED else (LARGE if code == TOO_LARGE else UNCONVERGED))
+    if ng < n:
+        good = solve_some_cones(chain, W, space, plan, ng, coulomb, report)
+    else:
+        matrix = Rows(W, blocks.data[:entries], blocks.indices[:entries], blocks.indptr[: (3 * n + 1 if entries else 0)])
+        here = Cones(cones.own[:n], cones.R[: 3 * n], cones.weight[: 3 * n], cones.b[: 3 * n], cones.friction[:n])
+        good = solve_cones(chain, matrix, here, p[: 3 * n], space.u[: 3 * n], coulomb, report)
+    return DONE if good else UNCONVERGED
 
 
 @kernel
-def advance(bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, options, q, v, n):
+def extend_groups(groups, nc, n):
+    """Let each joint limit be a group of its own after those of the contacts."""
+    g = 0
+    while groups[g] < nc:
+        g += 1
+    for c in range(nc, n):
+        g += 1
+        groups[g] = c + 1
+
+
+@kernel
+def begin_step(bodies, inputs, kin, mass, motion, space, options, q, v):
+    """Compute kinematics and the velocities without contacts; returns the margin of the contact search [m]."""
+    copy_to(q, motion.q)
+    copy_to(v, motion.velocity)
+    begin(
+        bodies.tree, bodies.support, bodies.inertia, bodies.passive, bodies.actuators, inputs, q, v, options.dt, kin,
+        mass, motion.f_ext, motion.gains, motion.bias, motion.free,
+    )  # fmt: skip
+    margin = options.margin
+    if options.reach > 0.0:
+        margin += options.reach * fastest_point(kin, bodies.radius)
+    space.report[MARGIN] = margin
+    return margin
+
+
+@kernel
+def end_step(bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v):
+    """Solve for the impulses and move the state; returns DONE, or why nothing was changed but scratch."""
+    reason = solve_contacts(bodies, kin, mass.L, motion, limits, contacts, memory, space, blocks, plan, chain, options)
+    if reason != DONE:
+        return reason
+    dt, new, rows = options.dt, space.change, int(space.report[CONTACTS])
+    respond(bodies.support, mass.L, rows, space)
+    for d in range(v.shape[0]):
+        new[d] += motion.free[d]
+        if not abs(new[d]) <= FASTEST:  # "not ≤" is also true of NaN
+            return FAST
+    store(memory, space.ids, rows, space.p)
+    write_forces(space.p, dt, contacts.found[0], contacts.force)
+    for d in range(v.shape[0]):
+        motion.acceleration[d] = (new[d] - v[d]) / dt
+        v[d] = new[d]
+    integrate(bodies.tree, q, v, dt, q)
+    return DONE
+
+
+@kernel
+def advance(
+    bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v, n
+):  # fmt: skip
     """Take up to n steps; returns (how many, why the stages have to take the next one), which touched scratch only."""
-    dt, support, free, new = options.dt, bodies.support, motion.free, space.change
     for k in range(n):
-        copy_to(q, motion.q)
-        copy_to(v, motion.velocity)
-        begin(
-            bodies.tree, support, bodies.inertia, bodies.passive, bodies.actuators, inputs, q, v, dt, kin, mass,
-            motion.f_ext, motion.gains, motion.bias, free,
-        )  # fmt: skip
-        margin = options.margin
-        if options.reach > 0.0:
-            margin += options.reach * fastest_point(kin, bodies.radius)
-        space.report[MARGIN] = margin
+        margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
         if not find_contacts(search, kin, margin, options.cell, contacts):
-            return k, PAIRS
-        reason = solve_contacts(bodies, kin, mass.L, motion, limits, contacts, memory, space, blocks, options)
+            return k, FULL
+        reason = end_step(
+            bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v
+        )
         if reason != DONE:
             return k, reason
-        rows = int(space.report[CONTACTS])
-        respond(support, mass.L, rows, space)
-        for d in range(v.shape[0]):
-            new[d] += free[d]
-            if not abs(new[d]) <= FASTEST:  # "not ≤" is also true of NaN
-                return k, FAST
-        store(memory, space.ids, rows, space.p)
-        write_forces(space.p, dt, contacts.found[0], contacts.force)
-        for d in range(v.shape[0]):
-            motion.acceleration[d] = (new[d] - v[d]) / dt
-            v[d] = new[d]
-        integrate(bodies.tree, q, v, dt, q)
+    return n, DONE
+
+
+class GroupSearch(NamedTuple):
+    """The arrays of a ``PegDetector``: single contacts by ``others``, then groups of subcontacts."""
+
+    others: Search
+    bodies: Polyhedra
+    neighbours: Neighbours
+    pairs: PolyhedronPairs
+    placed: Placed
+    group: Group
+    start: np.ndarray
+
+
+@kernel
+def find_groups(search, kin, margin, cell, contacts, groups):
+    """Fill ``contacts`` with single contacts, then subcontacts, and ``groups``. Returns DONE, FULL or ROOM."""
+    if not find_contacts(search.others, kin, margin, cell, contacts):
+        return FULL
+    n = find_subcontacts(
+        search.bodies, search.neighbours, search.pairs, kin, margin, True, search.placed, search.group, search.start,
+        contacts,
+    )  # fmt: skip
+    if contacts.found[0] > contacts.pair.shape[0] or n >= search.start.shape[0]:
+        return FULL
+    if contacts.found[0] >= groups.shape[0]:
+        return ROOM
+    singles = search.start[0]
+    for g in range(singles):
+        groups[g] = g
+    for g in range(n + 1):
+        groups[singles + g] = search.start[g]
+    return DONE
+
+
+@kernel
+def advance_groups(
+    bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v, n
+):  # fmt: skip
+    """``advance`` with groups of subcontacts."""
+    for k in range(n):
+        margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
+        reason = find_groups(search, kin, margin, options.cell, contacts, plan.groups)
+        space.report[CONTACTS], space.report[UNKNOWNS] = contacts.found[0], 0.0
+        if reason == DONE:
+            reason = end_step(
+                bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v
+            )
+        if reason != DONE:
+            return k, reason
     return n, DONE

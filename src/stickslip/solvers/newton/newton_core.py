@@ -199,7 +199,7 @@ def look(s, y, w, history):
             own = coulomb_natural(p[i], p[i + 1], p[i + 2], u[i], u[i + 1], u[i + 2], s.friction[c])
             if not own <= size:
                 size = own
-    if not size == size:
+    if size != size:
         size = np.inf
     if size < s.number[BEST]:
         s.number[BEST] = size
@@ -301,8 +301,8 @@ def descend(s, options, memory, history):
     smooth, nonlinear, number = options[SMOOTH] != 0.0, s.friction.shape[0] > 0, s.number
     function(s, s.y, s.w)
     size = look(s, s.y, s.w, history)
-    least, made, left = np.inf, 0, int(number[LEFT])
-    for _ in range(left):
+    least = np.inf
+    for made in range(int(number[LEFT])):
         if size <= options[LIMIT]:
             return CONVERGED
         A = s.A
@@ -318,13 +318,12 @@ def descend(s, options, memory, history):
         if made >= PATIENCE:
             least = min(least, s.merits[made % PATIENCE])
         s.merits[made % PATIENCE] = merit
-        made += 1
         recent, reference = np.inf, 0.0
-        for k in range(min(made, PATIENCE)):
+        for k in range(min(made + 1, PATIENCE)):
             recent = min(recent, s.merits[k])
-        for k in range(min(made, memory)):
-            reference = max(reference, s.merits[(made - 1 - k) % PATIENCE])
-        if made > PATIENCE and recent > 0.5 * least:
+        for k in range(min(made + 1, memory)):
+            reference = max(reference, s.merits[(made - k) % PATIENCE])
+        if made >= PATIENCE and recent > 0.5 * least:
             return STALLED
         if not go(s, A, reference, options[REGULARISATION], smooth):
             return STALLED

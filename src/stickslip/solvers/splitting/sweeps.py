@@ -200,19 +200,27 @@ def iterate_rows(rows, box, diagonal, z, out, watch, limit, patience, adaptive):
 @kernel
 def iterate_blocks(rows, box, blocks, z, out, watch, work, limit, patience, adaptive):
     """Do at most ``limit`` sweeps by blocks, out_b = z_b + step·(block b's solution − z_b); a block without solution
-    stays as it is; ``out`` is z itself or not. Returns (code, sweeps done)."""
+    stays as it is, and so does one whose own natural residual is a hundredth of the limit; ``out`` is z itself or not.
+    Returns (code, sweeps done)."""
     for done in range(1, limit + 1):
         step = watch.real[STEP]
         for k in range(blocks.start.shape[0] - 1):
             member = blocks.member[blocks.start[k] : blocks.start[k + 1]]
             m = member.shape[0]
             A = blocks.matrix[blocks.place[k] : blocks.place[k + 1]].reshape(m, m)
+            largest = 0.0
             for a in range(m):
                 i = member[a]
                 total = box.b[i] + row_times(rows, i, z)
+                largest = max(largest, abs(z[i] - min(max(z[i] - total, box.lower[i]), box.upper[i])))
+                work.z[a] = z[i] if z[i] > total else 0.0
                 for c in range(m):
                     total -= A[a, c] * z[member[c]]
                 work.q[a], work.lower[a], work.upper[a] = total, box.lower[i], box.upper[i]
+            if largest <= 0.01 * watch.real[LIMIT]:
+                for a in range(m):
+                    out[member[a]] = z[member[a]]
+                continue
             solved = solve_block(A, work) == SOLVED
             for a in range(m):
                 i = member[a]
