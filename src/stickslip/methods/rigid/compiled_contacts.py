@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip._packed import opened
 from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS
 from stickslip.collision.convex.find import Search, find_contacts
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra
@@ -385,10 +386,11 @@ def end_step(bodies, kin, mass, motion, limits, contacts, memory, space, blocks,
 
 
 @kernel
-def advance(
-    bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v, n
-):  # fmt: skip
+def advance(packed, n):
     """Take up to n steps; returns (how many, why the stages have to take the next one), which touched scratch only."""
+    (
+        bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
+    ) = opened(packed)  # fmt: skip
     for k in range(n):
         margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
         if not find_contacts(search, kin, margin, options.cell, contacts):
@@ -435,10 +437,11 @@ def find_groups(search, kin, margin, cell, contacts, groups):
 
 
 @kernel
-def advance_groups(
-    bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v, n
-):  # fmt: skip
+def advance_groups(packed, n):
     """``advance`` with groups of subcontacts."""
+    (
+        bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
+    ) = opened(packed)  # fmt: skip
     for k in range(n):
         margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
         reason = find_groups(search, kin, margin, options.cell, contacts, plan.groups)

@@ -14,6 +14,9 @@ from functools import cache
 from inspect import getmembers, isfunction
 from typing import Any
 
+import numpy as np
+
+from stickslip._packed import Packed
 from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.methods.base import OK, Inputs
@@ -94,6 +97,11 @@ def cores_of(solver: Solver | None, kind: str) -> tuple[Core, ...]:
     return () if core is None else (core,)
 
 
+def _same(old: Any, new: Any) -> bool:
+    """Whether two arguments are the same object, or options of the same numbers."""
+    return old is new or (isinstance(old, StepOptions) and old == new)
+
+
 class CompiledStepping(TimeStepping):
     """Time stepping with a compiled loop; with ``compiled = False`` all steps are taken stage by stage."""
 
@@ -105,7 +113,11 @@ class CompiledStepping(TimeStepping):
         self._chain: Chain | None = None
         self._plan: Plan | None = None
         self._chosen: Any = None
-        """What the chain was made for."""
+        """What the cores were made for."""
+        self._cores_kept: tuple[Core, ...] = ()
+        self._packed: Packed | None = None
+        self._changing: tuple[Any, ...] = ()
+        """What was packed, but for constants."""
         self._unknowns = 0
         """Unknowns of LCPs that there must be room for."""
         self.left_to_stages: Counter[int] = Counter()
@@ -158,15 +170,17 @@ class CompiledStepping(TimeStepping):
         return ""
 
     def _cores(self) -> tuple[Core, ...]:
-        """The core of the solver, and that of the second solver if there is one."""
-        kind = "lcp" if self.polygons else "cones"
-        cores = cores_of(self.solver.named, kind)
-        if self.solver.second is not None and len(cores) == 1:
-            second = cores_of(self.solver.second, kind)
-            cores = cores + second if len(second) == 1 else ()
-        elif self.solver.second is not None:
-            cores = ()
-        return cores
+        """The core of the solver, and that of the second solver if there is one; kept until an option changes."""
+        named, second = self.solver.named, self.solver.second
+        chosen = (named, second, self.polygons, *(() if named is None else vars(named).values()))
+        if chosen != self._chosen:
+            kind = "lcp" if self.polygons else "cones"
+            cores = cores_of(named, kind)
+            if second is not None:
+                more = cores_of(second, kind)
+                cores = cores + more if len(cores) == len(more) == 1 else ()
+            self._chosen, self._cores_kept, self._chain = chosen, cores, None
+        return self._cores_kept
 
     def _step_options(self, margin: float, reach: float, cell: float) -> StepOptions:
         f, law = self.formulation, law_of(type(self.formulation))
@@ -177,7 +191,7 @@ class CompiledStepping(TimeStepping):
             sparse=not self.polygons and law is not AnitescuPotra and all(core.sparse for core in self._cores()),
             grouped=f.groups,
             largest=getattr(f, "primary", "") == "largest",
-            touch=float("nan") if getattr(f, "touch", None) is None else f.touch,  # type: ignore[attr-defined]
+            touch=np.nan if getattr(f, "touch", None) is None else f.touch,  # type: ignore[attr-defined]
             dt=self.dt,
             margin=margin,
             reach=reach,
@@ -199,6 +213,7 @@ class CompiledStepping(TimeStepping):
             dense = min(contacts, MOST_DENSE) if self.polygons else SMALL // 3
             self._space = make_space(self.model.support, contacts, dense)
             self._impulses.keep_room(contacts)
+        self._chain = None
         self._unknowns = max(self._unknowns, unknowns * 3 // 2)
         self._blocks = make_blocks(self.model.support, 2 * contacts, max(2 * blocks, len(self._blocks.other)))
 
@@ -206,17 +221,15 @@ class CompiledStepping(TimeStepping):
         """Let the buffers of the contact search grow."""
         if isinstance(self.detector, PegDetector):
             self.detector.make_room(self.contacts)
+            self._packed = None
         else:
             self.search.shapes.make_room(self.contacts)
 
     def _prepare(self) -> tuple[Chain, Plan]:
         """The chain of solvers and the plan's scratch, made anew where options or the room have changed."""
-        solver = self.solver.named
+        solver, cores, contacts = self.solver.named, self._cores(), len(self._space.ids)
         assert solver is not None
-        contacts = len(self._space.ids)
-        chosen = (solver, self.solver.second, *vars(solver).values(), contacts, self._unknowns)
-        if chosen != self._chosen or self._chain is None or self._plan is None:
-            cores = self._cores()
+        if self._chain is None or self._plan is None:
             unknowns = 3 * min(contacts, SMALL // 3)
             if self.polygons:
                 unknowns = max(self._unknowns, CONTACTS_AT_FIRST * (2 + self.formulation.directions))
@@ -224,25 +237,33 @@ class CompiledStepping(TimeStepping):
             shared = solver.max_iterations if isinstance(solver, Combination) else None
             self._chain = make_chain(cores, solver.tolerance, shared, room)
             self._plan = make_plan(self.formulation.cone, contacts, unknowns, self.polygons)
-            self._chosen = chosen
         return self._chain, self._plan
 
-    def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        """Take up to n steps; returns how many, and why no more."""
-        c, m = self.coordinates, self.model
+    def _pack(self, state: State, inputs: Inputs) -> Packed:
+        """The arguments of the compiled loop; the last ones if nothing has been replaced since."""
+        c = self.coordinates
         assert isinstance(c, JointCoordinates)
         chain, plan = self._prepare()
         mass, motion, limits, passive = c.arrays(self.dt, self.work.acceleration)
-        bodies = Bodies(m.tree, m.support, m.inertia, passive, m.joint_forces, m.actuators, self.search.reach.radius)
         search, *margins = self.search.arrays()
-        space, loop = self._space, advance
-        if isinstance(self.detector, PegDetector):
-            loop, search = advance_groups, GroupSearch(search, *self.detector.arrays())
-        begin = clock.perf_counter()
-        done, reason = loop(
-            bodies, search, inputs, c.kin, mass, motion, limits, self.contacts.arrays, self._impulses.arrays, space,
-            self._blocks, plan, chain, self._step_options(*margins), state.q, state.v, n,
+        changing = (
+            search, inputs, c.kin, mass, motion, limits, self.contacts.arrays, self._impulses.arrays, self._space,
+            self._blocks, plan, chain, self._step_options(*margins), state.q, state.v,
         )  # fmt: skip
+        if self._packed is None or not all(map(_same, self._changing, changing)):
+            m, found = self.model, search
+            if isinstance(self.detector, PegDetector):
+                found = GroupSearch(search, *self.detector.arrays())
+            radius = self.search.reach.radius
+            bodies = Bodies(m.tree, m.support, m.inertia, passive, m.joint_forces, m.actuators, radius)
+            self._packed, self._changing = Packed(bodies, found, *changing[1:]), changing
+        return self._packed
+
+    def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        """Take up to n steps; returns how many, and why no more."""
+        packed, space = self._pack(state, inputs), self._space
+        begin = clock.perf_counter()
+        done, reason = (advance_groups if self.formulation.groups else advance)(packed, n)
         if done:
             self.detector.margin = float(space.report[MARGIN])
             self._forget_problem()

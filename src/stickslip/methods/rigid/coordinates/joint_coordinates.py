@@ -90,6 +90,7 @@ class JointCoordinates(Coordinates):
         self._limits = (np.zeros(2 * nj + 1, np.int64), np.zeros(6 * nj, np.int64), np.zeros(6 * nj), np.zeros(2 * nj))
         self._start = np.zeros(model.nq)
         self._at = (self._start, 0.0)
+        self._arrays: tuple[MassMatrix, Motion, Limits, JointForces] | None = None
         self.loops = LoopClosure(model) if model.loops else None
 
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:
@@ -119,8 +120,10 @@ class JointCoordinates(Coordinates):
         """What a compiled step writes to, and the joint forces without limits. Afterwards ``limits`` gives those at the
         beginning of the last step."""
         self._at = (self._start, dt)
-        motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
-        return self._mass, motion, Limits(*self._limits), self._passive
+        if self._arrays is None or self._arrays[1].acceleration is not acceleration:
+            motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
+            self._arrays = self._mass, motion, Limits(*self._limits), self._passive
+        return self._arrays
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
         if not self._limited:
