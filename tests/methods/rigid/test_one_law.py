@@ -14,12 +14,12 @@ import scipy.sparse as sp
 import stickslip as ss
 from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS, ContactList
 from stickslip.dynamics.data import make_data
-from stickslip.methods.rigid import compiled_contacts, impulse_memory
+from stickslip.methods.rigid import compiled_contacts, compiled_loop, impulse_memory
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.compiled_contacts import COULOMB, RELAXED, StepOptions, formulate, make_space
 from stickslip.methods.rigid.compiled_stepping import law_of
 from stickslip.methods.rigid.coordinates.joint_coordinates import Limits, Motion
-from stickslip.methods.rigid.formulations import coulomb, formulation, relaxed
+from stickslip.methods.rigid.formulations import anitescu_potra, coulomb, formulation, peg, relaxed
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS
 from stickslip.methods.rigid.formulations.relaxed import Relaxed
@@ -33,12 +33,15 @@ LAW = "(feedback if gap < 0.0 else 1.0) * gap / dt"
 def test_the_compiled_loop_calls_the_kernels_of_the_formulations():
     for module, names in {
         coulomb: ("coulomb_offset",),
+        anitescu_potra: ("touches",),
+        peg: ("choose_primaries",),
         relaxed: ("relaxed_offset", "relaxation"),
         formulation: ("with_restitution", "meets_nothing"),
         impulse_memory: ("recall", "store", "write_forces"),
     }.items():
         for name in names:
-            assert getattr(compiled_contacts, name) is getattr(module, name)
+            loop = compiled_loop if name in ("store", "write_forces") else compiled_contacts
+            assert getattr(loop, name) is getattr(module, name)
 
 
 def random_step(rng, nc=12, limits=5):

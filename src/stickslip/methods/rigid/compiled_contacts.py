@@ -1,13 +1,9 @@
-"""Time steps of Coulomb's and of relaxed contacts by Gauss–Seidel, many in one compiled call.
+"""The impulses of a compiled time step: rows of contacts and limits, W = G·M⁻¹·Gᵀ, the law, and the solver.
 
-    v⁺ = v_free + M⁻¹·Gᵀ·p,    q⁺ = q ⊕ dt·v⁺,    p from ``cone_sweeps`` on W = G·M⁻¹·Gᵀ
-
-A step is that of ``time_stepping`` without Python between its stages, and calls the same kernels: kinematics and free
-velocity (``joint_coordinates``), contacts (``collision.convex.find``), rows of contacts and near joint limits, W
-(dense up to ``SMALL`` rows, else by the blocks of contacts that share a tree), the formulation's offsets and
-regularisation (``coulomb``, ``relaxed``), the last step's impulses as a start (``impulse_memory``), and the new state.
-A step that this loop cannot take changes nothing and is left to the stages; ``REASONS`` lists why.
-Cost: linear in the links; depth for every pair of contacts that share a tree; a sweep visits each such pair once.
+The rows are those of contacts and near joint limits. W is dense where it is small, else a CSR matrix of the contacts
+that share a tree, if the solver takes one. The law's offsets and regularisation are those of ``formulations``; which
+contacts carry impulses is decided as there, and ``compiled_problem`` solves their problem.
+Cost: depth for every pair of contacts that share a tree, and the solver's.
 """
 
 from __future__ import annotations
@@ -17,17 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip._packed import opened
 from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS
-from stickslip.collision.convex.find import Search, find_contacts
-from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra
-from stickslip.collision.polyhedral.placed_pairs import Group, Placed, PolyhedronPairs
-from stickslip.collision.polyhedral.subcontacts import find_subcontacts
-from stickslip.collision.reach import fastest_point
-from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.delassus import ContactRows, eliminate, make_contact_rows
 from stickslip.dynamics.factor import solve_l
-from stickslip.math.linear import copy_to
 from stickslip.methods.base import FASTEST
 from stickslip.methods.rigid.assembly.compiled_matrices import (
     dense_matrix,
@@ -37,19 +25,18 @@ from stickslip.methods.rigid.assembly.compiled_matrices import (
     sparse_matrix,
 )
 from stickslip.methods.rigid.assembly.constraint_rows import contact_rows
-from stickslip.methods.rigid.coordinates.joint_coordinates import begin
 from stickslip.methods.rigid.coordinates.joint_limits import near_limits
 from stickslip.methods.rigid.compiled_problem import (
     BLOCKS,
     CONTACTS,
-    CRAMPED,
     FOUND_BY,
     ITERATIONS,
-    MARGIN,
     RESIDUAL,
     SOLVED,
     TOO_LARGE,
     UNKNOWNS,
+    choose_sliding,
+    needs_no_impulse,
     solve_cones,
     solve_polygons,
     solve_some_cones,
@@ -60,7 +47,7 @@ from stickslip.methods.rigid.formulations.formulation import meets_nothing, with
 from stickslip.methods.rigid.formulations.painleve import may_be_paradox, sliding_margin
 from stickslip.methods.rigid.formulations.peg import choose_primaries
 from stickslip.methods.rigid.formulations.relaxed import relaxation, relaxed_offset
-from stickslip.methods.rigid.impulse_memory import recall, store, write_forces
+from stickslip.methods.rigid.impulse_memory import recall
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
 from stickslip.solvers.splitting.sweeps import Rows
@@ -303,14 +290,13 @@ def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, bloc
         return LARGE
     if n < 0 or n > memory.pair.shape[0]:
         return ROOM
-    if not fill_matrix(bodies, L, nc, n, space, blocks):
-        return ROOM
     if options.grouped:
         extend_groups(plan.groups, nc, n)
     formulate(options, motion, limits, contacts, nc, n, space, plan.groups)
-    own_blocks(bodies.support, L, n, space.rows, cones)
-    if options.watch and paradox(contacts, nc, motion, space.rows, cones.own):
-        return PARADOX
+    if options.watch:
+        own_blocks(bodies.support, L, n, space.rows, cones)
+        if paradox(contacts, nc, motion, space.rows, cones.own):
+            return PARADOX
     if options.warm and not meets_nothing(cones.b, 0, n):
         recall(memory, space.ids, n, p)
     else:
@@ -319,15 +305,24 @@ def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, bloc
     report[RESIDUAL], report[ITERATIONS], report[UNKNOWNS], report[FOUND_BY] = 0.0, 0.0, 0.0, 0.0
     if n == 0:
         return DONE
-    ng, na = n, 0
+    ng, na, nf = n, 0, 0
     if options.polygons or options.law == ANITESCU_POTRA:
         ng, na = choose(options, motion, limits, contacts, nc, n, space, plan)
+    if options.polygons:
+        nf = choose_sliding(cones, plan, ng)
+        report[UNKNOWNS] = ng + na + (plan.directions.shape[0] + 1) * nf
+        if report[UNKNOWNS] > plan.index.shape[0]:
+            return ROOM
+        if options.working_set and needs_no_impulse(chain, space, plan, ng, na, nf, report):
+            return DONE
+    if not fill_matrix(bodies, L, nc, n, space, blocks):
+        return ROOM
     dense = 3 * n if 9 * n * n <= space.W.shape[0] else 0
     entries = 0 if dense else 9 * int(report[BLOCKS])
     W, coulomb = space.W[: dense * dense].reshape(dense, dense), options.law != RELAXED
     if options.polygons:
-        code = solve_polygons(chain, W, space, plan, ng, na, options.warm, options.working_set, report)
-        return DONE if code == SOLVED else (ROOM if code == CRAMPED else (LARGE if code == TOO_LARGE else UNCONVERGED))
+        code = solve_polygons(chain, W, space, plan, ng, na, nf, options.warm, options.working_set, report)
+        return DONE if code == SOLVED else (LARGE if code == TOO_LARGE else UNCONVERGED)
     if ng < n:
         good = solve_some_cones(chain, W, space, plan, ng, coulomb, report)
     else:
@@ -346,110 +341,3 @@ def extend_groups(groups, nc, n):
     for c in range(nc, n):
         g += 1
         groups[g] = c + 1
-
-
-@kernel
-def begin_step(bodies, inputs, kin, mass, motion, space, options, q, v):
-    """Compute kinematics and the velocities without contacts; returns the margin of the contact search [m]."""
-    copy_to(q, motion.q)
-    copy_to(v, motion.velocity)
-    begin(
-        bodies.tree, bodies.support, bodies.inertia, bodies.passive, bodies.actuators, inputs, q, v, options.dt, kin,
-        mass, motion.f_ext, motion.gains, motion.bias, motion.free,
-    )  # fmt: skip
-    margin = options.margin
-    if options.reach > 0.0:
-        margin += options.reach * fastest_point(kin, bodies.radius)
-    space.report[MARGIN] = margin
-    return margin
-
-
-@kernel
-def end_step(bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v):
-    """Solve for the impulses and move the state; returns DONE, or why nothing was changed but scratch."""
-    reason = solve_contacts(bodies, kin, mass.L, motion, limits, contacts, memory, space, blocks, plan, chain, options)
-    if reason != DONE:
-        return reason
-    dt, new, rows = options.dt, space.change, int(space.report[CONTACTS])
-    respond(bodies.support, mass.L, rows, space)
-    for d in range(v.shape[0]):
-        new[d] += motion.free[d]
-        if not abs(new[d]) <= FASTEST:  # "not ≤" is also true of NaN
-            return FAST
-    store(memory, space.ids, rows, space.p)
-    write_forces(space.p, dt, contacts.found[0], contacts.force)
-    for d in range(v.shape[0]):
-        motion.acceleration[d] = (new[d] - v[d]) / dt
-        v[d] = new[d]
-    integrate(bodies.tree, q, v, dt, q)
-    return DONE
-
-
-@kernel
-def advance(packed, n):
-    """Take up to n steps; returns (how many, why the stages have to take the next one), which touched scratch only."""
-    (
-        bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
-    ) = opened(packed)  # fmt: skip
-    for k in range(n):
-        margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
-        if not find_contacts(search, kin, margin, options.cell, contacts):
-            return k, FULL
-        reason = end_step(
-            bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v
-        )
-        if reason != DONE:
-            return k, reason
-    return n, DONE
-
-
-class GroupSearch(NamedTuple):
-    """The arrays of a ``PegDetector``: single contacts by ``others``, then groups of subcontacts."""
-
-    others: Search
-    bodies: Polyhedra
-    neighbours: Neighbours
-    pairs: PolyhedronPairs
-    placed: Placed
-    group: Group
-    start: np.ndarray
-
-
-@kernel
-def find_groups(search, kin, margin, cell, contacts, groups):
-    """Fill ``contacts`` with single contacts, then subcontacts, and ``groups``. Returns DONE, FULL or ROOM."""
-    if not find_contacts(search.others, kin, margin, cell, contacts):
-        return FULL
-    n = find_subcontacts(
-        search.bodies, search.neighbours, search.pairs, kin, margin, True, search.placed, search.group, search.start,
-        contacts,
-    )  # fmt: skip
-    if contacts.found[0] > contacts.pair.shape[0] or n >= search.start.shape[0]:
-        return FULL
-    if contacts.found[0] >= groups.shape[0]:
-        return ROOM
-    singles = search.start[0]
-    for g in range(singles):
-        groups[g] = g
-    for g in range(n + 1):
-        groups[singles + g] = search.start[g]
-    return DONE
-
-
-@kernel
-def advance_groups(packed, n):
-    """``advance`` with groups of subcontacts."""
-    (
-        bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
-    ) = opened(packed)  # fmt: skip
-    for k in range(n):
-        margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
-        reason = find_groups(search, kin, margin, options.cell, contacts, plan.groups)
-        space.report[CONTACTS], space.report[UNKNOWNS] = contacts.found[0], 0.0
-        if reason == DONE:
-            reason = end_step(
-                bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v
-            )
-        if reason != DONE:
-            return k, reason
-    return n, DONE

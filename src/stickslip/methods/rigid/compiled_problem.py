@@ -14,7 +14,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.math.linear import affine
-from stickslip.methods.rigid.formulations.contact_lcp import lcp_dense
+from stickslip.methods.rigid.formulations.contact_lcp import lcp_dense, lcp_vector, residual_at_rest
 from stickslip.methods.rigid.formulations.polygonal_cone import block_lists, impulses_of, unknowns_of
 from stickslip.methods.rigid.formulations.working_set import MOST_ROUNDS, complete, members
 from stickslip.solvers.core import COULOMB, LIMIT, MOST, OPTIONS, call_cones, call_lcp, largest_entry
@@ -23,8 +23,8 @@ from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
 from stickslip.solvers.splitting.cone_sweeps import residual, speeds
 from stickslip.solvers.splitting.sweeps import Rows
 
-SOLVED, UNSOLVED, CRAMPED, TOO_LARGE = range(4)
-"""How a problem ends; the last two: there is no room for it, or it is too large for the solver's core."""
+SOLVED, UNSOLVED, TOO_LARGE = range(3)
+"""How a problem ends; the last: it is too large for the solver's core."""
 RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS, FOUND_BY = range(7)
 """Places in ``Space.report``."""
 
@@ -218,34 +218,56 @@ def solve_needed(chain, A, b, plan, ng, nf, z, report):
     return left == 0 and report[RESIDUAL] <= limit
 
 
+@kernel
+def choose_sliding(cones, plan, ng):
+    """Write friction and which groups have some; returns how many."""
+    nf = 0
+    for g in range(ng):
+        plan.friction[g] = cones.friction[plan.primary[g]]
+        if plan.friction[g] > 0.0:
+            plan.sliding[nf] = g
+            nf += 1
+    return nf
+
+
 @kernel(inline=False)
-def solve_polygons(chain, W, space, plan, ng, na, warm, working_set, report):
+def needs_no_impulse(chain, space, plan, ng, na, nf, report):
+    """Whether the motion without impulses solves the LCP of polygonal cones, as the working set would find: its matrix
+    is not needed then. There must be room for the unknowns, ``report[UNKNOWNS]``."""
+    n, nd = int(report[UNKNOWNS]), plan.directions.shape[0]
+    b, z, start, sliding = plan.vector[0, :n], plan.vector[1, :n], plan.start[: ng + 1], plan.sliding[:nf]
+    for g in range(ng):
+        plan.inside[g] = 0
+    for i in range(n):
+        z[i] = 0.0
+    lcp_vector(space.cones.b, plan.primary[:ng], plan.secondary[:na], start, sliding, plan.directions, b)
+    limit = limit_of(b, chain.tolerance)
+    if complete(b, 0, start, sliding, nd, plan.inside[:ng], 0.5 * limit, z) > 0:
+        return False
+    report[RESIDUAL], report[ITERATIONS] = residual_at_rest(b, start, sliding, nd, z), 0.0
+    return report[RESIDUAL] <= limit
+
+
+@kernel(inline=False)
+def solve_polygons(chain, W, space, plan, ng, na, nf, warm, working_set, report):
     """Solve the LCP of polygonal cones for the groups of ``plan``, from the impulses in ``space.p`` if ``warm``.
 
     Writes the impulses into ``space.p``; returns SOLVED if the judge accepts them.
     """
-    n3, nf, nd = W.shape[0], 0, plan.directions.shape[0]
-    for g in range(ng):
-        plan.friction[g] = space.cones.friction[plan.primary[g]]
-        if plan.friction[g] > 0.0:
-            plan.sliding[nf] = g
-            nf += 1
+    n3, nd, n, good = W.shape[0], plan.directions.shape[0], int(report[UNKNOWNS]), False
     for i in range(n3):
         W[i, i] += space.cones.R[i]
-    n = ng + na + (nd + 1) * nf
-    report[UNKNOWNS], report[ITERATIONS], report[RESIDUAL], good = n, 0, 0.0, False
-    if n > plan.index.shape[0]:
-        return CRAMPED
     A, b, z, p, u = plan.A[: n * n].reshape(n, n), plan.vector[0, :n], plan.vector[1, :n], space.p[:n3], space.u[:n3]
     primary, secondary, start, sliding = plan.primary[:ng], plan.secondary[:na], plan.start[: ng + 1], plan.sliding[:nf]
     lcp_dense(W, space.cones.b, primary, secondary, start, plan.friction[:ng], sliding, plan.directions, A, b)
     block_lists(start, sliding, nd, plan.block, plan.member)
+    report[ITERATIONS], report[RESIDUAL] = 0.0, 0.0
     if working_set:
         good = solve_needed(chain, A, b, plan, ng, nf, z, report)
     if not good:
         if n > chain.largest:
             return TOO_LARGE
-        report[ITERATIONS] = 0
+        report[ITERATIONS] = 0.0
         if warm:
             affine(W, p, space.cones.b[:n3], u)
             unknowns_of(primary, secondary, start, sliding, plan.directions, p, u, z)

@@ -31,12 +31,10 @@ from stickslip.methods.rigid.compiled_contacts import (
     RELAXED,
     ROOM,
     Bodies,
-    GroupSearch,
     StepOptions,
-    advance,
-    advance_groups,
     make_space,
 )
+from stickslip.methods.rigid.compiled_loop import GroupSearch, advance, advance_groups
 from stickslip.methods.rigid.compiled_problem import (
     BLOCKS,
     CONTACTS,
