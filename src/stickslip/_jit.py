@@ -92,6 +92,7 @@ def _forget_old(root: Path) -> None:
 CACHE_DIR = _make_cache_dir()
 
 
+_config: Any = numba_config  # whose fields type checkers do not know
 OPTIONS: dict[str, Any] = {
     "forceinline": True,  # handing two dozen arrays to a callee costs 50 ns; RNEA on Solo12 gains 15 %
     "fastmath": {"contract"},  # a·b + c in one rounding, nothing else: gains 10 %
@@ -137,7 +138,7 @@ def caller(signature: Any) -> Any:
     the loop is compiled. ``address`` gives the first argument. Passing functions as Numba's first-class objects would
     cost 40 µs in every call from Python, and an address costs nothing.
     """
-    if numba_config.DISABLE_JIT:
+    if _config.DISABLE_JIT:
         return lambda function, arguments: function(*arguments)
 
     def call(typingctx, function, arguments):
@@ -156,7 +157,7 @@ def caller(signature: Any) -> Any:
 
 def address(func: Any, signature: Any) -> Any:
     """The address of a kernel that is compiled for these types, for ``caller``; without compilation, the function."""
-    if numba_config.DISABLE_JIT:
+    if _config.DISABLE_JIT:
         return func
     result = func.get_compile_result(signature)
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))

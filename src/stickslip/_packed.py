@@ -17,11 +17,14 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba.core import config, types
+from numba.core import config as numba_config
+from numba.core import types
 from numba.core.datamodel import models
 from numba.extending import NativeValue, intrinsic, register_model, unbox
 
 from stickslip._jit import kernel
+
+config: Any = numba_config  # whose fields type checkers do not know
 
 
 class PackedType(types.Type):
@@ -68,7 +71,7 @@ else:
 
 
 @intrinsic
-def _size_of(typingctx, arguments):
+def _size_of(typingctx: Any, arguments: Any) -> Any:
     def codegen(context, builder, signature, values):
         return context.get_constant(types.int64, context.get_abi_sizeof(values[0].type))
 
@@ -76,7 +79,7 @@ def _size_of(typingctx, arguments):
 
 
 @intrinsic
-def _write(typingctx, arguments, address):
+def _write(typingctx: Any, arguments: Any, address: Any) -> Any:
     def codegen(context, builder, signature, values):
         builder.store(values[0], builder.inttoptr(values[1], values[0].type.as_pointer()))
         return context.get_constant(types.int64, 0)
@@ -88,8 +91,8 @@ def _write(typingctx, arguments, address):
 def write_arguments(arguments, address):
     """Write a tuple of arguments to an address, unless that is 0; returns its size [bytes]."""
     if address != 0:
-        _write(arguments, address)
-    return _size_of(arguments)
+        _write(arguments, address)  # type: ignore[call-arg]
+    return _size_of(arguments)  # type: ignore[call-arg]
 
 
 class Packed:

@@ -92,7 +92,7 @@ class Simulation:
         self.steps = 0
         self.status = OK
         self._wall_start = clock.perf_counter()
-        self._paradox_announced = False
+        self._paradox_announced = self._start_looked_at = False
 
     # -- what user functions see -------------------------------------------------------------------------------
 
@@ -182,6 +182,7 @@ class Simulation:
     def set_state(self, q=None, v=None) -> None:
         """Start from another configuration or velocity; contact memory is cleared."""
         state = self.model.state(self.state.q if q is None else q, self.state.v if v is None else v)
+        self._start_looked_at = False
         self.state.q[:], self.state.v[:] = state.q, state.v
         for array in self.stepper.memory().values():
             array[:] = 0
@@ -195,6 +196,10 @@ class Simulation:
     def step(self, n: int = 1) -> None:
         """Advance n steps with the controls in force."""
         unconverged = self.stepper.unconverged
+        if self.steps == 0 and not self._start_looked_at:
+            check_arrays(self)
+            self.observe()
+            self._look_at_start()
         try:
             self._advance(n)
         except DivergedError as error:
@@ -223,6 +228,12 @@ class Simulation:
             elif self.status != OK:
                 raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
 
+    def _look_at_start(self) -> None:
+        """Warn of a violent start, once for every start; ``observe`` must have been called."""
+        if self.steps == 0 and not self._start_looked_at:
+            self._start_looked_at = True
+            advice.violent_start(self)
+
     def reset(self) -> None:
         """Back to the scene's initial configuration, at rest, at t = 0; controls and contact memory are cleared."""
         self.set_state(self.model.state().q, np.zeros(self.model.nv))
@@ -236,12 +247,14 @@ class Simulation:
         start = clock.perf_counter()
         if controller is not None:
             self._take_over(controller)
-        snapshot = self.snapshot()
+        snapshot, looked_at = self.snapshot(), self._start_looked_at
         if self.controller is not None:
             self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
+        self._start_looked_at = True
         with not_counted(self):
             self.step(1)
         self.restore(snapshot)
+        self._start_looked_at = looked_at
         self.record_frame(make_recorder(self, None, 1))
         return clock.perf_counter() - start
 
@@ -288,8 +301,7 @@ class Simulation:
                 begin = self.steps
                 stretch = LONGEST_STRETCH if self.stages.compiled else 1
                 self.record_frame(recorder)
-                if self.steps == 0:
-                    advice.violent_start(self)
+                self._look_at_start()
                 while self.steps < end:
                     k = self.steps - begin
                     if self.controller is not None and (self.steps % every_control == 0 or (k == 0 and controller)):

@@ -155,7 +155,7 @@ def hull_hull(geometry, placed, work, pairs, margin, found):
         start = found.total[0]
         clip_faces(geometry, placed, work, a, b, x, y, z, size, margin, found)
         if found.total[0] > start:
-            spread(found, start, geometry.points[0], size)
+            spread(found, start, geometry.points[0], size, margin)
             continue
         x, y, z = rotate(R, i, x, y, z)
         bx, by, bz = rotate(R, i, bx, by, bz)

@@ -8,39 +8,50 @@ Cost: depth for every pair of contacts that share a tree, and the solver's.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS
-from stickslip.dynamics.delassus import ContactRows, eliminate, make_contact_rows
+from stickslip.dynamics.delassus import eliminate
 from stickslip.dynamics.factor import solve_l
-from stickslip.methods.base import FASTEST
+from stickslip.methods.recovery import group_recoveries, recover
 from stickslip.methods.rigid.assembly.compiled_matrices import (
     dense_matrix,
     limit_rows,
     own_blocks,
+    regularise,
     row_speed,
     sparse_matrix,
 )
 from stickslip.methods.rigid.assembly.constraint_rows import contact_rows
-from stickslip.methods.rigid.coordinates.joint_limits import near_limits
+from stickslip.methods.rigid.compiled_arrays import (
+    ANITESCU_POTRA,
+    DONE,
+    LARGE,
+    MOST_DENSE,
+    PARADOX,
+    RELAXED,
+    ROOM,
+    UNCONVERGED,
+)
 from stickslip.methods.rigid.compiled_problem import (
     BLOCKS,
     CONTACTS,
     FOUND_BY,
     ITERATIONS,
+    JOINTS,
     RESIDUAL,
     SOLVED,
     TOO_LARGE,
     UNKNOWNS,
     choose_sliding,
+    fold,
     needs_no_impulse,
     solve_cones,
     solve_polygons,
     solve_some_cones,
 )
+from stickslip.methods.rigid.coordinates.joint_limits import near_limits
 from stickslip.methods.rigid.formulations.anitescu_potra import touches
 from stickslip.methods.rigid.formulations.coulomb import coulomb_offset
 from stickslip.methods.rigid.formulations.formulation import meets_nothing, with_restitution
@@ -48,149 +59,62 @@ from stickslip.methods.rigid.formulations.painleve import may_be_paradox, slidin
 from stickslip.methods.rigid.formulations.peg import choose_primaries
 from stickslip.methods.rigid.formulations.relaxed import relaxation, relaxed_offset
 from stickslip.methods.rigid.impulse_memory import recall
-from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
 from stickslip.solvers.splitting.sweeps import Rows
 from stickslip.solvers.storage import SMALL
 
-MOST_DENSE = 300
-"""Largest number of contacts and limits of an LCP."""
-DONE, FULL, ROOM, UNCONVERGED, FAST, PARADOX, LARGE, PYTHON = range(8)
-REASONS = {
-    DONE: "all steps are done",
-    FULL: "a buffer of the contact search is full; it is grown",
-    ROOM: "there are more contacts, or more pairs of them that share a tree, than there is room for; it is grown",
-    UNCONVERGED: "the solver did not converge",
-    FAST: f"a velocity is not a number or beyond {FASTEST:g}",
-    PARADOX: "a sliding contact is in Painlevé's paradox; the stages keep the first one",
-    LARGE: f"there are more than {SMALL // 3} contacts and limits (LCPs: {MOST_DENSE}), and the solver needs a dense "
-    "matrix",
-    PYTHON: "the method's choices are not compiled; stepper.why_stages() says which",
-}
-"""Why a compiled call ends."""
-COULOMB, RELAXED, ANITESCU_POTRA = range(3)
-"""Laws: what is added to normal velocities. Stewart–Trinkle's is Coulomb's with a feedback of 1."""
 
+@kernel
+def law_of_contact(options, gap, K, B, most, own):
+    """(offset that the law demands, offset with a bounded recovery [m/s], R_n, R_t [1/kg]) of one contact or limit.
 
-class Bodies(NamedTuple):
-    """The constant arrays of a model."""
-
-    tree: Tree
-    support: Support
-    inertia: Inertia
-    passive: JointForces
-    """Joint forces without limits."""
-    limits: JointForces
-    """Joint forces with limits."""
-    actuators: Actuators
-    radius: np.ndarray
-    """(nl,) distance of the farthest point of each link's shapes from its origin [m]."""
-
-
-class Space(NamedTuple):
-    """Scratch of the contact problem, for up to N contacts and limits."""
-
-    rows: ContactRows
-    ids: np.ndarray
-    """(N,) ids as in ``Matrices.pair``."""
-    links: np.ndarray
-    """(2, N) the two links of each."""
-    W: np.ndarray
-    """Used as (3n, 3n) where there is room for it."""
-    cones: Cones
-    p: np.ndarray
-    """(3N,) impulses [N s]."""
-    u: np.ndarray
-    """(3N,) velocities of the rows [m/s]."""
-    change: np.ndarray
-    """(nv,) M⁻¹·Gᵀ·p, then v⁺."""
-    report: np.ndarray
-    """(7,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
-
-
-class StepOptions(NamedTuple):
-    """The options of the method, of its formulation and of its solver."""
-
-    law: int
-    """COULOMB, RELAXED or ANITESCU_POTRA."""
-    polygons: bool
-    """Whether cones are polygonal, else they are circular."""
-    sparse: bool
-    """Whether the solver takes CSR matrices of many contacts."""
-    grouped: bool
-    """Whether there are groups of subcontacts, of which the primaries carry impulses."""
-    largest: bool
-    """Whether the primary is the subcontact of the largest gap."""
-    touch: float
-    """Gap up to which contacts of ANITESCU_POTRA count [m]; NaN: those that would be met within the step."""
-    dt: float
-    """[s]."""
-    margin: float
-    """Gap below which contacts are found [m], if ``reach`` is zero or nothing moves."""
-    reach: float
-    """The margin grows by this time [s] times the largest speed."""
-    cell: float
-    """Size of the broad phase's cells [m]."""
-    feedback: float
-    """Part of an overlap that is undone in a step."""
-    rest_speed: float
-    """Contacts that are approached more slowly do not bounce [m/s]."""
-    friction_ratio: float
-    """R of normals over R of tangents."""
-    warm: bool
-    """Whether solvers start from the last step's impulses."""
-    working_set: bool
-    """Whether a pivoting method begins with the contacts that are met without impulses."""
-    watch: bool
-    """Whether a contact in Painlevé's paradox ends the call."""
-
-
-def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Space:
-    """Scratch for so many contacts; W is dense up to ``dense`` of them."""
-    n = 3 * contacts
-    R, weight, b, p, u = np.zeros((5, n))
-    return Space(
-        rows=make_contact_rows(support, contacts),
-        ids=np.zeros(contacts, dtype=np.int64),
-        links=np.zeros((2, contacts), dtype=np.int64),
-        W=np.zeros(9 * dense**2),
-        cones=Cones(np.zeros((contacts, 6)), R, weight, b, np.zeros(contacts)),
-        p=p,
-        u=u,
-        change=np.zeros(len(support.dof_link)),
-        report=np.zeros(7),
-    )
+    ``most`` is the fastest recovery, 0 for contacts whose recovery is not bounded, and ``own`` is W_nn.
+    """
+    if options.law == ANITESCU_POTRA:
+        return 0.0, 0.0, 0.0, 0.0
+    if options.law == RELAXED:
+        offset = relaxed_offset(gap, options.dt, K, B)
+        R, R_t = relaxation(options.dt, K, B, options.friction_ratio)
+        if not most > 0.0:
+            return offset, offset, R, R_t
+        bounded, R = recover(offset, most, own)
+        return offset, bounded, R, R_t
+    offset = coulomb_offset(gap, options.dt, options.feedback)
+    bounded, R = recover(offset, most, own)
+    return offset, bounded, R, 0.0
 
 
 @kernel
 def formulate(options, motion, limits, contacts, nc, n, space, groups):
-    """Write b, R and friction of nc contacts and n − nc limits; ``groups`` are those of grouped contacts, which bounce
-    only where they are alone."""
-    rows, b, R, dt, g = space.rows, space.cones.b, space.cones.R, options.dt, 0
+    """Write b, R and friction of nc contacts and n − nc limits, and add R to their own blocks; ``groups`` are those of
+    grouped contacts, which recover together and bounce only where they are alone."""
+    rows, b, cones, law, g = space.rows, space.cones.b, space.cones, space.law, 0
     for c in range(n):
-        i = 3 * c
+        mu, K, B, most = 0.0, np.inf, 0.0, options.recovery_speed
+        if c < nc:
+            mu, K, B = contacts.material[c, FRICTION], contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
+            gap, most = contacts.gap[c], 0.0 if options.law == RELAXED else most
+        else:
+            gap, most = limits.gap[c - nc], options.recovery_rate if limits.angular[c - nc] else most
+        cones.friction[c] = mu
+        law[0, c], law[1, c], law[2, c], law[3, c] = law_of_contact(options, gap, K, B, most, cones.own[c, 0])
+    if options.grouped:
+        while groups[g] < n:
+            g += 1
+        group_recoveries(groups[: g + 1], law, law[2])
+        g = 0
+    for c in range(n):
+        i, e, offset = 3 * c, contacts.material[c, RESTITUTION] if c < nc else 0.0, law[1, c]
         if options.grouped:
             while groups[g + 1] <= c:
                 g += 1
+            e = e if groups[g + 1] - groups[g] == 1 else 0.0
         for k in range(3):
             b[i + k] = row_speed(rows, c, k, motion.free)
-        mu, K, B, e, gap = 0.0, np.inf, 0.0, 0.0, 0.0
-        if c < nc:
-            mu, K, B = contacts.material[c, FRICTION], contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
-            e, gap = contacts.material[c, RESTITUTION], contacts.gap[c]
-        else:
-            gap = limits.gap[c - nc]
-        space.cones.friction[c] = mu
-        if options.law == RELAXED:
-            offset = relaxed_offset(gap, dt, K, B)
-            R[i], R[i + 1] = relaxation(dt, K, B, options.friction_ratio)
-        else:
-            offset = 0.0 if options.law == ANITESCU_POTRA else coulomb_offset(gap, dt, options.feedback)
-            if e > 0.0 and not (options.grouped and groups[g + 1] - groups[g] > 1):
-                before = row_speed(rows, c, 0, motion.velocity)
-                offset = with_restitution(offset, before, b[i], e, options.rest_speed)
-            R[i] = R[i + 1] = 0.0
-        R[i + 2] = R[i + 1]
+        if e > 0.0 and options.law != RELAXED:
+            before = row_speed(rows, c, 0, motion.velocity)
+            offset = with_restitution(offset, before, b[i], e, options.rest_speed)
+        regularise(cones, c, law[2, c], law[3, c])
         b[i] += offset
 
 
@@ -227,8 +151,9 @@ def contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, dt):
     """Write rows, ids and links of contacts, then of near limits; returns their number, negated if there is no room."""
     support, rows, ids, links, nc = bodies.support, space.rows, space.ids, space.links, contacts.found[0]
     nl = near_limits(
-        bodies.tree, bodies.limits, motion.q, motion.free, dt, limits.start, limits.column, limits.value, limits.gap
-    )
+        bodies.tree, bodies.limits, motion.q, motion.free, dt, limits.start, limits.column, limits.value, limits.gap,
+        limits.angular,
+    )  # fmt: skip
     n = nc + nl
     if n > links.shape[1]:
         return -n
@@ -271,9 +196,7 @@ def fill_matrix(bodies, L, nc, n, space, blocks):
     """Write W, dense where it is small; returns False if there is no room for its blocks."""
     space.report[BLOCKS] = 0
     if 9 * n * n <= space.W.shape[0]:
-        dense_matrix(
-            bodies.support, L, space.links, nc, n, space.rows, space.W[: 9 * n * n].reshape(3 * n, 3 * n)
-        )
+        dense_matrix(bodies.support, L, space.links, nc, n, space.rows, space.W[: 9 * n * n].reshape(3 * n, 3 * n))
         return True
     total = sparse_matrix(bodies.support, L, space.links, nc, n, space.rows, blocks)
     space.report[BLOCKS] = abs(total)
@@ -281,23 +204,30 @@ def fill_matrix(bodies, L, nc, n, space, blocks):
 
 
 @kernel(inline=False)
-def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, blocks, plan, chain, options):
-    """Write the impulses into ``space.p``; returns DONE, or why there are none."""
-    report, p, cones, nc = space.report, space.p, space.cones, contacts.found[0]
+def lay_out(bodies, kin, L, motion, limits, contacts, space, plan, options, memory):
+    """Write rows, own blocks, b and R of contacts and near limits; returns DONE, or why the step is not taken."""
+    report, cones, nc = space.report, space.cones, contacts.found[0]
     n = contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, options.dt)
-    report[CONTACTS], report[BLOCKS] = abs(n), 0
+    report[CONTACTS], report[BLOCKS], report[JOINTS] = abs(n), 0, 0
     if 3 * abs(n) > (3 * MOST_DENSE if options.polygons else SMALL) and not options.sparse:
         return LARGE
     if n < 0 or n > memory.pair.shape[0]:
         return ROOM
     if options.grouped:
         extend_groups(plan.groups, nc, n)
+    own_blocks(bodies.support, L, n, space.rows, cones)
+    if options.watch and paradox(contacts, nc, motion, space.rows, cones.own):
+        return PARADOX
     formulate(options, motion, limits, contacts, nc, n, space, plan.groups)
-    if options.watch:
-        own_blocks(bodies.support, L, n, space.rows, cones)
-        if paradox(contacts, nc, motion, space.rows, cones.own):
-            return PARADOX
-    if options.warm and not meets_nothing(cones.b, 0, n):
+    return DONE
+
+
+@kernel(inline=False)
+def solve_laid_out(bodies, L, motion, limits, contacts, memory, space, blocks, plan, chain, options, Z):
+    """Write the impulses into ``space.p``; returns DONE, or why there are none. Z (nb, 3n) are the eliminated rows of
+    closed loops: they make of W the matrix W − Zᵀ·Z, and W is dense then."""
+    report, p, cones, nc, n = space.report, space.p, space.cones, contacts.found[0], int(space.report[CONTACTS])
+    if options.warm and not (Z.shape[0] == 0 and meets_nothing(cones.b, 0, n)):
         recall(memory, space.ids, n, p)
     else:
         for i in range(3 * n):
@@ -311,7 +241,7 @@ def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, bloc
     if options.polygons:
         nf = choose_sliding(cones, plan, ng)
         report[UNKNOWNS] = ng + na + (plan.directions.shape[0] + 1) * nf
-        if report[UNKNOWNS] > plan.index.shape[0]:
+        if report[UNKNOWNS] > plan.needed.shape[0]:
             return ROOM
         if options.working_set and needs_no_impulse(chain, space, plan, ng, na, nf, report):
             return DONE
@@ -320,16 +250,32 @@ def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, bloc
     dense = 3 * n if 9 * n * n <= space.W.shape[0] else 0
     entries = 0 if dense else 9 * int(report[BLOCKS])
     W, coulomb = space.W[: dense * dense].reshape(dense, dense), options.law != RELAXED
+    matrix = Rows(W, blocks.data[:entries], blocks.indices[:entries], blocks.indptr[: (3 * n + 1 if entries else 0)])
+    for r in range(Z.shape[0]):
+        for i in range(3 * n):
+            for j in range(3 * n):
+                W[i, j] -= Z[r, i] * Z[r, j]
+    if coulomb:
+        fold(matrix, cones.R[: 3 * n])
     if options.polygons:
         code = solve_polygons(chain, W, space, plan, ng, na, nf, options.warm, options.working_set, report)
         return DONE if code == SOLVED else (LARGE if code == TOO_LARGE else UNCONVERGED)
     if ng < n:
         good = solve_some_cones(chain, W, space, plan, ng, coulomb, report)
     else:
-        matrix = Rows(W, blocks.data[:entries], blocks.indices[:entries], blocks.indptr[: (3 * n + 1 if entries else 0)])
         here = Cones(cones.own[:n], cones.R[: 3 * n], cones.weight[: 3 * n], cones.b[: 3 * n], cones.friction[:n])
         good = solve_cones(chain, matrix, here, p[: 3 * n], space.u[: 3 * n], coulomb, report)
     return DONE if good else UNCONVERGED
+
+
+@kernel
+def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, blocks, plan, chain, options):
+    """Write the impulses of a model without closed loops into ``space.p``; returns DONE, or why there are none."""
+    reason = lay_out(bodies, kin, L, motion, limits, contacts, space, plan, options, memory)
+    if reason != DONE:
+        return reason
+    nothing = space.law[:0]
+    return solve_laid_out(bodies, L, motion, limits, contacts, memory, space, blocks, plan, chain, options, nothing)
 
 
 @kernel

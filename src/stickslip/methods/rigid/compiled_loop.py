@@ -5,7 +5,7 @@
 A step is that of ``time_stepping`` and calls the same kernels: kinematics and free velocity (``joint_coordinates``),
 contacts (``collision.convex.find``, and ``collision.polyhedral`` for groups), impulses (``compiled_contacts``), and the
 last step's impulses as a start for the next (``impulse_memory``). A step that cannot be taken changes nothing but
-scratch, and the loop says why (``compiled_contacts.REASONS``).
+scratch, and the loop says why (``compiled_arrays.REASONS``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from stickslip.collision.reach import fastest_point
 from stickslip.dynamics.configuration import integrate
 from stickslip.math.linear import copy_to
 from stickslip.methods.base import FASTEST
-from stickslip.methods.rigid.compiled_contacts import DONE, FAST, FULL, ROOM, respond, solve_contacts
+from stickslip.methods.rigid.compiled_arrays import DONE, FAST, FULL, ROOM
+from stickslip.methods.rigid.compiled_contacts import respond, solve_contacts
 from stickslip.methods.rigid.compiled_problem import CONTACTS, MARGIN, UNKNOWNS
 from stickslip.methods.rigid.coordinates.joint_coordinates import begin
 from stickslip.methods.rigid.impulse_memory import store, write_forces

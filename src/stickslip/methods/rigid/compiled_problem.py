@@ -25,7 +25,7 @@ from stickslip.solvers.splitting.sweeps import Rows
 
 SOLVED, UNSOLVED, TOO_LARGE = range(3)
 """How a problem ends; the last: it is too large for the solver's core."""
-RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS, FOUND_BY = range(7)
+RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS, FOUND_BY, JOINTS = range(8)
 """Places in ``Space.report``."""
 
 
@@ -70,8 +70,8 @@ class Plan(NamedTuple):
     vector: np.ndarray
     """(6, n) b, z, w, R, and b and z of a working set."""
     inside: np.ndarray
-    """(N,) which groups are in the working set; ``index`` (n,) has their unknowns."""
-    index: np.ndarray
+    """(N,) which groups are in the working set; ``needed`` (n,) are their unknowns."""
+    needed: np.ndarray
     block: np.ndarray
     """(N + 1,) the blocks are member[block[g]:block[g + 1]], ``member`` (n,)."""
     member: np.ndarray
@@ -89,6 +89,21 @@ def make_plan(directions: np.ndarray, contacts: int, unknowns: int, polygons: bo
         np.zeros(contacts), whole(contacts), np.zeros(n * n), np.zeros(n * n if polygons else 0),
         np.zeros((6, max(n, contacts))), whole(contacts), whole(n), whole(contacts + 1), whole(n),
     )  # fmt: skip
+
+
+@kernel
+def fold(matrix, R):
+    """Add R to the matrix's diagonal and set it to zero, for solvers of Coulomb's law."""
+    for i in range(R.shape[0]):
+        if R[i] == 0.0:
+            continue
+        if matrix.dense.shape[0] > 0:
+            matrix.dense[i, i] += R[i]
+        else:
+            for e in range(matrix.indptr[i], matrix.indptr[i + 1]):
+                if matrix.indices[e] == i:
+                    matrix.data[e] += R[i]
+        R[i] = 0.0
 
 
 @kernel
@@ -149,7 +164,7 @@ def solve_some_cones(chain, W, space, plan, ng, coulomb, report):
                     A[3 * g + r, 3 * h + s] = W[i + r, j + s]
     none = space.cones.own[:0]
     cones = Cones(none, R, b[:0], b, plan.friction[:ng])
-    nothing = plan.index[:0]
+    nothing = plan.needed[:0]
     good = solve_cones(chain, Rows(A, b[:0], nothing, nothing), cones, z, w, coulomb, report)
     for i in range(W.shape[0]):
         p[i] = 0.0
@@ -198,20 +213,20 @@ def solve_needed(chain, A, b, plan, ng, nf, z, report):
     for _ in range(MOST_ROUNDS):
         if left == 0:
             break
-        k = members(0, start, sliding, nd, inside, plan.index)
+        k = members(0, start, sliding, nd, inside, plan.needed)
         if k == n:
             return False
         part, own, answer = plan.part[: k * k].reshape(k, k), plan.vector[4, :k], plan.vector[5, :k]
         for i in range(k):
-            own[i], answer[i] = b[plan.index[i]], 0.0
+            own[i], answer[i] = b[plan.needed[i]], 0.0
             for j in range(k):
-                part[i, j] = A[plan.index[i], plan.index[j]]
+                part[i, j] = A[plan.needed[i], plan.needed[j]]
         if not solve_whole(chain, part, own, plan, 0, answer, report):
             return False
         for i in range(n):
             z[i] = 0.0
         for i in range(k):
-            z[plan.index[i]] = answer[i]
+            z[plan.needed[i]] = answer[i]
         affine(A, z, b, w)
         left = complete(w, 0, start, sliding, nd, inside, 0.5 * limit, z)
     report[RESIDUAL] = lcp_residual(A, b, z)
@@ -255,8 +270,6 @@ def solve_polygons(chain, W, space, plan, ng, na, nf, warm, working_set, report)
     Writes the impulses into ``space.p``; returns SOLVED if the judge accepts them.
     """
     n3, nd, n, good = W.shape[0], plan.directions.shape[0], int(report[UNKNOWNS]), False
-    for i in range(n3):
-        W[i, i] += space.cones.R[i]
     A, b, z, p, u = plan.A[: n * n].reshape(n, n), plan.vector[0, :n], plan.vector[1, :n], space.p[:n3], space.u[:n3]
     primary, secondary, start, sliding = plan.primary[:ng], plan.secondary[:na], plan.start[: ng + 1], plan.sliding[:nf]
     lcp_dense(W, space.cones.b, primary, secondary, start, plan.friction[:ng], sliding, plan.directions, A, b)

@@ -1,8 +1,8 @@
 """Time stepping that takes as many steps as it can in one compiled call, and the others stage by stage.
 
-Steps are compiled for every formulation and every built-in solver, in joint coordinates without loops, with the
-detector of the formulation. ``why_stages`` says what of a method's choices is not compiled; the steps that the compiled
-loop leaves to the stages are counted by reason (``compiled_contacts.REASONS``). Both ways call the same kernels for
+Steps are compiled for every formulation and every built-in solver, in joint coordinates, with the detector of the
+formulation. ``why_stages`` says what of a method's choices is not compiled; the steps that the compiled
+loop leaves to the stages are counted by reason (``compiled_arrays.REASONS``). Both ways call the same kernels for
 each law, and the same cores of solvers, and give the same results to round-off.
 """
 
@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import time as clock
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from inspect import getmembers, isfunction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.methods.base import OK, Inputs
 from stickslip.methods.rigid.assembly.compiled_matrices import make_blocks
-from stickslip.methods.rigid.compiled_contacts import (
+from stickslip.methods.rigid.compiled_arrays import (
     ANITESCU_POTRA,
     COULOMB,
     DONE,
@@ -35,11 +36,13 @@ from stickslip.methods.rigid.compiled_contacts import (
     make_space,
 )
 from stickslip.methods.rigid.compiled_loop import GroupSearch, advance, advance_groups
+from stickslip.methods.rigid.compiled_loops import Closing, advance_loops, make_closing
 from stickslip.methods.rigid.compiled_problem import (
     BLOCKS,
     CONTACTS,
     FOUND_BY,
     ITERATIONS,
+    JOINTS,
     MARGIN,
     RESIDUAL,
     UNKNOWNS,
@@ -114,12 +117,14 @@ class CompiledStepping(TimeStepping):
         """What the cores were made for."""
         self._cores_kept: tuple[Core, ...] = ()
         self._packed: Packed | None = None
+        self._closing: Closing | None = None
+        """The closed loops of the compiled step."""
         self._changing: tuple[Any, ...] = ()
         """What was packed, but for constants."""
         self._unknowns = 0
         """Unknowns of LCPs that there must be room for."""
         self.left_to_stages: Counter[int] = Counter()
-        """Number of steps that were taken by the stages, by reason (``compiled_contacts.REASONS``)."""
+        """Number of steps that were taken by the stages, by reason (``compiled_arrays.REASONS``)."""
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         first, done, compiled = self.step, 0, self.compiled and not self.why_stages()
@@ -163,8 +168,8 @@ class CompiledStepping(TimeStepping):
             return "the detector is called from Python"
         if type(self.coordinates) is not JointCoordinates:
             return "maximal coordinates are handled by Python"
-        if self.coordinates.bilateral() is not None:
-            return "closed loops are handled by Python"
+        if self.coordinates.loops is not None and formulation.groups:
+            return "closed loops beside groups of subcontacts are handled by Python"
         return ""
 
     def _cores(self) -> tuple[Core, ...]:
@@ -186,7 +191,7 @@ class CompiledStepping(TimeStepping):
         return StepOptions(
             law=LAWS[law],
             polygons=self.polygons,
-            sparse=not self.polygons and law is not AnitescuPotra and all(core.sparse for core in self._cores()),
+            sparse=self._takes_sparse(law),
             grouped=f.groups,
             largest=getattr(f, "primary", "") == "largest",
             touch=np.nan if getattr(f, "touch", None) is None else f.touch,  # type: ignore[attr-defined]
@@ -196,11 +201,18 @@ class CompiledStepping(TimeStepping):
             cell=cell,
             feedback=f.feedback if isinstance(f, Coulomb) else 1.0,
             rest_speed=f.rest_speed,
+            recovery_speed=f.recovery.speed,
+            recovery_rate=f.recovery.rate,
             friction_ratio=f.friction_ratio if isinstance(f, Relaxed) else 1.0,
             warm=self.warm_start,
             working_set=self.working_set and not self.solver.warm,
             watch=isinstance(f, Coulomb) and getattr(self, "seen_paradox", None) is None,
         )
+
+    def _takes_sparse(self, law: type[Formulation]) -> bool:
+        """Whether the solver may get a CSR matrix; the elimination of loops, or of contacts, leaves dense ones."""
+        plain = not self.polygons and law is not AnitescuPotra and not self.model.loops
+        return plain and all(core.sparse for core in self._cores())
 
     def _make_room(self) -> None:
         """Make room for half as much again as the last compiled call asked for."""
@@ -242,6 +254,8 @@ class CompiledStepping(TimeStepping):
         c = self.coordinates
         assert isinstance(c, JointCoordinates)
         chain, plan = self._prepare()
+        if c.loops is not None:
+            self._impulses.make_room(0, len(c.loops.bilateral.work.a))
         mass, motion, limits, passive = c.arrays(self.dt, self.work.acceleration)
         search, *margins = self.search.arrays()
         changing = (
@@ -249,19 +263,31 @@ class CompiledStepping(TimeStepping):
             self._blocks, plan, chain, self._step_options(*margins), state.q, state.v,
         )  # fmt: skip
         if self._packed is None or not all(map(_same, self._changing, changing)):
-            m, found = self.model, search
+            m, found = self.model, cast(Any, search)
             if isinstance(self.detector, PegDetector):
                 found = GroupSearch(search, *self.detector.arrays())
             radius = self.search.reach.radius
             bodies = Bodies(m.tree, m.support, m.inertia, passive, m.joint_forces, m.actuators, radius)
-            self._packed, self._changing = Packed(bodies, found, *changing[1:]), changing
+            last: tuple[Any, ...] = ()
+            if c.loops is not None:
+                self._closing = make_closing(c.loops.bilateral, len(self._space.ids))
+                last = (self._closing,)
+            self._packed, self._changing = Packed(bodies, found, *changing[1:], *last), changing
         return self._packed
+
+    def _loop(self) -> Callable[[Packed, int], tuple[int, int]]:
+        """The compiled loop that fits the model and the formulation."""
+        if self.model.loops:
+            return advance_loops
+        return advance_groups if self.formulation.groups else advance
 
     def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         """Take up to n steps; returns how many, and why no more."""
         packed, space = self._pack(state, inputs), self._space
         begin = clock.perf_counter()
-        done, reason = (advance_groups if self.formulation.groups else advance)(packed, n)
+        done, reason = self._loop()(packed, n)
+        if done and self._closing is not None:
+            self.coordinates.loops.left = float(self._closing.left[0])  # type: ignore[attr-defined]
         if done:
             self.detector.margin = float(space.report[MARGIN])
             self._forget_problem()
@@ -277,8 +303,9 @@ class CompiledStepping(TimeStepping):
         assert self._plan is not None
         whole = not self.polygons and n == 3 * int(report[CONTACTS])
         z = space.p[:n].copy() if whole else self._plan.vector[1, :n].copy()
+        if report[JOINTS] and self.formulation.form != "lcp":
+            assert self._closing is not None
+            z = np.concatenate([self._closing.p[: int(report[JOINTS])], z])
         if isinstance(solver, Combination) and n:
             by = list(solver.parts)[int(report[FOUND_BY])]
-        return SolverResult(
-            z, Status.CONVERGED, int(report[ITERATIONS]), float(report[RESIDUAL]), seconds, found_by=by
-        )
+        return SolverResult(z, Status.CONVERGED, int(report[ITERATIONS]), float(report[RESIDUAL]), seconds, found_by=by)

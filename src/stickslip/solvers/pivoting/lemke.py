@@ -83,7 +83,8 @@ def _whole_path(A: np.ndarray, b: np.ndarray, cover: np.ndarray, pivots: int) ->
     """``follow`` in one compiled call."""
     n, z = len(b), np.zeros(len(b))
     t = tb.new_tableau(n)
-    code = path(t, A, b, cover, *np.zeros((3, n)), pivots, z)
+    rows, columns, scaled = np.zeros((3, n))
+    code = path(t, A, b, cover, rows, columns, scaled, pivots, z)
     basic = np.zeros(2 * n + 1, bool)
     basic[t.basic] = True
     return Path(z, basic[n : 2 * n], int(code), int(t.state[tb.PIVOTS]))
