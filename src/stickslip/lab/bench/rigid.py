@@ -63,6 +63,8 @@ class Sizes:
     pile_rounds: int = 3
     settling: float = 1.0
     """[s] simulated time before a pile is measured."""
+    methods: tuple[str, ...] = ()
+    """Methods on Solo12; none: all."""
 
 
 QUICK = Sizes(rounds=20, bodies=(10, 30, 100), pile_rounds=3)
@@ -97,7 +99,7 @@ def time_solo12(sizes: Sizes) -> list[Timing]:
     scene, q, v, control = squatting_robot()
     timed: dict[str, Callable[[], float]] = {}
     others: dict[str, Callable[[], float]] = {}
-    for method in every_method():
+    for method in sizes.methods or every_method():
         sim = Simulation(scene, method=method, dt=1e-3)
         sim.set_state(q, v)
         sim.set_control(control)

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip._packed import opened
 from stickslip.collision.convex.find import Search, find_contacts
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra
 from stickslip.collision.polyhedral.placed_pairs import Group, Placed, PolyhedronPairs
@@ -29,6 +28,7 @@ from stickslip.methods.rigid.compiled_contacts import respond, solve_contacts
 from stickslip.methods.rigid.compiled_problem import CONTACTS, MARGIN, UNKNOWNS
 from stickslip.methods.rigid.coordinates.joint_coordinates import begin
 from stickslip.methods.rigid.impulse_memory import store, write_forces
+from stickslip.methods.rigid.packed import opened
 
 
 @kernel

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip._packed import opened
 from stickslip.collision.convex.find import find_contacts
 from stickslip.constraints.bilateral import Bilateral, Work, assemble
 from stickslip.constraints.bilateral_rows import Loops, transposed_times
@@ -33,6 +32,7 @@ from stickslip.methods.rigid.compiled_loop import begin_step
 from stickslip.methods.rigid.compiled_problem import CONTACTS, JOINTS
 from stickslip.methods.rigid.formulations.formulation import JOINT_FEEDBACK
 from stickslip.methods.rigid.impulse_memory import store, write_forces
+from stickslip.methods.rigid.packed import opened
 
 
 class Closing(NamedTuple):

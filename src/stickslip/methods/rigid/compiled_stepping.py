@@ -17,7 +17,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from stickslip._packed import Packed
 from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.methods.base import OK, Inputs
@@ -58,6 +57,7 @@ from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.peg import Peg
 from stickslip.methods.rigid.formulations.relaxed import Relaxed
 from stickslip.methods.rigid.formulations.stewart_trinkle import StewartTrinkle
+from stickslip.methods.rigid.packed import Packed
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import Solver, SolverResult, Status
