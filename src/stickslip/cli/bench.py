@@ -78,6 +78,22 @@ def robots(
 
 
 @app.command()
+def facets(
+    tosses: Annotated[Path | None, typer.Option(help="an npz file of tosses of a cube to compare with")] = None,
+    quick: Quick = False,
+    json: Json = None,
+    out: Out = None,
+) -> None:
+    """Friction cones of 4 to 16 directions, and round ones: how late sliding bodies stop, and what a step costs.
+
+    Example: [bold]stickslip bench facets --tosses cube-tosses.npz[/bold]
+    """
+    from stickslip.lab.bench.facets import run_facets
+
+    raise typer.Exit(0 if run_facets(quick, json, out, tosses) else 1)
+
+
+@app.command()
 def truth(
     scene: Annotated[list[str] | None, typer.Option(help="a case (repeatable; default: all)")] = None,
     method: Annotated[list[str] | None, typer.Option(help="a method (repeatable; default: every method)")] = None,

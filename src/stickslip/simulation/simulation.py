@@ -10,6 +10,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Sequence
 from math import ceil
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, InputError, deprecated, expected, number
+from stickslip.errors import DivergedError, InputError, deprecated, expected, number, whole
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.model.model import Model
@@ -91,6 +92,8 @@ class Simulation:
         self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
         self.steps = 0
         self.status = OK
+        self._checked: tuple[Any, ...] = (None,) * 5
+        """The arrays of state and inputs that were checked last."""
         self._wall_start = clock.perf_counter()
         self._paradox_announced = self._start_looked_at = False
 
@@ -204,19 +207,25 @@ class Simulation:
             self._advance(n)
         except DivergedError as error:
             raise save_divergence(self, error) from None
-        advice.unconverged(self, self.stepper.unconverged - unconverged, n, whereabouts(self))
+        if self.stepper.unconverged > unconverged:
+            advice.unconverged(self, self.stepper.unconverged - unconverged, n, whereabouts(self))
         self._paradox_announced = advice.painleve(self, self._paradox_announced)
 
     def _advance(self, n: int) -> None:
-        if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
-            raise expected("n", "a whole number of steps ≥ 0", n)
-        check_arrays(self)
-        check_functions(self.stages)
-        check_replaceable(self.stages, self.stepper, self.method)
-        end = self.steps + int(n)
+        if type(n) is not int or n < 0:
+            n = whole("n", n, 0)
+        state, inputs, compiled = self.state, self.inputs, self.stages.compiled
+        arrays = (state.q, state.v, *inputs)
+        if not all(map(is_, arrays, self._checked)):
+            check_arrays(self)
+            self._checked = arrays
+        if not compiled or self.stages.record is not None:
+            check_functions(self.stages)
+            check_replaceable(self.stages, self.stepper, self.method)
+        end = self.steps + n
         while self.steps < end:
             self.stepper.step = self.steps
-            if self.stages.compiled:
+            if compiled:
                 self.status, done = self.stepper.advance(self.state, self.inputs, end - self.steps)
             else:
                 self.status = staged_step(self)

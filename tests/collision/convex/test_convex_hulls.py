@@ -3,40 +3,44 @@
 import numpy as np
 import pytest
 
-from stickslip.lab.bench.pair_field import SIZE, PairField
+from stickslip.lab.bench.pair_field import EVERY, SIZE, PairField
 from stickslip.lab.bench.random_pairs import gap_errors
-from stickslip.lab.bench.touching import FACING, Placement
+from stickslip.lab.bench.touching import Placement
 
-SOLID = [("box", "box"), ("box", "block 100"), ("block 32", "block 32"), ("box", "ellipsoid 8")]
+SOLID = [
+    ("box", "box"), ("box", "block 100"), ("block 32", "block 32"), ("ellipsoid 30", "ellipsoid 8"),
+    ("ellipsoid 4", "ellipsoid 8"), ("ellipsoid 100", "ellipsoid 100"), ("ellipsoid 1000", "block 1000"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kinds", SOLID, ids=" and ".join)
 @pytest.mark.parametrize("gap", [0.008, 1e-4, 1e-7])
-def test_gaps_of_facing_features_are_exact(kinds, gap):
-    """A face before anything, or two crossing edges, at a gap that two supporting planes prove."""
-    field = PairField(kinds, 12, seed=2)
+def test_gaps_are_exact(kinds, gap):
+    """Faces, edges and corners at a gap that two supporting planes prove. Every pair has a contact."""
+    field = PairField(kinds, 18, seed=2)
     for _ in range(3):
-        field.move(field.place(gap, tuple(sorted(FACING))))
+        field.move(field.place(gap, EVERY))
         field.ours()
         found = field.our_answers()
         errors, missing = gap_errors(field, found)
         assert found.finite
         assert missing == 0
+        assert np.isfinite(found.gap).all()
         assert np.nanmax(errors) < 1e-9
 
 
 @pytest.mark.parametrize("kinds", SOLID, ids=" and ".join)
 @pytest.mark.parametrize("gap", [-1e-4, -0.01])
 def test_depths_are_the_least_ones(kinds, gap):
-    """Qhull's least support of the Minkowski difference; a face is preferred to edges within 1e-3 rad of its normal."""
-    field = PairField(kinds, 12, seed=3)
-    field.move(field.place(gap, tuple(sorted(FACING))))
+    """Qhull's least support of the Minkowski difference."""
+    field = PairField(kinds, 18, seed=3)
+    field.move(field.place(gap, EVERY))
     field.ours()
     found = field.our_answers()
     errors, missing = gap_errors(field, found)
     assert found.finite
     assert missing == 0
-    assert np.nanmax(errors) < 1e-3
+    assert np.nanmax(errors) < 1e-6
 
 
 def ids(field):
@@ -74,7 +78,8 @@ def test_no_contact_is_lost_while_faces_slide(kinds, gap):
             assert np.all(np.isfinite(gaps[last < 0.5 * field.margin]))
             both = near & (last < 0.9 * field.margin)
             assert np.abs(gaps - last)[both].max(initial=0.0) < 0.01 * SIZE
-            assert all(now[k] & before[k] for k in np.flatnonzero(both))
+            if "1000" not in kinds[0]:  # its faces are smaller than a step
+                assert all(now[k] & before[k] for k in np.flatnonzero(both))
         before, last = now, gaps
 
 

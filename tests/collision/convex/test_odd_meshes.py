@@ -7,7 +7,7 @@ import pytest
 from convex_pairs import Pair
 
 import stickslip as ss
-from stickslip.errors import DivergedError, StickslipWarning
+from stickslip.errors import StartWarning, StickslipWarning
 
 CORNERS = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
 TRIANGLES = np.array(
@@ -126,7 +126,7 @@ def in_one_place(add, number):
     return scene
 
 
-@pytest.mark.parametrize("method", ["coulomb/pgs", "relaxed/pgs"])
+@pytest.mark.parametrize("method", ["coulomb/pgs", "relaxed/pgs", "semi-implicit-euler", "expo"])
 @pytest.mark.parametrize(
     ("add", "number"),
     [
@@ -137,12 +137,12 @@ def in_one_place(add, number):
     ids=["50 spheres", "boxes", "meshes"],
 )
 @pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
-def test_bodies_in_one_place_come_apart_or_end_with_an_error(method, add, number):
-    sim = ss.Simulation(in_one_place(add, number), method=method, dt=2e-3)
-    try:
-        sim.step(5)
-    except DivergedError:
-        return
+def test_bodies_in_one_place_come_apart_at_a_bounded_speed(method, add, number):
+    """A warning names the overlap; the bodies come apart, no faster than MuJoCo's would."""
+    sim = ss.Simulation(in_one_place(add, number), method=method, dt=2e-4)
+    with pytest.warns(StartWarning):
+        sim.run(0.01)
+    assert np.abs(sim.state.v.reshape(number, 6)[:, :3]).max() < 50.0
     assert np.isfinite(sim.state.q).all()
     assert np.isfinite(sim.state.v).all()
     places = sim.state.q.reshape(number, 7)[:, :3]

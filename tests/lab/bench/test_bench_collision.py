@@ -17,7 +17,7 @@ TINY = bench.Sizes(rounds=1, hulls=(8, 30), pairs=4, random=1, checked=1, bodies
 
 def test_report(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
-    monkeypatch.setattr(bench, "FUNCTIONS", [("plane", "box"), ("sphere", "sphere")])
+    monkeypatch.setattr(bench, "KINDS", [("plane", "box"), ("sphere", "sphere")])
     monkeypatch.setattr(bench, "check_random_pairs", lambda *_: Campaign(pairs=7))
     bench.run_collision(out=tmp_path, sizes=TINY)
     report = json.loads((tmp_path / "collision.json").read_text())

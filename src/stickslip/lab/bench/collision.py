@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
-from stickslip.collision.convex.detect import FUNCTIONS
 from stickslip.lab.bench.pair_field import MIXED, SIZE, PairField
 from stickslip.lab.bench.random_pairs import Campaign, check_random_pairs, gap_errors
 from stickslip.lab.bench.scattered import measure_scattered
@@ -33,6 +33,8 @@ from stickslip.lab.report import check_destinations, finish, miss_style, termina
 from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
+SHAPES = ("plane", "sphere", "box", "capsule", "cylinder", "mesh")
+KINDS = tuple(pair for pair in combinations_with_replacement(SHAPES, 2) if pair != ("plane", "plane"))
 GAPS = {"apart": 0.03, "near": 0.005, "touching": 0.0, "overlapping": -0.004}
 """Gap [m] of shapes that are 0.2 m long; the margin is 0.01 m."""
 SLIDE = 0.002
@@ -151,7 +153,7 @@ def time_field(what: str, field: PairField, sizes: Sizes, target: float | None) 
 
 def time_pairs(sizes: Sizes) -> list[Timing]:
     fields: list[tuple[str, tuple[str, str], int, float | None]]
-    fields = [(f"{one} – {other}", (one, other), sizes.pairs, None) for one, other in FUNCTIONS]
+    fields = [(f"{one} – {other}", (one, other), sizes.pairs, None) for one, other in KINDS]
     for n in sizes.hulls:
         target = RATIO_TARGET if n in TIMED else None
         pairs = min(PAIRS[n], sizes.pairs)

@@ -26,8 +26,8 @@ from stickslip.collision.soft_pairs.detect import find_contacts
 from stickslip.collision.soft_pairs.pairs import Pairs, find_pairs, total
 from stickslip.dynamics.kinematics import spatial_inertias
 from stickslip.methods.base import Inputs, Work, World
-from stickslip.methods.event_selected.handle import restorer
 from stickslip.methods.explicit.rk4 import RK4, copy_anchors
+from stickslip.methods.handle import restorer
 from stickslip.methods.soft.explicit import accelerate
 from stickslip.methods.soft.spring_damper import Anchors, make_anchors, press
 from stickslip.methods.soft.viscoelastic import poses_and_velocities

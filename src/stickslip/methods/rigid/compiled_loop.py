@@ -23,12 +23,12 @@ from stickslip.collision.reach import fastest_point
 from stickslip.dynamics.configuration import integrate
 from stickslip.math.linear import copy_to
 from stickslip.methods.base import FASTEST
+from stickslip.methods.handle import restored
 from stickslip.methods.rigid.compiled_arrays import DONE, FAST, FULL, ROOM
 from stickslip.methods.rigid.compiled_contacts import respond, solve_contacts
 from stickslip.methods.rigid.compiled_problem import CONTACTS, MARGIN, UNKNOWNS
 from stickslip.methods.rigid.coordinates.joint_coordinates import begin
 from stickslip.methods.rigid.impulse_memory import store, write_forces
-from stickslip.methods.rigid.packed import opened
 
 
 @kernel
@@ -69,11 +69,11 @@ def end_step(bodies, kin, mass, motion, limits, contacts, memory, space, blocks,
 
 
 @kernel
-def advance(packed, n):
+def advance(held, n):
     """Take up to n steps; returns (how many, why the stages have to take the next one), which touched scratch only."""
     (
         bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
-    ) = opened(packed)  # fmt: skip
+    ) = restored(held)  # fmt: skip
     for k in range(n):
         margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
         if not find_contacts(search, kin, margin, options.cell, contacts):
@@ -120,11 +120,11 @@ def find_groups(search, kin, margin, cell, contacts, groups):
 
 
 @kernel
-def advance_groups(packed, n):
+def advance_groups(held, n):
     """``advance`` with groups of subcontacts."""
     (
         bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
-    ) = opened(packed)  # fmt: skip
+    ) = restored(held)  # fmt: skip
     for k in range(n):
         margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
         reason = find_groups(search, kin, margin, options.cell, contacts, plan.groups)

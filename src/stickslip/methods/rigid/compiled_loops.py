@@ -25,6 +25,7 @@ from stickslip.dynamics.delassus import ContactRows
 from stickslip.dynamics.factor import solve
 from stickslip.math.linear import copy_to
 from stickslip.methods.base import FASTEST
+from stickslip.methods.handle import restored
 from stickslip.methods.rigid.assembly.compiled_matrices import row_speed
 from stickslip.methods.rigid.compiled_arrays import DONE, FAST, FULL, OPEN
 from stickslip.methods.rigid.compiled_contacts import lay_out, respond, solve_laid_out
@@ -32,7 +33,6 @@ from stickslip.methods.rigid.compiled_loop import begin_step
 from stickslip.methods.rigid.compiled_problem import CONTACTS, JOINTS
 from stickslip.methods.rigid.formulations.formulation import JOINT_FEEDBACK
 from stickslip.methods.rigid.impulse_memory import store, write_forces
-from stickslip.methods.rigid.packed import opened
 
 
 class Closing(NamedTuple):
@@ -169,12 +169,12 @@ def end_loops(bodies, mass, motion, contacts, memory, space, c, nb, dt, q, v):
 
 
 @kernel
-def advance_loops(packed, n):
+def advance_loops(held, n):
     """``compiled_loop.advance`` of a model with closed loops."""
     (
         bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
         c,
-    ) = opened(packed)  # fmt: skip
+    ) = restored(held)  # fmt: skip
     for k in range(n):
         margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
         assemble(bodies.support, c.loops, 0.0, 0.0, kin, mass.L, c.rows, c.work)

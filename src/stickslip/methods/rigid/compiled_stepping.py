@@ -20,6 +20,7 @@ import numpy as np
 from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.methods.base import OK, Inputs
+from stickslip.methods.handle import Held
 from stickslip.methods.rigid.assembly.compiled_matrices import make_blocks
 from stickslip.methods.rigid.compiled_arrays import (
     ANITESCU_POTRA,
@@ -57,7 +58,6 @@ from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.peg import Peg
 from stickslip.methods.rigid.formulations.relaxed import Relaxed
 from stickslip.methods.rigid.formulations.stewart_trinkle import StewartTrinkle
-from stickslip.methods.rigid.packed import Packed
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import Solver, SolverResult, Status
@@ -116,11 +116,11 @@ class CompiledStepping(TimeStepping):
         self._chosen: Any = None
         """What the cores were made for."""
         self._cores_kept: tuple[Core, ...] = ()
-        self._packed: Packed | None = None
+        self._held: Held | None = None
         self._closing: Closing | None = None
         """The closed loops of the compiled step."""
         self._changing: tuple[Any, ...] = ()
-        """What was packed, but for constants."""
+        """What the handle was made of, but for constants."""
         self._unknowns = 0
         """Unknowns of LCPs that there must be room for."""
         self.left_to_stages: Counter[int] = Counter()
@@ -231,7 +231,7 @@ class CompiledStepping(TimeStepping):
         """Let the buffers of the contact search grow."""
         if isinstance(self.detector, PegDetector):
             self.detector.make_room(self.contacts)
-            self._packed = None
+            self._held = None
         else:
             self.search.shapes.make_room(self.contacts)
 
@@ -249,7 +249,7 @@ class CompiledStepping(TimeStepping):
             self._plan = make_plan(self.formulation.cone, contacts, unknowns, self.polygons)
         return self._chain, self._plan
 
-    def _pack(self, state: State, inputs: Inputs) -> Packed:
+    def _hold(self, state: State, inputs: Inputs) -> Held:
         """The arguments of the compiled loop; the last ones if nothing has been replaced since."""
         c = self.coordinates
         assert isinstance(c, JointCoordinates)
@@ -262,7 +262,7 @@ class CompiledStepping(TimeStepping):
             search, inputs, c.kin, mass, motion, limits, self.contacts.arrays, self._impulses.arrays, self._space,
             self._blocks, plan, chain, self._step_options(*margins), state.q, state.v,
         )  # fmt: skip
-        if self._packed is None or not all(map(_same, self._changing, changing)):
+        if self._held is None or not all(map(_same, self._changing, changing)):
             m, found = self.model, cast(Any, search)
             if isinstance(self.detector, PegDetector):
                 found = GroupSearch(search, *self.detector.arrays())
@@ -272,10 +272,10 @@ class CompiledStepping(TimeStepping):
             if c.loops is not None:
                 self._closing = make_closing(c.loops.bilateral, len(self._space.ids))
                 last = (self._closing,)
-            self._packed, self._changing = Packed(bodies, found, *changing[1:], *last), changing
-        return self._packed
+            self._held, self._changing = Held((bodies, found, *changing[1:], *last)), changing
+        return self._held
 
-    def _loop(self) -> Callable[[Packed, int], tuple[int, int]]:
+    def _loop(self) -> Callable[[Held, int], tuple[int, int]]:
         """The compiled loop that fits the model and the formulation."""
         if self.model.loops:
             return advance_loops
@@ -283,9 +283,9 @@ class CompiledStepping(TimeStepping):
 
     def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         """Take up to n steps; returns how many, and why no more."""
-        packed, space = self._pack(state, inputs), self._space
+        held, space = self._hold(state, inputs), self._space
         begin = clock.perf_counter()
-        done, reason = self._loop()(packed, n)
+        done, reason = self._loop()(held, n)
         if done and self._closing is not None:
             self.coordinates.loops.left = float(self._closing.left[0])  # type: ignore[attr-defined]
         if done:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.errors import one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
+from stickslip.methods.handle import HeldCall
 from stickslip.methods.materials import SPRINGS
 from stickslip.methods.options import Options, option
 from stickslip.methods.soft.spring_damper import REST, contact_energy, grown_anchors, make_anchors, spring_damper
@@ -71,12 +72,15 @@ class Viscoelastic(Method):
     """A method with spring-damper contacts; their anchors are its memory."""
 
     reads = SPRINGS
+    advance_held: ClassVar[Any]
+    """The compiled loop ``advance`` of the method as a kernel of (held, n); see ``HeldCall``."""
     Options = SoftOptions
     options: SoftOptions
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
         self.anchors = make_anchors(total(pairs), self.options.rest)
+        self._call = HeldCall(self.advance_held)
 
     @property
     def _buffer(self) -> Contacts:
