@@ -27,8 +27,11 @@ from typing import Any, TypeVar, overload
 
 import numba
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import cgutils, types
 from numba.core import config as numba_config
-from numba.extending import register_jitable
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, register_jitable
 
 F = TypeVar("F", bound=Callable)
 
@@ -89,6 +92,7 @@ def _forget_old(root: Path) -> None:
 CACHE_DIR = _make_cache_dir()
 
 
+_config: Any = numba_config  # whose fields type checkers do not know
 OPTIONS: dict[str, Any] = {
     "forceinline": True,  # handing two dozen arrays to a callee costs 50 ns; RNEA on Solo12 gains 15 %
     "fastmath": {"contract"},  # a·b + c in one rounding, nothing else: gains 10 %
@@ -125,6 +129,38 @@ def compiled(signature: Any, func: F) -> F:
     """``func`` as a kernel of given types, at once: with function types, other people's functions are arguments of it,
     and it is compiled for them together, not for each."""
     return _njit(func, signature)
+
+
+def caller(signature: Any) -> Any:
+    """A function ``call(function, arguments)`` for kernels: it calls another kernel of these types by its address.
+
+    So one loop serves many kernels that it was not compiled with. ``arguments`` is a tuple; its types are checked when
+    the loop is compiled. ``address`` gives the first argument. Passing functions as Numba's first-class objects would
+    cost 40 µs in every call from Python, and an address costs nothing.
+    """
+    if _config.DISABLE_JIT:
+        return lambda function, arguments: function(*arguments)
+
+    def call(typingctx, function, arguments):
+        if tuple(arguments.types) != tuple(signature.args):
+            raise TypingError(f"expected arguments {signature.args}, got {arguments.types}")
+
+        def codegen(context, builder, sig, values):
+            unpacked = cgutils.unpack_tuple(builder, values[1])
+            kind = ir.FunctionType(context.get_value_type(signature.return_type), [each.type for each in unpacked])
+            return builder.call(builder.inttoptr(values[0], kind.as_pointer()), unpacked)
+
+        return signature.return_type(types.int64, arguments), codegen
+
+    return intrinsic(call)
+
+
+def address(func: Any, signature: Any) -> Any:
+    """The address of a kernel that is compiled for these types, for ``caller``; without compilation, the function."""
+    if _config.DISABLE_JIT:
+        return func
+    result = func.get_compile_result(signature)
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
 
 
 @cache

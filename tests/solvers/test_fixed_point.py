@@ -8,7 +8,8 @@ from lcp_examples import around, definite, mixed
 
 from stickslip.errors import InputError
 from stickslip.solvers import FrictionProblem, LinearProblem, NonlinearProblem, Status, residuals, solve
-from stickslip.solvers.splitting.fixed_point import ORDERS, friction_residual
+from stickslip.solvers.splitting.fixed_point import ORDERS
+from stickslip.solvers.splitting.prox import friction_residual
 from stickslip.solvers.splitting.sweeps import rows_of
 
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from stickslip.math.cone_projection import project_cone
 from stickslip.solvers import ConeProblem, LinearProblem, Status, generate, make_solver, solve
-from stickslip.solvers.newton.primal import curvature, impulses_of
+from stickslip.solvers.newton.primal_cost import curvature, impulses_of
 
 PRIMAL = pytest.mark.parametrize("name", ["newton", "cg"])
 ZONES = {

@@ -12,6 +12,7 @@ from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.convex.find import Search
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import TRUSTED, make_detector
+from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.collision.reach import Reach
 from stickslip.dynamics.data import Kinematics
 from stickslip.errors import InputError, expected, number
@@ -68,6 +69,11 @@ class ContactSearch:
         """Whether a compiled step can look for contacts itself."""
         return type(self.detector) is ConvexDetector and not self.none
 
+    @property
+    def grouped(self) -> bool:
+        """Whether a compiled step can look for groups of subcontacts itself."""
+        return type(self.detector) is PegDetector and not self.none
+
     def find(self, kin: Kinematics, contacts: ContactList) -> None:
         """Fill ``contacts`` with those of the present instant."""
         if not self.none:
@@ -85,7 +91,7 @@ class ContactSearch:
 
     def arrays(self) -> tuple[Search, float, float, float]:
         """What a compiled step needs: the search, margin at rest [m], seconds of motion to add, cell [m]."""
-        d = self.detector
+        d = self.detector.others if isinstance(self.detector, PegDetector) else self.detector
         assert isinstance(d, ConvexDetector)
-        margin = self.reach.at_rest(self.dt) if self.automatic else d.margin
+        margin = self.reach.at_rest(self.dt) if self.automatic else self.detector.margin
         return d.search, margin, self.reach.seconds(self.dt) if self.automatic else 0.0, d.cell

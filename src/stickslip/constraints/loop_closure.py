@@ -116,42 +116,51 @@ class LoopClosure:
     """The loops of a model during time stepping."""
 
     def __init__(self, model: Model) -> None:
-        self.model, self._bilateral = model, Bilateral(model, model.loops)
+        self.model, self.bilateral = model, Bilateral(model, model.loops)
         self.names = tuple(loop.name for loop in model.loops)
-        m = len(self._bilateral.work.a)
+        m = len(self.bilateral.work.a)
         self._keep, self._next = np.zeros(m, dtype=np.int64), np.zeros(model.nq)
         self.left = 0.0
         """Largest error of a loop at the end of the last step [m, rad]."""
 
     def look(self, kin, L: np.ndarray) -> None:
         """Compute rows and errors from kinematics, velocities and the factor L of M."""
-        b = self._bilateral
+        b = self.bilateral
         assemble(self.model.support, b.loops, 0.0, 0.0, kin, L, b.rows, b.work)
 
     def rows(self) -> tuple[sp.csr_array, np.ndarray]:
         """Independent rows (nb, nv) and their errors (nb,) [m or rad]; after ``look``."""
-        b = self._bilateral
+        b = self.bilateral
         independent(b.work.G, b.work.F, self._keep)
         kept = np.flatnonzero(self._keep)
         return sp.csr_array(b.jacobian[kept]), b.work.error[kept]
 
+    def rows_at(self, kin, L: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
+        """``rows`` of other kinematics than those looked at last; errors and rates stay those of the last look."""
+        work = self.bilateral.work
+        error, rate = work.error.copy(), work.rate.copy()
+        self.look(kin, L)
+        found = self.rows()
+        work.error[:], work.rate[:] = error, rate
+        return found
+
     def finish(self, q: np.ndarray, v: np.ndarray, dt: float, L: np.ndarray, diagonal: np.ndarray) -> None:
         """Advance q with the step's new velocities v (nv,) and close the loops; q and v change in place."""
-        m, b, data = self.model, self._bilateral, self._bilateral.dynamics.data
+        m, b, data = self.model, self.bilateral, self.bilateral.dynamics.data
         self.left = close(m.tree, m.support, b.loops, q, dt, L, data.kin, b.rows, b.work, v, self._next)
         still(m.tree, m.support, m.inertia, b.loops, diagonal, data.kin, data.mass, b.rows, b.work, v)
         q[:] = self._next
 
     def measure(self, kin) -> None:
         """Compute the errors alone, from kinematics and velocities."""
-        loops, work = self._bilateral.loops, self._bilateral.work
+        loops, work = self.bilateral.loops, self.bilateral.work
         place_points(loops, kin, work.point1, work.point2)
         errors(loops, kin, work.point1, work.point2, work.error)
         rates(loops, kin, work.point1, work.point2, work.rate, work.gamma)
 
     def errors(self) -> tuple[np.ndarray, np.ndarray]:
         """(loops,) each: the largest error in position [m or rad] and velocity [m/s or rad/s]; after ``look``."""
-        work = self._bilateral.work
+        work = self.bilateral.work
         return worst_per_loop(self.model.loops, work.error), worst_per_loop(self.model.loops, work.rate)
 
 

@@ -22,6 +22,16 @@ def copy_to(source, target):
 
 
 @kernel
+def affine(A, x, b, out):
+    """out = A·x + b."""
+    for i in range(x.shape[0]):
+        total = b[i]
+        for j in range(x.shape[0]):
+            total += A[i, j] * x[j]
+        out[i] = total
+
+
+@kernel
 def matmul(A, B, n, out):
     """out = A·B."""
     for i in range(n):

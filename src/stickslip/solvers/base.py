@@ -12,10 +12,8 @@ import numpy as np
 
 from stickslip.errors import InputError, expected, number, whole
 from stickslip.solvers import residuals
+from stickslip.solvers.core import Core, fits, run_core
 from stickslip.solvers.problem import LinearProblem, NonlinearProblem, Problem
-
-AIM = 0.99
-"""Part of the limit that iterations on contacts aim at, because the final check rounds differently."""
 
 
 class Status(Enum):
@@ -29,6 +27,10 @@ class Status(Enum):
     INACCURATE = "the method ended, but the judge finds its answer above the tolerance"
     REFUSED = "the external solver ended without a solution"
     NOT_A_NUMBER = "the answer is not finite"
+
+
+CODES = tuple(Status)
+"""What the codes mean that cores return."""
 
 
 class Outcome(NamedTuple):
@@ -119,6 +121,24 @@ class Solver(ABC):
     @abstractmethod
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome: ...
 
+    def core(self, kind: str) -> Core | None:
+        """The solver as a compiled function for dense problems of this kind, "cones" or "lcp";
+        None if it has none, or none that can do what its options ask for."""
+        return None
+
+    def compiled_core(self, kind: str) -> Core | None:
+        """``core`` of the package's own classes; a subclass from elsewhere may have overridden what its core does."""
+        ours = type(self).__module__.partition(".")[0] == __package__.partition(".")[0]
+        return self.core(kind) if ours else None
+
+    def _run(self, problem: Any, z: np.ndarray) -> Outcome:
+        """Solve by the core where it takes the problem, else by ``_solve``."""
+        core = self.compiled_core("lcp" if isinstance(problem, LinearProblem) else "cones")
+        if core is not None and fits(core, problem):
+            z, code, done, history = run_core(core, problem, z, self.limit(problem), self.history)
+            return Outcome(z, CODES[code], done, history)
+        return self._solve(problem, z)
+
     @classmethod
     def options(cls) -> tuple[str, ...]:
         return tuple(option.name for option in fields(cls))
@@ -157,7 +177,7 @@ class Solver(ABC):
         if z.shape != (problem.n,):
             raise expected("z0", f"a vector of {problem.n} numbers", z.shape)
         start = clock.perf_counter()
-        outcome = self._solve(problem, z) if problem.n else Outcome(z, Status.CONVERGED, 0, np.zeros(1))
+        outcome = self._run(problem, z) if problem.n else Outcome(z, Status.CONVERGED, 0, np.zeros(1))
         seconds = clock.perf_counter() - start
         z, status, iterations, history, found_by = outcome
         residual = residuals.natural(problem, z)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.core import Core
 from stickslip.solvers.interior_point.interior_point import InteriorPoint
 from stickslip.solvers.newton.fischer_newton import FischerNewton
 from stickslip.solvers.problem import Problem
@@ -39,6 +40,12 @@ class Combination(Solver):
     def check(self, problem: Problem) -> None:
         for kind in self.parts.values():
             kind().check(problem)
+
+    def cores(self, kind: str) -> tuple[Core, ...]:
+        """The cores of the parts; none if a part has none."""
+        solvers = [part(tolerance=self.tolerance, max_iterations=self.max_iterations) for part in self.parts.values()]
+        cores = [solver.compiled_core(kind) for solver in solvers]
+        return () if None in cores or len(cores) > 2 else tuple(core for core in cores if core is not None)
 
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
         best, status, found_by, least = z, Status.NOT_A_NUMBER, "", np.inf

@@ -6,7 +6,16 @@ import numpy as np
 
 from stickslip.lab.bench import rigid as bench
 
-TINY = bench.Sizes(rounds=2, bodies=(4, 8), pile_rounds=2, settling=0.3)
+SOME = ("coulomb/pgs", "relaxed/pgs", "coulomb/interior-point", "stewart-trinkle/lemke")
+TINY = bench.Sizes(rounds=2, bodies=(4, 8), pile_rounds=2, settling=0.3, methods=SOME)
+
+
+def test_every_formulation_and_built_in_solver_is_timed():
+    names = bench.every_method()
+    assert names[:2] == list(SOME[:2])
+    assert set(SOME) < set(names)
+    assert len(names) > 40
+    assert not any(name.endswith("/path") for name in names)
 
 
 def test_report(tmp_path, capsys):
@@ -18,9 +27,9 @@ def test_report(tmp_path, capsys):
     fastest = min(timings[name]["time"] for name in peers)
     for t in timings.values():
         assert t["ratio"] == t["time"] / fastest > 0
-    ratios = {name: t["ratio"] for name, t in timings.items() if t["target"] is not None}
-    assert set(ratios) == {"coulomb/pgs", "relaxed/pgs"}
-    assert met is (max(ratios.values()) <= 1.0)
+    aims = {name: (t["ratio"], t["target"]) for name, t in timings.items() if t["target"] is not None}
+    assert {name: target for name, (_, target) in aims.items()} == dict(zip(SOME, (0.8, 0.8, 8.0, 6.0), strict=True))
+    assert met is all(ratio <= target for ratio, target in aims.values())
     names = [g["name"] for g in report["growth"]]
     assert names[0] == "coulomb/pgs: pile"
     assert sum("mj_step" in name for name in names) == 3

@@ -7,10 +7,13 @@ import pytest
 
 import stickslip as ss
 from stickslip.errors import UnconvergedWarning
-from stickslip.methods.rigid.compiled_contacts import PAIRS, UNCONVERGED
+from stickslip.methods.registry import METHODS as ALL
+from stickslip.methods.rigid.compiled_arrays import LARGE, PYTHON, UNCONVERGED
 from stickslip.solvers import make_solver, residuals
 
 METHODS = ("coulomb/pgs", "relaxed/pgs")
+RIGID = ("coulomb", "relaxed", "stewart-trinkle", "anitescu-potra", "peg")
+EVERY = [f"{name}/{solver}" for name in RIGID for solver in ALL[name].capabilities.variants if solver != "path"]
 
 
 def solo12() -> ss.Scene:
@@ -58,6 +61,22 @@ def limited() -> ss.Scene:
     )
 
 
+def linkage() -> ss.Scene:
+    """A four-bar linkage, closed by a connect, that falls on the floor beside a free sphere."""
+    return ss.Scene.from_xml(
+        """<mujoco><option gravity="0 0 -9.81"/><worldbody><geom type="plane" size="9 9 1" friction="0.5"/>
+        <body name="base" pos="0 0 0.5"><freejoint/><geom type="capsule" size="0.03" fromto="0 0 0 0.4 0 0" mass="1"/>
+          <body name="left"><joint type="hinge" axis="0 1 0" damping="0.05"/>
+            <geom type="capsule" size="0.03" fromto="0 0 0 0 0 -0.3" mass="0.5" contype="0" conaffinity="0"/>
+            <body name="rung" pos="0 0 -0.3"><joint type="hinge" axis="0 1 0"/>
+              <geom type="capsule" size="0.03" fromto="0 0 0 0.4 0 0" mass="0.5"/></body></body>
+          <body name="right" pos="0.4 0 0"><joint type="hinge" axis="0 1 0"/>
+            <geom type="capsule" size="0.03" fromto="0 0 0 0 0 -0.3" mass="0.5" contype="0" conaffinity="0"/></body>
+        </body></worldbody>
+        <equality><connect body1="rung" body2="right" anchor="0.4 0 0"/></equality></mujoco>"""
+    )
+
+
 SCENES = {"solo12": (solo12, 2e-3, 120), "thrown": (thrown, 5e-3, 100), "bouncing": (bouncing, 5e-3, 150)}
 SCENES["limited"] = (limited, 2e-3, 300)
 
@@ -71,15 +90,32 @@ def moving(scene: ss.Scene, method: str, dt: float, compiled: bool = True, **opt
     return sim
 
 
+CASES = [(name, method, SCENES[name][2]) for method in METHODS for name in SCENES]
+CASES += [(name, method, 20) for method in EVERY if method not in METHODS for name in ("solo12", "limited")]
+CASES += [
+    ("bouncing", method, 20) for method in ("coulomb/admm", "stewart-trinkle/lemke", "anitescu-potra/pgs", "peg/pgs")
+]
+UNSURE = ("minmap-newton", "fixed-point")
+"""Solvers that may cycle, or that slip speeds without a diagonal make slow."""
+
+
 @pytest.mark.filterwarnings("ignore:relaxed does not honour restitution:stickslip.errors.NotHonouredWarning")
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", SCENES)
-def test_compiled_steps_are_those_of_the_stages(name, method):
-    build, dt, steps = SCENES[name]
+@pytest.mark.parametrize(("name", "method", "steps"), CASES)
+def test_compiled_steps_are_those_of_the_stages(name, method, steps):
+    build, dt, _ = SCENES[name]
     scene = build()
-    plain = {"solver_options": {"acceleration": 0}}  # which would make round-off larger
+    plain = {"solver_options": {"acceleration": 0}} if method in METHODS else {}  # which would make round-off larger
     one, other = moving(scene, method, dt, **plain), moving(scene, method, dt, compiled=False, **plain)
     largest, late = 0.0, 0
+    near = 1e-9 if method in METHODS else 1e-7  # Newton's methods may grow round-off up to their tolerance
+    most = 2
+    if method.endswith(UNSURE):
+        near, most = 1e-5, 10
+    if method not in METHODS:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnconvergedWarning)
+            one.step({"solo12": 90, "limited": 225, "bouncing": 32}[name])  # into contact
+        one.stepper.left_to_stages.clear()
     for _ in range(steps):
         other.restore(one.snapshot())
         for sim in (one, other):
@@ -88,7 +124,7 @@ def test_compiled_steps_are_those_of_the_stages(name, method):
                 sim.step()
         if one.result.iterations != other.result.iterations:  # by round-off, a residual beside the tolerance
             late += 1
-            assert late <= 2
+            assert late <= most
             np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-5)
             continue
         n = len(one.contacts)
@@ -98,24 +134,59 @@ def test_compiled_steps_are_those_of_the_stages(name, method):
         for field in ("point", "axes", "gap"):
             a, b = (getattr(s.contacts.arrays, field)[:n] for s in (one, other))
             np.testing.assert_allclose(a, b, rtol=0, atol=1e-11)
-        np.testing.assert_allclose(one.state.q, other.state.q, rtol=0, atol=1e-11)
-        np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-9)
-        np.testing.assert_allclose(one.acceleration, other.acceleration, rtol=0, atol=1e-9 / dt)
+        np.testing.assert_allclose(one.state.q, other.state.q, rtol=0, atol=near * dt)
+        np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=near)
+        np.testing.assert_allclose(one.acceleration, other.acceleration, rtol=0, atol=near / dt)
         for key, value in one.stepper.memory().items():
-            np.testing.assert_allclose(value, other.stepper.memory()[key], rtol=0, atol=1e-10)
+            np.testing.assert_allclose(value, other.stepper.memory()[key], rtol=0, atol=0.1 * near)
+        assert one.result.found_by == other.result.found_by
     assert largest > 1.0  # there were contacts
     assert set(one.stepper.left_to_stages) <= {UNCONVERGED}
-    assert one.stepper.unconverged == other.stepper.unconverged <= steps // 20
+    if method in METHODS:
+        assert one.stepper.unconverged == other.stepper.unconverged <= steps // 20
+    else:
+        assert one.stepper.left_to_stages.total() <= most
 
 
-@pytest.mark.parametrize("method", METHODS)
+KEEPING = ("coulomb/interior-point", "relaxed/newton")
+"""Solvers that keep the loops' impulses as unknowns, stage by stage."""
+LOOPED = ("coulomb/pgs", "coulomb/interior-point", "relaxed/newton", "stewart-trinkle/lemke", "anitescu-potra/admm")
+
+
+@pytest.mark.parametrize("method", LOOPED)
+def test_closed_loops_are_those_of_the_stages(method):
+    """The stages of some solvers keep the loops' impulses as unknowns: they agree to the tolerance."""
+    plain = {"solver_options": {"acceleration": 0}} if method in METHODS else {}
+    one, other = (ss.Simulation(linkage(), method, 2e-3, **plain) for _ in range(2))
+    other.stepper.compiled = False
+    one.step(95)
+    largest = 0.0
+    for _ in range(40):
+        other.restore(one.snapshot())
+        for sim in (one, other):
+            sim.step()
+        largest = max(largest, np.abs(one.contacts.arrays.force[: len(one.contacts)]).max(initial=0.0))
+        np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-6)
+        np.testing.assert_allclose(one.state.q, other.state.q, rtol=0, atol=1e-8)
+        if method not in KEEPING:  # two feet of one rung have many impulses of the same effect
+            for key, value in one.stepper.memory().items():
+                np.testing.assert_allclose(value, other.stepper.memory()[key], rtol=0, atol=1e-6)
+        assert one.stepper.joint_error().max() < 1e-9
+    assert largest > 1.0
+    assert not one.stepper.left_to_stages
+    assert residuals.natural(one.problem, one.result.z) < 1e-7
+
+
+@pytest.mark.parametrize("method", [*METHODS, "stewart-trinkle/lemke", "anitescu-potra/admm", "peg/pgs"])
 def test_the_problem_of_the_last_compiled_step_can_be_asked_for(method):
     sim = moving(limited(), method, 2e-3)
     sim.step(250)
     problem, result = sim.problem, sim.result
-    assert problem.n == len(result.z) > 3 * len(sim.contacts) > 0  # limits too
+    assert problem.n == len(result.z) > 0
+    assert sim.matrices.contacts > len(sim.contacts) > 0  # limits too
     assert residuals.natural(problem, result.z) == pytest.approx(result.residual, rel=1e-3, abs=1e-13)
-    np.testing.assert_allclose(sim.matrices.new_velocity(result.z), sim.state.v, rtol=0, atol=1e-12)
+    impulses = sim.stepper.impulses(result.z)
+    np.testing.assert_allclose(sim.matrices.new_velocity(impulses), sim.state.v, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -135,16 +206,20 @@ def test_many_steps_in_one_call_are_steps_one_by_one(method):
         np.testing.assert_array_equal(value, again.memory[key])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_two_boxes_are_left_to_the_stages(method):
+@pytest.mark.parametrize("method", [*METHODS, "stewart-trinkle/lemke", "peg/lemke"])
+def test_two_boxes_need_no_stages(method):
     scene = ss.Scene()
     scene.add_plane(friction=0.5)
     for k in range(2):
         scene.add_box((0.2, 0.2, 0.2), pos=(0.01 * k, 0, 0.1 + 0.2 * k), mass=1.0)
-    sim = ss.Simulation(scene, method=method, dt=5e-3)
-    sim.step(3)
-    assert sim.stepper.left_to_stages == {PAIRS: 3}
-    assert len(sim.contacts) >= 8
+    one, other = (ss.Simulation(scene, method=method, dt=5e-3) for _ in range(2))
+    other.stepper.compiled = False
+    for sim in (one, other):
+        sim.step(3)
+    assert not one.stepper.left_to_stages
+    assert other.stepper.left_to_stages == {PYTHON: 3}
+    assert len(one.contacts) >= 8
+    np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -157,12 +232,30 @@ def test_many_contacts_have_a_sparse_matrix(method):
     for sim in (one, other):
         sim.state.v *= 0.1
         sim.step(3)
-    assert set(one.stepper.left_to_stages.elements()) <= {PAIRS}  # the first one: the buffer of contacts was full
-    assert one.stepper.left_to_stages.total() <= 1
+    assert not one.stepper.left_to_stages
     assert len(one.contacts) == len(other.contacts) > 60
     assert one.result.iterations == other.result.iterations
     np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-8)  # acceleration grows round-off
     np.testing.assert_allclose(one.result.z, other.result.z, rtol=0, atol=1e-8)
+
+
+def test_dense_solvers_leave_many_contacts_to_the_stages():
+    scene = ss.Scene()
+    scene.add_plane(friction=0.5)
+    for k in range(50):
+        scene.add_sphere(0.1, pos=(0.3 * (k // 10), 0.3 * (k % 10), 0.1), mass=1.0)
+    sim = ss.Simulation(scene, "relaxed/newton", 5e-3)
+    sim.step(2)
+    assert sim.stepper.left_to_stages == {LARGE: 2}
+
+
+def test_a_second_solver_takes_over_in_the_compiled_loop():
+    """The first has one sweep only."""
+    options = {"unconverged": "fallback", "solver_options": {"max_iterations": 1, "tolerance": 1e-9}}
+    sim = moving(thrown(), "coulomb/pgs", 5e-3, **options)
+    sim.step(60)
+    assert not sim.stepper.left_to_stages
+    assert sim.stepper.unconverged == 0
 
 
 def test_steps_without_convergence_are_counted_once():
@@ -181,11 +274,11 @@ def test_steps_without_convergence_are_counted_once():
         {"solver_options": {"history": True}},
     ],
 )
-def test_what_is_not_compiled_is_not_tried(options):
+def test_what_is_not_compiled_is_counted_and_said(options):
     sim = ss.Simulation(thrown(), method="coulomb/pgs", dt=5e-3, **options)
     sim.step(2)
-    assert not sim.stepper.left_to_stages
-    assert not sim.stepper._compilable()
+    assert sim.stepper.left_to_stages == {PYTHON: 2}
+    assert sim.stepper.why_stages()
 
 
 SOLVERS = ({"relaxation": 0.8}, {"max_iterations": 5, "tolerance": 1e-3}, {"tolerance": 1e-5})
@@ -239,7 +332,7 @@ def test_mujoco_s_numbers_are_left_to_the_stages():
     plain = moving(thrown(), "relaxed/pgs", 5e-3)
     for sim in (one, other, plain):
         sim.step(60)
-    assert not one.stepper._compilable()
+    assert one.stepper.why_stages()
     np.testing.assert_array_equal(one.state.q, other.state.q)
     assert np.abs(one.state.q - plain.state.q).max() > 1e-4
 

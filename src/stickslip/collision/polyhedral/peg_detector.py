@@ -110,5 +110,16 @@ class PegDetector(Detector):
             )
             if len(contacts) <= len(contacts.arrays.pair) and groups < len(self.start):
                 return int(groups)
+            self.make_room(contacts)
+
+    def arrays(self) -> tuple[Polyhedra, Neighbours, PolyhedronPairs, Placed, Group, np.ndarray]:
+        """What a compiled step needs besides the search of ``others``."""
+        return self.bodies, self.neighbours, self.pairs, self.placed, self.group, self.start
+
+    def make_room(self, contacts: ContactList) -> None:
+        """Let the buffers grow that were too small for the last search."""
+        self.others.make_room(contacts)
+        if len(contacts) > len(contacts.arrays.pair):
             contacts.grow()
+        if len(self.start) <= len(contacts.arrays.pair):
             self.start = np.zeros(len(contacts.arrays.pair) + 1, dtype=np.int64)

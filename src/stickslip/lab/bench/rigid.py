@@ -1,14 +1,15 @@
 """``stickslip bench rigid``: time steps with Coulomb's and with relaxed contacts beside MuJoCo's ``mj_step``.
 
 * Solo12 squats on four feet, as in ``bench step``, at 1 ms: our methods beside ``mj_step`` with every solver and cone
-  that MuJoCo has. Target: ``coulomb/pgs`` and ``relaxed/pgs`` take no longer than the fastest of them.
+  that MuJoCo has. Targets, over the fastest of them: 0.8 of ``coulomb/pgs`` and ``relaxed/pgs``, 8 of
+  ``coulomb/interior-point``, 6 of every other formulation and built-in solver.
 * A pile: spheres of several sizes, settled in a box of four walls (by MuJoCo, one second), at 5 ms, 10 to 1000 of them.
   A few warm-started steps from there are timed beside ``mj_step``, for information. Our natural residuals are ≤ 1e-8
   unless steps are counted as unconverged; MuJoCo's solvers stop at their own tolerance, and its contacts are soft.
 
 Everything is timed in turn, round by round, in one process; the figures are medians over rounds. Solo12 takes 35 steps
-after five that are not timed. Methods without a target are timed separately, since they would evict the others from
-the processor's caches.
+after five that are not timed. All but the first two methods are timed separately, since they would evict the others
+from the processor's caches.
 """
 
 from __future__ import annotations
@@ -37,9 +38,13 @@ from stickslip.simulation import Simulation
 PILE_DT = 5e-3
 WARM = 5
 """Steps of a pile before the measured ones."""
-OURS = ("coulomb/pgs", "relaxed/pgs", "coulomb/admm", "relaxed/admm", "relaxed/newton", "relaxed/cg")
-TIMED = OURS[:2]
-"""Methods with a target."""
+TARGETS = {"coulomb/pgs": 0.8, "relaxed/pgs": 0.8, "coulomb/interior-point": 8.0}
+"""Largest time over that of the fastest ``mj_step``; every other method has ``TARGET``."""
+TARGET = 6.0
+TIMED = ("coulomb/pgs", "relaxed/pgs")
+"""Methods that are timed beside MuJoCo's."""
+FORMULATIONS = ("coulomb", "relaxed", "stewart-trinkle", "anitescu-potra", "peg")
+EXTERNAL = ("path",)
 PILED = ("coulomb/pgs", "coulomb/admm", "relaxed/pgs", "relaxed/newton")
 SWEEPS = 1000
 """Largest number of Gauss–Seidel sweeps in a step of a pile."""
@@ -58,6 +63,8 @@ class Sizes:
     pile_rounds: int = 3
     settling: float = 1.0
     """[s] simulated time before a pile is measured."""
+    methods: tuple[str, ...] = ()
+    """Methods on Solo12; none: all."""
 
 
 QUICK = Sizes(rounds=20, bodies=(10, 30, 100), pile_rounds=3)
@@ -75,6 +82,13 @@ class Timing:
     target: float | None
 
 
+def every_method() -> list[str]:
+    """Every formulation with every built-in solver, those of ``TIMED`` first."""
+    pairs = [(name, variant) for name in FORMULATIONS for variant in METHODS[name].capabilities.variants]
+    names = [f"{name}/{variant}" for name, variant in pairs if variant not in EXTERNAL]
+    return sorted(names, key=lambda name: name not in TIMED)
+
+
 def known(methods: tuple[str, ...]) -> list[str]:
     """Methods whose solver is registered."""
     pairs = (method.split("/") for method in methods)
@@ -85,7 +99,7 @@ def time_solo12(sizes: Sizes) -> list[Timing]:
     scene, q, v, control = squatting_robot()
     timed: dict[str, Callable[[], float]] = {}
     others: dict[str, Callable[[], float]] = {}
-    for method in known(OURS):
+    for method in sizes.methods or every_method():
         sim = Simulation(scene, method=method, dt=1e-3)
         sim.set_state(q, v)
         sim.set_control(control)
@@ -97,8 +111,11 @@ def time_solo12(sizes: Sizes) -> list[Timing]:
         timed[name] = mujoco_steps(peer, q, v, 35, 5, control, contacts=4)
     median = interleaved(timed, sizes.rounds, "Solo12 on four feet")
     median |= interleaved(others, max(2, sizes.rounds // 10), "other solvers")
-    fastest = min(us for name, us in median.items() if name not in OURS)
-    return [Timing(name, us, us / fastest, 1.0 if name in TIMED else None) for name, us in median.items()]
+    fastest = min(us for name, us in median.items() if name.startswith("mj_step"))
+    return [
+        Timing(name, us, us / fastest, None if name.startswith("mj_step") else TARGETS.get(name, TARGET))
+        for name, us in median.items()
+    ]
 
 
 def pile(n: int, settling: float) -> tuple[Scene, np.ndarray, np.ndarray]:

@@ -1,82 +1,144 @@
 """Time stepping that takes as many steps as it can in one compiled call, and the others stage by stage.
 
-Steps are compiled for Coulomb's and for relaxed contacts, in joint coordinates without loops, with the detector
-"convex" and the solver "pgs"; ``compiled_contacts.REASONS`` says which of them are left to the stages. Both ways call
-the same kernels for each law and give the same results to round-off.
+Steps are compiled for every formulation and every built-in solver, in joint coordinates, with the detector of the
+formulation. ``why_stages`` says what of a method's choices is not compiled; the steps that the compiled
+loop leaves to the stages are counted by reason (``compiled_arrays.REASONS``). Both ways call the same kernels for
+each law, and the same cores of solvers, and give the same results to round-off.
 """
 
 from __future__ import annotations
 
 import time as clock
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from inspect import getmembers, isfunction
+from typing import Any, cast
 
+import numpy as np
+
+from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.methods.base import OK, Inputs
+from stickslip.methods.handle import Held
 from stickslip.methods.rigid.assembly.compiled_matrices import make_blocks
-from stickslip.methods.rigid.compiled_contacts import (
-    BLOCKS,
-    CONTACTS,
+from stickslip.methods.rigid.compiled_arrays import (
+    ANITESCU_POTRA,
+    COULOMB,
     DONE,
-    MARGIN,
-    PAIRS,
-    RESIDUAL,
+    FULL,
+    MOST_DENSE,
+    PYTHON,
+    RELAXED,
     ROOM,
-    SWEEPS,
     Bodies,
     StepOptions,
-    advance,
     make_space,
 )
+from stickslip.methods.rigid.compiled_loop import GroupSearch, advance, advance_groups
+from stickslip.methods.rigid.compiled_loops import Closing, advance_loops, make_closing
+from stickslip.methods.rigid.compiled_problem import (
+    BLOCKS,
+    CONTACTS,
+    FOUND_BY,
+    ITERATIONS,
+    JOINTS,
+    MARGIN,
+    RESIDUAL,
+    UNKNOWNS,
+    Chain,
+    Plan,
+    make_chain,
+    make_plan,
+)
 from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinates
+from stickslip.methods.rigid.formulations.anitescu_potra import AnitescuPotra
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
 from stickslip.methods.rigid.formulations.formulation import Formulation
+from stickslip.methods.rigid.formulations.peg import Peg
 from stickslip.methods.rigid.formulations.relaxed import Relaxed
+from stickslip.methods.rigid.formulations.stewart_trinkle import StewartTrinkle
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.model import Model, State
-from stickslip.solvers.base import SolverResult, Status
-from stickslip.solvers.splitting.pgs import PGS
+from stickslip.solvers.base import Solver, SolverResult, Status
+from stickslip.solvers.combination import Combination
+from stickslip.solvers.core import Core
 from stickslip.solvers.storage import SMALL
 
 CONTACTS_AT_FIRST = SMALL // 3
 """Contacts and limits that there is room for at first; W is dense up to these."""
+LAWS: dict[type[Formulation], int] = {
+    Coulomb: COULOMB,
+    Relaxed: RELAXED,
+    StewartTrinkle: COULOMB,
+    AnitescuPotra: ANITESCU_POTRA,
+    Peg: COULOMB,
+}
+"""The formulations that are compiled, and their laws."""
 
 
 @cache
-def keeps_law(kind: type[Formulation]) -> bool:
-    """Whether a formulation is Coulomb's or relaxed, with every method as it is there: a subclass may have other
-    options, but one that overrides an offset is another law."""
-    return not kind.groups and any(
-        issubclass(kind, law)
-        and all(getattr(kind, name) is method for name, method in getmembers(law, isfunction) if name[:2] != "__")
-        for law in (Coulomb, Relaxed)
-    )
+def law_of(kind: type[Formulation]) -> type[Formulation] | None:
+    """The compiled formulation that a class is, with every method as it is there: a subclass may have other options,
+    but one that overrides an offset is another law."""
+    for law in LAWS:
+        own = (name for name, _ in getmembers(law, isfunction) if name[:2] != "__")
+        if issubclass(kind, law) and all(getattr(kind, name) is getattr(law, name) for name in own):
+            return law
+    return None
+
+
+def cores_of(solver: Solver | None, kind: str) -> tuple[Core, ...]:
+    """The cores of a solver, one after another; none if it has to be called from Python."""
+    if solver is None or solver.history:
+        return ()
+    if isinstance(solver, Combination):
+        return solver.cores(kind)
+    core = solver.compiled_core(kind)
+    return () if core is None else (core,)
+
+
+def _same(old: Any, new: Any) -> bool:
+    """Whether two arguments are the same object, or options of the same numbers."""
+    return old is new or (isinstance(old, StepOptions) and old == new)
 
 
 class CompiledStepping(TimeStepping):
-    """Coulomb's and relaxed contacts; with ``compiled = False`` all steps are taken stage by stage."""
+    """Time stepping with a compiled loop; with ``compiled = False`` all steps are taken stage by stage."""
 
     compiled = True
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        self._space, self._blocks = make_space(model.support, CONTACTS_AT_FIRST, 0), make_blocks(model.support, 1, 1)
+        self._space, self._blocks = make_space(model.support, CONTACTS_AT_FIRST), make_blocks(model.support, 1, 1)
+        self._chain: Chain | None = None
+        self._plan: Plan | None = None
+        self._chosen: Any = None
+        """What the cores were made for."""
+        self._cores_kept: tuple[Core, ...] = ()
+        self._held: Held | None = None
+        self._closing: Closing | None = None
+        """The closed loops of the compiled step."""
+        self._changing: tuple[Any, ...] = ()
+        """What the handle was made of, but for constants."""
+        self._unknowns = 0
+        """Unknowns of LCPs that there must be room for."""
         self.left_to_stages: Counter[int] = Counter()
-        """Number of steps that the compiled loop has left to the stages, by reason (``compiled_contacts.REASONS``)."""
+        """Number of steps that were taken by the stages, by reason (``compiled_arrays.REASONS``)."""
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        first, done, compiled = self.step, 0, self._compilable()
+        first, done, compiled = self.step, 0, self.compiled and not self.why_stages()
         while done < n:
-            reason = PAIRS
+            reason = PYTHON
             if compiled:
                 steps, reason = self._advance_compiled(state, inputs, n - done)
                 done += steps
             if reason == ROOM:
                 self._make_room()
+            elif reason == FULL:
+                self._make_search_room()
             elif done < n:
-                if compiled:
-                    self.left_to_stages[reason] += 1
+                self.left_to_stages[reason] += 1
                 self.step = first + done
                 status, _ = super().advance(state, inputs, 1)
                 if status != OK:
@@ -84,70 +146,166 @@ class CompiledStepping(TimeStepping):
                 done += 1
         return OK, n
 
-    def _compilable(self) -> bool:
-        solver = self.solver.named
-        return (
-            self.compiled
-            and type(solver) is PGS
-            and not solver.history
-            and self.search.compiled
-            and keeps_law(type(self.formulation))
-            and getattr(self.formulation, "soft", None) is None
-            and type(self.coordinates) is JointCoordinates
-            and self.coordinates.bilateral() is None
-        )
+    @property
+    def polygons(self) -> bool:
+        """Whether the cones of the problem are polygonal."""
+        return self.formulation.form in ("lcp", "reduced")
 
-    def _step_options(self, solver: PGS, margin: float, reach: float, cell: float) -> StepOptions:
-        formulation = self.formulation
+    def why_stages(self) -> str:
+        """What of the method's choices is not compiled, so that Python takes every step; empty if all is."""
+        formulation, solver = self.formulation, self.solver
+        if law_of(type(formulation)) is None:
+            return f"the formulation {type(formulation).__name__} is not built in"
+        if formulation.form == "mlcp":
+            return "the form 'mlcp' has velocities as unknowns"
+        if getattr(formulation, "soft", None) is not None:
+            return "solref and solimp are read by Python"
+        if solver.named is None:
+            return "the solver is a Python function"
+        if not self._cores():
+            return f"the solver {self.variant}, with these options, runs in Python"
+        if not (self.search.grouped if formulation.groups else self.search.compiled):
+            return "the detector is called from Python"
+        if type(self.coordinates) is not JointCoordinates:
+            return "maximal coordinates are handled by Python"
+        if self.coordinates.loops is not None and formulation.groups:
+            return "closed loops beside groups of subcontacts are handled by Python"
+        return ""
+
+    def _cores(self) -> tuple[Core, ...]:
+        """The core of the solver, and that of the second solver if there is one; kept until an option changes."""
+        named, second = self.solver.named, self.solver.second
+        chosen = (named, second, self.polygons, *(() if named is None else vars(named).values()))
+        if chosen != self._chosen:
+            kind = "lcp" if self.polygons else "cones"
+            cores = cores_of(named, kind)
+            if second is not None:
+                more = cores_of(second, kind)
+                cores = cores + more if len(cores) == len(more) == 1 else ()
+            self._chosen, self._cores_kept, self._chain = chosen, cores, None
+        return self._cores_kept
+
+    def _step_options(self, margin: float, reach: float, cell: float) -> StepOptions:
+        f, law = self.formulation, law_of(type(self.formulation))
+        assert law is not None
         return StepOptions(
-            relaxed=isinstance(formulation, Relaxed),
+            law=LAWS[law],
+            polygons=self.polygons,
+            sparse=self._takes_sparse(law),
+            grouped=f.groups,
+            largest=getattr(f, "primary", "") == "largest",
+            touch=np.nan if getattr(f, "touch", None) is None else f.touch,  # type: ignore[attr-defined]
             dt=self.dt,
             margin=margin,
             reach=reach,
             cell=cell,
-            feedback=formulation.feedback if isinstance(formulation, Coulomb) else 1.0,
-            rest_speed=formulation.rest_speed,
-            recovery_speed=formulation.recovery.speed,
-            recovery_rate=formulation.recovery.rate,
-            friction_ratio=formulation.friction_ratio if isinstance(formulation, Relaxed) else 1.0,
-            tolerance=solver.tolerance,
-            sweeps=solver.sweeps,
-            patience=solver.patience,
-            relaxation=solver.relaxation or 0.0,
+            feedback=f.feedback if isinstance(f, Coulomb) else 1.0,
+            rest_speed=f.rest_speed,
+            recovery_speed=f.recovery.speed,
+            recovery_rate=f.recovery.rate,
+            friction_ratio=f.friction_ratio if isinstance(f, Relaxed) else 1.0,
             warm=self.warm_start,
-            watch=isinstance(formulation, Coulomb) and getattr(self, "seen_paradox", None) is None,
+            working_set=self.working_set and not self.solver.warm,
+            watch=isinstance(f, Coulomb) and getattr(self, "seen_paradox", None) is None,
         )
 
+    def _takes_sparse(self, law: type[Formulation]) -> bool:
+        """Whether the solver may get a CSR matrix; the elimination of loops, or of contacts, leaves dense ones."""
+        plain = not self.polygons and law is not AnitescuPotra and not self.model.loops
+        return plain and all(core.sparse for core in self._cores())
+
     def _make_room(self) -> None:
-        """Make room for twice as much as the last compiled call asked for."""
-        contacts, blocks = int(self._space.report[CONTACTS]), int(self._space.report[BLOCKS])
+        """Make room for half as much again as the last compiled call asked for."""
+        report = self._space.report
+        contacts, blocks, unknowns = int(report[CONTACTS]), int(report[BLOCKS]), int(report[UNKNOWNS])
         if contacts > min(len(self._space.ids), len(self._impulses.arrays.pair)):
-            self._space = make_space(self.model.support, 2 * contacts, len(self._space.sweeps.impulses))
-            self._impulses.keep_room(2 * contacts)
+            contacts = max(contacts * 3 // 2, CONTACTS_AT_FIRST)
+            dense = min(contacts, MOST_DENSE) if self.polygons else SMALL // 3
+            self._space = make_space(self.model.support, contacts, dense)
+            self._impulses.keep_room(contacts)
+        self._chain = None
+        self._unknowns = max(self._unknowns, unknowns * 3 // 2)
         self._blocks = make_blocks(self.model.support, 2 * contacts, max(2 * blocks, len(self._blocks.other)))
+
+    def _make_search_room(self) -> None:
+        """Let the buffers of the contact search grow."""
+        if isinstance(self.detector, PegDetector):
+            self.detector.make_room(self.contacts)
+            self._held = None
+        else:
+            self.search.shapes.make_room(self.contacts)
+
+    def _prepare(self) -> tuple[Chain, Plan]:
+        """The chain of solvers and the plan's scratch, made anew where options or the room have changed."""
+        solver, cores, contacts = self.solver.named, self._cores(), len(self._space.ids)
+        assert solver is not None
+        if self._chain is None or self._plan is None:
+            unknowns = 3 * min(contacts, SMALL // 3)
+            if self.polygons:
+                unknowns = max(self._unknowns, CONTACTS_AT_FIRST * (2 + self.formulation.directions))
+            room = 3 * contacts if all(core.sparse for core in cores) else unknowns
+            shared = solver.max_iterations if isinstance(solver, Combination) else None
+            self._chain = make_chain(cores, solver.tolerance, shared, room)
+            self._plan = make_plan(self.formulation.cone, contacts, unknowns, self.polygons)
+        return self._chain, self._plan
+
+    def _hold(self, state: State, inputs: Inputs) -> Held:
+        """The arguments of the compiled loop; the last ones if nothing has been replaced since."""
+        c = self.coordinates
+        assert isinstance(c, JointCoordinates)
+        chain, plan = self._prepare()
+        if c.loops is not None:
+            self._impulses.make_room(0, len(c.loops.bilateral.work.a))
+        mass, motion, limits, passive = c.arrays(self.dt, self.work.acceleration)
+        search, *margins = self.search.arrays()
+        changing = (
+            search, inputs, c.kin, mass, motion, limits, self.contacts.arrays, self._impulses.arrays, self._space,
+            self._blocks, plan, chain, self._step_options(*margins), state.q, state.v,
+        )  # fmt: skip
+        if self._held is None or not all(map(_same, self._changing, changing)):
+            m, found = self.model, cast(Any, search)
+            if isinstance(self.detector, PegDetector):
+                found = GroupSearch(search, *self.detector.arrays())
+            radius = self.search.reach.radius
+            bodies = Bodies(m.tree, m.support, m.inertia, passive, m.joint_forces, m.actuators, radius)
+            last: tuple[Any, ...] = ()
+            if c.loops is not None:
+                self._closing = make_closing(c.loops.bilateral, len(self._space.ids))
+                last = (self._closing,)
+            self._held, self._changing = Held((bodies, found, *changing[1:], *last)), changing
+        return self._held
+
+    def _loop(self) -> Callable[[Held, int], tuple[int, int]]:
+        """The compiled loop that fits the model and the formulation."""
+        if self.model.loops:
+            return advance_loops
+        return advance_groups if self.formulation.groups else advance
 
     def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         """Take up to n steps; returns how many, and why no more."""
-        c, m, solver = self.coordinates, self.model, self.solver.named
-        assert isinstance(c, JointCoordinates)
-        assert isinstance(solver, PGS)
-        if len(self._space.sweeps.impulses) != solver.acceleration:
-            self._space = make_space(m.support, len(self._space.ids), solver.acceleration)
-        mass, motion, limits, passive = c.arrays(self.dt, self.work.acceleration)
-        bodies = Bodies(m.tree, m.support, m.inertia, passive, m.joint_forces, m.actuators, self.search.reach.radius)
-        search, *margins = self.search.arrays()
-        space = self._space
+        held, space = self._hold(state, inputs), self._space
         begin = clock.perf_counter()
-        done, reason = advance(
-            bodies, search, inputs, c.kin, mass, motion, limits, self.contacts.arrays, self._impulses.arrays, space,
-            self._blocks, self._step_options(solver, *margins), state.q, state.v, n,
-        )  # fmt: skip
+        done, reason = self._loop()(held, n)
+        if done and self._closing is not None:
+            self.coordinates.loops.left = float(self._closing.left[0])  # type: ignore[attr-defined]
         if done:
             self.detector.margin = float(space.report[MARGIN])
             self._forget_problem()
             self._velocity, self._solved = state.v.copy(), True
         if done and reason == DONE:
-            seconds, report = (clock.perf_counter() - begin) / n, space.report
-            z, sweeps = space.p[: 3 * int(report[CONTACTS])].copy(), int(report[SWEEPS])
-            self.solver.result = SolverResult(z, Status.CONVERGED, sweeps, float(report[RESIDUAL]), seconds)
+            self.solver.result = self._result((clock.perf_counter() - begin) / n)
         return done, reason
+
+    def _result(self, seconds: float) -> SolverResult:
+        """How the last step's problem was solved."""
+        report, solver, space = self._space.report, self.solver.named, self._space
+        n, by = int(report[UNKNOWNS]), ""
+        assert self._plan is not None
+        whole = not self.polygons and n == 3 * int(report[CONTACTS])
+        z = space.p[:n].copy() if whole else self._plan.vector[1, :n].copy()
+        if report[JOINTS] and self.formulation.form != "lcp":
+            assert self._closing is not None
+            z = np.concatenate([self._closing.p[: int(report[JOINTS])], z])
+        if isinstance(solver, Combination) and n:
+            by = list(solver.parts)[int(report[FOUND_BY])]
+        return SolverResult(z, Status.CONVERGED, int(report[ITERATIONS]), float(report[RESIDUAL]), seconds, found_by=by)

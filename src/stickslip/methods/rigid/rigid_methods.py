@@ -51,7 +51,7 @@ class FollowsSolvers:
         )
 
 
-class StewartTrinkleMethod(TimeStepping):
+class StewartTrinkleMethod(CompiledStepping):
     """Stewart–Trinkle time stepping."""
 
     formulation_name = "stewart-trinkle"
@@ -59,7 +59,7 @@ class StewartTrinkleMethod(TimeStepping):
     Options = options_for(StewartTrinkle)
 
 
-class AnitescuPotraMethod(TimeStepping):
+class AnitescuPotraMethod(CompiledStepping):
     """Anitescu–Potra time stepping."""
 
     formulation_name = "anitescu-potra"
@@ -70,7 +70,7 @@ class AnitescuPotraMethod(TimeStepping):
     Options = options_for(AnitescuPotra)
 
 
-class PegMethod(TimeStepping):
+class PegMethod(CompiledStepping):
     """PEG time stepping."""
 
     formulation_name = "peg"
@@ -166,4 +166,4 @@ def method_of(name: str, class_name: str) -> type[TimeStepping]:
         "capabilities": FollowsSolvers(name),
         "Options": options_for(kind),
     }
-    return type(class_name, (TimeStepping,), members)
+    return type(class_name, (CompiledStepping,), members)

@@ -32,6 +32,7 @@ from scipy.sparse.linalg import splu
 
 from stickslip.errors import number
 from stickslip.math.eigen import make_eigenbasis
+from stickslip.solvers.admm.admm_core import LONGER, START, WAIT, admm_contacts, admm_room
 from stickslip.solvers.admm.cone_admm import (
     BEST,
     DONE,
@@ -54,23 +55,20 @@ from stickslip.solvers.admm.cone_admm import (
     right_side,
     spectrum,
 )
-from stickslip.solvers.base import AIM, Outcome, Solver, Status
+from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.core import AIM, Core
 from stickslip.solvers.elimination import without_bilateral
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
 from stickslip.solvers.residuals import natural
 
 ITERATIONS = 20_000
 """Default of ``max_iterations``."""
-START = 0.3
-"""First ρ of a large W, whose spectrum is not computed."""
 SPECTRUM = 300
 """Largest number of rows for which the spectrum of W is computed."""
 SMALL = 150
 """Largest number of rows that our own inverse takes; above it, LAPACK's does."""
 DENSE = 400
 """Largest number of rows of a CSR matrix that is made dense."""
-WAIT, LONGER = 20, 1.5
-"""Iterations before the first change of ρ, and the factor on that number after each change."""
 
 
 @dataclass
@@ -98,6 +96,10 @@ class ADMM(Solver):
         if self.penalty is not None:
             self.penalty = number("penalty", self.penalty, "a positive number", above=0.0)
         self.proximal = number("proximal", self.proximal, "a number ≥ 0", least=0.0)
+
+    def core(self, kind: str) -> Core | None:
+        own = (self.relaxation, self.penalty or 0.0, self.proximal)
+        return Core(admm_contacts, kind, self.max_iterations or ITERATIONS, own, admm_room) if kind == "cones" else None
 
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
         alone, joints = without_bilateral(problem)

@@ -27,6 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.interior_point.cone_core import NEAR, PATIENCE, SHARP, SHARPER, STARTS
 from stickslip.solvers.interior_point.cone_newton import polish
 from stickslip.solvers.interior_point.cone_path import ConePath
 from stickslip.solvers.interior_point.cone_system import cone_system
@@ -34,14 +35,6 @@ from stickslip.solvers.problem import ConeProblem, FrictionProblem
 from stickslip.solvers.residuals import natural
 
 MAX_ITERATIONS = 400
-NEAR = 1e-3
-"""Newton's method is tried where the natural residual is below this, in units of limit/tolerance."""
-STARTS = ((1.0, 0.0), (1.0, 1.0), (10.0, 0.1), (0.1, 1.0), (100.0, 1.0), (1e4, 1.0))
-"""(Distance of the start from the cones' tips in units of |b|, how much infeasibility holds the gap up), per path."""
-SHARPER, SHARP = 2, 1e-4
-"""Largest number of Newton steps after the limit is met, and the part of the limit below which none is taken."""
-PATIENCE = 12
-"""A path ends if the gap is not halved in so many iterations."""
 
 
 class ConePaths:

@@ -32,7 +32,7 @@ WORSE = 10.0
 
 
 @kernel
-def _evaluate(x, u, coulomb, phi, D, DP):
+def evaluate(x, u, coulomb, phi, D, DP):
     """Φ (nc, 3), D and D·P (nc, 3, 3) of every contact."""
     for c in range(x.shape[0]):
         slip = (u[c, 1] * u[c, 1] + u[c, 2] * u[c, 2]) ** 0.5
@@ -66,7 +66,7 @@ def _evaluate(x, u, coulomb, phi, D, DP):
 
 
 @kernel
-def _dense_matrix(A, nb, D, DP, epsilon, K):
+def dense_matrix(A, nb, D, DP, epsilon, K):
     """(1 − D) + D·P·A + ε·D into K."""
     n = A.shape[0]
     for i in range(nb):
@@ -109,11 +109,11 @@ def polish(system: ConeSystem, x: np.ndarray, limit: float, steps: int) -> Itera
         u = system.A @ x + system.b
         phi[:nb] = u[:nb]
         own = phi[nb:].reshape(-1, 3)
-        _evaluate(x[nb:].reshape(-1, 3), u[nb:].reshape(-1, 3), system.coulomb, own, D, DP)
+        evaluate(x[nb:].reshape(-1, 3), u[nb:].reshape(-1, 3), system.coulomb, own, D, DP)
         if K is None:
             d = SparseFactor(_sparse_matrix(system.A, nb, D, DP, EPSILON))(-phi)
         else:
-            _dense_matrix(system.A, nb, D, DP, EPSILON, K)
+            dense_matrix(system.A, nb, D, DP, EPSILON, K)
             d = lapack.dgesv(K, -phi)[2]
         x = x + d
         residual = system.natural(x) if np.all(np.isfinite(x)) else np.inf

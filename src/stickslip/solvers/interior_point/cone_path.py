@@ -39,7 +39,7 @@ SHIFT = 1e-12
 
 
 @kernel
-def _shifted(y, coulomb, out):
+def shifted(y, coulomb, out):
     """y without its shift |y_t|, which A·x + b should equal, into out (nc, 3)."""
     for c in range(y.shape[0]):
         shift = 0.0
@@ -49,7 +49,7 @@ def _shifted(y, coulomb, out):
 
 
 @kernel
-def _take_back(u, x, y, share):
+def take_back(u, x, y, share):
     """Raise y_n by what the linearised shift has left of the equations (|y_t| is convex, so y stays inside) where that
     hardly changes complementarity: x_n·(the change) ≤ share."""
     for c in range(y.shape[0]):
@@ -59,7 +59,7 @@ def _take_back(u, x, y, share):
 
 
 @kernel
-def _slope(y, v, out):
+def slope(y, v, out):
     """P·v into out (nc, 3)."""
     for c in range(y.shape[0]):
         length = (y[c, 1] * y[c, 1] + y[c, 2] * y[c, 2]) ** 0.5
@@ -68,7 +68,7 @@ def _slope(y, v, out):
 
 
 @kernel
-def _slope_of_blocks(y, H, out):
+def slope_of_blocks(y, H, out):
     """P·H into out (nc, 3, 3)."""
     for c in range(y.shape[0]):
         length = (y[c, 1] * y[c, 1] + y[c, 2] * y[c, 2]) ** 0.5
@@ -78,7 +78,7 @@ def _slope_of_blocks(y, H, out):
 
 
 @kernel
-def _add_blocks(K, nb, blocks, shift):
+def add_blocks(K, nb, blocks, shift):
     for i in range(nb):
         K[i, i] += shift
     for c in range(blocks.shape[0]):
@@ -88,7 +88,7 @@ def _add_blocks(K, nb, blocks, shift):
 
 
 @kernel
-def _change(g, H, dx, dy):
+def changes(g, H, dx, dy):
     """dy = g − H·dx."""
     for c in range(g.shape[0]):
         for i in range(3):
@@ -124,10 +124,10 @@ class ConePath:
         squared_scaling(self.scaling, self.H)
         blocks = self.H
         if self.coulomb:
-            _slope_of_blocks(y, self.H, self.blocks)
+            slope_of_blocks(y, self.H, self.blocks)
             blocks = self.blocks
         factor = _factored(system, blocks)
-        _shifted(y, self.coulomb, self.out)
+        shifted(y, self.coulomb, self.out)
         infeasible = system.A @ self.x + system.b
         self.contacts(infeasible)[:] -= self.out
         gap, none = self.gap(), np.zeros_like(y)
@@ -153,7 +153,7 @@ class ConePath:
         self.x, self.y = self.x + length * dx, y + length * dy
         if self.coulomb:
             u = self.contacts(system.A @ self.x + system.b)
-            _take_back(u, self.contacts(self.x), self.y, gap)
+            take_back(u, self.contacts(self.x), self.y, gap)
         return True
 
     def _length(self, dx: np.ndarray, dy: np.ndarray, limit: float) -> float:
@@ -164,12 +164,12 @@ class ConePath:
         complementarity(self.scaling, self.point, before_x, before_y, second, centre, self.g)
         right = -infeasible
         if self.coulomb:
-            _slope(self.y, self.g, self.out)
+            slope(self.y, self.g, self.out)
             self.contacts(right)[:] += self.out
         else:
             self.contacts(right)[:] += self.g
         dx, dy = factor(right), np.empty_like(self.y)
-        _change(self.g, self.H, self.contacts(dx), dy)
+        changes(self.g, self.H, self.contacts(dx), dy)
         return dx, dy
 
 
@@ -184,7 +184,7 @@ def _factored(system: ConeSystem, blocks: np.ndarray):
         K.indptr, K.indices = K.indptr.astype(np.int32), K.indices.astype(np.int32)
         return SparseFactor(K)
     K = system.A.copy()
-    _add_blocks(K, nb, blocks, SHIFT)
+    add_blocks(K, nb, blocks, SHIFT)
     lu, pivots, info = lapack.dgetrf(K.T, overwrite_a=0)  # the transpose, because LAPACK stores matrices by columns
     if info != 0:
         return lambda r: np.full(n, np.nan)

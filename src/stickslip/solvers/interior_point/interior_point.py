@@ -12,7 +12,11 @@ import numpy as np
 
 from stickslip.errors import expected, number
 from stickslip.solvers.base import Outcome, Solver
-from stickslip.solvers.interior_point.cone_interior_point import ConePaths
+from stickslip.solvers.core import Core
+from stickslip.solvers.interior_point.cone_core import cone_interior_point, cone_room
+from stickslip.solvers.interior_point.cone_interior_point import MAX_ITERATIONS, ConePaths
+from stickslip.solvers.interior_point.linear_core import linear_interior_point, linear_room
+from stickslip.solvers.interior_point.linear_interior_point import MAX_ITERATIONS as LINEAR
 from stickslip.solvers.interior_point.linear_interior_point import LinearPath
 from stickslip.solvers.newton.linear_systems import check_subsolver
 from stickslip.solvers.problem import ConeProblem, FrictionProblem, LinearProblem
@@ -40,6 +44,14 @@ class InteriorPoint(Solver):
         super().__post_init__()
         check_subsolver(self.subsolver)
         self.to_boundary = number("to_boundary", self.to_boundary, "a number between 0 and 1", above=0.0, below=1.0)
+
+    def core(self, kind: str) -> Core | None:
+        if self.subsolver not in ("auto", "direct"):
+            return None
+        if kind == "lcp":
+            return Core(linear_interior_point, kind, self.max_iterations or LINEAR, (self.to_boundary,), linear_room)
+        most = self.max_iterations or MAX_ITERATIONS
+        return Core(cone_interior_point, "cones", most, (self.to_boundary, self.tolerance), cone_room)
 
     def _solve(self, problem: LinearProblem | FrictionProblem | ConeProblem, z: np.ndarray) -> Outcome:
         if isinstance(problem, LinearProblem):

@@ -24,17 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.interior_point.linear_core import AT_BOUND, SHIFT, SHORTEST
 from stickslip.solvers.newton.linear_systems import NewtonSystem
 from stickslip.solvers.newton.scaled import Scaled
 from stickslip.solvers.problem import LinearProblem
 
 MAX_ITERATIONS = 100
-SHORTEST = 1e-7
-"""A shorter step is no progress."""
-AT_BOUND = 1e9
-"""Rows with a larger diagonal hardly see the others, and are left out of the matrix."""
-SHIFT = 1e-9
-"""Added to the diagonal, which is about 1: where solutions are not unique the matrix becomes singular on the way."""
 
 
 class _Iterate(NamedTuple):

@@ -19,12 +19,11 @@ import numpy as np
 
 from stickslip.errors import one_of
 from stickslip.solvers.newton.complementarity import fischer, fischer_merit
+from stickslip.solvers.newton.newton_core import KINK
 from stickslip.solvers.newton.nonsmooth_newton import NonsmoothNewton, _Point
 from stickslip.solvers.newton.scaled import Scaled
 
 SINGULAR = ("perturb", "zero", "random", "approximate")
-KINK = 1e-12
-"""A point is at the kink if √(z² + w²) is below this, relative to the size of b."""
 
 
 @dataclass
@@ -41,11 +40,16 @@ class FischerNewton(NonsmoothNewton):
     reference: ClassVar[str] = "Fischer 1992; Erleben 2013"
     bibtex: ClassVar[tuple[str, ...]] = ("fischer1992", "erleben2013")
     page: ClassVar[str] = "docs/solvers.md#fischer-newton"
+    smooth: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         one_of("treatment of singular points", self.singular, SINGULAR)
         self._random = np.random.default_rng(self.seed)
+
+    @property
+    def compiled(self) -> bool:
+        return super().compiled and self.singular == "perturb"
 
     @classmethod
     def options(cls) -> tuple[str, ...]:

@@ -19,10 +19,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from stickslip.solvers.newton.newton_core import SWEEPS
 from stickslip.solvers.problem import FrictionProblem, NonlinearProblem
-
-SWEEPS = 30
-"""Number of sweeps that find a start."""
 
 
 @dataclass(frozen=True)

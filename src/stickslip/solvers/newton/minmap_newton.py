@@ -31,6 +31,7 @@ class MinmapNewton(NonsmoothNewton):
     reference: ClassVar[str] = "Pang 1990; Erleben 2013"
     bibtex: ClassVar[tuple[str, ...]] = ("pang1990", "erleben2013")
     page: ClassVar[str] = "docs/solvers.md#minmap-newton"
+    smooth: ClassVar[bool] = False
 
     def _evaluate(self, system: Scaled, A: Any, y: np.ndarray, w: np.ndarray, at: _Point) -> float:
         return minmap(y, w, system.lower, system.upper, 0.0, at.phi, at.by_y, at.by_w)

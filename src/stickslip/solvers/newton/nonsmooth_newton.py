@@ -26,22 +26,26 @@ import numpy as np
 
 from stickslip.errors import expected, number, one_of
 from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.core import Core
 from stickslip.solvers.newton.friction_ncp import QuadraticCone, quadratic_cone, sweeps
 from stickslip.solvers.newton.friction_projection import DiskProjection, disk_projection
 from stickslip.solvers.newton.linear_systems import NewtonSystem, check_subsolver
+from stickslip.solvers.newton.newton_core import (
+    ARMIJO,
+    BOUND_ROW,
+    HALVINGS,
+    NEW_MEMORY,
+    PATIENCE,
+    newton_contacts,
+    newton_lcp,
+    newton_room,
+)
 from stickslip.solvers.newton.scaled import Scaled
 from stickslip.solvers.problem import FrictionProblem, Problem
 from stickslip.solvers.residuals import natural
 
-ARMIJO = 1e-4
-HALVINGS = 30
-BOUND_ROW = 1e-9
-"""A row whose derivative by w is this much smaller than that by y is at its bound."""
-PATIENCE = 10
-"""The method starts anew if the merit is not halved in so many iterations."""
-NEW_MEMORY = 10
-"""``memory`` after a new start, when monotone descent has failed."""
-
+MAX_ITERATIONS = 200
+"""Default of ``max_iterations``."""
 CONES: dict[str, Callable[[FrictionProblem], DiskProjection | QuadraticCone]] = {
     "projection": disk_projection,
     "quadratic": quadratic_cone,
@@ -64,6 +68,8 @@ class NonsmoothNewton(Solver):
     """How the circular cone of a friction problem is written: "projection" (fast) or "quadratic" (smooth)."""
 
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp", "ncp"})
+    smooth: ClassVar[bool]
+    """Whether Φ is Fischer and Burmeister's function, else it is the minimum map."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -82,6 +88,18 @@ class NonsmoothNewton(Solver):
     @abstractmethod
     def _merit(self, system: Scaled, y: np.ndarray, w: np.ndarray) -> float:
         """½‖Φ‖²."""
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the core can do what the options ask for."""
+        return self.subsolver in ("auto", "direct") and self.cone == "projection" and self.memory <= PATIENCE
+
+    def core(self, kind: str) -> Core | None:
+        if not self.compiled:
+            return None
+        own = (float(self.smooth), self.regularisation, float(self.memory), float(self.restarts))
+        function = newton_lcp if kind == "lcp" else newton_contacts
+        return Core(function, kind, self.max_iterations or MAX_ITERATIONS, own, newton_room)
 
     def _solve(self, problem: Problem, z: np.ndarray) -> Outcome:
         if not isinstance(problem, FrictionProblem):
@@ -109,7 +127,7 @@ class _Run:
         self.linear = NewtonSystem(method.subsolver, problem.n)
         self.at = _Point(problem.n)
         self.limit = method.limit(judged)
-        self.left = method.max_iterations or 200
+        self.left = method.max_iterations or MAX_ITERATIONS
         self.iterations = 0
         self.history: list[float] = []
         self.best, self.best_y = np.inf, np.zeros(problem.n)

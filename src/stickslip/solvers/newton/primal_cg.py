@@ -54,6 +54,7 @@ class PrimalCG(Primal):
     shrink: ClassVar[float] = 0.1
     share: ClassVar[float] = 0.3
     usual_limit: ClassVar[int] = 10000
+    newton: ClassVar[bool] = False
 
     def _directions(self, problem: ConeProblem) -> _ConjugateDirections:
         return _ConjugateDirections()

@@ -22,47 +22,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import lapack
 
-from stickslip._jit import kernel
 from stickslip.solvers.newton.linear_systems import NewtonSystem
-from stickslip.solvers.newton.primal import Primal, Smoothed, curvature
+from stickslip.solvers.newton.primal import Primal, Smoothed
+from stickslip.solvers.newton.primal_cost import columns, curvature, hessian
 from stickslip.solvers.problem import ConeProblem
-
-
-@kernel
-def _columns(width, nb, E, start, column, data):
-    """E as CSR arrays start (n + 1,), column, data; returns the number of columns."""
-    entries = k = 0
-    start[0] = 0
-    for b in range(width.shape[0]):
-        first, rows = (b, 1) if b < nb else (nb + 3 * (b - nb), 3)
-        for i in range(first, first + rows):
-            for a in range(width[b]):
-                column[entries], data[entries] = k + a, E[i, a]
-                entries += 1
-            start[i + 1] = entries
-        k += width[b]
-    return k
-
-
-@kernel
-def _matrix(W, start, column, data, K):
-    """1 + Eᵀ·W·E into the lower triangle of K (k, k)."""
-    n = W.shape[0]
-    for a in range(K.shape[0]):
-        for b in range(a + 1):
-            K[a, b] = 0.0
-        K[a, a] = 1.0
-    for i in range(n):
-        for e in range(start[i], start[i + 1]):
-            a = column[e]
-            for j in range(n):
-                x = data[e] * W[i, j]
-                for f in range(start[j], start[j + 1]):
-                    if column[f] > a:
-                        break
-                    K[a, column[f]] += x * data[f]
-                if start[j + 1] > start[j] and column[start[j]] > a:
-                    break
 
 
 class _NewtonDirections:
@@ -77,7 +40,7 @@ class _NewtonDirections:
     def next(self, now: Smoothed) -> tuple[np.ndarray, np.ndarray]:
         W = now.problem.W
         curvature(now.y, now.R, now.friction, now.nb, now.p, self.E, self.width)
-        k = _columns(self.width, now.nb, self.E, self.start, self.column, self.data)
+        k = columns(self.width, now.nb, self.E, self.start, self.column, self.data)
         if k == 0:
             return now.r, now.Wr
         used = int(self.start[-1])
@@ -94,7 +57,7 @@ class _NewtonDirections:
 
     def _dense(self, W: np.ndarray, k: int, right: np.ndarray) -> np.ndarray:
         K = np.empty((k, k))
-        _matrix(W, self.start, self.column, self.data, K)
+        hessian(W, self.start, self.column, self.data, K)
         factor, wrong = lapack.dpotrf(K.T, lower=0, overwrite_a=1)  # LAPACK stores by columns
         if wrong:  # by rounding, if W is far from definite
             return np.zeros(k)
@@ -113,6 +76,7 @@ class PrimalNewton(Primal):
     shrink: ClassVar[float] = 1e-2
     share: ClassVar[float] = 0.1
     usual_limit: ClassVar[int] = 500
+    newton: ClassVar[bool] = True
 
     def _directions(self, problem: ConeProblem) -> _NewtonDirections:
         return _NewtonDirections(problem)

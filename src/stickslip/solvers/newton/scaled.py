@@ -108,6 +108,25 @@ def scaling(A: Any) -> np.ndarray:
     return s
 
 
+@kernel
+def scale_rows(A, b, s, largest, scaled, constant):
+    """``scaling`` of a dense A into s (n,), and A and b in scaled units; ``largest`` (n,) is scratch."""
+    n = s.shape[0]
+    for i in range(n):
+        s[i] = 1.0 / A[i, i] ** 0.5 if A[i, i] > 0.0 else 0.0
+        largest[i] = 0.0
+    for i in range(n):
+        if not A[i, i] > 0.0:
+            for j in range(n):
+                _see(largest, s, i, j, A[i, j])
+                _see(largest, s, j, i, A[j, i])
+    for i in range(n):
+        if not A[i, i] > 0.0:
+            s[i] = 1.0 / largest[i] if largest[i] > 0.0 else 1.0
+        constant[i] = s[i] * b[i]
+    _dense_scale(A, scaled, s)
+
+
 class Scaled:
     """F, its matrix and the bounds in scaled units."""
 

@@ -25,11 +25,17 @@ import scipy.linalg as la
 
 from stickslip.errors import InputError, number, whole
 from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.core import LARGEST, Core
 from stickslip.solvers.pivoting import tableau as tb
+from stickslip.solvers.pivoting.lemke_core import (
+    PIVOT_TOLERANCE,
+    TIE_TOLERANCE,
+    end_path,
+    lemke_lcp,
+    lemke_room,
+    path,
+)
 from stickslip.solvers.problem import LinearProblem
-
-PIVOT_TOLERANCE, TIE_TOLERANCE = 1e-10, 1e-12
-"""Smaller pivots count as zero and closer ratios as equal, in the scaled problem, whose entries are about 1."""
 
 STATUS = {tb.RUNNING: Status.MAX_ITERATIONS, tb.SOLVED: Status.CONVERGED, tb.RAY: Status.RAY}
 
@@ -50,6 +56,8 @@ def follow(
 ) -> Path:
     """Follow Lemke's path from the covering vector; ``watch(z)`` is called at the start and after every pivot."""
     n = len(b)
+    if watch is None:
+        return _whole_path(A, b, cover, pivots)
     t = tb.new_tableau(n)
     rows, columns = np.empty(n), np.empty(n)
     tb.equilibrate(A, rows, columns)
@@ -57,22 +65,26 @@ def follow(
     scale = 1.0 / size if size > 0.0 else 1.0
 
     z = np.zeros(n)
-    if watch is not None:
-        watch(z)
+    watch(z)
     code = tb.begin(t, A, b * scale, cover, rows, columns)
     while code == tb.RUNNING and t.state[tb.PIVOTS] < pivots:
-        if watch is not None and t.state[tb.PIVOTS]:
+        if t.state[tb.PIVOTS]:
             tb.values(t, columns, scale, z)
             watch(np.maximum(0.0, z))
-        remaining = pivots - int(t.state[tb.PIVOTS])
-        code = tb.pivot(t, remaining if watch is None else 1, PIVOT_TOLERANCE, TIE_TOLERANCE)
-    tb.values(t, columns, scale, z)
-    if code == tb.SOLVED:
-        tb.correct(t, A, b, rows, columns, scale, z)
-        tb.correct(t, A, b, rows, columns, scale, z)
-    z = np.maximum(0.0, z)
-    if watch is not None:
-        watch(z)
+        code = tb.pivot(t, 1, PIVOT_TOLERANCE, TIE_TOLERANCE)
+    end_path(t, A, b, rows, columns, scale, code, z)
+    watch(z)
+    basic = np.zeros(2 * n + 1, bool)
+    basic[t.basic] = True
+    return Path(z, basic[n : 2 * n], int(code), int(t.state[tb.PIVOTS]))
+
+
+def _whole_path(A: np.ndarray, b: np.ndarray, cover: np.ndarray, pivots: int) -> Path:
+    """``follow`` in one compiled call."""
+    n, z = len(b), np.zeros(len(b))
+    t = tb.new_tableau(n)
+    rows, columns, scaled = np.zeros((3, n))
+    code = path(t, A, b, cover, rows, columns, scaled, pivots, z)
     basic = np.zeros(2 * n + 1, bool)
     basic[t.basic] = True
     return Path(z, basic[n : 2 * n], int(code), int(t.state[tb.PIVOTS]))
@@ -154,6 +166,18 @@ class PivotingSolver(Solver):
     """Largest size of the tableau [bytes]."""
 
     iterative: ClassVar[bool] = False
+    accepts: ClassVar[bool] = False
+    """Whether zero is taken for the answer where its residual is below the limit, or only where it solves the LCP."""
+
+    def core(self, kind: str) -> Core | None:
+        if kind != "lcp":
+            return None
+        own = (float(self.max_iterations or 0), float(self.accepts))
+        return Core(lemke_lcp, kind, self.max_iterations or 50 * LARGEST + 50, own, lemke_room, largest=LARGEST)
+
+    def _run(self, problem: Any, z: np.ndarray) -> Outcome:
+        """The core follows one path; where that is not enough, others are followed here."""
+        return self._solve(problem, z)
 
     def __post_init__(self) -> None:
         super().__post_init__()

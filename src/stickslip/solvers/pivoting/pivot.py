@@ -165,6 +165,7 @@ class Pivot(PivotingSolver):
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Secs. 1.5, 2.3 and 4.4"
     bibtex: ClassVar[tuple[str, ...]] = ("cottle1992",)
     page: ClassVar[str] = "docs/solvers.md#pivot"
+    accepts: ClassVar[bool] = True
     solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
 
     def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:

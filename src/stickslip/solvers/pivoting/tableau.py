@@ -56,9 +56,15 @@ class Tableau(NamedTuple):
     """(4,) int64: see COLUMN … FIRST_ROW."""
 
 
+@kernel
+def bundle_size(n):
+    """Number of outer products that are kept aside."""
+    return min(32, max(4, n // 12))
+
+
 def new_tableau(n: int) -> Tableau:
     """Memory for problems of n variables."""
-    bundle = min(32, max(4, n // 12))
+    bundle = bundle_size(n)
     return Tableau(
         np.empty((n + 1, n)),
         np.zeros((bundle, n)),

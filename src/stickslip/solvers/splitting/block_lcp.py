@@ -4,7 +4,8 @@ With bounds moved to zero as in ``pivot.py``, free variables are exchanged into 
 free block), then Lemke's method runs on the rest, lexicographically. One tableau x_B = rhs + T·x_N of (k, k+2) numbers,
 k the rows and the upper bounds of the block; about k pivots of k² multiply-adds.
 
-A free variable without a pivot (a joint row that says nothing new) stays 0.
+A free variable without a pivot (a joint row that says nothing new) stays 0. If the rows that were active in the sweep
+before still are, one elimination of their size finds the same answer without pivoting.
 """
 
 from __future__ import annotations
@@ -158,8 +159,63 @@ def _thin_out(t, k, s, w, m):
 
 
 @kernel
+def keep_basis(A, t):
+    """Solve A·z + q = 0 in the rows whose t.z is positive, by elimination, with z = 0 in the others.
+
+    Returns whether this is a solution of the block, which it is where the last values had the right active set. Only
+    for blocks without upper bounds and free variables.
+    """
+    m, k, T, row, largest = A.shape[0], 0, t.T, t.basic, 0.0
+    for i in range(m):
+        if t.lower[i] != 0.0 or t.upper[i] < np.inf:
+            return False
+        largest = max(largest, abs(t.q[i]))
+        if t.z[i] > 0.0:
+            row[k] = i
+            k += 1
+    for a in range(k):
+        for c in range(k):
+            T[a, c] = A[row[a], row[c]]
+        T[a, k] = -t.q[row[a]]
+    for a in range(k):
+        best = a
+        for c in range(a + 1, k):
+            if abs(T[c, a]) > abs(T[best, a]):
+                best = c
+        if best != a:
+            for c in range(a, k + 1):
+                T[a, c], T[best, c] = T[best, c], T[a, c]
+        if not abs(T[a, a]) > 1e-10 * abs(A[row[a], row[a]]) or T[a, a] == 0.0:
+            return False
+        for b in range(a + 1, k):
+            factor = T[b, a] / T[a, a]
+            for c in range(a + 1, k + 1):
+                T[b, c] -= factor * T[a, c]
+    for a in range(k - 1, -1, -1):
+        for c in range(a + 1, k):
+            T[a, k] -= T[a, c] * T[c, k]
+        T[a, k] /= T[a, a]
+        if not T[a, k] >= 0.0:
+            return False
+    for i in range(m):
+        w = t.q[i]
+        for a in range(k):
+            w += A[i, row[a]] * T[a, k]
+        if not w >= -1e-13 * largest:
+            return False
+    for i in range(m):
+        t.z[i] = 0.0
+    for a in range(k):
+        t.z[row[a]] = T[a, k]
+    return True
+
+
+@kernel
 def solve_block(A, t):
-    """Find t.z from A (m, m), t.q, t.lower and t.upper; returns SOLVED or FAILED."""
+    """Find t.z from A (m, m), t.q, t.lower and t.upper; returns SOLVED or FAILED. The z before tells which rows are
+    likely to be active: that is tried first."""
+    if keep_basis(A, t):
+        return SOLVED
     m = A.shape[0]
     k, largest = _fill(t, A, m)
     small = 1e-13 * largest

@@ -28,8 +28,8 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.math.cone_projection import project_cone
-from stickslip.solvers.base import AIM
 from stickslip.solvers.contact_natural import coulomb_natural, relaxed_natural
+from stickslip.solvers.core import AIM
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
 from stickslip.solvers.splitting.one_contact import coulomb_visit, relaxed_visit
 from stickslip.solvers.splitting.sweeps import CONVERGED, DIVERGED, RUNNING, STALLED

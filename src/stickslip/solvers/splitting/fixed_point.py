@@ -23,74 +23,29 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickslip._jit import kernel
 from stickslip.errors import one_of
 from stickslip.solvers import residuals
 from stickslip.solvers.base import Outcome, Status
-from stickslip.solvers.contact_natural import coulomb_natural
+from stickslip.solvers.core import Core
 from stickslip.solvers.problem import FrictionProblem, LinearProblem, NonlinearProblem
+from stickslip.solvers.splitting.prox import iterate_contacts
+from stickslip.solvers.splitting.splitting_solver import SweepingSolver, ended, start_watch
+from stickslip.solvers.splitting.sweep_cores import prox_contacts, prox_lcp, prox_room
 from stickslip.solvers.splitting.sweeps import (
     BEST,
-    CHECK,
     LIMIT,
     RUNNING,
     STEP,
     Box,
-    SweepingSolver,
     Watch,
-    ended,
     iterate_rows,
     look,
-    row_times,
     rows_of,
-    start_watch,
 )
 
 ORDERS = ("gauss-seidel", "jacobi")
-
-
-@kernel
-def friction_residual(rows, b, mu, z):
-    """‖natural map‖∞ of the circular-cone problem."""
-    nb, largest = b.shape[0] - 3 * mu.shape[0], 0.0
-    for i in range(nb):
-        size = abs(b[i] + row_times(rows, i, z))
-        if not size <= largest:
-            largest = size
-    for c in range(mu.shape[0]):
-        i = nb + 3 * c
-        u0, u1 = b[i] + row_times(rows, i, z), b[i + 1] + row_times(rows, i + 1, z)
-        u2 = b[i + 2] + row_times(rows, i + 2, z)
-        size = coulomb_natural(z[i], z[i + 1], z[i + 2], u0, u1, u2, mu[c])
-        if not size <= largest:
-            largest = size
-    return largest
-
-
-@kernel
-def iterate_contacts(rows, b, mu, r, z, out, watch, limit, patience, adaptive):
-    """Do at most ``limit`` sweeps of the prox iteration; ``out`` is z itself or not. Returns (code, sweeps done)."""
-    every = 1 if watch.history.shape[0] > 0 else CHECK
-    nb = b.shape[0] - 3 * mu.shape[0]
-    for done in range(1, limit + 1):
-        step = watch.real[STEP]
-        for i in range(nb):
-            out[i] = z[i] - step * r[i] * (b[i] + row_times(rows, i, z))
-        for c in range(mu.shape[0]):
-            i = nb + 3 * c
-            out[i] = max(0.0, z[i] - step * r[i] * (b[i] + row_times(rows, i, z)))
-            t1 = z[i + 1] - step * r[i + 1] * (b[i + 1] + row_times(rows, i + 1, z))
-            t2 = z[i + 2] - step * r[i + 2] * (b[i + 2] + row_times(rows, i + 2, z))
-            length, radius = np.hypot(t1, t2), mu[c] * out[i]
-            shrink = radius / length if length > radius else 1.0
-            out[i + 1], out[i + 2] = t1 * shrink, t2 * shrink
-        for i in range(z.shape[0]):
-            z[i] = out[i]
-        if done % every == 0 or done == limit:
-            code = look(friction_residual(rows, b, mu, z), z, watch, done, patience, adaptive)
-            if code != RUNNING:
-                return code, done
-    return RUNNING, limit
+SWEEPS = 10_000
+"""Default of ``max_iterations``."""
 
 
 def _row_sums(A: Any) -> np.ndarray:
@@ -115,10 +70,15 @@ class FixedPoint(SweepingSolver):
         super().__post_init__()
         one_of("order", self.order, ORDERS)
 
+    def core(self, kind: str) -> Core | None:
+        own = (self.relaxation or 0.0, self.patience, 1.0, float(self.order == "gauss-seidel"))
+        function = prox_lcp if kind == "lcp" else prox_contacts
+        return Core(function, kind, self.max_iterations or SWEEPS, own, prox_room, sparse=kind == "cones")
+
     def _solve(self, problem: LinearProblem | NonlinearProblem | FrictionProblem, z: np.ndarray) -> Outcome:
         if not isinstance(problem, FrictionProblem):
             z = np.clip(z, problem.lower, problem.upper)
-        limit = self.max_iterations or 10_000
+        limit = self.max_iterations or SWEEPS
         first = residuals.natural(problem, z)
         steps = limit + 1 if self.history else 0
         watch = start_watch(z, first, self.limit(problem), self.relaxation or 1.0, steps)

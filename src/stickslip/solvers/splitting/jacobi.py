@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stickslip.solvers.splitting.sweeps import SplittingSolver
+from stickslip.solvers.splitting.splitting_solver import SplittingSolver
 
 
 @dataclass

@@ -15,16 +15,20 @@ the higher a pile is. Differs from the simulator of Williams et al. in: blocks, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from stickslip.errors import number
 from stickslip.solvers.base import Outcome
+from stickslip.solvers.core import Core
 from stickslip.solvers.elimination import without_bilateral
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
 from stickslip.solvers.splitting.cone_sweeps import BEST, contacts_of, iterate, memory
-from stickslip.solvers.splitting.sweeps import SplittingSolver, ended, rows_of
+from stickslip.solvers.splitting.splitting_solver import SplittingSolver, ended
+from stickslip.solvers.splitting.sweep_cores import pgs_contacts, pgs_room
+from stickslip.solvers.splitting.sweeps import rows_of
 
 
 @dataclass
@@ -46,6 +50,12 @@ class PGS(SplittingSolver):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.acceleration = int(number("acceleration", self.acceleration, "a whole number ≥ 0", least=0.0))
+
+    def core(self, kind: str) -> Core | None:
+        if kind == "lcp":
+            return super().core(kind)
+        own = (self.relaxation or 0.0, self.patience, self.acceleration)
+        return Core(pgs_contacts, kind, self.sweeps, own, partial(pgs_room, self.acceleration), sparse=True)
 
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
         if isinstance(problem, FrictionProblem | ConeProblem):

@@ -7,35 +7,19 @@ computed after every sweep if a history is wanted, else after every ``CHECK``-th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.errors import expected, number
-from stickslip.solvers.base import Outcome, Solver, Status
 from stickslip.solvers.pivoting.tableau import row_times as dense_row_times
 from stickslip.solvers.problem import LinearProblem
-from stickslip.solvers.splitting.block_lcp import SOLVED, block_work, solve_block
+from stickslip.solvers.splitting.block_lcp import SOLVED, solve_block
 
 CHECK = 8
 """Number of sweeps between two computations of the residual."""
 
 RUNNING, CONVERGED, STALLED, DIVERGED = 0, 1, 2, 3
-STATUS = {
-    RUNNING: Status.MAX_ITERATIONS,
-    CONVERGED: Status.CONVERGED,
-    STALLED: Status.STALLED,
-    DIVERGED: Status.STALLED,
-}
-
-
-def ended(code: int, done: int, limit: int) -> Status:
-    """The status of a code; a method that stalls in its very last sweep has met its limit."""
-    return Status.MAX_ITERATIONS if code == STALLED and done >= limit else STATUS[code]
-
-
 STEP, LIMIT, BEST, LAST, MARK, SINCE, MOST = 0, 1, 2, 3, 4, 5, 6
 """Places in ``Watch.real``: relaxation; residuals (limit, least, last, least at sweep SINCE); SINCE; largest
 relaxation."""
@@ -216,19 +200,27 @@ def iterate_rows(rows, box, diagonal, z, out, watch, limit, patience, adaptive):
 @kernel
 def iterate_blocks(rows, box, blocks, z, out, watch, work, limit, patience, adaptive):
     """Do at most ``limit`` sweeps by blocks, out_b = z_b + step·(block b's solution − z_b); a block without solution
-    stays as it is; ``out`` is z itself or not. Returns (code, sweeps done)."""
+    stays as it is, and so does one whose own natural residual is a hundredth of the limit; ``out`` is z itself or not.
+    Returns (code, sweeps done)."""
     for done in range(1, limit + 1):
         step = watch.real[STEP]
         for k in range(blocks.start.shape[0] - 1):
             member = blocks.member[blocks.start[k] : blocks.start[k + 1]]
             m = member.shape[0]
             A = blocks.matrix[blocks.place[k] : blocks.place[k + 1]].reshape(m, m)
+            largest = 0.0
             for a in range(m):
                 i = member[a]
                 total = box.b[i] + row_times(rows, i, z)
+                largest = max(largest, abs(z[i] - min(max(z[i] - total, box.lower[i]), box.upper[i])))
+                work.z[a] = z[i] if z[i] > total else 0.0
                 for c in range(m):
                     total -= A[a, c] * z[member[c]]
                 work.q[a], work.lower[a], work.upper[a] = total, box.lower[i], box.upper[i]
+            if largest <= 0.01 * watch.real[LIMIT]:
+                for a in range(m):
+                    out[member[a]] = z[member[a]]
+                continue
             solved = solve_block(A, work) == SOLVED
             for a in range(m):
                 i = member[a]
@@ -238,88 +230,3 @@ def iterate_blocks(rows, box, blocks, z, out, watch, work, limit, patience, adap
         if code != RUNNING:
             return code, done
     return RUNNING, limit
-
-
-def start_watch(z: np.ndarray, first: float, limit: float, step: float, history: int) -> Watch:
-    """The state before the first sweep, at residual ``first``."""
-    watch = Watch(np.array([step, limit, first, first, first, 0.0, step]), z.copy(), np.zeros(history))
-    watch.history[:1] = first
-    return watch
-
-
-@dataclass
-class SweepingSolver(Solver):
-    """Options of solvers that sweep over the rows of a problem."""
-
-    relaxation: float | None = None
-    """Part of a block's step that is taken, above 0 and below 2; None: the method's own, smaller where it diverges."""
-    patience: int = 500
-    """The iteration has stalled if the residual falls by less than a thousandth in so many sweeps."""
-
-    splitting: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.relaxation is not None:
-            wanted = "a number above 0 and below 2"
-            self.relaxation = number("relaxation", self.relaxation, wanted, above=0.0, below=2.0)
-        self.patience = int(number("patience", self.patience, f"a whole number ≥ {CHECK}", least=CHECK))
-
-
-@dataclass
-class SplittingSolver(SweepingSolver):
-    """The loop of projected Gauss–Seidel and Jacobi methods."""
-
-    solves: ClassVar[frozenset[str]] = frozenset({"lcp", "mlcp"})
-    in_place: ClassVar[bool]
-    """Whether a block uses the new values of the blocks before it in the same sweep."""
-    default_step: ClassVar[float]
-    """Largest relaxation if none is given; it shrinks where the residual grows, and recovers."""
-
-    @property
-    def sweeps(self) -> int:
-        """Largest number of sweeps."""
-        return self.max_iterations or 10_000
-
-    def _solve(self, problem: LinearProblem, z: np.ndarray) -> Outcome:
-        rows, box = rows_of(problem.A), Box(problem.b, problem.lower, problem.upper)
-        if not problem.blocks:
-            check_diagonal(problem, type(self).__name__.lower())
-        z = np.clip(z, problem.lower, problem.upper)
-        limit = self.sweeps
-        watch = start_watch(
-            z,
-            float(residual(rows, box, z)),
-            self.limit(problem),
-            self.relaxation or self.default_step,
-            limit + 1 if self.history else 0,
-        )
-        if watch.real[BEST] <= watch.real[LIMIT]:
-            return Outcome(z, Status.CONVERGED, 0, watch.history[:1])
-        out = z if self.in_place else z.copy()
-        adaptive = self.relaxation is None
-        if problem.blocks:
-            boxes = (np.isfinite(problem.lower) & np.isfinite(problem.upper)).astype(int)
-            work = block_work(max(len(block) + int(boxes[block].sum()) for block in problem.blocks))
-            blocks = blocks_of(problem)
-            code, done = iterate_blocks(rows, box, blocks, z, out, watch, work, limit, self.patience, adaptive)
-        else:
-            diagonal = np.ascontiguousarray(problem.A.diagonal(), dtype=float)
-            code, done = iterate_rows(rows, box, diagonal, z, out, watch, limit, self.patience, adaptive)
-        return Outcome(watch.best, ended(code, done, limit), int(done), watch.history[: done + 1])
-
-
-def check_diagonal(problem: LinearProblem, name: str) -> None:
-    """Raise an InputError if the diagonal, which sweeps by rows divide by, is not positive."""
-    diagonal = problem.A.diagonal()
-    bad = np.flatnonzero((diagonal <= 0.0) & (np.isfinite(problem.lower) | np.isfinite(problem.upper)))
-    bad = np.union1d(bad, np.flatnonzero(diagonal == 0.0))
-    if len(bad):
-        i = int(bad[0])
-        raise expected(
-            f"{name}: the diagonal of A",
-            "positive numbers, or blocks",
-            f"{diagonal[i]:g} in row {i} ({len(bad)} such rows)",
-            "give LinearProblem(…, blocks=…) so that a contact's normal, friction and slip are solved together, or "
-            "choose 'lemke' or 'pivot'",
-        )

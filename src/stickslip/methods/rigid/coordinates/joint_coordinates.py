@@ -81,6 +81,7 @@ class JointCoordinates(Coordinates):
         self._limits = make_limits(nj)
         self._start = np.zeros(model.nq)
         self._at = (self._start, 0.0)
+        self._arrays: tuple[MassMatrix, Motion, Limits, JointForces] | None = None
         self.loops = LoopClosure(model) if model.loops else None
 
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:
@@ -93,7 +94,11 @@ class JointCoordinates(Coordinates):
             self.loops.look(self.kin, self.L)
 
     def bilateral(self) -> tuple[sp.csr_array, np.ndarray] | None:
-        return None if self.loops is None else self.loops.rows()
+        if self.loops is None:
+            return None
+        if self._at[0] is self._start:  # the loops of a compiled step have been looked at again at its end
+            return self.loops.rows_at(self.kin, self.L)
+        return self.loops.rows()
 
     @property
     def converged(self) -> bool:
@@ -110,8 +115,10 @@ class JointCoordinates(Coordinates):
         """What a compiled step writes to, and the joint forces without limits. Afterwards ``limits`` gives those at the
         beginning of the last step."""
         self._at = (self._start, dt)
-        motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
-        return self._mass, motion, self._limits, self._passive
+        if self._arrays is None or self._arrays[1].acceleration is not acceleration:
+            motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
+            self._arrays = self._mass, motion, self._limits, self._passive
+        return self._arrays
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
         if not self._limited:

@@ -21,6 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from stickslip._jit import kernel
 from stickslip.errors import number
 from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
@@ -29,6 +30,25 @@ from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 
 SLACK = 1e-9
 """Allowance for the round-off of resting contacts [m]."""
+
+
+@kernel
+def touches(gap, free, dt, touch):
+    """Whether a contact counts; ``free`` is its normal velocity without impulses, ``touch`` is NaN by default."""
+    if touch == touch:
+        return gap <= touch
+    return gap + dt * min(0.0, free) <= SLACK
+
+
+@kernel
+def choose_touching(gap, free, dt, touch, chosen):
+    """Write the contacts that count; returns how many."""
+    n = 0
+    for c in range(gap.shape[0]):
+        if touches(gap[c], free[c], dt, touch):
+            chosen[n] = c
+            n += 1
+    return n
 
 
 @dataclass
@@ -48,13 +68,11 @@ class AnitescuPotra(Formulation):
             self.touch = number("touch", self.touch, "a gap [m], or None")
 
     def plan(self, matrices: Matrices) -> Layout:
-        if self.touch is None:
-            end = matrices.gap + matrices.dt * np.minimum(0.0, matrices.free[matrices.bilateral :: 3])
-            touching = np.flatnonzero(end <= SLACK)
-        else:
-            touching = np.flatnonzero(matrices.gap <= self.touch)
+        touching = np.empty(matrices.contacts, dtype=np.int64)
+        free, touch = matrices.free[matrices.bilateral :: 3], np.nan if self.touch is None else self.touch
+        n = choose_touching(matrices.gap, free, matrices.dt, touch, touching)
         nothing = np.zeros(0, dtype=np.int64)
-        return self.polygonal(matrices, touching, nothing, np.zeros(len(touching) + 1, dtype=np.int64))
+        return self.polygonal(matrices, touching[:n], nothing, np.zeros(n + 1, dtype=np.int64))
 
     def normal_offset(self, matrices: Matrices) -> np.ndarray:
         return self.bounced(matrices, np.zeros(matrices.contacts))

@@ -42,18 +42,16 @@ def lcp_dense(W, b, primary, secondary, start, friction, sliding, D, A, q):
     ng, na, nf, nd = primary.shape[0], secondary.shape[0], sliding.shape[0], D.shape[0]
     f, s = ng + na, ng + na + nd * nf
     for i in range(s + nf):
-        q[i] = 0.0
         for j in range(s + nf):
             A[i, j] = 0.0
+    lcp_vector(b, primary, secondary, start, sliding, D, q)
     for g in range(ng):
         i = 3 * primary[g]
         fill_row(W, i, i, 1.0, 0.0, primary, sliding, D, f, A, g)
-        q[g] = b[i]
         for a in range(start[g], start[g + 1]):
             A[g, ng + a] = 1.0
             k = 3 * secondary[a]
             fill_row(W, i, k, 1.0, -1.0, primary, sliding, D, f, A, ng + a)
-            q[ng + a] = b[i] - b[k]
             for e in range(start[g], a + 1):
                 A[ng + a, ng + e] = 1.0
     for r in range(nf):
@@ -61,10 +59,42 @@ def lcp_dense(W, b, primary, secondary, start, friction, sliding, D, A, q):
         for k in range(nd):
             row = f + nd * r + k
             fill_row(W, i + 1, i + 2, D[k, 0], D[k, 1], primary, sliding, D, f, A, row)
-            q[row] = D[k, 0] * b[i + 1] + D[k, 1] * b[i + 2]
             A[row, s + r] = 1.0
             A[s + r, row] = -1.0
         A[s + r, sliding[r]] = friction[sliding[r]]
+
+
+@kernel
+def lcp_vector(b, primary, secondary, start, sliding, D, q):
+    """q of the LCP above, without its matrix."""
+    ng, na, nf, nd = primary.shape[0], secondary.shape[0], sliding.shape[0], D.shape[0]
+    f = ng + na
+    for g in range(ng):
+        q[g] = b[3 * primary[g]]
+        for a in range(start[g], start[g + 1]):
+            q[ng + a] = q[g] - b[3 * secondary[a]]
+    for r in range(nf):
+        i = 3 * primary[sliding[r]]
+        for k in range(nd):
+            q[f + nd * r + k] = D[k, 0] * b[i + 1] + D[k, 1] * b[i + 2]
+        q[f + nd * nf + r] = 0.0
+
+
+@kernel
+def residual_at_rest(q, start, sliding, nd, z):
+    """‖min(z, w)‖∞ of the LCP above for z without impulses: only auxiliary variables and slip are not zero."""
+    ng, nf, largest = start.shape[0] - 1, sliding.shape[0], 0.0
+    f = ng + start[ng]
+    for g in range(ng):
+        reached = 0.0
+        for a in range(start[g], start[g + 1]):
+            reached += z[ng + a]
+            largest = max(largest, abs(min(z[ng + a], q[ng + a] + reached)))
+        largest = max(largest, abs(min(0.0, q[g] + reached)))
+    for r in range(nf):
+        for k in range(nd):
+            largest = max(largest, abs(min(0.0, q[f + nd * r + k] + z[f + nd * nf + r])))
+    return largest
 
 
 @kernel

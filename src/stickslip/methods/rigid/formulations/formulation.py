@@ -120,13 +120,14 @@ class Formulation(ABC):
     groups: ClassVar[bool] = False
     """Whether it works with groups of subcontacts (``Matrices.groups``), which ``Detector.find_groups`` finds."""
 
-    _cone: np.ndarray = field(init=False, repr=False)
+    cone: np.ndarray = field(init=False, repr=False)
+    """(n_d, 2) the directions of friction."""
 
     def __post_init__(self) -> None:
         one_of("form", self.form, FORMS)
         if self.form not in self.forms:
             raise InputError(f"form {self.form!r}: {type(self).__name__} can be written as {', '.join(self.forms)}")
-        self._cone = friction_directions(self.directions)
+        self.cone = friction_directions(self.directions)
         self.rest_speed = number("rest_speed", self.rest_speed, "a speed ≥ 0 [m/s]", least=0.0)
 
     @abstractmethod
@@ -263,7 +264,7 @@ class Formulation(ABC):
 
     def polygonal(self, matrices: Matrices, primary=None, secondary=None, start=None) -> Layout:
         """The layout of all contacts, or of groups."""
-        return layout(matrices.friction, self._cone, primary, secondary, start)
+        return layout(matrices.friction, self.cone, primary, secondary, start)
 
 
 def bounded_recovery(

@@ -13,10 +13,12 @@ friction, and s.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
+from stickslip._jit import kernel
 from stickslip.errors import whole
 
 
@@ -57,49 +59,93 @@ class Layout:
 
     def blocks(self, first: int = 0) -> tuple[np.ndarray, ...]:
         """Per contact its normal, auxiliary, friction and slip variables."""
-        ng, na, nb, nf = self.sizes
-        f, places = first + ng + na, np.arange(nf)
-        beta = f + np.arange(nb).reshape(nf, len(self.directions))
-        with_friction = np.column_stack([first + self.sliding, beta, f + nb + places])
-        own: list[np.ndarray] = list((first + np.arange(ng))[:, None])
-        for g, block in zip(self.sliding, with_friction, strict=True):
-            own[g] = block
-        for g in np.flatnonzero(np.diff(self.start)):
-            own[g] = np.concatenate([own[g], first + ng + np.arange(self.start[g], self.start[g + 1])])
-        return tuple(own)
+        start, member = np.empty(len(self.primary) + 1, dtype=np.int64), np.empty(sum(self.sizes), dtype=np.int64)
+        block_lists(self.start, self.sliding, len(self.directions), start, member)
+        return tuple(first + member[a:b] for a, b in itertools.pairwise(start))
 
     def impulses(self, z: np.ndarray, contacts: int) -> np.ndarray:
         """(3·contacts,) impulses of contact rows from z."""
-        ng, na, nb, nf = self.sizes
-        p = np.zeros((contacts, 3))
-        p[self.primary, 0] = z[:ng]
-        beta = z[ng + na : ng + na + nb].reshape(nf, len(self.directions))
-        p[self.primary[self.sliding], 1:] = beta @ self.directions
-        return p.ravel()
+        p = np.empty(3 * contacts)
+        impulses_of(self.primary, self.start, self.sliding, self.directions, np.ascontiguousarray(z), p)
+        return p
 
     def unknowns(self, impulses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """z for a warm start from impulses (3·contacts,), each friction split between the two nearest directions, and
         slip from the velocities (3·contacts,) that they give; auxiliary variables are what their rows ask for."""
-        ng, na, nb, nf = self.sizes
-        nd = len(self.directions)
-        p, u = impulses.reshape(-1, 3)[self.primary], velocities.reshape(-1, 3)
-        z = np.zeros(ng + na + nb + nf)
-        z[:ng] = p[:, 0]
-        for g in range(ng if na else 0):
-            part = slice(self.start[g], self.start[g + 1])
-            wanted = np.maximum.accumulate(np.maximum(0.0, u[self.secondary[part], 0] - u[self.primary[g], 0]))
-            z[ng + part.start : ng + part.stop] = np.diff(wanted, prepend=0.0)
-        t = p[self.sliding, 1:]
-        step = 2.0 * np.pi / nd
-        angle = np.arctan2(t[:, 1], t[:, 0]) % (2.0 * np.pi)
-        low = np.minimum((angle / step).astype(int), nd - 1)
-        size, rest = np.hypot(t[:, 0], t[:, 1]) / np.sin(step), angle - low * step
-        beta = z[ng + na : ng + na + nb].reshape(nf, nd)
-        beta[np.arange(nf), low] = size * np.sin(step - rest)
-        beta[np.arange(nf), (low + 1) % nd] += size * np.sin(rest)
-        across = u[self.primary[self.sliding], 1:] @ self.directions.T
-        z[ng + na + nb :] = np.maximum(0.0, -across.min(axis=1, initial=0.0))
+        z = np.empty(sum(self.sizes))
+        unknowns_of(
+            self.primary, self.secondary, self.start, self.sliding, self.directions, np.ascontiguousarray(impulses),
+            np.ascontiguousarray(velocities), z,
+        )  # fmt: skip
         return z
+
+
+@kernel
+def block_lists(start, sliding, nd, first, member):
+    """Write the blocks of all groups: block g is member[first[g]:first[g + 1]]."""
+    ng, nf, n, r = start.shape[0] - 1, sliding.shape[0], 0, 0
+    f = ng + start[ng]
+    for g in range(ng):
+        first[g] = n
+        member[n] = g
+        n += 1
+        if r < nf and sliding[r] == g:
+            for k in range(nd):
+                member[n] = f + nd * r + k
+                n += 1
+            member[n] = f + nd * nf + r
+            n += 1
+            r += 1
+        for a in range(start[g], start[g + 1]):
+            member[n] = ng + a
+            n += 1
+    first[ng] = n
+
+
+@kernel
+def impulses_of(primary, start, sliding, D, z, p):
+    """Impulses p (3·contacts,) of contact rows from z."""
+    ng, nd = primary.shape[0], D.shape[0]
+    f = ng + start[ng]
+    for i in range(p.shape[0]):
+        p[i] = 0.0
+    for g in range(ng):
+        p[3 * primary[g]] = z[g]
+    for r in range(sliding.shape[0]):
+        i = 3 * primary[sliding[r]]
+        for k in range(nd):
+            p[i + 1] += z[f + nd * r + k] * D[k, 0]
+            p[i + 2] += z[f + nd * r + k] * D[k, 1]
+
+
+@kernel
+def unknowns_of(primary, secondary, start, sliding, D, p, u, z):
+    """z from impulses p and velocities u (3·contacts,); see ``Layout.unknowns``."""
+    ng, nd = primary.shape[0], D.shape[0]
+    f = ng + start[ng]
+    s = f + nd * sliding.shape[0]
+    for i in range(s + sliding.shape[0]):
+        z[i] = 0.0
+    for g in range(ng):
+        z[g] = p[3 * primary[g]]
+        reached = 0.0
+        for a in range(start[g], start[g + 1]):
+            wanted = max(reached, u[3 * secondary[a]] - u[3 * primary[g]])
+            z[ng + a] = wanted - reached
+            reached = wanted
+    step = 2.0 * np.pi / nd
+    for r in range(sliding.shape[0]):
+        i, beta = 3 * primary[sliding[r]], f + nd * r
+        angle = np.arctan2(p[i + 2], p[i + 1])
+        angle = angle + 2.0 * np.pi if angle < 0.0 else angle
+        low = min(int(angle / step), nd - 1)
+        size, rest = np.hypot(p[i + 1], p[i + 2]) / np.sin(step), angle - low * step
+        z[beta + low] = size * np.sin(step - rest)
+        z[beta + (low + 1) % nd] += size * np.sin(rest)
+        least = 0.0
+        for k in range(nd):
+            least = min(least, D[k, 0] * u[i + 1] + D[k, 1] * u[i + 2])
+        z[s + r] = -least
 
 
 def layout(friction: np.ndarray, directions: np.ndarray, primary=None, secondary=None, start=None) -> Layout:
