@@ -27,9 +27,10 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.solvers.base import Outcome, Solver, Status
-from stickslip.solvers.interior_point.cone_core import NEAR, PATIENCE, SHARP, SHARPER, STARTS
+from stickslip.solvers.interior_point.cone_core import NEAR, SHARP, SHARPER, STARTS
 from stickslip.solvers.interior_point.cone_newton import polish
 from stickslip.solvers.interior_point.cone_path import ConePath
+from stickslip.solvers.interior_point.cone_scratch import PATIENCE
 from stickslip.solvers.interior_point.cone_system import cone_system
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
 from stickslip.solvers.residuals import natural

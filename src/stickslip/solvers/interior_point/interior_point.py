@@ -13,8 +13,9 @@ import numpy as np
 from stickslip.errors import expected, number
 from stickslip.solvers.base import Outcome, Solver
 from stickslip.solvers.core import Core
-from stickslip.solvers.interior_point.cone_core import cone_interior_point, cone_room
+from stickslip.solvers.interior_point.cone_core import cone_interior_point
 from stickslip.solvers.interior_point.cone_interior_point import MAX_ITERATIONS, ConePaths
+from stickslip.solvers.interior_point.cone_scratch import cone_room
 from stickslip.solvers.interior_point.linear_core import linear_interior_point, linear_room
 from stickslip.solvers.interior_point.linear_interior_point import MAX_ITERATIONS as LINEAR
 from stickslip.solvers.interior_point.linear_interior_point import LinearPath

@@ -35,11 +35,10 @@ from stickslip.solvers.newton.newton_core import (
     BOUND_ROW,
     HALVINGS,
     NEW_MEMORY,
-    PATIENCE,
     newton_contacts,
     newton_lcp,
-    newton_room,
 )
+from stickslip.solvers.newton.newton_system import PATIENCE, newton_room
 from stickslip.solvers.newton.scaled import Scaled
 from stickslip.solvers.problem import FrictionProblem, Problem
 from stickslip.solvers.residuals import natural
