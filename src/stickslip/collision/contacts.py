@@ -22,7 +22,7 @@ FRICTION, STIFFNESS, DAMPING, RESTITUTION, PRELOAD = 0, 1, 2, 3, 4
 """Columns of ``material``."""
 PROPERTIES = 5
 ON_SPHERE, ON_BOX = 1, 2
-"""Values of ``rolling``: the shape of body 2 over which the contact point moves."""
+"""Values of ``rolling``: the contact point moves over body 2 because that is round, or because body 1 carries it."""
 MOST_PAIRS = 1_000_000
 """Number of ids that a Python collision function may use; memory grows with the largest one."""
 
@@ -45,12 +45,13 @@ class Contacts(NamedTuple):
     rolling: np.ndarray
     """(capacity,) 0 if the contact point is fixed to body 2; ON_SPHERE or ON_BOX if it moves over body 2's surface."""
     radius: np.ndarray
-    """(capacity,) distance [m] from the contact point p to the sphere's centre p + radius·n. It is the radius of body
-    2's sphere, 0 for a point; for ON_BOX, where the sphere is body 1's, minus the height of its centre over the box."""
+    """(capacity,) distance [m] from the contact point p to the centre p + radius·n of the ball that touches. It is the
+    radius of body 2's ball, 0 for a corner; for ON_BOX, where body 1 has the ball or corner, minus the height of its
+    centre over body 2."""
     curvature: np.ndarray
     """(capacity, 4) κ [1/m] and an axis a (a unit vector along an edge, or 0). If the centre moves by δx relative to
-    body 1 (for ON_BOX, the box relative to the centre), the normal turns by δn = κ·(1 − n·nᵀ − a·aᵀ)·δx. On a flat
-    surface κ and a are zero."""
+    body 1 (for ON_BOX, body 2 relative to the centre), the normal turns by δn = C·δx with C = κ·(1 − n·nᵀ − a·aᵀ). On a
+    flat surface κ is zero."""
     spin: np.ndarray
     """(capacity, 3) angular velocity of the normal seen from link 1: ṅ = (ω₁ + spin) × n, spin ⟂ n [rad/s, world].
     It is zero where body 1 is flat and does not include turns of the tangents about n (see collision.tangent)."""
@@ -156,6 +157,36 @@ def set_motion(kin, contacts, c, wx, wy, wz, link, x, y, z):
     contacts.drift[c, 0] = vx + rate * nx + s * (wx + tx)
     contacts.drift[c, 1] = vy + rate * ny + s * (wy + ty)
     contacts.drift[c, 2] = vz + rate * nz + s * (wz + tz)
+
+
+@kernel
+def move(kin, contacts, c):
+    """Set spin and drift of contact c from the velocities of its links, its radius and its curvature.
+
+    The centre x = p + radius·n is fixed to link 2, or, where ``rolling`` is ON_BOX, to link 1. With u the velocity of
+    link 2 relative to link 1 at x, ṅ = ω₁ × n + w with w = C·u; for ON_BOX, where the normal turns with link 2,
+    w = (ω₂ − ω₁) × n + C·u. C is that of ``curvature``.
+    """
+    a, b, r = contacts.link1[c], contacts.link2[c], contacts.radius[c]
+    nx, ny, nz = contacts.axes[c, 0, 0], contacts.axes[c, 0, 1], contacts.axes[c, 0, 2]
+    x, y, z = contacts.point[c, 0] + r * nx, contacts.point[c, 1] + r * ny, contacts.point[c, 2] + r * nz
+    on_box, k, V = contacts.rolling[c] == ON_BOX, contacts.curvature[c, 0], kin.vel
+    wx, wy, wz = 0.0, 0.0, 0.0
+    if k != 0.0:
+        vx, vy, vz = point_velocity(kin, b, x, y, z)
+        ux, uy, uz = point_velocity(kin, a, x, y, z)
+        ux, uy, uz = vx - ux, vy - uy, vz - uz
+        ax, ay, az = contacts.curvature[c, 1], contacts.curvature[c, 2], contacts.curvature[c, 3]
+        out, along = ux * nx + uy * ny + uz * nz, ux * ax + uy * ay + uz * az
+        wx, wy, wz = (
+            k * (ux - out * nx - along * ax),
+            k * (uy - out * ny - along * ay),
+            k * (uz - out * nz - along * az),
+        )
+    if on_box:
+        tx, ty, tz = cross(V[b, 3] - V[a, 3], V[b, 4] - V[a, 4], V[b, 5] - V[a, 5], nx, ny, nz)
+        wx, wy, wz = wx + tx, wy + ty, wz + tz
+    set_motion(kin, contacts, c, wx, wy, wz, a if on_box else b, x, y, z)
 
 
 def tangents(normal: np.ndarray) -> np.ndarray:

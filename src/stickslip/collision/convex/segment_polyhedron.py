@@ -12,7 +12,7 @@ from math import inf, sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.clip import stretch_over
-from stickslip.collision.convex.geometry import CAPSULE, CORNER, WITHIN, emit_apart, feature
+from stickslip.collision.convex.geometry import CAPSULE, CORNER, WITHIN, emit_apart, feature, keep_near
 from stickslip.collision.convex.placed_polyhedron import dot, facing, place
 from stickslip.collision.convex.point_polyhedron import face_level, over_face, point_polyhedron
 from stickslip.collision.convex.segments import nearest_on_segments
@@ -175,10 +175,11 @@ def segment_polyhedron(geometry, placed, work, capsule, solid, turned, margin, f
         tilt = 1.0
     two = high - low > MERGED * size
     if not (two and tilt <= FLAT):
-        emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(WITHIN, 0, 0, 0), t, margin, found)
+        emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(WITHIN, 0, 0, 0), t, inf, found)
     if two:
-        emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(CORNER, 0, 0, 0), low, margin, found)
-        emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(CORNER, 0, 1, 0), high, margin, found)
+        emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(CORNER, 0, 0, 0), low, inf, found)
+        emit_ball(geometry, placed, work, capsule, solid, turned, start, feature(CORNER, 0, 1, 0), high, inf, found)
+    keep_near(found, start, margin, 0.0)
 
 
 @kernel

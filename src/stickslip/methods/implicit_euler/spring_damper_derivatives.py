@@ -41,18 +41,23 @@ from stickslip.methods.implicit_euler.turning_normals import (
     turns,
     world_force,
 )
+from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
 from stickslip.methods.soft.spring_damper import hold
 
 
 @kernel
 def begin_contacts(kin, contacts, anchors, start):
-    """Store the gaps at the beginning of a step, ``start`` (pairs,) ≤ 0 [m]; anchor contacts without an anchor."""
+    """Store the gaps at the beginning of a step, ``start`` (places,) ≤ 0 [m]; anchor contacts without an anchor."""
+    match_anchors(kin, contacts, anchors)
+    drop_unseen(anchors)
     for k in range(start.shape[0]):
         start[k] = 0.0
     for c in range(contacts.found[0]):
-        k = contacts.pair[c]
-        start[k] = min(0.0, contacts.gap[c])
-        if contacts.gap[c] < 0.0 and anchors.active[k] == 0:  # at the start, or after the state was set
+        if contacts.gap[c] >= 0.0:
+            continue
+        k = give_place(anchors, c)
+        start[k] = contacts.gap[c]
+        if anchors.pair[k] != contacts.pair[c] + 1:  # at the start, or after the state was set
             hold(kin, contacts, anchors, c, k, 0.0, 0.0)
 
 
@@ -60,9 +65,9 @@ def begin_contacts(kin, contacts, anchors, start):
 def slopes(contacts, anchors, c, dt):
     """(k_n, k_t, b_t): stiffness of contact c along the normal, stiffness and damping in the tangent plane."""
     K, B = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
-    if anchors.active[contacts.pair[c]] == 0:  # new: no stretch, and no spring if springs rest at detection
+    if anchors.place[c] < 0:  # new: no stretch, and no spring if springs rest at detection
         return (0.0 if anchors.at_detection[0] != 0 else K) + B / dt, 0.0, B
-    if contacts.rolling[c] != 0:
+    if slips_over(contacts, anchors, c, anchors.place[c]):
         return K + B / dt, 0.0, B + K * dt
     return K + B / dt, K, B
 
@@ -70,18 +75,18 @@ def slopes(contacts, anchors, c, dt):
 @kernel
 def forces_before_cone(kin, contacts, anchors, start, c, dt):
     """(normal force, tangential forces g₁ and g₂, h·n) of contact c before the friction limit: g = h − n·(h·n)."""
-    k, a, A, v = contacts.pair[c], contacts.link1[c], contacts.axes, contacts.velocity
+    k, a, A, v = anchors.place[c], contacts.link1[c], contacts.axes, contacts.velocity
     kn, _, bt = slopes(contacts, anchors, c, dt)
-    fn = -kn * contacts.gap[c] + contacts.material[c, DAMPING] * start[k] / dt
-    if anchors.active[k] != 0:
-        fn += contacts.material[c, STIFFNESS] * anchors.rest[k]
+    fn = -kn * contacts.gap[c]
+    if k >= 0:
+        fn += contacts.material[c, DAMPING] * start[k] / dt + contacts.material[c, STIFFNESS] * anchors.rest[k]
     else:
         fn += contacts.material[c, PRELOAD]
     fn = max(0.0, fn)
     along, g1, g2 = -bt * v[c, 0], -bt * v[c, 1], -bt * v[c, 2]
-    if anchors.active[k] != 0:
+    if k >= 0:
         x0, y0, z0 = link_point(kin, a, anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
-        if contacts.rolling[c] != 0:  # from the previous point: rolling does not stretch the spring
+        if slips_over(contacts, anchors, c, k):  # from the previous point: rolling does not stretch the spring
             x, y, z = link_point(kin, a, anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2])
         else:
             x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
@@ -96,6 +101,7 @@ def forces_before_cone(kin, contacts, anchors, start, c, dt):
 def end_forces(kin, contacts, anchors, start, dt):
     """contacts.velocity and contacts.force at the end of a step of length dt; the anchors are only read."""
     contact_velocities(kin, contacts)
+    match_anchors(kin, contacts, anchors)
     for c in range(contacts.found[0]):
         if contacts.gap[c] >= 0.0:
             contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = 0.0, 0.0, 0.0

@@ -12,7 +12,6 @@ from collections import Counter
 from functools import cache
 from inspect import getmembers, isfunction
 
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.methods.base import OK, Inputs
 from stickslip.methods.rigid.assembly.compiled_matrices import make_blocks
 from stickslip.methods.rigid.compiled_contacts import (
@@ -59,8 +58,8 @@ class CompiledStepping(TimeStepping):
 
     compiled = True
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options) -> None:
+        super().__init__(model, dt, variant, **options)
         self._space, self._blocks = make_space(model.support, CONTACTS_AT_FIRST, 0), make_blocks(model.support, 1, 1)
         self.left_to_stages: Counter[int] = Counter()
         """Number of steps that the compiled loop has left to the stages, by reason (``compiled_contacts.REASONS``)."""

@@ -12,12 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, STIFFNESS
-from stickslip.collision.soft_pairs.detect import loads
-from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
 from stickslip.methods.base import OK, Stage
+from stickslip.methods.soft.loads import loads
 from stickslip.methods.soft.spring_damper import apply_contact_forces, spring_damper
 from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
 from stickslip.model.arrays import JOINT_NV
@@ -51,8 +49,8 @@ class Explicit(Viscoelastic):
     implicit_damping: ClassVar[bool] = False
     """Whether joint damping is part of ``armature``, and so does not limit the step."""
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
         self.armature = model.inertia.armature
         if self.implicit_damping:
             self.armature = self.armature + dt * model.joint_forces.damping
@@ -65,17 +63,18 @@ class Explicit(Viscoelastic):
 
     def stable_dt(self, state: State) -> float:
         """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together. This is conservative,
-        since hardly all of them act at once. Of the points of a shape, those count that can lie on a plane together."""
+        since hardly all of them act at once; ``loads`` says which contacts count."""
         dynamics = Dynamics(self.model)
         stiffness, damping = explicit_joint_gains(self.model)
         if not self.implicit_damping:
             damping = damping + self.model.joint_forces.damping
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
-        if total(self.world.pairs):
-            update_kinematics(self.world, self.work, state.q, state.v)
-            link1, link2, point, material, share = loads(self.world.pairs, self.work.kin)
-            kw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, STIFFNESS])
-            bw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, DAMPING])
+        update_kinematics(self.world, self.work, state.q, state.v)
+        at = loads(self.model, self.work.kin, self.options.stiffness_per)
+        if self.variant != "none" and len(at.link):
+            world = np.zeros_like(at.link)
+            kw += dynamics.delassus_norm(state.q, world, at.link, at.point, at.stiffness)
+            bw += dynamics.delassus_norm(state.q, world, at.link, at.point, at.damping)
         return longest(kw, bw)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts
-from stickslip.collision.soft_pairs.detect import find_contacts
-from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.collision.convex.detect import ConvexDetector
+from stickslip.collision.convex.find import Search, find_contacts
+from stickslip.collision.convex.finish import SHARES
 from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
@@ -18,10 +19,23 @@ from stickslip.errors import one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.materials import SPRINGS
 from stickslip.methods.options import Options, option
-from stickslip.methods.soft.spring_damper import REST, contact_energy, grown_anchors, make_anchors, spring_damper
+from stickslip.methods.soft.anchors import REST, grown_anchors, make_anchors
+from stickslip.methods.soft.spring_damper import contact_energy, spring_damper
+from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model
 
-MARGIN = 0.0  # a spring-damper acts only in penetration
+
+class SoftWorld(NamedTuple):
+    """What a step kernel with spring-damper contacts needs: the constant arrays, and the contact search."""
+
+    tree: Tree
+    support: Support
+    inertia: Inertia
+    passive: JointForces
+    actuators: Actuators
+    search: Search
+    cell: np.ndarray
+    """(1,) edge of a cell of the broad phase [m]."""
 
 
 @kernel
@@ -38,10 +52,8 @@ def update_kinematics(world, work, q, v):
 
 @kernel
 def detect(world, work, contacts):
-    find_contacts(world.pairs, work.kin, MARGIN, contacts)
-    if contacts.found[0] > contacts.pair.shape[0]:
-        return CONTACTS_FULL
-    return OK
+    """Find the contacts that touch: a spring-damper acts only in penetration."""
+    return OK if find_contacts(world.search, work.kin, 0.0, world.cell[0], contacts) else CONTACTS_FULL
 
 
 @kernel
@@ -63,8 +75,13 @@ class SoftOptions(Options):
 
     rest: str = option("surface", "where normal springs rest: 'surface', or 'detected', the point of first penetration")
 
+    stiffness_per: str = option(
+        "pair", "what K, B and preload belong to: a 'pair' of shapes, a contact 'point', or a m² of contact 'area'"
+    )
+
     def __post_init__(self) -> None:
         one_of("rest", self.rest, REST)
+        one_of("stiffness_per", self.stiffness_per, SHARES)
 
 
 class Viscoelastic(Method):
@@ -73,10 +90,20 @@ class Viscoelastic(Method):
     reads = SPRINGS
     Options = SoftOptions
     options: SoftOptions
+    world: SoftWorld  # type: ignore[assignment]
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
-        self.anchors = make_anchors(total(pairs), self.options.rest)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
+        seen = replace(model, shapes=()) if variant == "none" else model
+        self.detector = ConvexDetector(seen, 0.0, stiffness_per=self.options.stiffness_per)
+        self.world = self._world()
+        self.anchors = make_anchors(len(self._buffer.pair), self.options.rest)
+
+    def _world(self) -> SoftWorld:
+        m, d = self.model, self.detector
+        return SoftWorld(
+            m.tree, m.support, m.inertia, m.joint_forces, m.actuators, d.search, np.array([d.cell], dtype=float)
+        )
 
     @property
     def _buffer(self) -> Contacts:
@@ -91,18 +118,23 @@ class Viscoelastic(Method):
 
     def _collision(self, sim) -> None:
         while detect(self.world, self.work, self._buffer) == CONTACTS_FULL:
-            self.contacts.grow()
+            self.grow()
 
     def _formulate(self, sim) -> None:
         spring_damper(self.work.kin, self._buffer, self.anchors, self.dt)
 
-    def make_room(self, pairs: int) -> None:
-        if pairs > len(self.anchors.active):
-            self.anchors = grown_anchors(self.anchors, 2 * pairs)
+    def make_room(self, contacts: int) -> None:
+        if contacts > len(self.anchors.pair):
+            self.anchors = grown_anchors(self.anchors, contacts)
+
+    def grow(self) -> None:
+        self.detector.make_room(self.contacts)
+        self.world = self._world()
+        self.make_room(len(self._buffer.pair))
 
     def contact_energy(self) -> float:
         return contact_energy(self._buffer)
 
     def memory(self) -> dict[str, np.ndarray]:
         a = self.anchors
-        return {"active": a.active, "anchor": a.anchor, "point": a.point, "rest": a.rest}
+        return {"anchored": a.pair, "anchor": a.anchor, "point": a.point, "rest": a.rest}
