@@ -23,8 +23,8 @@ FRICTION, STIFFNESS, DAMPING, RESTITUTION, PRELOAD = 0, 1, 2, 3, 4
 PROPERTIES = 5
 ON_SPHERE, ON_BOX = 1, 2
 """Values of ``rolling``: the contact point moves over body 2 because that is round, or because body 1 carries it."""
-MOST_PAIRS = 1_000_000
-"""Number of ids that a Python collision function may use; memory grows with the largest one."""
+MOST_PAIRS = 1 << 31
+"""Number of ids that a Python collision function may use; the contacts of shapes have larger ones."""
 
 
 class Contacts(NamedTuple):
@@ -272,7 +272,7 @@ class ContactList:
     ) -> None:
         """Append a contact between two links at a point [m, world]; gap [m] < 0 in penetration.
 
-        ``pair`` is a small whole number of your choice that identifies the contact from step to step; friction anchors
+        ``pair`` is a whole number of your choice that identifies the contact from step to step; friction anchors
         are stored by it. ``spin`` [rad/s, world] is the angular velocity of the normal relative to link 1, ``drift``
         [m/s, world] the velocity of the contact point. By default the normal is fixed to link 1 and the point to
         link 2. Methods that predict contact accelerations use them.

@@ -1,10 +1,10 @@
 """Points at which contacts could act on links, for an estimate of how stiff a system can become.
 
 Every shape of a moving link is loaded at a few of its extreme points, by the stiffest partners that it may touch at
-once: ``FIXED_AT_ONCE`` fixed shapes, ``BALLS_AT_ONCE`` moving ones if it is a ball among balls, else
-``SOLIDS_AT_ONCE``. A pair of moving links counts at twice its stiffness for each of them: bodies that are still apart
-have no common point, and K·|v₂ − v₁|² ≤ 2K·|v₁|² + 2K·|v₂|². Cost: proportional to the number of shapes, times the
-number of different kinds of surfaces.
+once: ``FIXED_AT_ONCE`` fixed shapes, and all fixed balls and points if it is not one itself; ``BALLS_AT_ONCE`` moving
+shapes if it is a ball among balls, else ``SOLIDS_AT_ONCE``. A pair of moving links counts at twice its stiffness for
+each of them: bodies that are still apart have no common point, and K·|v₂ − v₁|² ≤ 2K·|v₁|² + 2K·|v₂|². Cost:
+proportional to the number of shapes, times the number of different kinds of surfaces.
 """
 
 from __future__ import annotations
@@ -129,11 +129,13 @@ def _at_once(shape: Shape, kinds: Counter, on_link: Counter, parent: np.ndarray)
             count -= on_link[other, int(parent[shape.link])]
         if count > 0:
             pair = combine(shape.material, other.material)
-            found.append((pair.stiffness, pair.damping, other.moving, count))
+            found.append((pair.stiffness, pair.damping, other.moving, other.ball, count))
     K, B = 0.0, 0.0
     balls = own.ball and all(other.ball for other in kinds if other.moving)
     for moving, room in ((False, FIXED_AT_ONCE), (True, BALLS_AT_ONCE if balls else SOLIDS_AT_ONCE)):
-        for stiffness, damping, _, count in sorted((row for row in found if row[2] == moving), reverse=True):
-            used = min(room, count) * (2.0 if moving else 1.0)
-            K, B, room = K + used * stiffness, B + used * damping, room - min(room, count)
+        for stiffness, damping, _, ball, count in sorted((row for row in found if row[2] == moving), reverse=True):
+            many = ball and not own.ball and not moving
+            used = count if many else min(room, count)
+            room -= 0 if many else used
+            K, B = K + used * stiffness * (2.0 if moving else 1.0), B + used * damping * (2.0 if moving else 1.0)
     return K, B
