@@ -507,6 +507,7 @@ def test_nan_from_a_python_stage_is_caught():
     assert ss.load(error.value.saved_to).outcome == "diverged"
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.StartWarning")
 @pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
 def test_contact_buffer_grows():
     scene = ss.Scene()
@@ -660,10 +661,14 @@ def test_starting_inside_the_floor_or_outside_limits_is_announced():
 @pytest.mark.parametrize(
     ("method", "message", "end"),
     [
-        ("semi-implicit-euler", "its contact springs will throw it out; raise it", None),
-        ("stewart-trinkle", "the first step undoes the overlap, and the speed that this takes remains; raise it", 0.1),
-        ("peg", "the first step undoes the overlap, and the speed that this takes remains; raise it", 0.1),
-        ("anitescu-potra", "anitescu-potra never pushes it out; raise it", 0.09),
+        ("semi-implicit-euler", "its contact springs will throw it out; start them apart", None),
+        (
+            "stewart-trinkle",
+            r"it is pushed out at up to 0.866 m/s \(option 'recovery_time'\); start them apart",
+            0.0986,
+        ),
+        ("peg", r"it is pushed out at up to 0.866 m/s \(option 'recovery_time'\)", 0.0986),
+        ("anitescu-potra", "anitescu-potra never pushes it out; start them apart", 0.09),
     ],
 )
 def test_what_becomes_of_an_overlap(method, message, end):
@@ -674,19 +679,19 @@ def test_what_becomes_of_an_overlap(method, message, end):
     with pytest.warns(ss.StartWarning, match=message):
         sim.run(0.01)
     if end is not None:
-        assert sim.state.q[2] == pytest.approx(end, abs=1e-9)
-        assert sim.state.v[2] == pytest.approx((end - 0.09) / 0.01, abs=1e-6)
+        assert sim.state.q[2] == pytest.approx(end, abs=1e-4)
+        assert sim.state.v[2] == pytest.approx((end - 0.09) / 0.01, abs=1e-2)
 
 
-@pytest.mark.parametrize(("method", "end"), [("stewart-trinkle", 0.5), ("anitescu-potra", 0.4)])
+@pytest.mark.parametrize(("method", "end"), [("stewart-trinkle", 0.45), ("anitescu-potra", 0.4)])
 def test_what_becomes_of_a_joint_outside_its_range(method, end):
     scene = ss.Scene()
     scene.add_capsule(0.02, 0.3, name="arm", joint="hinge", range=(0.5, 1.0))
     scene.set_home("arm", 0.4)
     sim = ss.Simulation(scene, method=method)
-    with pytest.warns(ss.StartWarning, match="outside its range.*(first step puts it back|never pushes it back)"):
+    with pytest.warns(ss.StartWarning, match="outside its range.*(put back at up to 5 rad/s|never pushes it back)"):
         sim.run(0.01)
-    assert sim.state.q[0] == pytest.approx(end, abs=1e-9)
+    assert sim.state.q[0] == pytest.approx(end, abs=1e-3)
 
 
 def test_reset_starts_over(solo):

@@ -36,7 +36,7 @@ def end_of(scene: ss.Scene, method: str, dt: float, time: float, v0) -> np.ndarr
     return np.concatenate([sim.state.q, sim.state.v])
 
 
-@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning", "ignore::stickslip.StartWarning")
 @pytest.mark.parametrize("method", FIXED_STEP)
 def test_order_of_convergence_on_smooth_contact(method):
     scene, time = soft_stand(), 0.04

@@ -53,6 +53,27 @@ def test_a_flat_mesh_is_refused():
     assert len(scene.compile().shapes) == 1
 
 
+@pytest.mark.parametrize(
+    ("vertices", "message"),
+    [
+        (np.zeros((0, 3)), "at least 4 points"),
+        (CORNERS[:3], "at least 4 points"),
+        (np.zeros((10, 3)), "no volume"),
+        (np.outer(np.arange(9.0), (1, 2, 3)), "no volume"),
+        (CORNERS * (1e-6, 1e-6, 1.0), "no volume"),
+        (CORNERS * 1e-6, r"expected a volume of at least 1e-15 m³.*got 1.0e-18 m³"),
+        (np.where(CORNERS == 1.0, np.nan, CORNERS), r"expected finite vertices.*got \[0.0, 0.0, nan\] as vertex 1"),
+        (np.where(CORNERS == 1.0, np.inf, CORNERS), "expected finite vertices"),
+        (CORNERS * 1e39, r"at most 1e\+30 m from the origin"),
+    ],
+    ids=["none", "three", "one place", "a line", "a needle", "tiny", "not a number", "infinite", "beyond floats"],
+)
+def test_what_is_not_a_body_is_refused(vertices, message):
+    with pytest.raises(ss.StickslipError, match=message) as error:
+        ss.Scene().add_mesh(vertices, mass=1.0)
+    assert len(str(error.value)) < 300
+
+
 def test_a_hollow_surface_is_its_hull_with_a_warning():
     points, faces = angle()
     scene = ss.Scene()

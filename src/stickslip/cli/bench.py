@@ -25,6 +25,8 @@ COMMANDS = (
      "Which solver solves Coulomb's law on every step of which scene, and at what cost."),
     ("rigid", "--out bench",
      "Coulomb's and relaxed contacts on Solo12 and in piles of up to 1000 bodies, beside MuJoCo's mj_step."),
+    ("collision", "--out bench",
+     "Contacts of pairs of shapes and of hulls beside MuJoCo's mj_collision and beside the truth, and growth."),
     ("variational", "--out bench",
      "Linear time of the variational integrator, its block LDU beside SciPy's sparse LU, chains beside MuJoCo."),
     ("methods", "--out bench-methods",
@@ -52,6 +54,43 @@ def command(name: str) -> Callable[..., None]:
 
 for name, example, text in COMMANDS:
     app.command(name, help=f"{text}\n\nExample: [bold]stickslip bench {name} {example}[/bold]")(command(name))
+
+
+@app.command()
+def robots(
+    files: Annotated[list[Path], typer.Argument(help="MJCF or URDF files, or .txt files with a path on each line")],
+    methods: Annotated[str, typer.Option(help="methods, separated by commas")] = "coulomb/pgs,expo",
+    seconds: Annotated[float, typer.Option(help="simulated time [s]")] = 0.5,
+    dt: Annotated[float, typer.Option(help="time step of all [s]")] = 2e-3,
+    limit: Annotated[float, typer.Option(help="longest time to load a model, and to take its times [s]")] = 60.0,
+    json: Json = None,
+    out: Out = None,
+) -> None:
+    """Robot models from files: a time step beside MuJoCo's mj_step of the same file.
+
+    Example: [bold]stickslip bench robots panda.xml go2.urdf --out bench[/bold]
+    """
+    from stickslip.lab.bench.robot_run import Settings
+    from stickslip.lab.bench.robots import run_robots
+
+    named = tuple(name.strip() for name in methods.split(",") if name.strip())
+    raise typer.Exit(0 if run_robots(files, Settings(named, seconds, dt, limit), json, out) else 1)
+
+
+@app.command()
+def facets(
+    tosses: Annotated[Path | None, typer.Option(help="an npz file of tosses of a cube to compare with")] = None,
+    quick: Quick = False,
+    json: Json = None,
+    out: Out = None,
+) -> None:
+    """Friction cones of 4 to 16 directions, and round ones: how late sliding bodies stop, and what a step costs.
+
+    Example: [bold]stickslip bench facets --tosses cube-tosses.npz[/bold]
+    """
+    from stickslip.lab.bench.facets import run_facets
+
+    raise typer.Exit(0 if run_facets(quick, json, out, tosses) else 1)
 
 
 @app.command()

@@ -64,7 +64,7 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def target_table(targets: Sequence[Target]) -> str:
     """Markdown: how many targets are met, the missed ones, and those of the others that are met most narrowly."""
     missed = [t for t in targets if not t.met]
-    narrow = sorted((t for t in targets if t.met), key=lambda t: -t.figure / t.limit)[:NARROWEST]
+    narrow = sorted((t for t in targets if t.met), key=lambda t: -t.strain)[:NARROWEST]
     rows = [(t.name, f"{t.figure:.4g}", t.wanted, "met" if t.met else "**missed**") for t in (*missed, *narrow)]
     return (
         f"{len(targets) - len(missed)} of {len(targets)} met; shown are those missed and the narrowest of those met. "

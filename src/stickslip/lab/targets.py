@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
 MARKS = {True: "✓", False: "✗"}
@@ -30,6 +30,13 @@ class Target(NamedTuple):
         return isfinite(self.figure) and excess <= self.tolerance
 
     @property
+    def strain(self) -> float:
+        """Figure over limit; with a limit of 0, such as for a count of failures, 0 if it is met and infinity if not."""
+        if self.limit:
+            return self.figure / self.limit
+        return 0.0 if self.met else inf
+
+    @property
     def wanted(self) -> str:
         """The limit in words, such as "≤ 1"."""
         tolerance = f" ± {self.tolerance:g}" if self.tolerance else ""
@@ -45,4 +52,4 @@ class Target(NamedTuple):
 
 def worst(targets: Sequence[Target]) -> Target:
     """The target whose figure is largest compared with its limit."""
-    return max(targets, key=lambda target: target.figure / target.limit)
+    return max(targets, key=lambda target: target.strain)

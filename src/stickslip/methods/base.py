@@ -145,9 +145,6 @@ class Method(ABC):
     _failed: int = 0
     step: int = 0
     """The number of the step at hand, from 0; the simulation sets it before ``advance``, which may count on."""
-    at_overlap: ClassVar[str] = "its contact springs will throw it out"
-    at_limits: ClassVar[str] = "its limits will push it back"
-    """What becomes of bodies that start inside others, and of joints that start outside their range, for warnings."""
     at_unconverged: ClassVar[str] = "choose a smaller dt, or allow more iterations"
     """What to do where steps do not converge, for the warning."""
     reads: ClassVar[Mapping[str, str]] = {}
@@ -207,6 +204,16 @@ class Method(ABC):
         """(nc, 2) position [m or rad] and velocity [m/s or rad/s] error of these joints after the observing stages."""
         return np.zeros((0, 2))
 
+    @property
+    def at_overlap(self) -> str:
+        """What becomes of bodies that start inside others, for the warning."""
+        return "its contact springs will throw it out"
+
+    @property
+    def at_limits(self) -> str:
+        """What becomes of joints that start outside their range, for the warning."""
+        return "the springs of its limits will push it back"
+
     def contact_energy(self) -> float:
         """Energy in contact springs after the observing stages [J]."""
         return 0.0
@@ -241,6 +248,11 @@ class Method(ABC):
     def grouped(self) -> bool:
         """Whether its contacts come in groups of subcontacts, which ``Detector.find_groups`` finds."""
         return False
+
+    def contact_groups(self) -> np.ndarray | None:
+        """(ng + 1,) where each group of the contacts at hand begins, and their number; None without groups. A group
+        overlaps by its largest gap."""
+        return None
 
     def memory(self) -> dict[str, np.ndarray]:
         return {}

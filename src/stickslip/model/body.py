@@ -15,7 +15,17 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown
-from stickslip.model.mesh import HOLLOW, check_choice, convex_parts, file_of, hollow, hull_of, read_mesh, triangles
+from stickslip.model.mesh import (
+    HOLLOW,
+    check_choice,
+    check_volume,
+    convex_parts,
+    file_of,
+    hollow,
+    hull_of,
+    read_mesh,
+    triangles,
+)
 from stickslip.model.shape import DEFAULT_FRICTION, Material
 
 if TYPE_CHECKING:
@@ -138,7 +148,7 @@ class Body:
             if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
                 raise expected("vertices", "an array of at least 4 points, shape (n, 3)", points.shape)
             faces = None if faces is None else triangles(faces, points)
-        hull_of(points, where)
+        check_volume(hull_of(points, where), where)
         if faces is not None and hollow(points, faces, where) > HOLLOW:
             if convex == "refuse":
                 raise ModelError(

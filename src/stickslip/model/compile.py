@@ -7,12 +7,14 @@ MuJoCo reads the files, applies defaults, checks inertias and computes those of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Tree
+from stickslip.model.mesh import simplified
 from stickslip.model.shape import Material, Shape
 
 
@@ -158,24 +160,26 @@ SHAPE_NAMES = {
 }
 
 
-def hull_vertices(mj: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """(n, 3) corners of a mesh's convex hull [m, shape frame]; all other vertices lie inside it or on its faces."""
+def hull_vertices(mj: mujoco.MjModel, mesh: int, tolerance: float) -> np.ndarray:
+    """(n, 3) corners of a mesh's convex hull [m, shape frame]; all other vertices lie inside it or on its faces, or at
+    most ``tolerance`` [m] outside."""
     first, count = mj.mesh_vertadr[mesh], mj.mesh_vertnum[mesh]
     points = mj.mesh_vert[first : first + count].astype(float)
     try:
-        return points[np.unique(ConvexHull(points).vertices)]
+        return simplified(points[np.unique(ConvexHull(points).vertices)], tolerance)
     except QhullError:  # The mesh is flat: keep all its points.
         return np.unique(points, axis=0)
 
 
-def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment]) -> tuple[Shape, ...]:
+def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment], hull_tolerance: float = 0.0) -> tuple[Shape, ...]:
     """Collision and drawing shapes, then the contact points (sites marked with ``user="1"``)."""
     shapes = []
+    hull = cache(lambda mesh: hull_vertices(mj, mesh, hull_tolerance))
     for g in range(mj.ngeom):
         link, pos, rot = bodies[mj.geom_bodyid[g]].place(mj.geom_pos[g], mj.geom_quat[g])
         vertices = None
         if mj.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:
-            vertices = hull_vertices(mj, mj.geom_dataid[g])
+            vertices = hull(int(mj.geom_dataid[g]))
         user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
         shape = Shape(
             name=mj.geom(g).name or f"{mj.body(mj.geom_bodyid[g]).name}/{g}",

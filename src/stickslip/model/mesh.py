@@ -7,6 +7,7 @@ optional package.
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,10 @@ from stickslip.model.importers.meshes import read_with_trimesh
 
 FLAT = 1e-6
 """A mesh thinner than this, relative to its size, has no volume."""
+FARTHEST = 1e30
+"""[m] of a vertex from the origin; MuJoCo keeps meshes in single precision."""
+LEAST_VOLUME = 1e-15
+"""[m³] of a mesh that MuJoCo can find the inertia of."""
 HOLLOW = 1e-3
 """A mesh whose surface lies deeper than this below its hull, relative to its size, is not convex."""
 CONCAVITY = 0.05
@@ -39,7 +44,12 @@ def is_flat(points: np.ndarray) -> bool:
 
 
 def hull_of(points: np.ndarray, where: str) -> ConvexHull:
-    """The convex hull; raises an error if it has no volume."""
+    """The convex hull; raises an error if it has no volume, or if a vertex is not a finite place."""
+    fine = (np.abs(points) <= FARTHEST).all(axis=1)
+    if not fine.all():
+        bad = int(np.argmin(fine))
+        wanted = f"finite vertices, at most {FARTHEST:g} m from the origin"
+        raise ModelError(f"{where}: expected {wanted}, got {points[bad].tolist()} as vertex {bad}; correct it")
     try:
         if not is_flat(points):
             return ConvexHull(points)
@@ -48,6 +58,42 @@ def hull_of(points: np.ndarray, where: str) -> ConvexHull:
     raise ModelError(
         f"{where}: all vertices lie in a plane, it has no volume; give it thickness, or use a box"
     ) from None
+
+
+def check_volume(hull: ConvexHull, where: str) -> None:
+    """Refuse a mesh that is too small for MuJoCo."""
+    if hull.volume < LEAST_VOLUME:
+        raise ModelError(
+            f"{where}: expected a volume of at least {LEAST_VOLUME:g} m³, as MuJoCo does, got {hull.volume:.1e} m³; "
+            "give the vertices in metres, or use a box"
+        )
+
+
+def simplified(corners: np.ndarray, distance: float) -> np.ndarray:
+    """Some of a hull's corners (n, 3), in their order, such that none of the others is farther than ``distance`` [m]
+    beyond the plane of any face of their hull.
+
+    It begins with the corners that are extreme along the axes and diagonals. Every round adds the farthest corner
+    beyond each face.
+    """
+    if distance <= 0.0 or len(corners) <= 4:
+        return corners
+    signs = np.array(list(itertools.product((-1, 0, 1), repeat=3)), dtype=float)
+    kept = np.unique((corners @ signs.T).argmax(axis=0))
+    while len(kept) < len(corners):
+        try:
+            planes = ConvexHull(corners[kept]).equations
+        except QhullError:  # these corners still lie in a plane
+            away = corners - corners[kept].mean(axis=0)
+            thinnest = np.linalg.svd(away[kept], full_matrices=False)[2][-1]
+            kept = np.unique([*kept, (away @ thinnest).argmax(), (away @ thinnest).argmin()])
+            continue
+        outside = corners @ planes[:, :3].T + planes[:, 3]
+        beyond = outside.max(axis=0) > distance
+        if not beyond.any():
+            break
+        kept = np.union1d(kept, outside[:, beyond].argmax(axis=0))
+    return corners[kept]
 
 
 def hollow(points: np.ndarray, faces: np.ndarray, where: str) -> float:

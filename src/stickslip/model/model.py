@@ -142,8 +142,9 @@ class Model:
         return sorted(free + ball)
 
 
-def compile_model(mj: mujoco.MjModel) -> Model:
-    """Build our constant arrays from a compiled MuJoCo model."""
+def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
+    """Build our constant arrays from a compiled MuJoCo model; hulls of meshes are simplified by at most
+    ``hull_tolerance`` [m]."""
     bodies, link_body = build.attach_bodies(mj)
     tree = build.build_tree(mj, bodies, link_body)
     frames, frame_index = build.build_frames(mj, bodies)
@@ -154,7 +155,7 @@ def compile_model(mj: mujoco.MjModel) -> Model:
         joint_forces=build.build_joint_forces(mj),
         actuators=build.build_actuators(mj),
         frames=frames,
-        shapes=build.build_shapes(mj, bodies),
+        shapes=build.build_shapes(mj, bodies, hull_tolerance),
         link_names=tuple(mj.body(b).name or f"link {i}" for i, b in enumerate(link_body)),
         joint_names=tuple(mj.joint(j).name or f"joint {j}" for j in range(mj.njnt)),
         actuator_names=tuple(mj.actuator(a).name or f"actuator {a}" for a in range(mj.nu)),

@@ -15,7 +15,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, StickslipError, expected, unknown
+from stickslip.errors import InputError, ModelError, StickslipError, expected, number, unknown
 from stickslip.files import check_writable
 from stickslip.model.arrays import JOINT_NQ
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
@@ -56,8 +56,10 @@ class Scene:
     >>> robot = scene.add_robot("solo12", pos=(0, 0, 0.35))
     """
 
-    def __init__(self, *, gravity: Vector = (0, 0, -9.81), name: str = "scene") -> None:
+    def __init__(self, *, gravity: Vector = (0, 0, -9.81), name: str = "scene", hull_tolerance: float = 0.0) -> None:
         self.name = name
+        self.hull_tolerance = number("hull_tolerance", hull_tolerance, "a distance ≥ 0 [m]", least=0.0)
+        """Convex hulls of meshes are simplified by at most this distance [m]; 0 keeps every corner."""
         self.spec = mujoco.MjSpec()
         self.spec.modelname = name
         self.spec.option.gravity = vector("gravity", gravity, 3)
@@ -78,9 +80,11 @@ class Scene:
         return cls._from_loaded(read_spec(xml=xml), name)
 
     @classmethod
-    def from_file(cls, path: str | Path, **options) -> Scene:
-        """A scene with the content of this file and its gravity. Options are those of ``load``."""
-        return cls._from_loaded(read_spec(path, **options), Path(path).stem)
+    def from_file(cls, path: str | Path, *, hull_tolerance: float = 0.0, **options) -> Scene:
+        """A scene with the content of this file and its gravity. Options are those of ``load``, and the scene's."""
+        scene = cls._from_loaded(read_spec(path, **options), Path(path).stem)
+        scene.hull_tolerance = number("hull_tolerance", hull_tolerance, "a distance ≥ 0 [m]", least=0.0)
+        return scene
 
     @classmethod
     def _from_loaded(cls, loaded: LoadedSpec, name: str) -> Scene:
@@ -306,7 +310,7 @@ class Scene:
         spec = self.spec.copy()
         spec.add_text(name=MARKER, data="1")  # marks the user attributes as ours
         mj = compile_spec(spec, f"scene {self.name!r}")
-        return replace(compile_model(mj), keyframes=self._configurations(mj), spec=spec)
+        return replace(compile_model(mj, self.hull_tolerance), keyframes=self._configurations(mj), spec=spec)
 
     def to_xml(self) -> str:
         """MJCF text of the scene, with its initial configuration as the keyframe ``home``."""

@@ -87,15 +87,18 @@ def painleve(sim: Simulation, announced: bool) -> bool:
 
 
 def violent_start(sim: Simulation) -> None:
-    """A start inside the floor, with open loops or outside joint limits is a catapult; the contacts must be up to
-    date."""
-    m, c, n = sim.model, sim.contacts.arrays, len(sim.contacts)
-    deepest = int(np.argmin(c.gap[:n])) if n else 0
-    if n and c.gap[deepest] < -DEEP_START:
+    """A start with bodies inside each other, with open loops or outside joint limits is a catapult; the contacts must
+    be up to date."""
+    m, c = sim.model, sim.contacts.arrays
+    gap = gaps_of_groups(sim)
+    deep = np.flatnonzero(gap < -DEEP_START)
+    if len(deep):
+        deepest = deep[np.argmin(gap[deep])]
         first, second = (m.link_names[i] for i in (c.link1[deepest], c.link2[deepest]))
+        others = len(set(zip(c.link1[deep].tolist(), c.link2[deep].tolist(), strict=True))) - 1
         _warn(
-            f"the simulation starts with {second!r} {-c.gap[deepest]:.3g} m inside {first!r}: "
-            f"{sim.stepper.at_overlap}; raise it",
+            f"the simulation starts with {second!r} {-gap[deepest]:.3g} m inside {first!r}"
+            f"{_and_more(others, 'pair')}: {sim.stepper.at_overlap}; start them apart",
             StartWarning,
         )
     opened = sim.stepper.joint_error()[:, 0] if m.loops else np.zeros(0)
@@ -113,10 +116,22 @@ def violent_start(sim: Simulation) -> None:
         j = outside[0]
         _warn(
             f"the simulation starts with joint {m.joint_names[j]!r} at {q[j]:.4g}, outside its range "
-            f"{limits[j, 0]:.4g} … {limits[j, 1]:.4g} (and {len(outside) - 1} more): {sim.stepper.at_limits}; "
+            f"{limits[j, 0]:.4g} … {limits[j, 1]:.4g}{_and_more(len(outside) - 1, 'joint')}: {sim.stepper.at_limits}; "
             "start elsewhere, by scene.set_home or sim.set_state",
             StartWarning,
         )
+
+
+def gaps_of_groups(sim: Simulation) -> np.ndarray:
+    """(nc,) the gaps of the contacts at hand [m]; where they come in groups, the largest of the group."""
+    gap, groups = sim.contacts.arrays.gap[: len(sim.contacts)], sim.stepper.contact_groups()
+    if groups is None or len(groups) < 2:
+        return gap
+    return np.repeat(np.maximum.reduceat(gap, groups[:-1]), np.diff(groups))
+
+
+def _and_more(others: int, what: str) -> str:
+    return f" (and {others} more {what}{'s' if others > 1 else ''})" if others else ""
 
 
 def _warn(message: str, category: type[Warning]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable, Sequence
 from math import ceil
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, InputError, deprecated, expected, number
+from stickslip.errors import DivergedError, InputError, deprecated, expected, number, whole
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.model.model import Model
@@ -91,8 +92,10 @@ class Simulation:
         self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
         self.steps = 0
         self.status = OK
+        self._checked: tuple[Any, ...] = (None,) * 5
+        """The arrays of state and inputs that were checked last."""
         self._wall_start = clock.perf_counter()
-        self._paradox_announced = False
+        self._paradox_announced = self._start_looked_at = False
 
     # -- what user functions see -------------------------------------------------------------------------------
 
@@ -182,6 +185,7 @@ class Simulation:
     def set_state(self, q=None, v=None) -> None:
         """Start from another configuration or velocity; contact memory is cleared."""
         state = self.model.state(self.state.q if q is None else q, self.state.v if v is None else v)
+        self._start_looked_at = False
         self.state.q[:], self.state.v[:] = state.q, state.v
         for array in self.stepper.memory().values():
             array[:] = 0
@@ -195,23 +199,33 @@ class Simulation:
     def step(self, n: int = 1) -> None:
         """Advance n steps with the controls in force."""
         unconverged = self.stepper.unconverged
+        if self.steps == 0 and not self._start_looked_at:
+            check_arrays(self)
+            self.observe()
+            self._look_at_start()
         try:
             self._advance(n)
         except DivergedError as error:
             raise save_divergence(self, error) from None
-        advice.unconverged(self, self.stepper.unconverged - unconverged, n, whereabouts(self))
+        if self.stepper.unconverged > unconverged:
+            advice.unconverged(self, self.stepper.unconverged - unconverged, n, whereabouts(self))
         self._paradox_announced = advice.painleve(self, self._paradox_announced)
 
     def _advance(self, n: int) -> None:
-        if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
-            raise expected("n", "a whole number of steps ≥ 0", n)
-        check_arrays(self)
-        check_functions(self.stages)
-        check_replaceable(self.stages, self.stepper, self.method)
-        end = self.steps + int(n)
+        if type(n) is not int or n < 0:
+            n = whole("n", n, 0)
+        state, inputs, compiled = self.state, self.inputs, self.stages.compiled
+        arrays = (state.q, state.v, *inputs)
+        if not all(map(is_, arrays, self._checked)):
+            check_arrays(self)
+            self._checked = arrays
+        if not compiled or self.stages.record is not None:
+            check_functions(self.stages)
+            check_replaceable(self.stages, self.stepper, self.method)
+        end = self.steps + n
         while self.steps < end:
             self.stepper.step = self.steps
-            if self.stages.compiled:
+            if compiled:
                 self.status, done = self.stepper.advance(self.state, self.inputs, end - self.steps)
             else:
                 self.status = staged_step(self)
@@ -222,6 +236,12 @@ class Simulation:
                 self.stepper.grow()
             elif self.status != OK:
                 raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
+
+    def _look_at_start(self) -> None:
+        """Warn of a violent start, once for every start; ``observe`` must have been called."""
+        if self.steps == 0 and not self._start_looked_at:
+            self._start_looked_at = True
+            advice.violent_start(self)
 
     def reset(self) -> None:
         """Back to the scene's initial configuration, at rest, at t = 0; controls and contact memory are cleared."""
@@ -236,12 +256,14 @@ class Simulation:
         start = clock.perf_counter()
         if controller is not None:
             self._take_over(controller)
-        snapshot = self.snapshot()
+        snapshot, looked_at = self.snapshot(), self._start_looked_at
         if self.controller is not None:
             self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
+        self._start_looked_at = True
         with not_counted(self):
             self.step(1)
         self.restore(snapshot)
+        self._start_looked_at = looked_at
         self.record_frame(make_recorder(self, None, 1))
         return clock.perf_counter() - start
 
@@ -288,8 +310,7 @@ class Simulation:
                 begin = self.steps
                 stretch = LONGEST_STRETCH if self.stages.compiled else 1
                 self.record_frame(recorder)
-                if self.steps == 0:
-                    advice.violent_start(self)
+                self._look_at_start()
                 while self.steps < end:
                     k = self.steps - begin
                     if self.controller is not None and (self.steps % every_control == 0 or (k == 0 and controller)):

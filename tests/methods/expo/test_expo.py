@@ -45,6 +45,7 @@ def exact_motion(model: ss.Model, q0, v0, applied, stiffness, ratio, time: float
     return x[:nv], x[nv : 2 * nv]
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.StartWarning")
 @pytest.mark.parametrize("dt", [1e-4, 1e-3, 1e-2, 4e-2])
 @pytest.mark.parametrize(
     ("stiffness", "ratio"),
@@ -89,6 +90,7 @@ def test_every_order_stands(matmuls):
     assert sim.contacts.arrays.force[: len(sim.contacts), 0].sum() == pytest.approx(weight, rel=0.02)
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.StartWarning")
 def test_pade_agrees_with_modes():
     ends = []
     for matmuls in ("auto", "pade", 6):
@@ -125,6 +127,7 @@ def test_penetration_is_weight_over_stiffness_at_a_long_step(stiffness):
     np.testing.assert_allclose(-sim.contacts.arrays.gap[:4], 4.0 * G / stiffness, rtol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.StartWarning")
 def test_islands_do_not_couple():
     """Many balls at once move exactly as each alone, and a pile of two as one island."""
 

@@ -174,6 +174,7 @@ def mass_on_spring(stiffness, damping, height, mass=1.0):
     return scene
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.StartWarning")
 def test_first_order_on_a_smooth_contact():
     """A mass on a spring and damper, always in contact: the damped oscillator, halving dt halves the error."""
     K, B, end, offset = 1e3, 4.0, 0.3, 3e-3

@@ -203,6 +203,7 @@ def thrown_and_bouncing() -> ss.Scene:
     return scene
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.StartWarning")
 @pytest.mark.filterwarnings("ignore::stickslip.errors.NotHonouredWarning")  # relaxed contacts do not bounce
 @pytest.mark.parametrize(("method", "options"), CHOICES, ids=str)
 def test_options_mean_the_same_compiled(method, options):

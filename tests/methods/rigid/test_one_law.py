@@ -14,11 +14,14 @@ import scipy.sparse as sp
 import stickslip as ss
 from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS, ContactList
 from stickslip.dynamics.data import make_data
+from stickslip.methods import recovery
+from stickslip.methods.recovery import Recovery
 from stickslip.methods.rigid import compiled_contacts, impulse_memory
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.compiled_contacts import StepOptions, formulate, make_space
 from stickslip.methods.rigid.compiled_stepping import keeps_law
-from stickslip.methods.rigid.coordinates.joint_coordinates import Limits, Motion
+from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
+from stickslip.methods.rigid.coordinates.joint_limits import Limits
 from stickslip.methods.rigid.formulations import coulomb, formulation, relaxed
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS
@@ -27,6 +30,7 @@ from stickslip.methods.rigid.rigid_methods import CoulombMethod
 from stickslip.solvers import ConeProblem
 
 DT, FEEDBACK, REST_SPEED, RATIO = 5e-3, 0.3, 0.2, 3.0
+RECOVERY = Recovery(0.15, 0.4)
 LAW = "(feedback if gap < 0.0 else 1.0) * gap / dt"
 
 
@@ -34,6 +38,7 @@ def test_the_compiled_loop_calls_the_kernels_of_the_formulations():
     for module, names in {
         coulomb: ("coulomb_offset",),
         relaxed: ("relaxed_offset", "relaxation"),
+        recovery: ("recover",),
         formulation: ("with_restitution", "meets_nothing"),
         impulse_memory: ("recall", "store", "write_forces"),
     }.items():
@@ -63,7 +68,9 @@ def random_step(rng, nc=12, limits=5):
     velocity, free = rng.normal(size=(2, nv))
     none = np.zeros(0)
     motion = Motion(none, none, none, free, velocity, none, none)
-    rows = Limits(np.zeros(1, np.int64), np.zeros(1, np.int64), none, gap[nc:].copy())
+    angular = rng.random(limits) < 0.5
+    rows = Limits(np.zeros(1, np.int64), np.zeros(1, np.int64), none, gap[nc:].copy(), angular)
+    space.cones.own[:, [0, 3, 5]] = 1.0
 
     def padded(column, value=0.0):
         return np.concatenate([material[:nc, column], np.full(limits, value)])
@@ -71,19 +78,21 @@ def random_step(rng, nc=12, limits=5):
     matrices = Matrices(
         DT, sp.eye_array(nv, format="csr"), sp.csr_array(G), bilateral=0, delassus=np.eye(3 * n), velocity=velocity,
         free_velocity=free, gap=gap, friction=padded(FRICTION), restitution=padded(RESTITUTION),
-        stiffness=padded(STIFFNESS, np.inf), damping=padded(DAMPING), limits=limits,
+        stiffness=padded(STIFFNESS, np.inf), damping=padded(DAMPING), limits=limits, angular=angular,
     )  # fmt: skip
     return (motion, rows, contacts.arrays, nc, n, space), matrices
 
 
 @pytest.mark.parametrize("law", ["coulomb", "relaxed"])
 def test_b_and_R_of_the_compiled_loop_are_those_of_the_stages(law):
-    """With overlaps, gaps, joint limits and restitution."""
+    """With overlaps, shallow and deep, gaps, joint limits and restitution."""
     soft, options = law == "relaxed", StepOptions(
-        law == "relaxed", DT, 0.0, 0.0, 1.0, FEEDBACK, REST_SPEED, RATIO, 1e-8, 100, 10, 0.0, True, False
+        law == "relaxed", DT, 0.0, 0.0, 1.0, FEEDBACK, REST_SPEED, *RECOVERY, RATIO, 1e-8, 100, 10, 0.0, True,
+        False,
     )  # fmt: skip
-    stated = Relaxed(friction_ratio=RATIO) if soft else Coulomb(feedback=FEEDBACK, rest_speed=REST_SPEED)
-    bounced = 0
+    shared = {"recovery": RECOVERY, "rest_speed": REST_SPEED}
+    stated = Relaxed(friction_ratio=RATIO, **shared) if soft else Coulomb(feedback=FEEDBACK, **shared)
+    bounced = yielding = 0
     for seed in range(20):
         given, matrices = random_step(np.random.default_rng(seed))
         largest = formulate(options, *given)
@@ -91,11 +100,14 @@ def test_b_and_R_of_the_compiled_loop_are_those_of_the_stages(law):
         np.testing.assert_allclose(cones.b, problem.b, rtol=0, atol=1e-13)
         assert largest == pytest.approx(np.abs(problem.b).max(), rel=1e-14)
         np.testing.assert_array_equal(cones.friction, problem.friction)
-        R = problem.regularisation if isinstance(problem, ConeProblem) else np.zeros(problem.n)
-        np.testing.assert_allclose(cones.R, R, rtol=1e-14, atol=0)
-        without = Coulomb(feedback=FEEDBACK, rest_speed=1e9).formulate(matrices).b if not soft else problem.b
+        R = problem.regularisation if isinstance(problem, ConeProblem) else problem.W.diagonal() - 1.0
+        np.testing.assert_allclose(cones.R, R, rtol=1e-14, atol=1e-15)
+        np.testing.assert_allclose(cones.own[:, 0], 1.0 + R[::3], rtol=1e-14)
+        without = Coulomb(feedback=FEEDBACK, recovery=RECOVERY, rest_speed=1e9).formulate(matrices).b
         bounced += np.count_nonzero(problem.b != without)
+        yielding += np.count_nonzero(R[3 * given[3] if soft else 0 :] > 0.0)
     assert bounced > 20 or soft
+    assert yielding > 20
 
 
 def one_step(method, compiled=True):
@@ -119,6 +131,7 @@ def toy_law(monkeypatch):
     return register
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.StartWarning")
 def test_a_subclass_that_overrides_an_offset_is_honoured(toy_law):
     class Half(Coulomb):
         def normal_offset(self, matrices):
@@ -130,6 +143,7 @@ def test_a_subclass_that_overrides_an_offset_is_honoured(toy_law):
     assert one_step("coulomb/pgs").state.v[2] == pytest.approx(0.02, abs=1e-9)  # a fifth of 1 mm in 10 ms
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.StartWarning")
 def test_a_subclass_with_other_defaults_stays_compiled(toy_law):
     @dataclass
     class Stronger(Coulomb):

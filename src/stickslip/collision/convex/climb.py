@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.convex.polyhedron import Polyhedra
+from stickslip.collision.convex.polyhedron import Polyhedra, starts
 
 SMALL = 16
 """Largest number of corners of a polyhedron that is searched completely."""
@@ -84,24 +84,28 @@ def farthest(bodies, climb, p, x, y, z, near):
 def make_climb(bodies: Polyhedra) -> Climb:
     """The connections of all polyhedra's corners."""
     vertex, vertex_start = bodies.vertex, bodies.vertex_start
-    ways: list[set[int]] = [set() for _ in range(len(vertex))]
-    for loop in np.split(bodies.loop, bodies.loop_start[1:-1]):
-        n, step = len(loop), 1
-        while step == 1 or (n >= LONG_WAY and 2 * step <= n):
-            for v, after in zip(loop.tolist(), np.roll(loop, -step).tolist(), strict=True):
-                ways[v].add(after)
-                ways[after].add(v)
-            step *= 2
-    sizes = np.diff(vertex_start)
-    begin = np.full((len(sizes), START), -1, dtype=np.int64)
+    none = np.zeros(0, dtype=np.int64)
+    pairs = [(none, none)]
+    sizes = np.diff(bodies.loop_start)
+    face = np.repeat(np.arange(len(sizes)), sizes)
+    place, n = np.arange(len(bodies.loop)) - bodies.loop_start[face], sizes[face]
+    step, far = 1, np.ones(len(face), dtype=bool)
+    while far.any():
+        other = bodies.loop[bodies.loop_start[face] + (place + step) % n]
+        pairs += [(bodies.loop[far], other[far]), (other[far], bodies.loop[far])]
+        step *= 2
+        far = (n >= LONG_WAY) & (2 * step <= n)
+    one, two = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    ways = np.unique(one * len(vertex) + two)
+    begin = np.full((len(bodies.link), START), -1, dtype=np.int64)
     directions = cube_directions()
-    for p, size in enumerate(sizes):
+    for p, size in enumerate(np.diff(vertex_start)):
         if size > SMALL:
             own = vertex[vertex_start[p] : vertex_start[p + 1]]
             begin[p] = vertex_start[p] + (directions @ own.T).argmax(axis=1)
     return Climb(
-        next_start=np.concatenate([[0], np.cumsum([len(way) for way in ways])]).astype(np.int64),
-        next=np.array([w for way in ways for w in sorted(way)], dtype=np.int64),
+        next_start=starts(np.bincount(ways // max(1, len(vertex)), minlength=len(vertex))),
+        next=ways % max(1, len(vertex)),
         begin=begin,
     )
 

@@ -20,8 +20,8 @@ from stickslip._jit import kernel
 from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.cylinder_axis import CAP, FACE, RIM_EDGE, SIDE_CORNER, SIDE_EDGE, cylinder_axis, grazes
 from stickslip.collision.convex.disc import Out, emit_on, face_plane, overlap_of_disc
-from stickslip.collision.convex.geometry import CORNER, CYLINDER, WITHIN, feature, keep_near
-from stickslip.collision.convex.placed_polyhedron import dot, facing, lowest, place
+from stickslip.collision.convex.geometry import CORNER, WITHIN, feature, keep_near
+from stickslip.collision.convex.placed_polyhedron import dot, facing, place
 from stickslip.collision.convex.polyhedron_polyhedron import SAME, TIE, incident
 
 FOLLOWS = 0.1
@@ -117,14 +117,16 @@ def rim_and_edge(geometry, placed, work, out: Out, e, ax, ay, az, r, h, nx, ny, 
 
 
 @kernel
-def flat_contacts(geometry, placed, work, out: Out, what, which, ax, ay, az, r, h, nx, ny, nz, gap, margin, found):
-    """Emit the contacts if a cap or a face with normal n is the reference."""
-    bodies, edges, vertex, normal = geometry.bodies, geometry.edges, work.vertex2, work.normal2
+def flat_contacts(geometry, placed, work, out: Out, f, nx, ny, nz, gap, px, py, pz, margin, found):
+    """Emit the contacts with face f if n, from the cylinder to the polyhedron, is the normal of a cap or of the face.
+
+    If bodies overlap so deeply that none of these overlap along n, there is one contact at the point p of the
+    polyhedron, relative to the cylinder's centre.
+    """
+    bodies, vertex, normal, c, R = geometry.bodies, work.vertex2, work.normal2, out.cylinder, placed.rot
+    r, h, ax, ay, az = geometry.shapes.size[c, 0], geometry.shapes.size[c, 1], R[c, 0, 2], R[c, 1, 2], R[c, 2, 2]
     p, start = geometry.shapes.polyhedron[out.solid], found.total[0]
     mx, my, mz, along = rim_direction(ax, ay, az, nx, ny, nz)
-    f = which
-    if what == CAP:
-        f, _ = incident(bodies, edges, p, vertex, normal, nx, ny, nz)
     if abs(along) > 0.7:
         overlap_of_disc(geometry, placed, work, out, f, ax, ay, az, r, h, nx, ny, nz, inf, found)
     else:
@@ -138,14 +140,8 @@ def flat_contacts(geometry, placed, work, out: Out, what, which, ax, ay, az, r, 
                 name = feature(CORNER, 1, f, k)
                 emit_on(geometry, placed, out, name, x + d * nx, y + d * ny, z + d * nz, nx, ny, nz, d, inf, found)
     keep_near(found, start, margin, 0.0)
-    if found.total[0] == start and gap < -TIE * out.size:  # deep penetration: the deepest point
-        if what == CAP:
-            _, v = lowest(vertex, bodies.vertex_start[p + 1] - bodies.vertex_start[p], nx, ny, nz)
-            x, y, z = vertex[v, 0], vertex[v, 1], vertex[v, 2]
-        else:
-            t = h if along > 0.0 else -h
-            x, y, z = t * ax + r * mx + gap * nx, t * ay + r * my + gap * ny, t * az + r * mz + gap * nz
-        emit_on(geometry, placed, out, feature(WITHIN, 0, f, 1), x, y, z, nx, ny, nz, gap, margin, found)
+    if found.total[0] == start and gap < -TIE * out.size:
+        emit_on(geometry, placed, out, feature(WITHIN, 0, f, 1), px, py, pz, nx, ny, nz, gap, margin, found)
 
 
 @kernel(inline=False)
@@ -171,8 +167,16 @@ def cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin,
             what, which, nx, ny, nz = CAP, 0, s * ax, s * ay, s * az
         elif cosine > near:
             what, which, nx, ny, nz = FACE, f, -work.normal2[f, 0], -work.normal2[f, 1], -work.normal2[f, 2]
-    if what <= FACE:
-        flat_contacts(geometry, placed, work, out, what, which, ax, ay, az, r, h, nx, ny, nz, gap, margin, found)
+    if what == CAP:
+        f, v = incident(bodies, edges, p, work.vertex2, work.normal2, nx, ny, nz)
+        x, y, z = work.vertex2[v, 0], work.vertex2[v, 1], work.vertex2[v, 2]
+        flat_contacts(geometry, placed, work, out, f, nx, ny, nz, gap, x, y, z, margin, found)
+        return
+    if what == FACE:
+        mx, my, mz, along = rim_direction(ax, ay, az, nx, ny, nz)
+        t = h if along > 0.0 else -h
+        x, y, z = t * ax + r * mx + gap * nx, t * ay + r * my + gap * ny, t * az + r * mz + gap * nz
+        flat_contacts(geometry, placed, work, out, which, nx, ny, nz, gap, x, y, z, margin, found)
         return
     if what == SIDE_EDGE:
         along_side(geometry, placed, work, out, which, -1, ax, ay, az, r, h, nx, ny, nz, gap, inf, found)
@@ -184,12 +188,10 @@ def cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin,
 
 
 @kernel
-def cylinder_solid(geometry, placed, work, pairs, margin, found):
-    """Contacts of cylinders with boxes, which come first in their pairs, or with convex meshes, which come second."""
+def box_cylinder(geometry, placed, work, pairs, margin, found):
+    """Contacts of boxes with cylinders."""
     P = placed.pos
     for k in range(pairs.shape[0]):
-        cylinder, solid, turned = pairs[k, 0], pairs[k, 1], geometry.shapes.kind[pairs[k, 0]] == CYLINDER
-        if not turned:
-            cylinder, solid = solid, cylinder
-        place(geometry, placed, solid, P[cylinder, 0], P[cylinder, 1], P[cylinder, 2], work.vertex2, work.normal2)
-        cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin, found)
+        box, c = pairs[k, 0], pairs[k, 1]
+        place(geometry, placed, box, P[c, 0], P[c, 1], P[c, 2], work.vertex2, work.normal2)
+        cylinder_polyhedron(geometry, placed, work, c, box, False, margin, found)

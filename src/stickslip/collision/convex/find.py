@@ -17,7 +17,7 @@ from stickslip.collision.convex.broad_phase import KIND_PAIRS, Candidates, Grid,
 from stickslip.collision.convex.capsule_capsule import capsule_capsule
 from stickslip.collision.convex.capsule_cylinder import capsule_cylinder
 from stickslip.collision.convex.cylinder_cylinder import cylinder_cylinder
-from stickslip.collision.convex.cylinder_polyhedron import cylinder_solid
+from stickslip.collision.convex.cylinder_polyhedron import box_cylinder
 from stickslip.collision.convex.finish import finish
 from stickslip.collision.convex.geometry import (
     BOX,
@@ -36,8 +36,8 @@ from stickslip.collision.convex.hulls import hull_hull
 from stickslip.collision.convex.placed_polyhedron import Work
 from stickslip.collision.convex.planes import plane_box, plane_capsule, plane_cylinder, plane_mesh, plane_sphere
 from stickslip.collision.convex.polyhedron_polyhedron import polyhedron_polyhedron
-from stickslip.collision.convex.segment_polyhedron import capsule_solid
-from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_mesh, sphere_sphere
+from stickslip.collision.convex.rounded import core_solid
+from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 
 BALLS_ON_PLANES = 6 * PLANE + SPHERE
 
@@ -60,7 +60,8 @@ class Search(NamedTuple):
 
 @kernel(separate=True)
 def touch_planes_and_spheres(geometry, placed, work, pairs, code, margin, found):
-    """Contacts of pairs (n, 2) of one pair of kinds, of which one is a plane or a sphere."""
+    """Contacts of pairs (n, 2) of one pair of kinds, of which one is a plane or a sphere, and none a mesh but on a
+    plane."""
     if code == 6 * PLANE + SPHERE:
         plane_sphere(geometry, placed, work, pairs, margin, found)
     elif code == 6 * PLANE + BOX:
@@ -79,27 +80,30 @@ def touch_planes_and_spheres(geometry, placed, work, pairs, code, margin, found)
         sphere_capsule(geometry, placed, work, pairs, margin, found)
     elif code == 6 * SPHERE + CYLINDER:
         sphere_cylinder(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * SPHERE + MESH:
-        sphere_mesh(geometry, placed, work, pairs, margin, found)
 
 
 @kernel(separate=True)
 def touch_solids(geometry, placed, work, pairs, code, margin, found):
-    """Contacts of pairs (n, 2) of one pair of kinds among boxes, capsules, cylinders and meshes."""
+    """Contacts of pairs (n, 2) of one pair of kinds among boxes, capsules and cylinders."""
     if code == 6 * CAPSULE + CAPSULE:
         capsule_capsule(geometry, placed, work, pairs, margin, found)
     elif code == 6 * CAPSULE + CYLINDER:
         capsule_cylinder(geometry, placed, work, pairs, margin, found)
     elif code == 6 * CYLINDER + CYLINDER:
         cylinder_cylinder(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * BOX + CAPSULE or code == 6 * CAPSULE + MESH:
-        capsule_solid(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * BOX + CYLINDER or code == 6 * CYLINDER + MESH:
-        cylinder_solid(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * BOX + MESH or code == 6 * MESH + MESH:
+    elif code == 6 * BOX + CYLINDER:
+        box_cylinder(geometry, placed, work, pairs, margin, found)
+    elif code == 6 * BOX + BOX:
+        polyhedron_polyhedron(geometry, placed, work, pairs, margin, found)
+
+
+@kernel(separate=True)
+def touch_hulls(geometry, placed, work, pairs, code, margin, found):
+    """Contacts of pairs (n, 2) of one pair of kinds that are found by GJK and EPA."""
+    if code == 6 * BOX + MESH or code == 6 * MESH + MESH:
         hull_hull(geometry, placed, work, pairs, margin, found)
     else:
-        polyhedron_polyhedron(geometry, placed, work, pairs, margin, found)
+        core_solid(geometry, placed, work, pairs, margin, found)
 
 
 @kernel
@@ -121,7 +125,9 @@ def touch_all(search, margin):
         if start[code] == start[code + 1] or search.rules.left_out[code]:
             continue
         stretch = pairs[start[code] : start[code + 1]]
-        if code < 6 * BOX:
+        if code == 6 * BOX + CAPSULE or (code % 6 == MESH and code >= 6 * SPHERE):
+            touch_hulls(geometry, placed, work, stretch, code, margin, found)
+        elif code < 6 * BOX:
             touch_planes_and_spheres(geometry, placed, work, stretch, code, margin, found)
         else:
             touch_solids(geometry, placed, work, stretch, code, margin, found)

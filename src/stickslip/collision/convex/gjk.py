@@ -133,7 +133,7 @@ def nearest_points(geometry, space, p, q, size, margin):
             return OVERLAP, n + 1, x, y, z
         n, x, y, z = keep_nearest(space, n + 1)
         now = x * x + y * y + z * z
-        if now >= last * (1.0 - 1e-15):  # round-off: there is no nearer point
+        if now > last * (1.0 + 1e-14):  # round-off: there is no nearer point
             return NEAR, n, x, y, z
         last = now
     return NEAR, n, x, y, z

@@ -5,14 +5,15 @@
 2. If n is within ``SAME`` rad of the normal of a face (the reference face), the most opposed face of the other body is
    clipped by the reference face's sides, as for two boxes. Every remaining corner whose gap along the normal is below
    the margin is a contact; of these the few that ``spread`` chooses are kept.
-3. Otherwise corners or edges touch, and there is one contact, at the nearest points.
+3. Otherwise, or if the least of these gaps is not the one found in 1, corners or edges touch, and there is one contact,
+   at the nearest points.
 
 Only the corners of the two faces are moved to the world, so that the cost does not grow with the size of the meshes.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.climb import farthest
@@ -20,10 +21,16 @@ from stickslip.collision.convex.epa import deepest_face
 from stickslip.collision.convex.geometry import WITHIN, emit, feature
 from stickslip.collision.convex.gjk import APART, OVERLAP, nearest_points
 from stickslip.collision.convex.placed_polyhedron import place_face
-from stickslip.collision.convex.polyhedron_polyhedron import SAME, emit_face
+from stickslip.collision.convex.polyhedron_polyhedron import emit_face
 from stickslip.collision.convex.simplex import nearest_on_triangle
 from stickslip.collision.convex.spread import spread
 from stickslip.math.spatial import rotate
+
+SAME = 1e-4
+"""Angle [rad] below which the axis counts as the normal of a face. It is less than for boxes, because meshes may have
+many faces at small angles."""
+EXACT = 1e-5
+"""Relative difference of gaps up to which a manifold is that of the nearest points; of the size, its square."""
 
 
 @kernel
@@ -140,6 +147,16 @@ def clip_faces(geometry, placed, work, a, b, x, y, z, size, margin, found):
         emit_face(geometry, placed, work, a, b, 1, g, f, size, margin, found)
 
 
+@kernel
+def agrees(found, start, gap, size):
+    """Whether the least gap of the contacts from ``start`` on is the distance or depth of the bodies: a face whose
+    normal is only near to the axis may not be the one that touches."""
+    least = inf
+    for c in range(start, min(found.total[0], found.gap.shape[0])):
+        least = min(least, found.gap[c])
+    return abs(least - gap) <= EXACT * (abs(gap) + size * EXACT) or found.total[0] > found.gap.shape[0]
+
+
 @kernel(inline=False)
 def hull_hull(geometry, placed, work, pairs, margin, found):
     """Contacts of pairs (n, 2) of polyhedra."""
@@ -154,9 +171,10 @@ def hull_hull(geometry, placed, work, pairs, margin, found):
             continue
         start = found.total[0]
         clip_faces(geometry, placed, work, a, b, x, y, z, size, margin, found)
-        if found.total[0] > start:
-            spread(found, start, geometry.points[0], size)
+        if agrees(found, start, gap, size):
+            spread(found, start, geometry.points[0], size, margin)
             continue
+        found.total[0] = start
         x, y, z = rotate(R, i, x, y, z)
         bx, by, bz = rotate(R, i, bx, by, bz)
         name = feature(WITHIN, 0, 0, 0)

@@ -31,7 +31,7 @@ class Work(NamedTuple):
     minkowski: Minkowski
     polytope: Polytope
     flood: np.ndarray
-    """(2, most vertices) corners that are reached from a corner, and the number of the search that reached each."""
+    """(2, most vertices + 1) corners reached so far; the number of searches, then that of the one that reached each."""
 
 
 def make_work(bodies: Polyhedra) -> Work:

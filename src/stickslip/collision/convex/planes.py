@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
+from stickslip.collision.convex.climb import farthest
 from stickslip.collision.convex.geometry import CORNER, WITHIN, emit, emit_apart, feature
-from stickslip.math.spatial import rotate
+from stickslip.collision.convex.spread import spread
+from stickslip.math.spatial import rotate, rotate_transposed
 
 UPRIGHT = 1e-9
 """Sine of the tilt below which a cylinder has no lowest point."""
@@ -20,6 +22,13 @@ def height(placed, plane, x, y, z):
     P, R = placed.pos, placed.rot
     x, y, z = x - P[plane, 0], y - P[plane, 1], z - P[plane, 2]
     return R[plane, 0, 2] * x + R[plane, 1, 2] * y + R[plane, 2, 2] * z
+
+
+@kernel
+def link_corner(bodies, placed, link, v):
+    """Corner v (shared index) in the world."""
+    x, y, z = rotate(placed.link_rot, link, bodies.vertex[v, 0], bodies.vertex[v, 1], bodies.vertex[v, 2])
+    return x + placed.link_pos[link, 0], y + placed.link_pos[link, 1], z + placed.link_pos[link, 2]
 
 
 @kernel
@@ -126,16 +135,33 @@ def plane_cylinder(geometry, placed, work, pairs, margin, found):
 
 @kernel
 def plane_mesh(geometry, placed, work, pairs, margin, found):
-    """Contacts at every corner nearer than the margin."""
-    R, bodies = placed.rot, geometry.bodies
+    """Contacts at corners nearer than the margin: those that ``spread`` chooses.
+
+    The corners below a level are connected by edges, so that they are all found from the lowest one.
+    """
+    R, climb, reached, stamp = placed.rot, geometry.climb, work.flood[0], work.flood[1]
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
         nx, ny, nz = R[a, 0, 2], R[a, 1, 2], R[a, 2, 2]
         p, link = geometry.shapes.polyhedron[b], geometry.shapes.link[b]
-        for v in range(bodies.vertex_start[p], bodies.vertex_start[p + 1]):
-            x, y, z = rotate(placed.link_rot, link, bodies.vertex[v, 0], bodies.vertex[v, 1], bodies.vertex[v, 2])
-            x, y, z = x + placed.link_pos[link, 0], y + placed.link_pos[link, 1], z + placed.link_pos[link, 2]
+        first, start = geometry.bodies.vertex_start[p], found.total[0]
+        x, y, z = rotate_transposed(placed.link_rot, link, -nx, -ny, -nz)
+        reached[0] = farthest(geometry.bodies, climb, p, x, y, z, -1)
+        stamp[0] += 1  # the number of this search
+        stamp[1 + reached[0] - first] = stamp[0]
+        done, total = 0, 1
+        while done < total:
+            v = reached[done]
+            done += 1
+            x, y, z = link_corner(geometry.bodies, placed, link, v)
             gap = height(placed, a, x, y, z)
-            if gap < margin:
-                name = feature(CORNER, 1, v - bodies.vertex_start[p], 0)
-                emit(found, a, b, name, x, y, z, nx, ny, nz, gap)
+            if not gap < margin:
+                continue
+            emit(found, a, b, feature(CORNER, 1, v - first, 0), x, y, z, nx, ny, nz, gap)
+            for i in range(climb.next_start[v], climb.next_start[v + 1]):
+                w = climb.next[i]
+                if stamp[1 + w - first] != stamp[0]:
+                    stamp[1 + w - first] = stamp[0]
+                    reached[total] = w
+                    total += 1
+        spread(found, start, geometry.points[0], geometry.bodies.radius[p], margin)

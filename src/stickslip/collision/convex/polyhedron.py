@@ -72,66 +72,72 @@ class Neighbours(NamedTuple):
     """The edges that end at each vertex."""
 
 
+class Faces(NamedTuple):
+    """The faces of one polyhedron: face f has the vertices loop[start[f]] … loop[start[f + 1] − 1]."""
+
+    start: np.ndarray
+    loop: np.ndarray
+
+
 def build_polyhedra(shapes: tuple[Shape, ...]) -> tuple[Polyhedra, Neighbours, np.ndarray]:
     """The arrays of all boxes and meshes that can touch anything; and (len(shapes),) each shape's polyhedron, or −1."""
     which = np.full(len(shapes), -1, dtype=np.int64)
     links: list[int] = []
-    parts: list[tuple[np.ndarray, list[list[int]]]] = []
+    parts: list[tuple[np.ndarray, Faces]] = []
+    known: dict[bytes, tuple[np.ndarray, Faces]] = {}
     for s, shape in enumerate(shapes):
         if shape.kind in ("box", "mesh") and (shape.group or shape.mask):
             which[s] = len(links)
             links.append(shape.link)
-            vertices, faces = polyhedron(shape)
+            vertices, faces = polyhedron(shape, known)
             parts.append((shape.pos + vertices @ shape.rot.T, faces))
     return *assemble(links, parts), which
 
 
-def polyhedron(shape: Shape) -> tuple[np.ndarray, list[list[int]]]:
-    """Vertices (n, 3) [m, shape frame] and the polygons over them."""
+def polyhedron(shape: Shape, known: dict[bytes, tuple[np.ndarray, Faces]]) -> tuple[np.ndarray, Faces]:
+    """Vertices (n, 3) [m, shape frame] and the faces over them; equal meshes are worked out once."""
     if shape.kind == "box":
         corners = np.array(list(itertools.product((-1, 1), repeat=3))) * shape.size
-        return corners, [list(face) for face in BOX_FACES]
+        return corners, Faces(np.arange(0, 25, 4), np.array(BOX_FACES).ravel())
     assert shape.vertices is not None
-    hull = hull_of(shape.vertices, f"mesh of shape {shape.name!r}")
-    return polygons(shape.vertices, hull)
+    key = shape.vertices.tobytes()
+    if key not in known:
+        known[key] = polygons(shape.vertices, hull_of(shape.vertices, f"mesh of shape {shape.name!r}"))
+    return known[key]
 
 
-def polygons(points: np.ndarray, hull: ConvexHull) -> tuple[np.ndarray, list[list[int]]]:
+def polygons(points: np.ndarray, hull: ConvexHull) -> tuple[np.ndarray, Faces]:
     """The corners of the convex hull of points (n, 3), and its faces as polygons of them."""
-    size = size_of(points)
     triangles = outward(points, hull.simplices, hull.equations[:, :3])
-    region = coplanar(points, triangles, hull.neighbors, FLAT * size)
-    border: dict[tuple[int, int], int] = {}
-    for triangle, face in zip(triangles, region, strict=True):
-        for i in range(3):
-            border[int(triangle[i]), int(triangle[(i + 1) % 3])] = int(face)
-    inner = [(a, b) for (a, b), face in border.items() if border.get((b, a)) == face]
-    for edge in inner:
-        del border[edge]
-    loops: dict[int, dict[int, int]] = {}
-    for (a, b), face in border.items():
-        loops.setdefault(face, {})[a] = b
-    faces_at: dict[int, int] = {}
-    for following in loops.values():
-        for a in following:
-            faces_at[a] = faces_at.get(a, 0) + 1
-    corners = sorted(a for a, number in faces_at.items() if number > 2)  # a vertex of two faces lies within an edge
-    place = {a: i for i, a in enumerate(corners)}
-    faces = []
-    for following in loops.values():
-        a = next(iter(following))
-        ring = [a]
-        while following[ring[-1]] != a and len(ring) <= len(following):
-            ring.append(following[ring[-1]])
-        faces.append([place[b] for b in ring if b in place])
-    return points[corners], faces
+    region = coplanar(points, triangles, hull.neighbors, FLAT * size_of(points))
+    tail, head = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    face, n = np.repeat(region, 3), len(points)
+    forward, backward = np.argsort(tail * n + head), np.argsort(head * n + tail)
+    twin = np.empty_like(forward)
+    twin[forward] = backward
+    border = face != face[twin]  # edges inside of a face are dropped
+    tail, head, face = tail[border], head[border], face[border]
+    corner = np.bincount(tail, minlength=n) > 2  # a vertex of two faces lies within an edge
+    after = dict(zip(zip(face.tolist(), tail.tolist(), strict=True), head.tolist(), strict=True))
+    _, firsts = np.unique(face, return_index=True)
+    sizes, loop = [], []
+    for f, begin in zip(face[firsts].tolist(), tail[firsts].tolist(), strict=True):
+        ring, v = [begin], after[f, begin]
+        while v != begin:
+            ring.append(v)
+            v = after[f, v]
+        ring = [v for v in ring if corner[v]]
+        sizes.append(len(ring))
+        loop += ring
+    number = np.cumsum(corner) - 1
+    return points[corner], Faces(starts(sizes), number[np.array(loop, dtype=np.int64)])
 
 
 def outward(points: np.ndarray, triangles: np.ndarray, normals: np.ndarray) -> np.ndarray:
     """The triangles (n, 3) with their vertices in counter-clockwise order as seen from outside."""
     a, b, c = (points[triangles[:, i]] for i in range(3))
     wrong = np.einsum("ij,ij->i", np.cross(b - a, c - a), normals) < 0.0
-    turned = triangles.copy()
+    turned = triangles.astype(np.int64)
     turned[wrong] = turned[wrong][:, [0, 2, 1]]
     return turned
 
@@ -141,64 +147,69 @@ def coplanar(points: np.ndarray, triangles: np.ndarray, neighbours: np.ndarray, 
     a, b, c = (points[triangles[:, i]] for i in range(3))
     normal = np.cross(b - a, c - a)
     area = np.linalg.norm(normal, axis=1)
-    region = np.full(len(triangles), -1, dtype=np.int64)
-    for face, seed in enumerate(np.argsort(-area, kind="stable")):
+    unit = normal / np.maximum(area, 1e-300)[:, None]
+    reach = np.einsum("tkij,tj->tki", points[triangles[neighbours]] - a[:, None, None], unit)
+    lonely = (np.abs(reach).max(axis=2) > tolerance).all(axis=1) & (area > 0.0)
+    lonely &= ~np.isin(np.arange(len(triangles)), neighbours[~lonely])  # a larger neighbour may still take it in
+    region = np.where(lonely, np.arange(len(triangles)), -1)
+    for seed in np.argsort(-area, kind="stable"):
         if region[seed] >= 0 or area[seed] == 0.0:
             continue
-        n, grown = normal[seed] / area[seed], [seed]
-        region[seed] = face
+        n, grown = unit[seed], [seed]
+        region[seed] = seed
         while grown:
             for t in neighbours[grown.pop()]:
                 flat = np.abs((points[triangles[t]] - a[seed]) @ n).max() <= tolerance
                 if region[t] < 0 and flat and normal[t] @ n >= 0.0:
-                    region[t] = face
+                    region[t] = seed
                     grown.append(t)
     return region
 
 
-def assemble(links: list[int], parts: list[tuple[np.ndarray, list[list[int]]]]) -> tuple[Polyhedra, Neighbours]:
+def assemble(links: list[int], parts: list[tuple[np.ndarray, Faces]]) -> tuple[Polyhedra, Neighbours]:
     """The shared arrays of polyhedra given by vertices [link frame] and faces."""
     vertex = np.concatenate([np.zeros((0, 3)), *(points for points, _ in parts)])
     vertex_start = starts([len(points) for points, _ in parts])
-    loops = [
-        [v + first for v in loop] for (_, faces), first in zip(parts, vertex_start, strict=False) for loop in faces
-    ]
-    face_start = starts([len(faces) for _, faces in parts])
-    normal, offset = np.zeros((len(loops), 3)), np.zeros(len(loops))
-    edges: dict[tuple[int, int], int] = {}
-    owner = np.repeat(np.arange(len(parts)), np.diff(face_start))
-    for f, loop in enumerate(loops):
-        corners = vertex[loop] - vertex[loop[0]]
-        area = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
-        normal[f] = area / np.linalg.norm(area)
-        body = vertex[vertex_start[owner[f]] : vertex_start[owner[f] + 1]]
-        offset[f] = (body @ normal[f]).max()  # over all vertices, so that round-off leaves none outside
-        for a, b in zip(loop, loop[1:] + loop[:1], strict=True):
-            edges[a, b] = f
-    pairs = [(a, b) for a, b in edges if a < b]
-    edge = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-    edge_face = np.array([(edges[a, b], edges[b, a]) for a, b in pairs], dtype=np.int64).reshape(-1, 2)
+    face_start = starts([len(faces.start) - 1 for _, faces in parts])
+    sizes = np.concatenate([np.zeros(0, dtype=np.int64), *(np.diff(faces.start) for _, faces in parts)])
+    loop_start = starts(sizes)
+    loop = np.concatenate(
+        [np.zeros(0, dtype=np.int64)]
+        + [faces.loop + first for (_, faces), first in zip(parts, vertex_start, strict=False)]
+    )
+    face = np.repeat(np.arange(len(sizes)), sizes)
+    last = np.arange(len(loop)) == loop_start[face + 1] - 1
+    following = np.where(last, loop_start[face], np.arange(len(loop)) + 1)  # the next place around the face
+    after = loop[following]
+    normal = unit_normals(vertex, loop, after, loop_start, face)
+    forward, backward = np.lexsort((after, loop)), np.lexsort((loop, after))
+    twin = np.empty_like(forward)
+    twin[forward] = backward
+    once = np.flatnonzero(loop < after)
+    edge = np.stack([loop[once], after[once]], axis=1)
+    edge_face = np.stack([face[once], face[twin[once]]], axis=1)
     along = vertex[edge[:, 1]] - vertex[edge[:, 0]]
     length = np.linalg.norm(along, axis=1)
     lows = [points.min(axis=0) for points, _ in parts]
     highs = [points.max(axis=0) for points, _ in parts]
     center = (np.array(lows).reshape(-1, 3) + np.array(highs).reshape(-1, 3)) / 2
     radius = [float(np.linalg.norm(points - c, axis=1).max()) for (points, _), c in zip(parts, center, strict=True)]
-    edges_of = np.bincount(owner[edge_face[:, 0]], minlength=len(parts))
-    vertex_face_start, vertex_face = grouped([[(v, f) for v in loop] for f, loop in enumerate(loops)], len(vertex))
-    vertex_edge_start, vertex_edge = grouped([[(v, e) for v in pair] for e, pair in enumerate(pairs)], len(vertex))
+    owner = np.repeat(np.arange(len(parts)), np.diff(face_start))
+    vertex_face_start, vertex_face = grouped(loop, face, len(vertex))
+    numbers = np.arange(len(edge))
+    vertex_edge_start, vertex_edge = grouped(edge.ravel(), np.repeat(numbers, 2), len(vertex))
     bodies = Polyhedra(
         link=np.array(links, dtype=np.int64),
         center=center,
         radius=np.array(radius, dtype=float),
         vertex_start=vertex_start,
         face_start=face_start,
-        edge_start=starts(edges_of),
+        edge_start=starts(np.bincount(owner[edge_face[:, 0]], minlength=len(parts))),
         vertex=vertex,
         normal=normal,
-        offset=offset,
-        loop_start=starts([len(loop) for loop in loops]),
-        loop=np.array([v for loop in loops for v in loop], dtype=np.int64),
+        offset=offsets(vertex, normal, loop, loop[following[following[twin]]], face, len(sizes)),
+        loop_start=loop_start,
+        loop=loop,
     )
     return bodies, Neighbours(
         edge=edge,
@@ -212,12 +223,28 @@ def assemble(links: list[int], parts: list[tuple[np.ndarray, list[list[int]]]]) 
     )
 
 
+def unit_normals(vertex, loop, after, loop_start, face) -> np.ndarray:
+    """(nf, 3) outward unit normals of polygons: half the sum of the cross products of their edges is their area."""
+    if not len(loop):
+        return np.zeros((0, 3))
+    origin = vertex[loop[loop_start[:-1]]][face]
+    area = np.add.reduceat(np.cross(vertex[loop] - origin, vertex[after] - origin), loop_start[:-1], axis=0)
+    return area / np.linalg.norm(area, axis=1)[:, None]
+
+
+def offsets(vertex, normal, loop, beside, face, faces: int) -> np.ndarray:
+    """(nf,) the largest n·x of each face's corners and of the corners ``beside`` it, so that none is outside."""
+    level = np.full(faces, -np.inf)
+    for corner in (loop, beside):
+        np.maximum.at(level, face, np.einsum("ij,ij->i", vertex[corner], normal[face]))
+    return level
+
+
 def starts(sizes) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def grouped(entries: list[list[tuple[int, int]]], keys: int) -> tuple[np.ndarray, np.ndarray]:
-    """Group (key, value) pairs by key: (start of each key's values, all values)."""
-    flat = sorted(pair for row in entries for pair in row)
-    sizes = np.bincount([key for key, _ in flat], minlength=keys) if flat else np.zeros(keys)
-    return starts(sizes), np.array([value for _, value in flat], dtype=np.int64)
+def grouped(keys: np.ndarray, values: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Group values by their keys 0 … number − 1: (start of each key's values, all values)."""
+    order = np.lexsort((values, keys))
+    return starts(np.bincount(keys, minlength=number)), values[order].astype(np.int64)

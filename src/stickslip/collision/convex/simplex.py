@@ -16,6 +16,10 @@ FLAT = 1e-20
 """Squared sine of the smallest angle of a triangle that has an inner point; thinner ones are three segments."""
 
 
+THIN = 1e-16
+"""Squared ratio of a tetrahedron's volume to the product of three edges below which all of its faces are tried."""
+
+
 @kernel
 def nearest_on_edge(P, i, j):
     """(squared distance, weight of row j) of the segment from row i to row j."""
@@ -76,6 +80,18 @@ def beyond(P, i, j, k, m):
     return not (-level * other > 0.0)
 
 
+@kernel
+def is_thin(P):
+    """Whether the four rows are so nearly in a plane that the sides of its faces are a matter of round-off."""
+    ux, uy, uz = P[1, 0] - P[0, 0], P[1, 1] - P[0, 1], P[1, 2] - P[0, 2]
+    vx, vy, vz = P[2, 0] - P[0, 0], P[2, 1] - P[0, 1], P[2, 2] - P[0, 2]
+    wx, wy, wz = P[3, 0] - P[0, 0], P[3, 1] - P[0, 1], P[3, 2] - P[0, 2]
+    x, y, z = cross(ux, uy, uz, vx, vy, vz)
+    volume = x * wx + y * wy + z * wz
+    edges2 = (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz) * (wx * wx + wy * wy + wz * wz)
+    return volume * volume <= THIN * edges2
+
+
 @kernel(inline=False)
 def nearest_on_simplex(P, n, weight):
     """Write the weights (4,) of the n rows of P; returns whether the origin is inside of a tetrahedron."""
@@ -91,10 +107,10 @@ def nearest_on_simplex(P, n, weight):
     if n == 3:
         _, weight[0], weight[1], weight[2] = nearest_on_triangle(P, 0, 1, 2)
         return False
-    best = inf
+    best, thin = inf, is_thin(P)
     for skipped in range(4):
         i, j, k = (1 if skipped == 0 else 0), (2 if skipped <= 1 else 1), (3 if skipped <= 2 else 2)
-        if beyond(P, i, j, k, skipped):
+        if thin or beyond(P, i, j, k, skipped):
             d, wi, wj, wk = nearest_on_triangle(P, i, j, k)
             if d < best:
                 best = d

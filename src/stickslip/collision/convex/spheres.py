@@ -1,4 +1,4 @@
-"""Spheres against spheres, boxes, capsules, cylinders and convex meshes."""
+"""Spheres against spheres, boxes, capsules and cylinders, in closed form."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from math import sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.geometry import WITHIN, emit, feature
-from stickslip.collision.convex.placed_polyhedron import place
-from stickslip.collision.convex.point_polyhedron import point_polyhedron
 from stickslip.collision.convex.segments import along_segment
 from stickslip.math.spatial import rotate, rotate_transposed
 
@@ -132,20 +130,3 @@ def sphere_cylinder(geometry, placed, work, pairs, margin, found):
         x, y, z = rotate_transposed(R, b, P[a, 0] - P[b, 0], P[a, 1] - P[b, 1], P[a, 2] - P[b, 2])
         distance, ox, oy, oz, qx, qy, qz = point_cylinder(x, y, z, size[b, 0], size[b, 1])
         ball_at(placed, a, b, distance - size[a, 0], ox, oy, oz, qx, qy, qz, margin, found)
-
-
-@kernel
-def sphere_mesh(geometry, placed, work, pairs, margin, found):
-    """One contact at the point of the mesh nearest to the centre; inside, on the nearest face."""
-    P = placed.pos
-    for k in range(pairs.shape[0]):
-        a, b = pairs[k, 0], pairs[k, 1]
-        p = geometry.shapes.polyhedron[b]
-        place(geometry, placed, b, P[a, 0], P[a, 1], P[a, 2], work.vertex2, work.normal2)
-        distance, nx, ny, nz, qx, qy, qz = point_polyhedron(
-            geometry.bodies, geometry.edges, p, work.vertex2, work.normal2, 0.0, 0.0, 0.0
-        )
-        gap = distance - geometry.shapes.size[a, 0]
-        if gap < margin:
-            name = feature(WITHIN, 0, 0, 0)
-            emit(found, a, b, name, P[a, 0] + qx, P[a, 1] + qy, P[a, 2] + qz, -nx, -ny, -nz, gap)

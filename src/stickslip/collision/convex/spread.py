@@ -1,9 +1,10 @@
 """A few well-spread contacts out of many: the deepest one, and those that span the largest area with it.
 
 1. The deepest contact. 2. The one farthest from it. 3. The one that makes the largest triangle with both. 4 and more:
-the one that adds most to the area on either side. All contacts of a pair have one normal, and the gap is linear over a
-face, so that what is left out lies between what is kept. Equal choices are decided by the order of the contacts, which
-is that of the features: a body at rest keeps its contacts.
+the one that adds most to the area on either side. Distances and areas count the less, the nearer a contact's gap is to
+the margin: on a rounded body the contacts that press are chosen, not those around them. All contacts of a pair have one
+normal, and the gap is linear over a face, so that what is left out lies between what is kept. Equal choices are decided
+by the order of the contacts, which is that of the features: a body at rest keeps its contacts.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def insert_in_ring(found, start, kept):
 
 
 @kernel(inline=False)
-def spread(found, start, points, size):
+def spread(found, start, points, size, margin):
     """Keep at most ``points`` of the raw contacts from ``start`` on; 0 keeps all."""
     n = found.total[0] - start
     if points <= 0 or n <= points or found.total[0] > found.gap.shape[0]:
@@ -86,11 +87,11 @@ def spread(found, start, points, size):
         if found.gap[c] < found.gap[deepest] - EQUAL * size:
             deepest = c
     swap_found(found, start, deepest)
-    kept = 1
+    kept, range_of_gaps = 1, max(margin - found.gap[start], 1e-300)
     while kept < points:
         most, which = EQUAL * size * (size if kept > 1 else 1.0), -1
         for c in range(start + kept, start + n):
-            g = gain(found, start, kept, c)
+            g = gain(found, start, kept, c) * (margin - found.gap[c]) / range_of_gaps
             if g > most * (1.0 + EQUAL):
                 most, which = g, c
         if which < 0:

@@ -32,8 +32,8 @@ from stickslip.collision.reach import fastest_point
 from stickslip.dynamics.jacobian import to_link
 from stickslip.dynamics.kinematics import spatial_inertias
 from stickslip.methods.base import Inputs, Work
-from stickslip.methods.event_selected.handle import restorer
 from stickslip.methods.explicit.rk4 import RK4
+from stickslip.methods.handle import restorer
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, grown_anchors, make_anchors, slips_over
 from stickslip.methods.soft.explicit import accelerate
 from stickslip.methods.soft.spring_damper import press

@@ -62,7 +62,7 @@ from stickslip.methods.event_selected.contact_events import (
     slopes,
     touching,
 )
-from stickslip.methods.event_selected.handle import make_handle
+from stickslip.methods.handle import make_handle, restored
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
 from stickslip.methods.soft.spring_damper import spring_damper
@@ -269,6 +269,12 @@ class EventSelectedOptions(SoftOptions):
         self.max_step = number("max_step", self.max_step, "a time > 0 [s]", above=0.0)
 
 
+@kernel
+def advance_held(held, n):
+    """``advance`` with all arguments but n at hand."""
+    return advance(*restored(held), n)  # type: ignore[call-arg]
+
+
 class EventSelected(Viscoelastic):
     """The rapid multi-contact integrator with spring-damper contacts."""
 
@@ -282,6 +288,7 @@ class EventSelected(Viscoelastic):
     )
     by_tolerance = True
     replaceable = frozenset({"user", "record"})
+    advance_held = staticmethod(advance_held)
     Options = EventSelectedOptions
     options: EventSelectedOptions
     refused: ClassVar[dict[str, str]] = {"rest": "contacts are detected where they touch, and so rest on the surface"}
@@ -323,7 +330,7 @@ class EventSelected(Viscoelastic):
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         last = (self.rules, self.flow, self.trace, self.scratch, *self._turns, self.totals, self._kept, self.dt)
-        return advance(self._handle_for(inputs), *last, state.q, state.v, n)
+        return self._call((self._handle_for(inputs), *last, state.q, state.v), n)
 
     @property
     def violations(self) -> int:

@@ -18,6 +18,7 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS
 from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
+from stickslip.methods.handle import restored
 from stickslip.methods.materials import combined_materials
 from stickslip.methods.soft.explicit import Explicit, evaluate
 from stickslip.methods.soft.viscoelastic import soft_capabilities
@@ -54,6 +55,12 @@ def advance(world, work, contacts, anchors, inputs, armature, mean, dt, q, v, n)
     return OK, n
 
 
+@kernel
+def advance_held(held, n):
+    """``advance`` with all arguments but n at hand."""
+    return advance(*restored(held), n)  # type: ignore[call-arg]
+
+
 class Euler(Explicit):
     """Explicit Euler with spring-damper contacts."""
 
@@ -64,6 +71,7 @@ class Euler(Explicit):
         stability="a fraction of a millisecond with stiff contacts",
         colour=7,
     )
+    advance_held = staticmethod(advance_held)
 
     def __init__(self, model: Model, dt: float, variant: str, **options) -> None:
         super().__init__(model, dt, variant, **options)
@@ -78,7 +86,7 @@ class Euler(Explicit):
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         fixed = (self._buffer, self.anchors, inputs, self.armature, self.mean)
-        return advance(self.world, self.work, *fixed, self.dt, state.q, state.v, n)
+        return self._call((self.world, self.work, *fixed, self.dt, state.q, state.v), n)
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "integrate": self._integrate}

@@ -18,6 +18,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.dynamics.configuration import integrate, pull_back
 from stickslip.methods.base import OK, Inputs, bounded
+from stickslip.methods.handle import restored
 from stickslip.methods.soft.anchors import copy_anchors, grown_anchors
 from stickslip.methods.soft.explicit import Explicit, evaluate
 from stickslip.methods.soft.viscoelastic import soft_capabilities
@@ -88,6 +89,12 @@ def advance(world, work, contacts, anchors, first, trial, stages, inputs, armatu
     return OK, n
 
 
+@kernel
+def advance_held(held, n):
+    """``advance`` with all arguments but n at hand."""
+    return advance(*restored(held), n)  # type: ignore[call-arg]
+
+
 class RK4(Explicit):
     """Runge–Kutta 4 with spring-damper contacts."""
 
@@ -100,6 +107,7 @@ class RK4(Explicit):
         colour=5,
     )
     replaceable = frozenset({"user", "record"})
+    advance_held = staticmethod(advance_held)
 
     def __init__(self, model: Model, dt: float, variant: str, **options) -> None:
         super().__init__(model, dt, variant, **options)
@@ -108,7 +116,7 @@ class RK4(Explicit):
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         fixed = (self._buffer, self.anchors, self.first, self.trial, self.scratch, inputs, self.armature)
-        return advance(self.world, self.work, *fixed, self.dt, state.q, state.v, n)
+        return self._call((self.world, self.work, *fixed, self.dt, state.q, state.v), n)
 
     def make_room(self, contacts: int) -> None:
         super().make_room(contacts)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from stickslip._jit import kernel
 from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
+from stickslip.methods.handle import restored
 from stickslip.methods.soft.explicit import Explicit, evaluate
 from stickslip.methods.soft.viscoelastic import soft_capabilities
 from stickslip.model.model import State
@@ -48,6 +49,12 @@ def advance(world, work, contacts, anchors, inputs, armature, dt, q, v, n):
     return OK, n
 
 
+@kernel
+def advance_held(held, n):
+    """``advance`` with all arguments but n at hand."""
+    return advance(*restored(held), n)  # type: ignore[call-arg]
+
+
 class SemiImplicitEuler(Explicit):
     """Semi-implicit Euler with spring-damper contacts."""
 
@@ -60,10 +67,11 @@ class SemiImplicitEuler(Explicit):
     )
 
     implicit_damping = True
+    advance_held = staticmethod(advance_held)
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        memory = (self._buffer, self.anchors)
-        return advance(self.world, self.work, *memory, inputs, self.armature, self.dt, state.q, state.v, n)
+        memory = (self.world, self.work, self._buffer, self.anchors)
+        return self._call((*memory, inputs, self.armature, self.dt, state.q, state.v), n)
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "integrate": self._integrate}

@@ -58,6 +58,7 @@ from stickslip.methods.expo.average_forces import (
     make_island_work,
 )
 from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands, make_islands
+from stickslip.methods.handle import restored
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
 from stickslip.methods.soft.spring_damper import spring_damper
@@ -308,6 +309,12 @@ def advance(world, work, expo, joints, contacts, anchors, inputs, settings, dt, 
     return OK, n
 
 
+@kernel
+def advance_held(held, n):
+    """``advance`` with all arguments but n at hand."""
+    return advance(*restored(held), n)  # type: ignore[call-arg]
+
+
 ORDERS = {"auto": AUTO, "pade": PADE}
 """Names for choices of the order of a Padé approximant."""
 
@@ -351,6 +358,7 @@ class Expo(Viscoelastic):
         colour=0,
     )
     replaceable = frozenset({"user", "collision", "record"})
+    advance_held = staticmethod(advance_held)
     Options = ExpoOptions
     options: ExpoOptions
 
@@ -404,7 +412,7 @@ class Expo(Viscoelastic):
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         self._fit_work()
         memory = (self.expo, self.joints, self._buffer, self.anchors)
-        return advance(self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v, n)
+        return self._call((self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v), n)
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve, "integrate": self._integrate}

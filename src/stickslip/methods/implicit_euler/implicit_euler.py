@@ -26,6 +26,7 @@ from stickslip.dynamics.derivatives import make_derivatives
 from stickslip.errors import number, whole
 from stickslip.math.linear import copy_to
 from stickslip.methods.base import OK, Inputs, bounded
+from stickslip.methods.handle import restored
 from stickslip.methods.implicit_euler.implicit_step import (
     DIVIDED,
     ITERATIONS,
@@ -114,6 +115,12 @@ def advance(
     return OK, n
 
 
+@kernel
+def advance_held(held, n):
+    """``advance`` with all arguments but n at hand."""
+    return advance(*restored(held), n)  # type: ignore[call-arg]
+
+
 @dataclass(kw_only=True)
 class ImplicitEulerOptions(SoftOptions):
     """Options of implicit Euler."""
@@ -141,6 +148,7 @@ class ImplicitEuler(Viscoelastic):
     Options = ImplicitEulerOptions
     options: ImplicitEulerOptions
     replaceable = frozenset({"user", "record"})
+    advance_held = staticmethod(advance_held)
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
         super().__init__(model, dt, variant, **options)
@@ -173,7 +181,7 @@ class ImplicitEuler(Viscoelastic):
         memory = (self.contacts.arrays, self.anchors, self.start, inputs)
         scratch = (self.derivatives, self.newton, self.report)
         options = (self.options.tolerance, self.options.max_iterations, self.dt)
-        return advance(self.world, self.work, *memory, *scratch, *options, state.q, state.v, n)
+        return self._call((self.world, self.work, *memory, *scratch, *options, state.q, state.v), n)
 
     def make_room(self, contacts: int) -> None:
         super().make_room(contacts)

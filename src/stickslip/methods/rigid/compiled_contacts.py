@@ -25,10 +25,12 @@ from stickslip.dynamics.delassus import ContactRows, eliminate, make_contact_row
 from stickslip.dynamics.factor import solve_l
 from stickslip.math.linear import copy_to
 from stickslip.methods.base import FASTEST
+from stickslip.methods.recovery import recover
 from stickslip.methods.rigid.assembly.compiled_matrices import (
     dense_matrix,
     limit_rows,
     own_blocks,
+    regularise,
     row_speed,
     sparse_matrix,
 )
@@ -116,6 +118,10 @@ class StepOptions(NamedTuple):
     """Part of an overlap that is undone in a step."""
     rest_speed: float
     """Contacts that are approached more slowly do not bounce [m/s]."""
+    recovery_speed: float
+    """The fastest recovery of contacts and slides [m/s]."""
+    recovery_rate: float
+    """The fastest recovery of hinges and ball joints [rad/s]."""
     friction_ratio: float
     """R of normals over R of tangents."""
     tolerance: float
@@ -151,30 +157,35 @@ def make_space(support: Support, contacts: int, depth: int) -> Space:
 
 @kernel
 def formulate(options, motion, limits, contacts, nc, n, space):
-    """Write b, R and friction of nc contacts and n − nc limits; returns the largest |b|."""
-    rows, b, R, dt = space.rows, space.cones.b, space.cones.R, options.dt
+    """Write b, R and friction of nc contacts and n − nc limits, and add R to their own blocks; returns the largest
+    |b|."""
+    rows, b, cones, dt = space.rows, space.cones.b, space.cones, options.dt
     largest = 0.0
     for c in range(n):
         i = 3 * c
         for k in range(3):
             b[i + k] = row_speed(rows, c, k, motion.free)
-        mu, K, B, e, gap = 0.0, np.inf, 0.0, 0.0, 0.0
+        mu, K, B, e, gap, most = 0.0, np.inf, 0.0, 0.0, 0.0, options.recovery_speed
         if c < nc:
             mu, K, B = contacts.material[c, FRICTION], contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
             e, gap = contacts.material[c, RESTITUTION], contacts.gap[c]
         else:
             gap = limits.gap[c - nc]
-        space.cones.friction[c] = mu
+            if limits.angular[c - nc]:
+                most = options.recovery_rate
+        cones.friction[c], R = mu, 0.0
         if options.relaxed:
             offset = relaxed_offset(gap, dt, K, B)
-            R[i], R[i + 1] = relaxation(dt, K, B, options.friction_ratio)
+            R, R_t = relaxation(dt, K, B, options.friction_ratio)
+            if c >= nc:
+                offset, R = recover(offset, most, cones.own[c, 0])
         else:
-            offset = coulomb_offset(gap, dt, options.feedback)
+            R_t = 0.0
+            offset, R = recover(coulomb_offset(gap, dt, options.feedback), most, cones.own[c, 0])
             if e > 0.0:
                 before = row_speed(rows, c, 0, motion.velocity)
                 offset = with_restitution(offset, before, b[i], e, options.rest_speed)
-            R[i] = R[i + 1] = 0.0
-        R[i + 2] = R[i + 1]
+        regularise(cones, c, R, R_t)
         b[i] += offset
         for k in range(3):
             if not abs(b[i + k]) <= largest:
@@ -215,8 +226,9 @@ def contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, dt):
     """Write rows, ids and links of contacts, then of near limits; returns their number, negated if there is no room."""
     support, rows, ids, links, nc = bodies.support, space.rows, space.ids, space.links, contacts.found[0]
     nl = near_limits(
-        bodies.tree, bodies.limits, motion.q, motion.free, dt, limits.start, limits.column, limits.value, limits.gap
-    )
+        bodies.tree, bodies.limits, motion.q, motion.free, dt, limits.start, limits.column, limits.value, limits.gap,
+        limits.angular,
+    )  # fmt: skip
     n = nc + nl
     if n > links.shape[1]:
         return -n
@@ -252,10 +264,10 @@ def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, bloc
         space.W[: dense * dense].reshape(dense, dense), blocks.data[:entries], blocks.indices[:entries],
         blocks.indptr[: (3 * n + 1 if entries else 0)],
     )  # fmt: skip
-    largest = formulate(options, motion, limits, contacts, nc, n, space)
     own_blocks(bodies.support, L, n, space.rows, cones)
     if options.watch and paradox(contacts, nc, motion, space.rows, cones.own):
         return PARADOX
+    largest = formulate(options, motion, limits, contacts, nc, n, space)
     if options.warm and not meets_nothing(cones.b, 0, n):
         recall(memory, space.ids, n, p)
     else:

@@ -106,6 +106,8 @@ class CompiledStepping(TimeStepping):
             cell=cell,
             feedback=formulation.feedback if isinstance(formulation, Coulomb) else 1.0,
             rest_speed=formulation.rest_speed,
+            recovery_speed=formulation.recovery.speed,
+            recovery_rate=formulation.recovery.rate,
             friction_ratio=formulation.friction_ratio if isinstance(formulation, Relaxed) else 1.0,
             tolerance=solver.tolerance,
             sweeps=solver.sweeps,

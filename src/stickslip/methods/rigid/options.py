@@ -9,6 +9,7 @@ from typing import Any
 from stickslip.errors import InputError, number, one_of
 from stickslip.maximal import Joint
 from stickslip.methods.options import Options, option
+from stickslip.methods.recovery import recovery_option
 from stickslip.methods.rigid.formulations.formulation import DIRECTIONS, Formulation
 
 COORDINATES = ("joint", "maximal")
@@ -50,6 +51,8 @@ class RigidOptions(Options):
     rest_speed: float | None = option(
         None, "approaches slower than this do not bounce [m/s] (default: what gravity gives in two steps)"
     )
+
+    recovery_time: float = recovery_option()
 
     def __post_init__(self) -> None:
         one_of("coordinates", self.coordinates, COORDINATES)

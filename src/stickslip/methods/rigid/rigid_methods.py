@@ -66,6 +66,7 @@ class AnitescuPotraMethod(TimeStepping):
     capabilities: ClassVar[Any] = FollowsSolvers("anitescu-potra", bibtex=("anitescu1997", "williams2013"), colour=5)
     at_overlap = "anitescu-potra never pushes it out"
     at_limits = "anitescu-potra never pushes it back"
+    refused: ClassVar[dict[str, str]] = {"recovery_time": "it never pushes anything out"}
     Options = options_for(AnitescuPotra)
 
 
@@ -96,8 +97,7 @@ class CoulombMethod(CompiledStepping):
 
     formulation_name = "coulomb"
     capabilities: ClassVar[Any] = FollowsSolvers("coulomb", bibtex=("carpentier_lecture", "desaxce1998"), colour=2)
-    at_overlap = "it is undone a part a step, option 'feedback'"
-    at_limits = "it is put back a part a step, option 'feedback'"
+    part_of_overlap = "a part a step (option 'feedback')"
     refused = CIRCULAR
     Options = options_for(Coulomb)
     seen_paradox: SeenParadox | None = None

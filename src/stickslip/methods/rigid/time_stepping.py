@@ -22,6 +22,7 @@ from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.errors import InputError, UnconvergedError, expected, listed
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID
+from stickslip.methods.recovery import make_recovery, pushed_out, put_back
 from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates
@@ -49,8 +50,8 @@ class TimeStepping(Method):
     solves_problems = True
     default_dt = 1e-2
     observing = ("kinematics", "collision", "impulses")
-    at_overlap = "the first step undoes the overlap, and the speed that this takes remains"
-    at_limits = "the first step puts it back, and the speed that this takes remains"
+    part_of_overlap: ClassVar[str] = ""
+    """How much of an overlap a step undoes, for warnings; all of it by default."""
     Options: ClassVar[type[RigidOptions]] = RigidOptions
     options: RigidOptions
 
@@ -77,6 +78,7 @@ class TimeStepping(Method):
             form=form,
             directions=DIRECTIONS if directions is None else directions,
             rest_speed=rest_speed,
+            recovery=make_recovery(chosen.recovery_time, self.search.reach.radius),
             blocks=self.solver.warm,
             **{name: getattr(chosen, name) for name in own_options(kind) if name in options},
         )
@@ -121,8 +123,19 @@ class TimeStepping(Method):
         return {**RIGID, "friction": cone, "restitution": f"{RIGID['restitution']} above {f.rest_speed:g} m/s"}
 
     @property
+    def at_overlap(self) -> str:
+        return pushed_out(self.formulation.recovery, self.part_of_overlap)
+
+    @property
+    def at_limits(self) -> str:
+        return put_back(self.formulation.recovery, self.part_of_overlap)
+
+    @property
     def grouped(self) -> bool:
         return self.formulation.groups
+
+    def contact_groups(self) -> np.ndarray | None:
+        return self._groups
 
     def _ahead(self) -> float:
         """Time by which contacts act before the step that meets them [s]."""
@@ -179,7 +192,7 @@ class TimeStepping(Method):
             self._matrices = self._assembler.assemble(
                 bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft()
             )
-            self._matrices.solve_joints = c.joint_solver()
+            self._matrices.solve_joints, self._matrices.angular = c.joint_solver(), c.angular[: self._matrices.limits]
         return self._matrices
 
     @property

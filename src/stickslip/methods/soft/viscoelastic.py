@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.errors import one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
+from stickslip.methods.handle import HeldCall
 from stickslip.methods.materials import SPRINGS
 from stickslip.methods.options import Options, option
 from stickslip.methods.soft.anchors import REST, grown_anchors, make_anchors
@@ -88,6 +89,8 @@ class Viscoelastic(Method):
     """A method with spring-damper contacts; their anchors are its memory."""
 
     reads = SPRINGS
+    advance_held: ClassVar[Any]
+    """The compiled loop ``advance`` of the method as a kernel of (held, n); see ``HeldCall``."""
     Options = SoftOptions
     options: SoftOptions
     world: SoftWorld  # type: ignore[assignment]
@@ -98,6 +101,7 @@ class Viscoelastic(Method):
         self.detector = ConvexDetector(seen, 0.0, stiffness_per=self.options.stiffness_per)
         self.world = self._world()
         self.anchors = make_anchors(len(self._buffer.pair), self.options.rest)
+        self._call = HeldCall(self.advance_held)
 
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector

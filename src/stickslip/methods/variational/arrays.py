@@ -45,6 +45,10 @@ class Motion(NamedTuple):
     """(m,) impulses in joints, node by node [N s]."""
     slack: np.ndarray
     """(nlim,) slacks of limits [m or rad]."""
+    floor: np.ndarray
+    """(nlim,) the least l(z⁺), below 0 for joints far outside their range [m or rad] (``recovering``)."""
+    ease: np.ndarray
+    """(nlim,) their compliance [m/(N s) or rad/(N m s)], else 0."""
     dnu: np.ndarray
     """(nl, 6) Newton step of ν⁺."""
     dlam: np.ndarray
@@ -71,7 +75,7 @@ class Rows(NamedTuple):
     error: np.ndarray
     """(nb,) g(z⁺) [m or rad]."""
     gap: np.ndarray
-    """(nlim,) l(z⁺) [m or rad]."""
+    """(nlim,) l(z⁺) − floor + ease·λ [m or rad]."""
     q: np.ndarray
     """(nq,) coordinates at z, from which turns are counted."""
     turn: np.ndarray
@@ -89,7 +93,7 @@ class Touch(NamedTuple):
     D: np.ndarray
     """(facets, 2) directions of friction; (0, 2) for the circular cone."""
     u: np.ndarray
-    """(N, 3) φ(z⁺) [m], B·ν⁺ [m/s]."""
+    """(N, 3) φ(z⁺) + ease·γ [m], φ without its floor; B·ν⁺ [m/s]."""
     normal: np.ndarray
     """(N, 2, 6) ∂φ(z⁺)/∂ν⁺ of the two links."""
     edge: np.ndarray
@@ -121,6 +125,8 @@ def make_motion(nl: int, rows: int, limits: int) -> Motion:
         given=np.zeros((nl, 6)),
         lam=np.zeros(rows),
         slack=np.zeros(limits),
+        floor=np.zeros(limits),
+        ease=np.zeros(limits),
         dnu=np.zeros((nl, 6)),
         dlam=np.zeros(rows),
         dslack=np.zeros(limits),

@@ -9,7 +9,8 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
     soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇)                                                           [N s]
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
 
-and those of contacts with u = (φ(z⁺), B·ν⁺), B at z. P is the momentum at the beginning of an interval, P₋ at its end
+and those of contacts with u = (φ(z⁺), B·ν⁺), B at z. Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have
+limits (``recovering``). P is the momentum at the beginning of an interval, P₋ at its end
 (``discrete_rotation``; in translation both are m·v).
 """
 
@@ -65,10 +66,14 @@ def move_to(mechanism, motion, rows, touch, dt):
         if abs(rows.error[r]) < ROUND_OFF:
             rows.error[r] = 0.0
     limit_gaps(nodes, mechanism.bodies.tree, motion.after, rows.q, rows.R, rows.gap, rows.limits_after)
+    for i in range(rows.gap.shape[0]):
+        m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
+        rows.gap[i] += motion.ease[i] * motion.lam[m] - motion.floor[i]
     points, u, nu = touch.points, touch.u, motion.nu
     for c in range(points.found[0]):
         a, b = points.link1[c], points.link2[c]
         u[c, 0] = gap_and_rows(points, c, motion.after, touch.normal[c, 0], touch.normal[c, 1])
+        u[c, 0] += points.ease[c] * touch.cones.gamma[c]
         for i in range(1, 3):
             s = 0.0
             for k in range(6):

@@ -25,6 +25,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.errors import number, true_or_false, whole
 from stickslip.math.linear import copy_to
+from stickslip.methods.recovery import Recovery
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones, move
 from stickslip.methods.variational.discrete_rotation import OK
@@ -79,14 +80,18 @@ class Settings(NamedTuple):
     iterations: int
     predictor: bool
     """Whether to use Mehrotra's predictor and second-order terms; otherwise the target is ``CENTRING`` of the mean."""
+    recovery: Recovery
+    """The fastest recovery of overlaps and limits."""
 
 
-def make_settings(dt: float, tolerance: float, relaxation: float, iterations: int, predictor: bool) -> Settings:
+def make_settings(
+    dt: float, tolerance: float, relaxation: float, iterations: int, predictor: bool, recovery: Recovery
+) -> Settings:
     """The parameters, checked."""
     tolerance = number("tolerance", tolerance, "a number from 1e-12 to 1e-2", least=1e-12, most=1e-2)
     relaxation = number("relaxation", relaxation, "a product ≥ 0 [J, W]", least=0.0)
     true_or_false("predictor", predictor)
-    return Settings(dt, tolerance, relaxation, whole("iterations", iterations, 1), predictor)
+    return Settings(dt, tolerance, relaxation, whole("iterations", iterations, 1), predictor, recovery)
 
 
 def describe(report: np.ndarray) -> str:

@@ -1,8 +1,10 @@
 """Newton's system of a step, F·Δa = r (Brüdigam et al., eq. (25)), on the graph of bodies and joints.
 
-The unknowns of a contact are eliminated locally: Δ(γ, β) = k − K·Δu, u = (φ(z⁺), B·ν⁺). So is a limit's slack: L⁺·Δν +
-(s/λ)·Δλ = dt·μ/λ − l(z⁺). The remaining system has 6×6 blocks of bodies and the blocks of joints, in the pattern of the
-mechanism's graph; only a contact between two bodies adds an edge:
+The unknowns of a contact are eliminated locally: Δ(γ, β) = k − K·Δu, u = (φ(z⁺), B·ν⁺). Deep overlaps have u₀ = φ +
+e·γ, e the ease of ``recovering``; with Δγ = k₀ − K₀₀·Δu₀ it follows Δu₀ = (Δφ + e·k₀)/(1 + e·K₀₀). So is a limit's
+slack: L⁺·Δν + (s/λ)·Δλ = dt·μ/λ − l(z⁺), s/λ plus the ease of a joint outside its range. The remaining system has 6×6
+blocks of bodies and the blocks of joints, in the pattern of the mechanism's graph; only a contact between two bodies
+adds an edge:
 
     [b, b]  diag(m, ∂P/∂ω) + dt·Σ C₀ᵀ·K·C₁      C₀ = (N; B) at z, C₁ = (N(z⁺)·diag(dt, T); B)
     [b, j]  −(row at z)ᵀ        [j, b]  row at z⁺·diag(dt, T), for soft rows w·R       [j, j]  0, 1 (soft), s/λ (limits)
@@ -19,6 +21,7 @@ from __future__ import annotations
 from stickslip._jit import kernel
 from stickslip.maximal.rows import body_rows
 from stickslip.methods.variational.contact import circular, pyramid
+from stickslip.methods.variational.contact.cones import normal_block
 from stickslip.methods.variational.discrete_rotation import momentum_jacobian, turn_jacobian
 
 SHIFT = 1e-9
@@ -94,7 +97,8 @@ def put_joints(mechanism, motion, rows, joint_step, linear, dt):
     for i in range(nodes.limit_joint.shape[0]):
         j, m = nodes.limit_node[i], nodes.limit_place[i]
         put_row(linear, mechanism, j, m, rows.limits[i], rows.limits_after[i], 1.0)
-        values[sym.diagonal[bodies + j] + m * (nodes.size[j] + 1)] = motion.slack[i] / motion.lam[first[j] + m]
+        diagonal = motion.slack[i] / motion.lam[first[j] + m] + motion.ease[i]
+        values[sym.diagonal[bodies + j] + m * (nodes.size[j] + 1)] = diagonal
 
 
 @kernel
@@ -106,6 +110,12 @@ def contact_block(touch, c, target, second):
         pyramid.block(touch.cones, touch.step, touch.D, c, friction, u0, u1, u2, target, second, touch.K, touch.k)
     else:
         circular.block(touch.cones, touch.step, touch.D, c, friction, u0, u1, u2, target, second, touch.K, touch.k)
+    ease, K, k = touch.points.ease[c], touch.K, touch.k
+    if ease > 0.0:
+        k0, share = k[0], 1.0 / (1.0 + ease * K[0, 0])
+        for i in range(3):
+            K[i, 0] *= share
+            k[i] -= K[i, 0] * ease * k0
 
 
 @kernel
@@ -215,6 +225,10 @@ def directions(mechanism, motion, rows, touch, linear, target, second, dt):
             d1 += r1[1, k] * dnu[a, k] + r2[1, k] * dnu[b, k]
             d2 += r1[2, k] * dnu[a, k] + r2[2, k] * dnu[b, k]
         u0, u1, u2 = u[c, 0], u[c, 1], u[c, 2]
+        ease = points.ease[c]
+        if ease > 0.0:
+            k0, stiffness = normal_block(touch.cones, touch.step, c, u0, target, second)
+            d0 = (d0 + ease * k0) / (1.0 + ease * stiffness)
         if touch.D.shape[0] > 0:
             pyramid.recover(touch.cones, touch.step, touch.D, c, friction, u0, u1, u2, target, second, d0, d1, d2)
         else:

@@ -34,6 +34,7 @@ from stickslip.maximal.joints import build_joints
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import VARIATIONAL
 from stickslip.methods.options import Options, option
+from stickslip.methods.recovery import make_recovery, pushed_out, put_back, recovery_option
 from stickslip.methods.variational import variational_stepping as stepping
 from stickslip.methods.variational.arrays import make_motion, make_rows, make_touch
 from stickslip.methods.variational.beginning import begin_from, too_fast
@@ -80,6 +81,7 @@ class VariationalOptions(Options):
         None, "what finds contacts: a name, a Detector, or a function of (kinematics, contacts) (default 'convex')"
     )
     unconverged: str = option("warn", "what to do where a step is not solved: 'warn' or 'raise'")
+    recovery_time: float = recovery_option()
 
     def __post_init__(self) -> None:
         one_of("unconverged", self.unconverged, UNCONVERGED)
@@ -105,8 +107,6 @@ class Variational(Method):
     default_dt = 1e-2
     observing = ("kinematics", "collision", "forces")
     replaceable = frozenset({"user", "collision", "record"})
-    at_overlap = "the first step undoes the overlap, and the speed that this takes remains"
-    at_limits = "the first step puts it back, and the speed that this takes remains"
     at_unconverged = "choose a smaller dt, allow more iterations, or a larger tolerance"
     refused: ClassVar[dict[str, str]] = {
         "coordinates": "they are always maximal",
@@ -118,7 +118,6 @@ class Variational(Method):
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
         super().__init__(model, dt, variant, **options)
         chosen = self.options
-        self.settings = make_settings(dt, chosen.tolerance, chosen.relaxation, chosen.iterations, chosen.predictor)
         extra_joints, detector, margin = chosen.extra_joints, chosen.detector, chosen.margin
         self.policy, self.warm_start, self._extra = chosen.unconverged, chosen.warm_start, tuple(extra_joints)
         self.facets = facets_of(variant, chosen.facets)
@@ -130,6 +129,10 @@ class Variational(Method):
         self.joint_step = make_joint_step(model, nodes)
         self.search = ContactSearch(model, dt, variant, detector, margin)
         self.detector = self.search.detector
+        recovery = make_recovery(chosen.recovery_time, self.search.reach.radius)
+        self.settings = make_settings(
+            dt, chosen.tolerance, chosen.relaxation, chosen.iterations, chosen.predictor, recovery
+        )
         self.forces = stepping.Forces(
             without_limits(model),
             model.actuators,
@@ -341,6 +344,14 @@ class Variational(Method):
     @property
     def constraint_names(self) -> tuple[str, ...]:
         return self._names
+
+    @property
+    def at_overlap(self) -> str:
+        return pushed_out(self.settings.recovery)
+
+    @property
+    def at_limits(self) -> str:
+        return put_back(self.settings.recovery)
 
     def joint_error(self) -> np.ndarray:
         """Position errors of solved steps are below 1e-10; velocities are mean velocities, so that G(z)·ν = O(dt)."""

@@ -28,6 +28,7 @@ from stickslip.methods.variational.discrete_rotation import momentum_before
 from stickslip.methods.variational.equations import contact_force, move_to
 from stickslip.methods.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
+from stickslip.methods.variational.recovering import bound_recovery
 from stickslip.model.arrays import Actuators, JointForces
 
 DONE, PAIRS, ROOM, GRAPH, UNSOLVED = range(5)
@@ -214,6 +215,7 @@ def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, mem
         copy_to(motion.nu[b], before.nu[b])
     copy_to(motion.lam, before.lam)
     copy_pose(motion.pose, before.pose)
+    bound_recovery(mechanism, motion, rows, touch, settings)
     status, spent = SPINNING, 0.0
     for attempt in range(2 if warm else 1):
         if attempt > 0 or not warm:

@@ -30,6 +30,7 @@ REMEDIES = (
     ("positive eigenvalues", "no body can have this inertia: correct it (`stickslip doctor` shows the numbers)"),
     ("moving bodies must be larger", "give it mass and inertia > 0, by <inertial> or by a shape"),
     ("pening file", "check the path; mesh paths are relative to the file and its meshdir"),
+    ("volume is too small", "check the units and the scale of the mesh: it has less than 1e-15 m³"),
     ("no decoder", "convert the mesh to .stl or .obj"),
     ("Schema violation", "correct the element (a typo, or newer than the installed MuJoCo?)"),
 )

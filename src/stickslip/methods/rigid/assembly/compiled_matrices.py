@@ -110,7 +110,7 @@ def sparse_matrix(support, L, links, nc, n, rows, blocks):
 
 @kernel
 def own_blocks(support, L, n, rows, cones):
-    """Upper triangles of each contact's block of W + R, and the roots of its diagonal."""
+    """Upper triangles of each contact's block of W; ``regularise`` adds R."""
     for c in range(n):
         a00, a01, a02, a11, a12, a22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for k in range(rows.length[c]):
@@ -118,12 +118,18 @@ def own_blocks(support, L, n, rows, cones):
             x, y, z = rows.Y[c, k, 0], rows.Y[c, k, 1], rows.Y[c, k, 2]
             a00, a01, a02 = a00 + x * inverse * x, a01 + x * inverse * y, a02 + x * inverse * z
             a11, a12, a22 = a11 + y * inverse * y, a12 + y * inverse * z, a22 + z * inverse * z
-        i = 3 * c
-        a11, a22 = (a11 if a11 != 0.0 else a00) + cones.R[i + 1], (a22 if a22 != 0.0 else a00) + cones.R[i + 2]
-        a00 += cones.R[i]
         own = cones.own[c]
-        own[0], own[1], own[2], own[3], own[4], own[5] = a00, a01, a02, a11, a12, a22
-        cones.weight[i], cones.weight[i + 1], cones.weight[i + 2] = a00**0.5, a11**0.5, a22**0.5
+        own[0], own[1], own[2], own[4] = a00, a01, a02, a12
+        own[3], own[5] = (a11 if a11 != 0.0 else a00), (a22 if a22 != 0.0 else a00)
+
+
+@kernel
+def regularise(cones, c, normal, tangent):
+    """Set R of contact c, add it to the contact's block, and write the roots of the block's diagonal."""
+    i, own = 3 * c, cones.own[c]
+    cones.R[i], cones.R[i + 1], cones.R[i + 2] = normal, tangent, tangent
+    own[0], own[3], own[5] = own[0] + normal, own[3] + tangent, own[5] + tangent
+    cones.weight[i], cones.weight[i + 1], cones.weight[i + 2] = own[0] ** 0.5, own[3] ** 0.5, own[5] ** 0.5
 
 
 @kernel

@@ -76,6 +76,8 @@ class Matrices:
     """(ng + 1,) group g has the subcontacts groups[g] … groups[g + 1] − 1; None: each contact is its own group."""
     limits: int = 0
     """Number of joint limits, which are the last contacts: no friction, empty tangential rows, gaps in rad or m."""
+    angular: np.ndarray = None  # type: ignore[assignment]
+    """(limits,) which joint limits are angles; by default all."""
     pair: np.ndarray = None  # type: ignore[assignment]
     """(nc,) ids that persist from step to step, for warm starts; by default 0, 1, 2, …"""
     approach: np.ndarray = None  # type: ignore[assignment]
@@ -91,6 +93,8 @@ class Matrices:
     def __post_init__(self) -> None:
         if self.pair is None:
             self.pair = np.arange(len(self.gap))
+        if self.angular is None:
+            self.angular = np.ones(self.limits, dtype=np.bool_)
         if self.stiffness is None:
             self.stiffness = np.full(len(self.gap), DEFAULT_STIFFNESS)
         if self.damping is None:

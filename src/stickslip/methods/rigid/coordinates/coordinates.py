@@ -49,6 +49,8 @@ class Coordinates(ABC):
     """(nv',) at the beginning of the step."""
     free_velocity: np.ndarray
     """(nv',) at its end without contacts, joint rows and limits: v + M⁻¹·p_ext."""
+    angular: np.ndarray = np.zeros(0, dtype=np.bool_)
+    """(k,) which of the last ``limits`` are angles; the others are distances."""
 
     @abstractmethod
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:

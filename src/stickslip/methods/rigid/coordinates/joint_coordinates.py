@@ -24,7 +24,7 @@ from stickslip.dynamics.joint_forces import actuator_forces, joint_gains, spring
 from stickslip.dynamics.kinematics import forward_motion
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
-from stickslip.methods.rigid.coordinates.joint_limits import near_limits
+from stickslip.methods.rigid.coordinates.joint_limits import Limits, make_limits, near_limits
 from stickslip.model.arrays import JointForces
 from stickslip.model.model import Model, State
 
@@ -43,15 +43,6 @@ class Motion(NamedTuple):
     """(nq,) configuration at its beginning."""
     acceleration: np.ndarray
     """(nv,) mean acceleration of the step."""
-
-
-class Limits(NamedTuple):
-    """Rows of the joint limits that are near, as ``near_limits`` writes them."""
-
-    start: np.ndarray
-    column: np.ndarray
-    value: np.ndarray
-    gap: np.ndarray
 
 
 @kernel(inline=False)
@@ -87,7 +78,7 @@ class JointCoordinates(Coordinates):
         self._passive = passive._replace(limited=np.zeros_like(passive.limited))  # the limits are rows
         self._scratch = (np.zeros((model.nlink, 6)), np.zeros((2, model.nv)), np.zeros(model.nv))
         self._limited = bool(np.any(passive.limited))
-        self._limits = (np.zeros(2 * nj + 1, np.int64), np.zeros(6 * nj, np.int64), np.zeros(6 * nj), np.zeros(2 * nj))
+        self._limits = make_limits(nj)
         self._start = np.zeros(model.nq)
         self._at = (self._start, 0.0)
         self.loops = LoopClosure(model) if model.loops else None
@@ -120,15 +111,16 @@ class JointCoordinates(Coordinates):
         beginning of the last step."""
         self._at = (self._start, dt)
         motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
-        return self._mass, motion, Limits(*self._limits), self._passive
+        return self._mass, motion, self._limits, self._passive
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
         if not self._limited:
             return None
         q, dt = self._at
-        start, column, value, gap = self._limits
+        start, column, value, gap, angular = self._limits
         m = self.model
-        n = near_limits(m.tree, m.joint_forces, q, self.free_velocity, dt, start, column, value, gap)
+        n = near_limits(m.tree, m.joint_forces, q, self.free_velocity, dt, *self._limits)
+        self.angular = angular[:n].copy()
         k = start[n]
         if n == 0:
             return None

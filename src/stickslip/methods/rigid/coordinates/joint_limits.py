@@ -3,21 +3,42 @@
     hinge, slide   ψ = q − lower, g = +1;   ψ = upper − q, g = −1
     ball           ψ = largest − |φ|, g = −φ/|φ|, φ the rotation vector of its quaternion (d|φ|/dt = ω·φ/|φ| exactly)
 
+``angular`` says which gaps are angles, for all but those of slides.
 A limit is near if the joint is within ``NEAR`` of its range from it, or would be within the step by its free velocity.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from stickslip._jit import kernel
 from stickslip.dynamics.implicit_joint_forces import axis_and_angle
-from stickslip.model.arrays import BALL, FREE
+from stickslip.model.arrays import BALL, FREE, SLIDE
 
 NEAR = 0.05
 """Part of a joint's range within which a limit is near."""
 
 
+class Limits(NamedTuple):
+    """Rows of the joint limits that are near, as ``near_limits`` writes them; room for two per joint."""
+
+    start: np.ndarray
+    column: np.ndarray
+    value: np.ndarray
+    gap: np.ndarray
+    angular: np.ndarray
+
+
+def make_limits(joints: int) -> Limits:
+    n = 2 * joints
+    start, column = np.zeros(n + 1, dtype=np.int64), np.zeros(3 * n, dtype=np.int64)
+    return Limits(start, column, np.zeros(3 * n), np.zeros(n), np.zeros(n, dtype=np.bool_))
+
+
 @kernel
-def near_limits(tree, passive, q, v, dt, start, column, value, gap):
+def near_limits(tree, passive, q, v, dt, start, column, value, gap, angular):
     """Write CSR rows and gaps of the limits near q; returns how many.
 
     v (nv,) is the free velocity. The arrays need room for 2 limits per joint, with 3 entries each.
@@ -37,7 +58,7 @@ def near_limits(tree, passive, q, v, dt, start, column, value, gap):
                 value[m], value[m + 1], value[m + 2] = -x, -y, -z
                 column[m], column[m + 1], column[m + 2] = d, d + 1, d + 2
                 m += 3
-                gap[n] = high - angle
+                gap[n], angular[n] = high - angle, True
                 n += 1
                 start[n] = m
             continue
@@ -47,7 +68,7 @@ def near_limits(tree, passive, q, v, dt, start, column, value, gap):
             if distance + dt * min(0.0, sign * v[d]) < near:
                 value[m], column[m] = sign, d
                 m += 1
-                gap[n] = distance
+                gap[n], angular[n] = distance, kind != SLIDE
                 n += 1
                 start[n] = m
     return n

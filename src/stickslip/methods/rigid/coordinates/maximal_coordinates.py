@@ -34,7 +34,7 @@ from stickslip.maximal.soft_rows import SoftRows, turning_rotors
 from stickslip.maximal.stabilisation import Stabilisation
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
-from stickslip.methods.rigid.coordinates.joint_limits import near_limits
+from stickslip.methods.rigid.coordinates.joint_limits import make_limits, near_limits
 from stickslip.methods.rigid.formulations.formulation import JOINT_FEEDBACK
 from stickslip.model.model import Model, State
 
@@ -77,7 +77,7 @@ class MaximalCoordinates(Coordinates):
         held = np.zeros(model.nlink, dtype=bool)
         held[self.constraints.joints.link1] = held[self.constraints.joints.link2] = True
         self._jointed = np.repeat(held[1:], 6)  # (nv',) velocities that corrections change
-        self._limits = (np.zeros(2 * nj + 1, np.int64), np.zeros(6 * nj, np.int64), np.zeros(6 * nj), np.zeros(2 * nj))
+        self._limits = make_limits(nj)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -176,10 +176,11 @@ class MaximalCoordinates(Coordinates):
             self.constraints.factorise(self.M)
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
-        m, (start, column, value, gap) = self.model, self._limits
+        m, (start, column, value, gap, angular) = self.model, self._limits
         if not np.any(m.joint_forces.limited):
             return None
-        n = near_limits(m.tree, m.joint_forces, self._q, self._v, self._dt, start, column, value, gap)
+        n = near_limits(m.tree, m.joint_forces, self._q, self._v, self._dt, *self._limits)
+        self.angular = angular[:n].copy()
         if n == 0:
             return None
         k = start[n]

@@ -4,7 +4,8 @@
 
 De Saxcé's form is K ∋ p ⟂ u + (μ·|u_t|, 0, 0) ∈ K*, which is not convex, because the shift depends on u.
 The normal rows of b have the offset ψ_n/dt where bodies are apart, so that the gap may be used up in the step, and
-``feedback``·ψ_n/dt where they overlap, so that a part of the overlap is undone. Restitution is that of ``formulation``.
+``feedback``·ψ_n/dt where they overlap, so that a part of the overlap is undone (at most as fast as ``recovery`` says).
+Restitution is that of ``formulation``.
 Reference: Carpentier, "Contact Dynamics in Robotics"; De Saxcé, Feng, Math. Comput. Modelling 28, 1998.
 Differs from the lecture in: velocities and impulses instead of accelerations and forces, so that impacts are included.
 """
@@ -56,7 +57,10 @@ class Coulomb(Formulation):
     def plan(self, matrices: Matrices) -> Layout:
         return self.polygonal(matrices)
 
-    def normal_offset(self, matrices: Matrices) -> np.ndarray:
+    def demanded(self, matrices: Matrices) -> np.ndarray:
         offset = np.empty(matrices.contacts)
         coulomb_offsets(matrices.gap, matrices.dt, self.feedback, offset)
-        return self.bounced(matrices, offset)
+        return offset
+
+    def normal_offset(self, matrices: Matrices) -> np.ndarray:
+        return self.bounced(matrices, self.recovered(matrices)[0])

@@ -11,7 +11,8 @@ The forms differ in what is left of eq. (6) of Williams et al.:
 Restitution is Newton's: if a contact would be met within the step (u_n + offset < 0 without impulses) and is approached
 faster than ``rest_speed``, it must separate with u_n⁺ ≥ −e·u_n⁻, where u_n⁻ is the normal velocity at the beginning of
 the step. Slower contacts come to rest; otherwise bodies at rest would rattle.
-Differs from the paper in: restitution, which the paper leaves to users.
+Overlaps, and joints outside their range, are undone at a bounded speed (``recovery``).
+Differs from the paper in: restitution, which the paper leaves to users; recovery.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import scipy.sparse as sp
 
 from stickslip._jit import kernel
 from stickslip.errors import InputError, number, one_of
+from stickslip.methods.recovery import SHALLOW, UNBOUNDED, Recovery, recoveries
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.contact_lcp import contact_lcp
 from stickslip.methods.rigid.formulations.joint_rows import lcp_with_joints
@@ -103,6 +105,9 @@ class Formulation(ABC):
     rest_speed: float = 0.0
     """Contacts that are approached more slowly do not bounce [m/s]."""
 
+    recovery: Recovery = UNBOUNDED
+    """The fastest recovery from overlaps and from outside joint limits; by default there is no bound."""
+
     blocks: bool = True
     """Whether problems say which unknowns belong to one contact; pivoting methods do not need it."""
 
@@ -132,6 +137,18 @@ class Formulation(ABC):
     def normal_offset(self, matrices: Matrices) -> np.ndarray:
         """(nc,) the offset of each contact: its normal velocity plus the offset must not be negative [m/s]."""
 
+    def demanded(self, matrices: Matrices) -> np.ndarray | None:
+        """(nc,) the offsets before their recovery is bounded and before restitution [m/s]; None by default, where
+        nothing is pushed out."""
+        return None
+
+    def recovered(self, matrices: Matrices) -> tuple[np.ndarray, np.ndarray]:
+        """The demanded offsets [m/s], bounded, and R of the normals [1/kg]; (nc,) each. See ``recovery``."""
+        offset = self.demanded(matrices)
+        if offset is None:
+            return np.zeros(matrices.contacts), np.zeros(matrices.contacts)
+        return bounded_recovery(matrices, self.recovery, offset)
+
     def tangential_offset(self, matrices: Matrices) -> np.ndarray:
         """Offsets of tangential velocities [m/s], (nc, 2), or (2,) for all contacts; zero by default."""
         return np.zeros(2)
@@ -151,8 +168,10 @@ class Formulation(ABC):
 
     def write(self, matrices: Matrices) -> WrittenProblem:
         """The problem of one time step, with its layout."""
-        nb, W = matrices.bilateral, matrices.delassus
+        nb, W, R = matrices.bilateral, matrices.delassus, self.recovered(matrices)[1]
         plan, offset = self.plan(matrices), self._offset(matrices)
+        if R.any():
+            W = yielding(W, nb, R)
         b = matrices.free + offset
         removed: Elimination | None = None
         problem: Problem
@@ -162,7 +181,7 @@ class Formulation(ABC):
         elif self.form == "reduced":
             problem = contact_lcp(W, b, plan, self.blocks) if nb == 0 else lcp_with_joints(W, b, nb, plan)
         elif self.form == "mlcp":
-            problem = mixed_lcp(matrices, offset, plan)
+            problem = mixed_lcp(matrices, offset, plan, R)
         elif self.form == "ncp":
             problem = circular(W, b, plan, nb)
         else:
@@ -181,7 +200,8 @@ class Formulation(ABC):
         """The step with Coulomb's exact cone, whatever the form, and which rows of the matrices it has. A regularised
         formulation has W + R in the place of W."""
         plan, nb = self.plan(matrices), matrices.bilateral
-        problem = circular(matrices.delassus, matrices.free + self._offset(matrices), plan, nb)
+        W, R = matrices.delassus, self.recovered(matrices)[1]
+        problem = circular(yielding(W, nb, R) if R.any() else W, matrices.free + self._offset(matrices), plan, nb)
         if "cone" in self.forms:
             soft = relaxed(problem, self.regularisation(matrices), plan)
             problem = FrictionProblem(soft.matrix(), problem.b, problem.friction, nb)
@@ -244,6 +264,24 @@ class Formulation(ABC):
     def polygonal(self, matrices: Matrices, primary=None, secondary=None, start=None) -> Layout:
         """The layout of all contacts, or of groups."""
         return layout(matrices.friction, self._cone, primary, secondary, start)
+
+
+def bounded_recovery(
+    matrices: Matrices, recovery: Recovery, offset: np.ndarray, first: int = 0
+) -> tuple[np.ndarray, np.ndarray]:
+    """``recover`` of contacts ``first`` and later: their offsets, and R (nc,) of all."""
+    offset, R = offset.copy(), np.zeros(len(offset))
+    if np.any(offset[first:] < -SHALLOW * min(recovery)):
+        diagonal = matrices.delassus.diagonal()[matrices.bilateral :: 3]
+        recoveries(offset, matrices.angular, *recovery, diagonal, first, R)
+    return offset, R
+
+
+def yielding(W, nb: int, R: np.ndarray):
+    """W with R (nc,) on the diagonal of the normals."""
+    diagonal = np.zeros(W.shape[0])
+    diagonal[nb::3] = R
+    return sp.csr_array(W + sp.diags_array(diagonal)) if sp.issparse(W) else W + np.diag(diagonal)
 
 
 def joint_offset(matrices: Matrices) -> np.ndarray:

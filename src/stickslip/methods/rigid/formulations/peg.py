@@ -20,8 +20,8 @@ smallest, so the side is the primary. When the top is met, max_j ψ_j⁺ ≥ 0 a
 along the side's normal: no horizontal impulse can lift the peg, and the problem has no solution. The original then
 ejects the peg.
 Reference: Nguyen, Trinkle, ICRA 2010; Nguyen, PhD thesis, RPI, 2011; Williams et al., eq. (6).
-Differs from the paper in: the primary; friction (the MATLAB PEG has none); joints; restitution, which only groups of
-one contact have (see ``formulation``).
+Differs from the paper in: the primary; friction (the MATLAB PEG has none); joints; ``recovery``; restitution, which
+only groups of one contact have (see ``formulation``).
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.errors import one_of
 from stickslip.methods.options import option
+from stickslip.methods.recovery import group_recoveries
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
@@ -98,8 +99,20 @@ class Peg(Formulation):
         choose_primaries(groups, matrices.gap, end, self.primary == "largest", primary, secondary, start)
         return self.polygonal(matrices, primary, secondary, start)
 
+    def demanded(self, matrices: Matrices) -> np.ndarray:
+        return matrices.gap / matrices.dt
+
+    def recovered(self, matrices: Matrices) -> tuple[np.ndarray, np.ndarray]:
+        """As of single contacts; the subcontacts of a group follow the one with the largest gap."""
+        offset, R = super().recovered(matrices)
+        if matrices.groups is not None and R.any():
+            both = np.stack([self.demanded(matrices), offset])
+            group_recoveries(matrices.groups, both, R)
+            offset = both[1]
+        return offset, R
+
     def normal_offset(self, matrices: Matrices) -> np.ndarray:
-        offset = matrices.gap / matrices.dt
+        offset = self.recovered(matrices)[0]
         bounced = self.bounced(matrices, offset)
         if matrices.groups is None or bounced is offset:
             return bounced

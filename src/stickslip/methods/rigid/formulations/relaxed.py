@@ -11,9 +11,9 @@ A contact that sticks has u_t = −R_t·p_t: it is a damper friction_ratio·(dt�
 same spring and damper, but the spring forgets its stretch after every step. Hence a resting contact creeps: a load f_t
 moves it at the speed f_t/(friction_ratio·(dt·K + B)). A sliding contact separates, u'_n = μ·|u'_t|; see
 docs/methods/relaxed.md. With ``solref`` or ``solimp``, R and b are MuJoCo's (``soft_reference``).
-Joint limits are rigid, with R = 0 and ψ/dt in b_n, and so are bilateral rows. All contacts within the margin take part;
-a contact that is apart pushes if it would be met within dt + B/K. Restitution is not honoured; K and B
-decide how a body bounces.
+Joint limits are rigid, with R = 0 and ψ/dt in b_n (but see ``recovery``), and so are bilateral rows. All contacts
+within the margin take part; a contact that is apart pushes if it would be met within dt + B/K. Restitution is not
+honoured; K and B decide how a body bounces.
 
 Reference: Carpentier, "Contact Dynamics in Robotics"; Todorov, ICRA 2014.
 Differs from the lecture in: velocities and impulses instead of accelerations and forces; what R is.
@@ -30,7 +30,7 @@ from stickslip._jit import kernel
 from stickslip.errors import expected, number
 from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
-from stickslip.methods.rigid.formulations.formulation import Formulation
+from stickslip.methods.rigid.formulations.formulation import Formulation, bounded_recovery
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.soft_reference import SOLIMP, SOLREF, SoftReference
 
@@ -107,11 +107,11 @@ class Relaxed(Formulation):
             _check(matrices)
             offset = np.empty(len(gap))
             relaxed_offsets(gap, dt, matrices.stiffness, matrices.damping, offset)
-            return offset
+            return self._limited(matrices, offset)[0]
         k, b = self.soft.spring(dt)
         before = matrices.approach[matrices.bilateral :: 3]
         offset = dt * k * self.soft.impedance(gap) * gap - (1.0 - dt * b) * before
-        return np.where(np.isinf(matrices.stiffness), gap / dt, offset)
+        return self._limited(matrices, np.where(np.isinf(matrices.stiffness), gap / dt, offset))[0]
 
     def tangential_offset(self, matrices: Matrices) -> np.ndarray:
         if self.soft is None:
@@ -124,11 +124,17 @@ class Relaxed(Formulation):
             _check(matrices)
             R = np.empty((matrices.contacts, 2))
             relaxations(matrices.dt, matrices.stiffness, matrices.damping, self.friction_ratio, R)
+            R[:, 0] += self._limited(matrices, matrices.gap / matrices.dt)[1]
             return R
         d = self.soft.impedance(matrices.gap)
         own = matrices.delassus.diagonal()[matrices.bilateral :: 3]
-        normal = np.where(np.isinf(matrices.stiffness), 0.0, (1.0 - d) / d * own)
+        rigid = self._limited(matrices, matrices.gap / matrices.dt)[1]
+        normal = np.where(np.isinf(matrices.stiffness), rigid, (1.0 - d) / d * own)
         return np.column_stack([normal, normal / self.friction_ratio])
+
+    def _limited(self, matrices: Matrices, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets with those of joint limits bounded, and R (nc,) of the limits."""
+        return bounded_recovery(matrices, self.recovery, offset, matrices.contacts - matrices.limits)
 
 
 def _check(matrices: Matrices) -> None:

@@ -65,6 +65,8 @@ class Points(NamedTuple):
     """(N, 3) n in the axes of the link that it is fixed to; unused for ROUND."""
     offset: np.ndarray
     """(N,) offset of the gap [m]."""
+    ease: np.ndarray
+    """(N,) compliance of a deep overlap [m/N], else 0 (``recovering``)."""
     friction: np.ndarray
     """(N,) c_f."""
     rows1: np.ndarray
@@ -89,6 +91,7 @@ def make_points(capacity: int) -> Points:
         core2=np.zeros((n, 3)),
         normal=np.zeros((n, 3)),
         offset=np.zeros(n),
+        ease=np.zeros(n),
         friction=np.zeros(n),
         rows1=np.zeros((n, 3, 6)),
         rows2=np.zeros((n, 3, 6)),

@@ -11,7 +11,8 @@ that the solver found, open or closed, sticking or sliding; at a transition it i
 
 Small changes are δz = (δx of the centre of mass [m, world], δθ [rad, body axes]) and δν = (δv [m/s, world], δω [rad/s,
 body axes]), link by link without the world: row 6(b − 1) is the first of link b.
-Not differentiated: the set of contacts, and their positions on crossing edges and on rims (``point_derivatives``).
+Not differentiated: the set of contacts, their positions on crossing edges and on rims (``point_derivatives``), and how
+the recovery from a deep overlap depends on its depth (``recovering``).
 """
 
 from __future__ import annotations

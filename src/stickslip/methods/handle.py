@@ -1,0 +1,165 @@
+"""A handle: many arrays in nested NamedTuples, passed to kernels as one array of addresses and sizes.
+
+A function of a hundred arrays is slow to compile, and one that calls others with them is many times slower, because
+each call passes some 700 numbers. A kernel that is called often takes a handle instead, and ``restore`` rebuilds the
+arrays from it by loading an address and a size or two for each. The arrays must stay alive at their addresses as long
+as the handle is used. With ``NUMBA_DISABLE_JIT=1`` a handle is the NamedTuple itself.
+
+``HeldCall`` does the same for calls from Python. Numba unpacks a hundred arrays anew in every call, which takes 20 µs
+and more. A ``HeldCall`` hands over one object that knows their types and where their addresses are, and makes it anew
+only if an argument is another object than before. The kernel begins with ``restored``:
+
+    @kernel
+    def advance_held(held, n):
+        return advance(*restored(held), n)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils
+from numba.core import config as numba_config
+from numba.core.datamodel import models, register_default
+from numba.core.pythonapi import NativeValue, unbox
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array, populate_array
+
+
+def make_handle(arrays: Any) -> Any:
+    """(numbers,) the address and shape of each array in nested NamedTuples of C-contiguous arrays."""
+    config: Any = numba_config
+    return arrays if config.DISABLE_JIT else np.array(list(_numbers(arrays)), dtype=np.int64)
+
+
+def _numbers(arrays: Any):
+    if isinstance(arrays, tuple):
+        for part in arrays:
+            yield from _numbers(part)
+    elif isinstance(arrays, np.ndarray):
+        yield arrays.ctypes.data
+        yield from arrays.shape
+        if not arrays.flags.c_contiguous:
+            yield from arrays.strides
+    elif isinstance(arrays, float):
+        yield int(np.float64(arrays).view(np.int64))
+    else:
+        yield int(arrays)
+
+
+def restorer(example: Callable[[], Any]) -> Any:
+    """The kernel function that turns a handle into arrays of the types of ``example()``. ``example`` is called when a
+    kernel is compiled."""
+    config: Any = numba_config
+    if config.DISABLE_JIT:
+        return lambda handle: handle
+
+    @intrinsic
+    def restore(context, handle):
+        kind = numba.typeof(example())
+        return kind(handle), lambda context, builder, signature, args: _build(
+            context, builder, kind, make_array(handle)(context, builder, args[0]).data, [0]
+        )
+
+    return restore
+
+
+def _build(context: Any, builder: Any, kind: Any, numbers: Any, at: list[int]) -> Any:
+    """The LLVM value of type ``kind`` from ``numbers``, of which the first at[0] have been read."""
+
+    def number() -> Any:
+        value = builder.load(cgutils.gep_inbounds(builder, numbers, at[0]))
+        at[0] += 1
+        return value
+
+    if isinstance(kind, types.Tuple | types.UniTuple | types.NamedTuple | types.NamedUniTuple):
+        parts = [_build(context, builder, part, numbers, at) for part in kind.types]
+        return context.make_tuple(builder, kind, parts)
+    if isinstance(kind, types.Float):
+        return builder.bitcast(number(), context.get_value_type(kind))
+    if isinstance(kind, types.Boolean):
+        return builder.trunc(number(), context.get_value_type(kind))
+    if not isinstance(kind, types.Array):
+        return number()
+    array, entry = make_array(kind)(context, builder), context.get_data_type(kind.dtype)
+    data = builder.inttoptr(number(), array.data.type)
+    shape = [number() for _ in range(kind.ndim)]
+    size = context.get_constant(types.intp, context.get_abi_sizeof(entry))
+    strides = [size] if kind.layout == "C" else [number() for _ in range(kind.ndim)]
+    for length in reversed(shape[1:]) if kind.layout == "C" else ():
+        strides.insert(0, builder.mul(strides[0], length))
+    populate_array(array, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+    return array._getvalue()
+
+
+class HeldType(types.Type):
+    """Numba's type of ``Held``: the types of its arguments."""
+
+    def __init__(self, kinds: Any) -> None:
+        self.kinds = kinds
+        super().__init__(name=f"Held({kinds})")
+
+
+@register_default(HeldType)
+class HeldModel(models.PrimitiveModel):
+    """In a kernel, the address of the numbers."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, ir.IntType(64))
+
+
+@unbox(HeldType)
+def _unbox(kind: Any, held: Any, c: Any) -> Any:
+    address = c.pyapi.object_getattr_string(held, "address")
+    value = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(value, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
+
+
+class Held:
+    """Arguments of a kernel, numbers and nested NamedTuples of arrays: kept alive, their addresses and types found."""
+
+    __slots__ = ("_numba_type_", "_numbers", "address", "given")
+
+    def __init__(self, given: tuple) -> None:
+        config: Any = numba_config
+        self.given = given
+        if not config.DISABLE_JIT:
+            self._numbers = np.array(list(_numbers(given)), dtype=np.int64)
+            self.address, self._numba_type_ = self._numbers.ctypes.data, HeldType(numba.typeof(given))
+
+
+class HeldCall:
+    """Calls of a kernel ``function(held, n)`` with arguments that are mostly the same objects as the last time."""
+
+    def __init__(self, function: Callable[[Any, int], Any]) -> None:
+        self.function = function
+        self.held = Held(())
+
+    def __call__(self, given: tuple, n: int) -> Any:
+        held = self.held
+        if len(given) != len(held.given) or not all(map(is_, given, held.given)):
+            held = self.held = Held(given)
+        return self.function(held, n)
+
+
+@intrinsic
+def _restored(context, held):
+    return held.kinds(held), lambda context, builder, signature, args: _build(
+        context, builder, held.kinds, builder.inttoptr(args[0], ir.IntType(64).as_pointer()), [0]
+    )
+
+
+def _given(held: Held) -> tuple:
+    return held.given
+
+
+_config: Any = numba_config
+restored: Any = _given if _config.DISABLE_JIT else _restored
+"""The arguments of a ``Held``, in a kernel."""
