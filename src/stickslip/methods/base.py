@@ -11,6 +11,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
+from stickslip.collision.loop_points import LoopPoints, no_loop_points
 from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.errors import deprecated
@@ -91,6 +92,8 @@ class World(NamedTuple):
     passive: JointForces
     actuators: Actuators
     pairs: Pairs
+    loops: LoopPoints
+    """Points of closed loops that are springs; none where the method holds loops otherwise."""
 
 
 class Work(NamedTuple):
@@ -167,7 +170,8 @@ class Method(ABC):
         self.model, self.dt, self.variant = model, dt, variant
         self.options = self.Options(**options)
         data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
-        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
+        constants = (model.tree, model.support, model.inertia, model.joint_forces, model.actuators)
+        self.world = World(*constants, pairs, no_loop_points())
         self.contacts = ContactList(data.kin, capacity=min(16, total(pairs)))
         self.work = Work(
             kin=data.kin,

@@ -22,6 +22,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts, contact_velocities
+from stickslip.collision.loop_points import append_loops
 from stickslip.collision.soft_pairs.detect import find_contacts
 from stickslip.collision.soft_pairs.pairs import Pairs, find_pairs, total
 from stickslip.dynamics.kinematics import spatial_inertias
@@ -29,6 +30,7 @@ from stickslip.methods.base import Inputs, Work, World
 from stickslip.methods.event_selected.handle import restorer
 from stickslip.methods.explicit.rk4 import RK4, copy_anchors
 from stickslip.methods.soft.explicit import accelerate
+from stickslip.methods.soft.loop_springs import loop_forces
 from stickslip.methods.soft.spring_damper import Anchors, make_anchors, press
 from stickslip.methods.soft.viscoelastic import poses_and_velocities
 from stickslip.model.arrays import BALL, FREE
@@ -138,12 +140,13 @@ def look(handle, x):
     unit_quaternions(system.world.tree, system.q)
     poses_and_velocities(system.world, system.work, system.q, x[nq:n])
     find_contacts(system.world.pairs, system.work.kin, inf, system.contacts)
+    append_loops(system.world.loops, system.work.kin, system.contacts)
     contact_velocities(system.work.kin, system.contacts)
 
 
 @kernel(inline=False)
 def push(handle, x, crossed, lasting):
-    """Forces of the contacts that press by the mask, at the state of ``look``; anchors move only if ``lasting``."""
+    """Forces of loops and of the contacts that press by the mask, at the state of ``look``; anchors move only if ``lasting``."""
     system = restore(handle)
     contacts, anchors = system.contacts, system.trial
     copy_anchors(system.anchors, anchors)
@@ -158,6 +161,7 @@ def push(handle, x, crossed, lasting):
             for i in range(3):
                 contacts.force[c, i] = 0.0
                 contacts.stretch[c, i] = 0.0
+    loop_forces(contacts)
     if lasting:
         copy_anchors(anchors, system.anchors)
 

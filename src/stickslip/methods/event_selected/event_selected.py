@@ -216,6 +216,7 @@ class EventSelectedOptions(SoftOptions):
     max_step: float = option(0.01, "longest Runge-Kutta step [s]: contacts that last less may be missed")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.eps = number("eps", self.eps, "a length > 0 [m]", above=0.0)
         self.rtol = number("rtol", self.rtol, "a number ≥ 1e-13", least=1e-13)
         self.atol = number("atol", self.atol, "a number > 0", above=0.0)
@@ -241,7 +242,8 @@ class EventSelected(Viscoelastic):
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # room for all pairs, near or far
+        room = total(pairs) + len(self.world.loops.link1)  # for all pairs, near or far
+        self.contacts = ContactList(self.work.kin, capacity=room)
         chosen = self.options
         slot = slots(model, pairs)
         n, m = model.nq + model.nv + 2 * int(np.count_nonzero(slot >= 0)), 2 * total(pairs)

@@ -70,8 +70,8 @@ class Euler(Explicit):
         self.mean = np.zeros(model.nv)
 
     def stable_dt(self, state: State) -> float:
-        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every damped pair."""
-        material = materials(self.world.pairs)
+        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every damped pair and loop."""
+        material = np.concatenate([materials(self.world.pairs), self.world.loops.material])
         damped = material[material[:, DAMPING] > 0.0]
         ratio = 2.0 * damped[:, DAMPING] / damped[:, STIFFNESS]
         return min(super().stable_dt(state), float(np.min(ratio, initial=np.inf)))

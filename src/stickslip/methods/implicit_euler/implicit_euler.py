@@ -143,7 +143,9 @@ class ImplicitEuler(Viscoelastic):
 
     def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
-        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # never fills during a step
+        self.contacts = ContactList(
+            self.work.kin, capacity=total(pairs) + len(self.world.loops.link1)
+        )  # never fills during a step
         self.start = np.zeros(len(self.anchors.active))
         """(pairs,) gaps at the beginning of the step [m], 0 for open contacts."""
         self.derivatives, self.newton, self.report = make_derivatives(model), make_newton(model), make_report(model)

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, STIFFNESS
+from stickslip.collision.contacts import DAMPING, STIFFNESS, make_contacts
+from stickslip.collision.loop_points import append_loops
 from stickslip.collision.soft_pairs.detect import loads
 from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics import Dynamics
@@ -64,18 +65,24 @@ class Explicit(Viscoelastic):
         accelerate(self.world, self.work, self._buffer, sim.inputs, self.armature, sim.state.q, sim.state.v)
 
     def stable_dt(self, state: State) -> float:
-        """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together. This is conservative,
+        """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together. This is conservative,
         since hardly all of them act at once. Of the points of a shape, those count that can lie on a plane together."""
         dynamics = Dynamics(self.model)
         stiffness, damping = explicit_joint_gains(self.model)
         if not self.implicit_damping:
             damping = damping + self.model.joint_forces.damping
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
-        if total(self.world.pairs):
+        loops = self.world.loops
+        if total(self.world.pairs) or len(loops.link1):
             update_kinematics(self.world, self.work, state.q, state.v)
             link1, link2, point, material, share = loads(self.world.pairs, self.work.kin)
-            kw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, STIFFNESS])
-            bw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, DAMPING])
+            held = make_contacts(len(loops.link1))
+            append_loops(loops, self.work.kin, held)
+            link1, link2 = np.append(link1, loops.link1), np.append(link2, loops.link2)
+            point = np.concatenate([point, held.point[: len(loops.link1)]])
+            K, B = (np.append(share * material[:, i], loops.material[:, i]) for i in (STIFFNESS, DAMPING))
+            kw += dynamics.delassus_norm(state.q, link1, link2, point, K)
+            bw += dynamics.delassus_norm(state.q, link1, link2, point, B)
         return longest(kw, bw)
 
 

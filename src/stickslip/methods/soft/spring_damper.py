@@ -24,9 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries
 from stickslip.dynamics.jacobian import add_point_force, link_point, to_link
 from stickslip.math.spatial import rotate
+from stickslip.methods.soft.loop_springs import loop_energy, loop_forces
 
 REST = ("surface", "detected")
 """Rest points of the normal spring: the surface, or the point where penetration was first detected."""
@@ -86,6 +87,7 @@ def spring_damper(kin, contacts, anchors, dt):
             continue
         press(kin, contacts, anchors, c, k, dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2])
         anchors.seen[k] = 1
+    loop_forces(contacts)
     for k in range(anchors.seen.shape[0]):
         if anchors.seen[k] == 0:
             anchors.active[k] = 0
@@ -166,8 +168,8 @@ def roll_anchor(kin, contacts, anchors, c, k, w1, w2):
 
 @kernel
 def apply_contact_forces(kin, contacts, f_ext):
-    """f_ext += the contact forces on body 2 and their opposites on body 1."""
-    for c in range(contacts.found[0]):
+    """f_ext += the forces of contacts and loops on body 2 and their opposites on body 1."""
+    for c in range(entries(contacts)):
         fn, f1, f2 = contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2]
         A = contacts.axes
         fx = fn * A[c, 0, 0] + f1 * A[c, 1, 0] + f2 * A[c, 2, 0]
@@ -181,9 +183,9 @@ def apply_contact_forces(kin, contacts, f_ext):
 
 @kernel
 def contact_energy(contacts):
-    """Energy that the contact springs have stored since they touched [J], without the energy of a preload. A normal
-    spring stores none beyond its rest point."""
-    energy = 0.0
+    """Energy that the springs of loops store, and those of contacts have stored since they touched [J], without the
+    energy of a preload. A normal spring stores none beyond its rest point."""
+    energy = loop_energy(contacts)
     for c in range(contacts.found[0]):
         sn, s1, s2 = min(0.0, contacts.stretch[c, 0]), contacts.stretch[c, 1], contacts.stretch[c, 2]
         K, P = contacts.material[c, STIFFNESS], contacts.material[c, PRELOAD]
