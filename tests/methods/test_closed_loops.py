@@ -63,10 +63,10 @@ def test_mujoco_s_loops_open_by_millimetres_and_less_with_smaller_steps():
 def test_loops_of_springs_open_by_weight_over_stiffness(method, name):
     """Their motion is that of rigid loops; their rows may be redundant."""
     sim, energy, worst = run(name, method, 0.0002, time=0.5)
-    assert 1e-5 < worst < 5e-4
+    assert 1e-5 < worst < 1e-3
     assert np.abs(energy - energy[0]).max() < 0.03
     reference, _, _ = run(name, "bilateral", 0.0002, time=0.5)
-    np.testing.assert_allclose(sim.state.q, reference.state.q, atol=0.01)
+    np.testing.assert_allclose(sim.state.q, reference.state.q, atol=0.02)
 
 
 def test_openings_are_measured_alike():

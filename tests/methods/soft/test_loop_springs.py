@@ -1,4 +1,4 @@
-"""Closed loops as springs and dampers: they sag by weight over stiffness, hold poses, and Expo integrates them exactly."""
+"""Closed loops as springs and dampers: they sag by weight over stiffness, hold poses, and Expo has them exactly."""
 
 import numpy as np
 import pytest
@@ -178,7 +178,7 @@ def test_stable_steps_know_the_loops():
 
 @pytest.mark.parametrize(("method", "dt"), [("semi-implicit-euler", 1e-4), ("expo", 2e-3)])
 def test_loops_and_contacts_in_one_buffer(method, dt):
-    """Nine balls in a row lie on the floor: contacts are listed alone, and carry the weight; so with stages in Python."""
+    """Nine balls in a row on the floor: contacts are listed alone and carry the weight; so with stages in Python."""
     ends = []
     for stages in ({}, {"user": lambda sim: None}):
         scene = ss.Scene(gravity=(0, 0, -G))

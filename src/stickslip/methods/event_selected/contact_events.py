@@ -146,7 +146,7 @@ def look(handle, x):
 
 @kernel(inline=False)
 def push(handle, x, crossed, lasting):
-    """Forces of loops and of the contacts that press by the mask, at the state of ``look``; anchors move only if ``lasting``."""
+    """Forces of loops, and of contacts that press by the mask, at the state of ``look``; ``lasting`` moves anchors."""
     system = restore(handle)
     contacts, anchors = system.contacts, system.trial
     copy_anchors(system.anchors, anchors)

@@ -4,12 +4,12 @@ For one island of n contacts and loop points, with y = K^½·Δp, S = K^½ΥK^½
 
     y″ = −S·y − S·β·y′ + c,      λ̄ = −K^½·∫(y + βy′)/dt  (23),      λ̿ = −K^½·∫∫(y + βy′)·2/dt²  (25).
 
-Loop points always stick: they have no cone (the paper's Sec. III). All contacts are first assumed to stick, too. If λ̄ leaves the friction cone, the contact slips: its tangential springs are
+All contacts are first assumed to stick. If λ̄ leaves the friction cone, the contact slips: its tangential springs are
 removed from the system and replaced by the friction force μ·f_n against the slip (but no more than would make it
 stick), and the rest is integrated again. A contact that would pull on average is removed if its bodies separate. If
 they do not, the step is longer than the contact's oscillation, half of which a real contact would not follow; the
-island is then damped for this step so that it does not oscillate. There are at most eight passes, and one if nothing
-slips or pulls.
+contacts of the island are then damped for this step so that they do not oscillate. There are at most eight passes, and
+one if nothing slips or pulls. Loop points, the paper's bilateral contacts (Sec. III), have no cone and always stick.
 
 Differs from the paper in: the paper predicts forces as if all contacts stuck and projects them on the cones afterwards
 (``slip="project"`` does that). The springs that would stop a sliding box also tip it, so that half of its predicted

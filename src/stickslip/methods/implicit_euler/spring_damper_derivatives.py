@@ -216,8 +216,9 @@ def add_row(M, b, i, scale, x0, x1, x2, x3, x4, x5):
 
 @kernel
 def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, slope, move, vel, A):
-    """A −= dJᵀλ of contacts and loops between two moving links at constant joint directions, whose change is in ``project``.
-    Column k displaces everything that joint k carries by move[k] and adds vel[k] (nv, 6) to its velocity."""
+    """A −= dJᵀλ of contacts and loops between two moving links at constant joint directions, whose change is in
+    ``project``. Column k displaces everything that joint k carries by move[k] and adds vel[k] (nv, 6) to its
+    velocity."""
     for c in range(entries(contacts)):
         if contacts.link1[c] == 0 or contacts.gap[c] >= 0.0:
             continue

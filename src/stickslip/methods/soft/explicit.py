@@ -65,8 +65,9 @@ class Explicit(Viscoelastic):
         accelerate(self.world, self.work, self._buffer, sim.inputs, self.armature, sim.state.q, sim.state.v)
 
     def stable_dt(self, state: State) -> float:
-        """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together. This is conservative,
-        since hardly all of them act at once. Of the points of a shape, those count that can lie on a plane together."""
+        """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together. This is
+        conservative, since hardly all of them act at once. Of the points of a shape, those count that can lie on a
+        plane together."""
         dynamics = Dynamics(self.model)
         stiffness, damping = explicit_joint_gains(self.model)
         if not self.implicit_damping:

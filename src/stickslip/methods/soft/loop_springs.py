@@ -10,15 +10,16 @@ By default stiffness and damping of a loop follow from the masses that it holds 
     K = g/SAG·max(m₁, m₂),   m_i = min(1/λ_min(J_i·M⁻¹·J_iᵀ), mass of the tree of link i),
     B = K·min(RATIO, 2/√σ),   σ = K·‖J·M⁻¹·Jᵀ‖,
 
-where J_i moves a connect's point, or for a weld the centre of mass of link i, with link i alone, J moves its points with
-both links, and g = 9.81 m/s²: the weight of m, the mass in the direction in which it is largest, opens the loop by SAG. A mass m on such a spring has the frequency √(g/SAG) = 313/s. The loop's fastest motion, of
-frequency √σ, is damped critically or less: more would only shorten explicit steps. B/K of slow loops is that of
-contacts by default, so that Expo finds both in the same modes.
+where J_i moves a connect's point, or for a weld the centre of mass of link i, with link i alone, J moves the loop's
+points with both links, and g = 9.81 m/s². So the weight of the held mass, in the direction in which it is largest,
+opens the loop by SAG; on such a spring it has the frequency √(g/SAG) = 313/s. The loop's fastest motion, of frequency
+√σ, is damped critically or less: more would only shorten explicit steps. B/K of slow loops is that of contacts by
+default, so that Expo finds both in the same modes. Loads that other loops hang on a loop do not count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from math import sqrt
 
 import numpy as np
@@ -106,7 +107,7 @@ def _spread(model: Model, link: int, point: np.ndarray) -> float:
     return sqrt(away + (0.5 * inertia.inertia[link, :3].sum() / mass if mass > 0.0 else 0.0))
 
 
-def _places(dynamics: Dynamics, link: np.ndarray, pos: Sequence[np.ndarray]) -> np.ndarray:
+def _places(dynamics: Dynamics, link: np.ndarray, pos: Iterable[np.ndarray]) -> np.ndarray:
     """(n, 3) world positions of points of links at the start [m]."""
     dynamics.poses(dynamics.model.state().q)
     x, R = dynamics.data.kin.pos, dynamics.data.kin.rot
@@ -123,7 +124,8 @@ def _stiffness(dynamics: Dynamics) -> np.ndarray:
         for link, pos in ((loop.link1, loop.pos1), (loop.link2, loop.pos2))
     ]
     points = _places(dynamics, links, held)
-    W = dynamics.delassus_sparse(model.state().q, np.zeros_like(links), links, points, _world_axes(links)).tocsr()
+    world = np.zeros_like(links)
+    W = dynamics.delassus_sparse(model.state().q, world, links, points, _world_axes(links)).tocsr()
     blocks = [W[3 * k : 3 * k + 3, 3 * k : 3 * k + 3].toarray() for k in range(len(links))]
     least = np.array([np.linalg.eigvalsh(block)[0] for block in blocks])
     mass = np.minimum(1.0 / np.maximum(least, LOCKED), _tree_mass(model)[links])
