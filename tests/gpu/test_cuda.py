@@ -277,7 +277,7 @@ def world_of(world, scratch, w):
         world.search.shares, scratch.material[:, :, w],
     )  # fmt: skip
     return SoftWorld(
-        world.tree, world.support, world.inertia, world.passive, world.actuators, search, world.cell
+        world.tree, world.support, world.inertia, world.passive, world.actuators, search, world.cell, world.loops
     )  # fmt: skip
 
 

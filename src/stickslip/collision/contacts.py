@@ -28,10 +28,14 @@ MOST_PAIRS = 1 << 31
 
 
 class Contacts(NamedTuple):
-    """The contacts of one instant; the first ``found[0]`` entries are valid."""
+    """The contacts of one instant; the first ``found[0]`` entries are valid.
+
+    Spring-damper methods append the points of closed loops, ``found[1]`` more entries (``collision.loop_points``).
+    """
 
     found: np.ndarray
-    """(1,) number of contacts found; more than the capacity means that the buffer must grow."""
+    """(2,) number of contacts found, and number of loop points behind them; if they are more than the capacity, the
+    buffer must grow."""
     pair: np.ndarray
     """(capacity,) id that persists from step to step; friction anchors and warm starts are stored by it."""
     link1: np.ndarray
@@ -70,7 +74,7 @@ class Contacts(NamedTuple):
 def make_contacts(capacity: int) -> Contacts:
     n = max(1, capacity)
     return Contacts(
-        found=np.zeros(1, dtype=np.int64),
+        found=np.zeros(2, dtype=np.int64),
         pair=np.zeros(n, dtype=np.int64),
         link1=np.zeros(n, dtype=np.int64),
         link2=np.zeros(n, dtype=np.int64),
@@ -95,6 +99,18 @@ def grown(contacts: Contacts, capacity: int) -> Contacts:
     for old, new in zip(contacts, bigger, strict=True):
         new[: len(old)] = old
     return bigger
+
+
+@kernel
+def entries(contacts):
+    """Number of contacts and loop points."""
+    return contacts.found[0] + contacts.found[1]
+
+
+@kernel
+def is_loop(contacts, c):
+    """Whether entry c is a point of a closed loop, which pulls as it pushes and never opens."""
+    return c >= contacts.found[0]
 
 
 @kernel
@@ -235,9 +251,9 @@ class ContactList:
         self.arrays.found[0] = 0
 
     def grow(self) -> None:
-        """Make room for at least as many contacts as were found."""
+        """Make room for at least as many contacts and loop points as were found."""
         capacity = len(self.arrays.pair)
-        self.arrays = grown(self.arrays, max(2 * capacity, int(self.arrays.found[0])))
+        self.arrays = grown(self.arrays, max(2 * capacity, int(self.arrays.found.sum())))
 
     def check(self) -> None:
         """Raise an error for a defective contact that a collision function has written into ``arrays``."""
@@ -313,8 +329,8 @@ class ContactList:
 
 @kernel
 def contact_velocities(kin, contacts):
-    """Relative velocity of every contact, in its frame."""
-    for c in range(contacts.found[0]):
+    """Relative velocity of every contact and loop point, in its frame."""
+    for c in range(entries(contacts)):
         x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
         ax, ay, az = point_velocity(kin, contacts.link1[c], x, y, z)
         bx, by, bz = point_velocity(kin, contacts.link2[c], x, y, z)

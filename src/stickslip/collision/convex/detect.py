@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.collision.contacts import PROPERTIES, ContactList
+from stickslip.collision.contacts import PROPERTIES, ContactList, entries
 from stickslip.collision.convex.broad_phase import cell_size, list_pairs, make_candidates, make_grid
 from stickslip.collision.convex.find import Search, find_contacts, find_raw
 from stickslip.collision.convex.finish import SHARES
@@ -66,5 +66,5 @@ class ConvexDetector(Detector):
             self.search = self.search._replace(candidates=make_candidates(2 * int(candidates.total[0])))
         if found.total[0] > len(found.gap):
             self.search = self.search._replace(found=make_found(2 * int(found.total[0])))
-        if contacts is not None and len(contacts) > len(contacts.arrays.pair):
+        if contacts is not None and entries(contacts.arrays) > len(contacts.arrays.pair):
             contacts.grow()

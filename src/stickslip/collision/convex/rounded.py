@@ -212,9 +212,7 @@ def core_polyhedron(geometry, placed, work, core, solid, turned, margin, found):
         keep_near(found, start, margin, 0.0)
         return
     name = feature(WITHIN, 0, 0, 0)
-    emit_core(
-        placed, core, solid, turned, start, MERGED * size, name, px, py, pz, nx, ny, nz, gap - radius, inf, found
-    )
+    emit_core(placed, core, solid, turned, start, MERGED * size, name, px, py, pz, nx, ny, nz, gap - radius, inf, found)
     keep_near(found, start, margin, 0.0)
 
 

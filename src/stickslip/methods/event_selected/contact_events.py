@@ -28,6 +28,7 @@ from stickslip.collision.contact_ids import find_id
 from stickslip.collision.contacts import Contacts, contact_velocities
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.convex.finish import FEATURES
+from stickslip.collision.loop_points import append_loops
 from stickslip.collision.reach import fastest_point
 from stickslip.dynamics.jacobian import to_link
 from stickslip.dynamics.kinematics import spatial_inertias
@@ -36,6 +37,7 @@ from stickslip.methods.explicit.rk4 import RK4
 from stickslip.methods.handle import restorer
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, grown_anchors, make_anchors, slips_over
 from stickslip.methods.soft.explicit import accelerate
+from stickslip.methods.soft.loop_springs import loop_forces
 from stickslip.methods.soft.spring_damper import press
 from stickslip.methods.soft.viscoelastic import SoftWorld, poses_and_velocities
 from stickslip.model.arrays import BALL, FREE
@@ -165,9 +167,11 @@ def look(handle, x):
     contacts, places, kin = system.contacts, system.places, system.work.kin
     if places.margin[0] < 0.0:
         places.margin[0] = places.reach[0] + places.reach[1] * fastest_point(kin, places.radius)
-    if not find_contacts(system.world.search, kin, places.margin[0], system.world.cell[0], contacts):
+    fits = find_contacts(system.world.search, kin, places.margin[0], system.world.cell[0], contacts)
+    if not (fits and append_loops(system.world.loops, kin, contacts)):
         places.full[0] = 1
         contacts.found[0] = 0
+        append_loops(system.world.loops, kin, contacts)
     contact_velocities(kin, contacts)
     match_places(kin, contacts, places, system.anchors)
 
@@ -226,7 +230,7 @@ def assign(places, contacts, anchors, crossed, lasting):
 
 @kernel(inline=False)
 def push(handle, x, crossed, lasting):
-    """Forces of the contacts that press by the mask, at the state of ``look``; anchors move only if ``lasting``."""
+    """Forces of loops, and of contacts that press by the mask, at the state of ``look``; ``lasting`` moves anchors."""
     system = restore(handle)
     contacts, anchors, places, first = system.contacts, system.trial, system.places, system.seen.shape[0]
     copy_anchors(system.anchors, anchors)
@@ -238,6 +242,7 @@ def push(handle, x, crossed, lasting):
             for i in range(3):
                 contacts.force[c, i] = 0.0
                 contacts.stretch[c, i] = 0.0
+    loop_forces(contacts)
     if lasting:
         for k in range(places.guarded.shape[0]):
             if places.seen[k] == 0 or not crossed[2 * k]:

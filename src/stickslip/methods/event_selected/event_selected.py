@@ -23,9 +23,8 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.convex.finish import SHARES
 from stickslip.collision.reach import Reach
-from stickslip.errors import number, one_of
+from stickslip.errors import number
 from stickslip.ess.arrays import (
     CROSSINGS,
     CULPRIT,
@@ -262,7 +261,7 @@ class EventSelectedOptions(SoftOptions):
     max_step: float = option(0.01, "longest Runge-Kutta step [s]: contacts that last less may be missed")
 
     def __post_init__(self) -> None:
-        one_of("stiffness_per", self.stiffness_per, SHARES)
+        super().__post_init__()
         self.eps = number("eps", self.eps, "a length > 0 [m]", above=0.0)
         self.rtol = number("rtol", self.rtol, "a number ≥ 1e-13", least=1e-13)
         self.atol = number("atol", self.atol, "a number > 0", above=0.0)
@@ -295,7 +294,7 @@ class EventSelected(Viscoelastic):
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
         super().__init__(model, dt, variant, **options)
-        self.contacts = ContactList(self.work.kin, capacity=FEW)
+        self.contacts = ContactList(self.work.kin, capacity=FEW + len(self.world.loops.link1))
         self.totals = np.zeros(4, dtype=np.int64)
         """Runge–Kutta steps, crossings, violations of liveness, steps in which a contact chattered."""
         self.anchors = make_anchors(FEW)

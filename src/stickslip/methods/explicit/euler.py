@@ -78,8 +78,8 @@ class Euler(Explicit):
         self.mean = np.zeros(model.nv)
 
     def stable_dt(self, state: State) -> float:
-        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every damped pair."""
-        material = combined_materials(self.model)
+        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every damped pair and loop."""
+        material = np.concatenate([combined_materials(self.model), self.world.loops.material])
         damped = material[material[:, DAMPING] > 0.0]
         ratio = 2.0 * damped[:, DAMPING] / damped[:, STIFFNESS]
         return min(super().stable_dt(state), float(np.min(ratio, initial=np.inf)))

@@ -32,8 +32,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import ContactList, Contacts, contact_velocities
+from stickslip.collision.contacts import ContactList, Contacts, contact_velocities, entries
 from stickslip.collision.convex.find import find_contacts
+from stickslip.collision.loop_points import place_loops
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
@@ -141,6 +142,7 @@ def look_ahead(world, work, joints, contacts, ahead, q, v):
     for c in range(contacts.found[0]):
         for k in range(3):
             contacts.point[c, k] += ahead * contacts.drift[c, k]
+    place_loops(world.loops, work.kin, contacts)
 
 
 @kernel
@@ -176,7 +178,7 @@ def contact_forces(world, work, expo, contacts, settings, dt):
     """λ̄ and λ̿ of every contact, island by island."""
     support, L, islands = world.support, expo.mass.L, expo.islands
     passes, matmuls, tolerance = settings.passes, settings.matmuls, settings.tolerance
-    for c in range(contacts.found[0]):
+    for c in range(entries(contacts)):
         contact_jacobian(support, work.kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, expo.rows)
         eliminate(support, L, c, expo.rows)
     for i in range(find_islands(support, contacts, islands)):
@@ -213,7 +215,7 @@ def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, q, v):
     status = contact_forces(world, work, expo, contacts, settings, dt)
     if status != OK:
         return status
-    nc = contacts.found[0]
+    nc = entries(contacts)
     add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
     add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
     return OK
@@ -418,6 +420,7 @@ class Expo(Viscoelastic):
         return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
 
     def _formulate(self, sim) -> None:
+        self._append_loops()
         self._fit_work()
         while not islands_fit(self.world, self.expo, self._buffer):
             self.grow()

@@ -31,7 +31,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries, is_loop
 from stickslip.dynamics.derivatives import load_force
 from stickslip.dynamics.jacobian import last_dof, link_point, point_velocity, velocity_at
 from stickslip.methods.implicit_euler.turning_normals import (
@@ -42,6 +42,7 @@ from stickslip.methods.implicit_euler.turning_normals import (
     world_force,
 )
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
+from stickslip.methods.soft.loop_springs import loop_forces
 from stickslip.methods.soft.spring_damper import hold
 
 
@@ -111,6 +112,7 @@ def end_forces(kin, contacts, anchors, start, dt):
         if size > most:
             f1, f2 = most / size * f1, most / size * f2
         contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn, f1, f2
+    loop_forces(contacts)
 
 
 @kernel
@@ -120,6 +122,9 @@ def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
     ``local`` (3, 3) is scratch. ``exact`` is 1, or 0 to hold the size of sliding friction constant, which makes its
     derivatives those of a damper. Returns 0 if the slopes are zero because the contact is open or about to open.
     """
+    if is_loop(contacts, c):
+        loop_slopes(contacts, c, slope)
+        return 1
     fn, g1, g2, along = forces_before_cone(kin, contacts, anchors, start, c, dt)
     if contacts.gap[c] >= 0.0 or fn == 0.0:
         return 0
@@ -153,9 +158,18 @@ def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
 
 
 @kernel
+def loop_slopes(contacts, c, slope):
+    """P = −K and D = −B of a loop point, the same in all directions."""
+    for i in range(3):
+        for j in range(3):
+            slope[0, i, j], slope[1, i, j] = 0.0, 0.0
+        slope[0, i, i], slope[1, i, i] = -contacts.material[c, STIFFNESS], -contacts.material[c, DAMPING]
+
+
+@kernel
 def load_contacts(kin, contacts, anchors, start, dt, exact, local, slope, der):
-    """Add the stiffness and damping of contacts with the world to their links."""
-    for c in range(contacts.found[0]):
+    """Add the stiffness and damping of contacts and loops with the world to their links."""
+    for c in range(entries(contacts)):
         if contacts.link1[c] == 0 and force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope) != 0:
             if turns(contacts, c):
                 load_turning_contact(kin, contacts, c, slope, der)
@@ -208,9 +222,10 @@ def add_row(M, b, i, scale, x0, x1, x2, x3, x4, x5):
 
 @kernel
 def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, slope, move, vel, A):
-    """A −= dJᵀλ of contacts between two moving links at constant joint directions, whose change is in ``project``.
-    Column k displaces everything that joint k carries by move[k] and adds vel[k] (nv, 6) to its velocity."""
-    for c in range(contacts.found[0]):
+    """A −= dJᵀλ of contacts and loops between two moving links at constant joint directions, whose change is in
+    ``project``. Column k displaces everything that joint k carries by move[k] and adds vel[k] (nv, 6) to its
+    velocity."""
+    for c in range(entries(contacts)):
         if contacts.link1[c] == 0 or contacts.gap[c] >= 0.0:
             continue
         stiff = force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope)

@@ -22,10 +22,11 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries
 from stickslip.dynamics.jacobian import add_point_force, link_point, to_link
 from stickslip.math.spatial import rotate
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
+from stickslip.methods.soft.loop_springs import loop_energy, loop_forces
 
 
 @kernel
@@ -43,6 +44,7 @@ def spring_damper(kin, contacts, anchors, dt):
             continue
         k = give_place(anchors, c)
         press(kin, contacts, anchors, c, k, dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2])
+    loop_forces(contacts)
 
 
 @kernel
@@ -122,8 +124,8 @@ def roll_anchor(kin, contacts, anchors, c, k, w1, w2):
 
 @kernel
 def apply_contact_forces(kin, contacts, f_ext):
-    """f_ext += the contact forces on body 2 and their opposites on body 1."""
-    for c in range(contacts.found[0]):
+    """f_ext += the forces of contacts and loops on body 2 and their opposites on body 1."""
+    for c in range(entries(contacts)):
         fn, f1, f2 = contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2]
         A = contacts.axes
         fx = fn * A[c, 0, 0] + f1 * A[c, 1, 0] + f2 * A[c, 2, 0]
@@ -137,9 +139,9 @@ def apply_contact_forces(kin, contacts, f_ext):
 
 @kernel
 def contact_energy(contacts):
-    """Energy that the contact springs have stored since they touched [J], without the energy of a preload. A normal
-    spring stores none beyond its rest point."""
-    energy = 0.0
+    """Energy that the springs of loops store, and those of contacts have stored since they touched [J], without the
+    energy of a preload. A normal spring stores none beyond its rest point."""
+    energy = loop_energy(contacts)
     for c in range(contacts.found[0]):
         sn, s1, s2 = min(0.0, contacts.stretch[c, 0]), contacts.stretch[c, 1], contacts.stretch[c, 2]
         K, P = contacts.material[c, STIFFNESS], contacts.material[c, PRELOAD]
