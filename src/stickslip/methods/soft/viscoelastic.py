@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -97,7 +98,7 @@ class Viscoelastic(Method):
         seen = replace(model, shapes=()) if variant == "none" else model
         self.detector = ConvexDetector(seen, 0.0, stiffness_per=self.options.stiffness_per)
         self.world = self._world()
-        self.anchors = make_anchors(len(self._buffer.pair), self.options.rest)
+        self.anchors = make_anchors(len(self.contacts.arrays.pair), self.options.rest)
 
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector
@@ -107,7 +108,20 @@ class Viscoelastic(Method):
 
     @property
     def _buffer(self) -> Contacts:
-        return self.contacts.arrays
+        """The buffer of contacts; the memory has as many places, whoever has made the buffer larger."""
+        arrays = self.contacts.arrays
+        self.make_room(len(arrays.pair))
+        return arrays
+
+    def reading(self) -> Mapping[str, str]:
+        words = {
+            "point": "a {} per contact point and direction, as it is",
+            "area": "a {} per m² and direction, as it is",
+        }
+        if self.options.stiffness_per == "pair":
+            return self.reads
+        said = words[self.options.stiffness_per]
+        return {**self.reads, "stiffness": said.format("spring"), "damping": said.format("damper")}
 
     def stages(self) -> dict[str, Stage]:
         return {
