@@ -30,8 +30,8 @@ class PlainMethod(Method):
     observing = ("kinematics", "collision")
     replaceable = frozenset({"user", "record"})
 
-    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
-        super().__init__(model, dt, variant, **options)
+    def __init__(self, model: Model, dt: float, variant: str, pairs: None = None, **options: Any) -> None:
+        super().__init__(model, dt, variant, pairs, **options)
         self.dynamics = Dynamics(model)
         self.contacts = ContactList(self.work.kin)
 

@@ -45,7 +45,8 @@ def make_method(
 
 def _make(stepper: type[Method], model: Model, dt: float, variant: str, options: Mapping[str, Any]) -> Method:
     """The stepper; methods from outside may still ask for the argument ``pairs``."""
-    if stepper.__init__ is not Method.__init__ and "pairs" in signature(stepper.__init__).parameters:
+    asked = signature(stepper.__init__).parameters.get("pairs")
+    if asked is not None and asked.default is asked.empty:
         deprecated("Method.__init__(…, variant, pairs, …)", "Method.__init__(…, variant, …)")
         return stepper(model, dt, variant, None, **options)
     return stepper(model, dt, variant, **options)

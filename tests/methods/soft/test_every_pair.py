@@ -66,14 +66,15 @@ def test_blocks_stick_below_the_friction_angle_and_slide_above(upper, method):
         build(scene, pos=(-offset, 0, height - G * np.cos(slope) / K), mass=1.0, friction=friction, **SURFACE)
         sim = ss.Simulation(scene, method, dt=5e-4)
         start = sim.state.q[0]
-        sim.step(800)
-        moved = sim.state.q[0] - start
+        sim.step(500)
+        moved, before = sim.state.q[0] - start, sim.state.v[0]
         if friction == mu:
             assert 0.0 < moved < 20.0 * G / K, (upper, friction, offset)  # it leans on its springs
             assert np.abs(sim.state.v).max() < 0.05
         else:
+            sim.step(200)
             acceleration = G * (np.sin(slope) - friction * np.cos(slope))
-            assert moved == pytest.approx(0.5 * acceleration * 0.4**2, rel=0.04), (upper, friction, offset)
+            assert sim.state.v[0] - before == pytest.approx(0.1 * acceleration, rel=0.02), (upper, friction, offset)
 
 
 @pytest.mark.parametrize("method", SOFT)

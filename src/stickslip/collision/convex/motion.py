@@ -33,6 +33,8 @@ ALIGNED = 1e-9
 """Component of a unit normal below which it counts as zero."""
 PARALLEL = 0.1
 """Sine of the angle between two axes below which cylinders touch along a line."""
+CENTRED = 1e-9
+"""Distance of the centre from what it turns about, as a fraction of the size, below which the normal is kept."""
 AT_END = 1e-9
 """Distance from a capsule's end, as a fraction of its length, below which the ball at that end touches."""
 
@@ -72,16 +74,16 @@ def slides(shapes, placed, s, x, y, z):
 def bend(shapes, placed, s, other, reach, nx, ny, nz, contacts, c):
     """Write the curvature of contact c, where a ball of shape ``other`` has its centre at the height ``reach`` over the
     surface of shape s."""
-    R, kind = placed.rot, shapes.kind[s]
-    if kind == SPHERE and shapes.size[s, 0] + reach > 0.0:
+    R, kind, least = placed.rot, shapes.kind[s], CENTRED * (shapes.radius[s] + shapes.radius[other])
+    if kind == SPHERE and shapes.size[s, 0] + reach > least:
         set_curvature(contacts, c, 1.0 / (shapes.size[s, 0] + reach), 0.0, 0.0, 0.0)
-    elif kind == CAPSULE and shapes.size[s, 0] + reach > 0.0:
+    elif kind == CAPSULE and shapes.size[s, 0] + reach > least:
         sine = tilt(placed, s, nx, ny, nz)
         ax, ay, az = R[s, 0, 2], R[s, 1, 2], R[s, 2, 2]
         if sine < 1.0 - 1e-12:  # over the end
             ax, ay, az = 0.0, 0.0, 0.0
         set_curvature(contacts, c, 1.0 / (shapes.size[s, 0] + reach), ax, ay, az)
-    elif kind == BOX and reach > 0.0:
+    elif kind == BOX and reach > least:
         ox = nx * R[s, 0, 0] + ny * R[s, 1, 0] + nz * R[s, 2, 0]
         oy = nx * R[s, 0, 1] + ny * R[s, 1, 1] + nz * R[s, 2, 1]
         oz = nx * R[s, 0, 2] + ny * R[s, 1, 2] + nz * R[s, 2, 2]
@@ -97,11 +99,11 @@ def bend(shapes, placed, s, other, reach, nx, ny, nz, contacts, c):
         elif zeros == 0:
             set_curvature(contacts, c, 1.0 / reach, 0.0, 0.0, 0.0)
     elif kind == CYLINDER:
-        bend_over_cylinder(shapes, placed, s, other, reach, nx, ny, nz, contacts, c)
+        bend_over_cylinder(shapes, placed, s, other, reach, least, nx, ny, nz, contacts, c)
 
 
 @kernel
-def bend_over_cylinder(shapes, placed, s, other, reach, nx, ny, nz, contacts, c):
+def bend_over_cylinder(shapes, placed, s, other, reach, least, nx, ny, nz, contacts, c):
     """The curvature of contact c over cylinder s: its side, or its rim, seen as a straight edge."""
     R = placed.rot
     ax, ay, az = R[s, 0, 2], R[s, 1, 2], R[s, 2, 2]
@@ -111,9 +113,9 @@ def bend_over_cylinder(shapes, placed, s, other, reach, nx, ny, nz, contacts, c)
         along = ax * bx + ay * by + az * bz
         if 1.0 - along * along > PARALLEL * PARALLEL:
             return
-    if sine > 1.0 - 1e-12:
+    if sine > 1.0 - 1e-12 and shapes.size[s, 0] + reach > least:
         set_curvature(contacts, c, 1.0 / (shapes.size[s, 0] + reach), ax, ay, az)
-    elif sine > ALIGNED and reach > 0.0:
+    elif ALIGNED < sine <= 1.0 - 1e-12 and reach > least:
         x, y, z = cross(ax, ay, az, nx, ny, nz)
         set_curvature(contacts, c, 1.0 / reach, x / sine, y / sine, z / sine)
 

@@ -294,11 +294,12 @@ class EventSelected(Viscoelastic):
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
         super().__init__(model, dt, variant, **options)
-        self.contacts = ContactList(self.work.kin, capacity=FEW + len(self.world.loops.link1))
+        room = FEW + len(self.world.loops.link1)
+        self.contacts = ContactList(self.work.kin, capacity=room)
         self.totals = np.zeros(4, dtype=np.int64)
         """Runge–Kutta steps, crossings, violations of liveness, steps in which a contact chattered."""
-        self.anchors = make_anchors(FEW)
-        self._make_places(FEW)
+        self.anchors = make_anchors(room)
+        self._make_places(room)
 
     def _make_places(self, places: int) -> None:
         """Allocate what depends on the number of places for near contacts."""

@@ -178,7 +178,7 @@ class ImplicitEuler(Viscoelastic):
         return int(self.report.tally[DIVIDED])
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        memory = (self.contacts.arrays, self.anchors, self.start, inputs)
+        memory = (self._buffer, self.anchors, self.start, inputs)
         scratch = (self.derivatives, self.newton, self.report)
         options = (self.options.tolerance, self.options.max_iterations, self.dt)
         return self._call((self.world, self.work, *memory, *scratch, *options, state.q, state.v), n)

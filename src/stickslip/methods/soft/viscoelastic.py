@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -120,8 +121,9 @@ class Viscoelastic(Method):
         self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
         self._closure = LoopClosure(model) if model.loops else None
         self.world = self._world()
-        self.contacts = ContactList(self.work.kin, capacity=len(self._buffer.pair) + len(self._loops.link1))
-        self.anchors = make_anchors(len(self._buffer.pair), self.options.rest)
+        room = len(self.contacts.arrays.pair) + len(self._loops.link1)
+        self.contacts = ContactList(self.work.kin, capacity=room)
+        self.anchors = make_anchors(room, self.options.rest)
         self._call = HeldCall(self.advance_held)
 
     def _world(self) -> SoftWorld:
@@ -131,7 +133,20 @@ class Viscoelastic(Method):
 
     @property
     def _buffer(self) -> Contacts:
-        return self.contacts.arrays
+        """The buffer of contacts; the memory has as many places, whoever has made the buffer larger."""
+        arrays = self.contacts.arrays
+        self.make_room(len(arrays.pair))
+        return arrays
+
+    def reading(self) -> Mapping[str, str]:
+        words = {
+            "point": "a {} per contact point and direction, as it is",
+            "area": "a {} per m² and direction, as it is",
+        }
+        if self.options.stiffness_per == "pair":
+            return self.reads
+        said = words[self.options.stiffness_per]
+        return {**self.reads, "stiffness": said.format("spring"), "damping": said.format("damper")}
 
     def stages(self) -> dict[str, Stage]:
         return {

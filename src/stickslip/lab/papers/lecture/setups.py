@@ -85,7 +85,7 @@ def block(gap: float = 0.0, gravity: tuple[float, float, float] = (0.0, 0.0, -G)
     return scene.compile()
 
 
-def per_corner(method: str) -> dict[str, str]:
+def per_corner(method: str) -> dict[str, Any]:
     """The option by which a method with springs gives K and B to every corner, as the other models do."""
     return {"stiffness_per": "point"} if method.partition("/")[0] in soft_methods() else {}
 
