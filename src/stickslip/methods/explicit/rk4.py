@@ -121,4 +121,5 @@ class RK4(Explicit):
     def make_room(self, contacts: int) -> None:
         super().make_room(contacts)
         room = len(self.anchors.pair)
-        self.first, self.trial = grown_anchors(self.first, room), grown_anchors(self.trial, room)
+        if room > len(self.first.pair):
+            self.first, self.trial = grown_anchors(self.first, room), grown_anchors(self.trial, room)
