@@ -176,6 +176,17 @@ def test_a_stepper_by_name():
     assert log.contact_force()[-1] == pytest.approx(9.81, rel=1e-6)
 
 
+def test_a_stepper_that_still_asks_for_pairs():
+    class Old(Falling):
+        def __init__(self, model, dt, variant, pairs, **options):
+            super().__init__(model, dt, variant, pairs, **options)
+
+    with pytest.warns(DeprecationWarning, match="pairs"):
+        sim = ss.Simulation(ball(1.0), Old, 1e-3)
+    sim.step(10)
+    assert sim.state.v[2] == pytest.approx(-9.81 * 0.01, rel=1e-12)
+
+
 def test_a_plain_stepper_feels_all_forces_but_contacts():
     """Joint springs, dampers, servos, controls, rotor inertia and wrenches, as MuJoCo has them."""
     setup = ss.SCENES["solo12-drop"].build()

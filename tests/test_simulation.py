@@ -189,7 +189,7 @@ def python_integrate(sim):
     ids=lambda stages: "+".join(stages),
 )
 def test_python_stages_give_the_compiled_result(stages):
-    compiled, staged = ss.Simulation(box_scene(), dt=2e-4), ss.Simulation(box_scene(), dt=2e-4, **stages)
+    compiled, staged = (ss.Simulation(box_scene(), dt=2e-4, stiffness_per="point", **s) for s in ({}, stages))
     for sim in (compiled, staged):
         sim.set_state(v=[0.3, 0.1, 0, 0.5, 0.2, 0.1])
         sim.step(1200)
@@ -278,7 +278,7 @@ def test_contact_energy_is_unknown_where_a_python_function_makes_the_forces():
         ({"link2": 99}, r"contact link: expected an index from 0 \(world\) to 1, got 99"),
         ({"link1": -1}, "contact link"),
         ({"pair": -5}, "contact pair: expected a whole number"),
-        ({"pair": 10**9}, "contact pair"),
+        ({"pair": 2**31}, "contact pair"),
         ({"normal": (0, 0, 2)}, "contact normal: expected a unit vector"),
         ({"point": (0, np.nan, 0)}, "contact point and gap: expected finite numbers"),
         ({"friction": -1.0}, "friction: expected a finite number"),
@@ -720,8 +720,6 @@ def test_a_mesh_touches_with_its_corners_and_a_face_at_a_time():
             scene.add_mesh(vertices, pos=(0, 0, 0.2), mass=1.0)
         sim = ss.Simulation(scene)
         steps[name] = sim.dt
-        if name != "sphere":
-            assert len(sim.stepper.world.pairs.planes.link1) == 8
         sim.step(round(1.0 / sim.dt))
         assert np.abs(sim.state.v).max() < (1e-6 if name != "sphere" else 1.0)
     assert steps["cube"] == steps["box"]
@@ -733,15 +731,16 @@ def test_not_a_scene():
         ss.Simulation("solo12")
 
 
-def test_shapes_that_would_pass_through_each_other_are_named():
+def test_no_pair_of_shapes_passes_through_another():
     scene = box_scene()
-    scene.add_capsule(0.1, 0.2, pos=(1, 0, 1))
-    with pytest.warns(NotHonouredWarning, match=r"box–capsule \(1\)"):
-        ss.Simulation(scene)
+    scene.add_capsule(0.1, 0.2, pos=(0, 0, 0.5), mass=1.0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ss.Simulation(scene, collision=python_collision)
         ss.Simulation(scene, method="semi-implicit-euler/none")
+        sim = ss.Simulation(scene)
+    sim.step(round(0.3 / sim.dt))
+    assert sim.state.q[9] > sim.state.q[2] + 0.25  # the capsule stands on the box
 
 
 def test_a_step_that_is_too_long_is_a_warning():

@@ -24,7 +24,7 @@ def test_rest_depth_is_weight_over_stiffness():
     sim.observe()
     contacts = sim.contacts.arrays
     assert len(sim.contacts) == 4
-    np.testing.assert_allclose(-contacts.gap[:4], 2.0 * G / 4 / 1e5, rtol=1e-6)
+    np.testing.assert_allclose(-contacts.gap[:4], 2.0 * G / 1e5, rtol=1e-6)
     np.testing.assert_allclose(contacts.force[:4, 0].sum(), 2.0 * G, rtol=1e-6)
 
 

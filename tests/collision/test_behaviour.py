@@ -5,7 +5,8 @@ import pytest
 from detection import Detector
 
 import stickslip as ss
-from stickslip.methods.soft.spring_damper import make_anchors, spring_damper
+from stickslip.methods.soft.anchors import make_anchors
+from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.model.builders import add_cylinder_on_points
 
 G = 9.81
@@ -137,7 +138,7 @@ def test_rolling_on_a_fixed_ball_keeps_the_stretch_of_the_spring():
     for angle in angles:
         outward = np.array([np.sin(angle), 0, np.cos(angle)])
         np.testing.assert_allclose(contact(angle, 1.0), 1e5 * depth * outward, atol=1e-8)  # no slip, no stretch
-    anchors.active[:] = 0
+    anchors.pair[:] = 0
     contact(0.0, 0.0)
     contact(0.0, 0.0, sliding=slip / dt)
     for angle in angles:

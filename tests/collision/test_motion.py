@@ -5,6 +5,7 @@ import pytest
 from detection import Detector, random_quaternion, rotation
 
 import stickslip as ss
+from stickslip.collision.contacts import ON_BOX
 from stickslip.dynamics import Dynamics
 from stickslip.methods.soft.spring_damper import apply_contact_forces
 
@@ -106,6 +107,72 @@ def test_plane_against_sphere():
     q = np.r_[rng.normal(size=3), random_quaternion(rng)]
     c = check_rates(detect, q, rng.normal(size=6))
     assert not c.spin.any()
+
+
+def two_bodies(first, second):
+    """Shapes (kind, size) off the origins of two free bodies, in this order."""
+    scene, rng = ss.Scene(), np.random.default_rng(8)
+    for name, (kind, size) in (("first", first), ("second", second)):
+        body = scene.add_body(name)
+        place = {"pos": 0.05 * rng.normal(size=3), "quat": random_quaternion(rng), "mass": 1.0}
+        getattr(body, f"add_{kind}")(*size, **place)
+    return Detector(scene)
+
+
+SPHERE, CAPSULE, CYLINDER, BOX = (
+    ("sphere", (0.1,)),
+    ("capsule", (0.05, 0.3)),
+    ("cylinder", (0.1, 0.4)),
+    ("box", (2 * HALF,)),
+)
+BALLS_ON = {  # the ball's centre in the axes of the other shape
+    "sphere over a capsule's side": (CAPSULE, SPHERE, (0.1, 0.09, 0.07)),
+    "sphere over a capsule's end": (CAPSULE, SPHERE, (0.05, 0.06, 0.22)),
+    "sphere over a cylinder's side": (CYLINDER, SPHERE, (0.12, 0.14, 0.05)),
+    "sphere over a cylinder's cap": (CYLINDER, SPHERE, (0.02, 0.03, 0.28)),
+    "sphere over a box's edge": (BOX, SPHERE, (0.36, 0.02, 0.15)),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["surface first", "ball first"])
+@pytest.mark.parametrize("name", BALLS_ON)
+def test_balls_over_other_shapes(name, turned):
+    surface, ball_, where = BALLS_ON[name]
+    detect, rng = two_bodies(*((ball_, surface) if turned else (surface, ball_))), np.random.default_rng(9)
+    shapes = detect.model.shapes
+    on, ball_shape = (shapes[1], shapes[0]) if turned else shapes
+    for _ in range(5):
+        poses = [np.r_[rng.normal(size=3), random_quaternion(rng)] for _ in range(2)]
+        R = [rotation(pose[3:]) for pose in poses]
+        i, j = (1, 0) if turned else (0, 1)
+        target = poses[i][:3] + R[i] @ (on.pos + on.rot @ where)
+        poses[j][:3] = target - R[j] @ ball_shape.pos
+        check_rates(detect, np.concatenate(poses), rng.normal(size=12))
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["face first", "corner first"])
+def test_a_corner_of_a_box_on_a_face(turned):
+    """The normal is fixed to the body with the face, the point to that with the corner."""
+    large, small = ("box", ((0.6, 0.6, 0.2),)), ("box", ((0.1, 0.1, 0.1),))
+    scene, rng = ss.Scene(), np.random.default_rng(10)
+    for kind, size in (small, large) if turned else (large, small):
+        getattr(scene, f"add_{kind}")(*size, mass=1.0)
+    detect = Detector(scene)
+    corner = rotation([0.8, 0.45, -0.35, 0.15] / np.linalg.norm([0.8, 0.45, -0.35, 0.15]))
+    depth = np.abs(corner[2]).sum() * 0.05
+    quat = np.array([0.8, 0.45, -0.35, 0.15]) / np.linalg.norm([0.8, 0.45, -0.35, 0.15])
+    flat, tilted = np.r_[0, 0, 0, 1, 0, 0, 0], np.r_[0.05, -0.03, 0.1 + depth - 0.003, quat]
+    q = np.concatenate([tilted, flat] if turned else [flat, tilted])
+
+    def lowest(q, v=None):
+        c = detect(q, v, margin=0.0)
+        assert len(c.pair) == 1
+        return c
+
+    lowest.model, lowest.kin = detect.model, detect.kin
+    for _ in range(5):
+        c = check_rates(lowest, q, 0.3 * rng.normal(size=12))
+        assert (c.rolling[0] == ON_BOX) == turned
 
 
 def test_contacts_of_a_collision_function_move_with_body_2_unless_it_says_otherwise():

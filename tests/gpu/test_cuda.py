@@ -15,8 +15,13 @@ if not cuda.is_available():
 
 import stickslip as ss
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts, grown
-from stickslip.collision.soft_pairs.pairs import total
+from stickslip.collision.contacts import Contacts
+from stickslip.collision.convex.broad_phase import Candidates, Grid
+from stickslip.collision.convex.epa import Polytope
+from stickslip.collision.convex.find import Search
+from stickslip.collision.convex.geometry import Found, Placed
+from stickslip.collision.convex.gjk import Minkowski
+from stickslip.collision.convex.placed_polyhedron import Work as ShapeWork
 from stickslip.dynamics.aba import aba
 from stickslip.dynamics.configuration import difference, integrate
 from stickslip.dynamics.crba import crba
@@ -36,7 +41,8 @@ from stickslip.methods.expo.contact_space import Islands
 from stickslip.methods.expo.expo import ContactWork, JointWork
 from stickslip.methods.expo.expo import advance as expo_advance
 from stickslip.methods.expo.viscoelastic_pade import PadeWork
-from stickslip.methods.soft.spring_damper import Anchors
+from stickslip.methods.soft.anchors import Anchors
+from stickslip.methods.soft.viscoelastic import SoftWorld
 
 pytestmark = pytest.mark.gpu
 TOLERANCE = 1e-12
@@ -224,13 +230,59 @@ def contacts_of(contacts, w):
 @cuda.jit(device=True)
 def anchors_of(anchors, w):
     return Anchors(
-        anchors.active[:, w], anchors.anchor[:, :, w], anchors.point[:, :, w], anchors.rest[:, w],
-        anchors.seen[:, w], anchors.at_detection[:, w],
+        anchors.pair[:, w], anchors.anchor[:, :, w], anchors.point[:, :, w], anchors.rest[:, w],
+        anchors.place[:, w], anchors.seen[:, w], anchors.at_detection[:, w],
+    )  # fmt: skip
+
+
+class SearchScratch(NamedTuple):
+    """The parts of a contact search that every world needs for itself."""
+
+    placed: Placed
+    grid: Grid
+    candidates: Candidates
+    found: Found
+    work: ShapeWork
+    material: np.ndarray
+
+
+def scratch_of(search):
+    return SearchScratch(search.placed, search.grid, search.candidates, search.found, search.work, search.material)
+
+
+@cuda.jit(device=True)
+def world_of(world, scratch, w):
+    """The world with the scratch of one world."""
+    p, g, c, f, k = scratch.placed, scratch.grid, scratch.candidates, scratch.found, scratch.work
+    m, t = k.minkowski, k.polytope
+    search = Search(
+        world.search.geometry, world.search.rules,
+        Placed(p.pos[:, :, w], p.rot[:, :, :, w], p.link_pos[:, :, w], p.link_rot[:, :, :, w]),
+        Grid(
+            g.low[:, :, w], g.high[:, :, w], g.extent[:, w], g.cell[:, :, w], g.head[:, w], g.bits[:, w],
+            g.following[:, w], g.large[:, w],
+        ),
+        Candidates(c.total[:, w], c.pair[:, :, w], c.sorted[:, :, w], c.start[:, w]),
+        Found(
+            f.total[:, w], f.first[:, w], f.second[:, w], f.feature[:, w], f.point[:, :, w], f.normal[:, :, w],
+            f.gap[:, w], f.share[:, w], f.area[:, w],
+        ),
+        ShapeWork(
+            k.vertex1[:, :, w], k.normal1[:, :, w], k.vertex2[:, :, w], k.normal2[:, :, w], k.polygon[:, :, :, w],
+            k.label[:, :, :, w], k.starts[:, :, w],
+            Minkowski(m.corner[:, :, w], m.name[:, :, w], m.weight[:, w], m.pose[:, :, w], m.core[:, w]),
+            Polytope(t.face[:, :, w], t.plane[:, :, w], t.rim[:, :, w]),
+            k.flood[:, :, w],
+        ),
+        world.search.shares, scratch.material[:, :, w],
+    )  # fmt: skip
+    return SoftWorld(
+        world.tree, world.support, world.inertia, world.passive, world.actuators, search, world.cell, world.loops
     )  # fmt: skip
 
 
 @cuda.jit
-def steps_in_all_worlds(world, kin, art, force, contacts, anchors, inputs, armature, dt, q, v, status, n):
+def steps_in_all_worlds(world, scratch, kin, art, force, contacts, anchors, inputs, armature, dt, q, v, status, n):
     """n steps of the simulation, contacts included, in every world."""
     w = cuda.grid(1)
     if w < q.shape[1]:
@@ -238,12 +290,13 @@ def steps_in_all_worlds(world, kin, art, force, contacts, anchors, inputs, armat
         r = articulated_of(art, w)
         work = Work(k, r, force.f_ext[:, :, w], force.tau[:, w], force.acceleration[:, w])
         c, a = contacts_of(contacts, w), anchors_of(anchors, w)
-        status[w], _ = advance(world, work, c, a, inputs, armature, dt, q[:, w], v[:, w], n)
+        status[w], _ = advance(world_of(world, scratch, w), work, c, a, inputs, armature, dt, q[:, w], v[:, w], n)
 
 
 @cuda.jit
 def expo_in_all_worlds(
     world,
+    scratch,
     kin,
     art,
     force,
@@ -284,7 +337,8 @@ def expo_in_all_worlds(
         averages = Averages(s.first[:, :, w], s.second[:, :, w], s.phase[:, w], s.slip[:, :, w])
         j = joints
         status[w], _ = expo_advance(
-            world, work, ContactWork(mass, rows, islands, island, averages, contacts_of(expo.near, w)),
+            world_of(world, scratch, w), work,
+            ContactWork(mass, rows, islands, island, averages, contacts_of(expo.near, w), anchors_of(expo.kept, w)),
             JointWork(
                 j.stiffness[:, w], j.damping[:, w], j.free[:, w], j.mean[:, w], j.middle[:, w], j.q[:, w], j.v[:, w],
                 j.elapsed[:, w],
@@ -307,7 +361,6 @@ def test_steps_equal_cpu():
     scene.add_robot("solo12")
     sim = ss.Simulation(scene, dt=1e-4)
     model, stepper, steps = sim.model, sim.stepper, 20
-    stepper.contacts.arrays = grown(stepper.contacts.arrays, total(stepper.world.pairs))
     rng = np.random.default_rng(0)
     q = np.repeat(model.state().q[:, None], WORLDS, axis=1)
     q[2] -= rng.uniform(-2e-3, 2e-3, WORLDS)
@@ -315,7 +368,7 @@ def test_steps_equal_cpu():
     device_q, device_v, status = cuda.to_device(q), cuda.to_device(v), cuda.to_device(np.zeros(WORLDS, np.int64))
     work = stepper.work
     steps_in_all_worlds[(WORLDS + 63) // 64, 64](
-        to_device(stepper.world),
+        to_device(stepper.world), per_world(scratch_of(stepper.world.search), WORLDS),
         per_world(work.kin, WORLDS), per_world(work.art, WORLDS),
         per_world(Forces(work.f_ext, work.tau, work.acceleration), WORLDS),
         per_world(stepper.contacts.arrays, WORLDS), per_world(stepper.anchors, WORLDS), to_device(sim.inputs),
@@ -350,7 +403,7 @@ def test_expo_equals_cpu(matmuls):
     v = 0.3 * rng.normal(size=(model.nv, worlds))
     device_q, device_v, status = cuda.to_device(q), cuda.to_device(v), cuda.to_device(np.zeros(worlds, np.int64))
     expo_in_all_worlds[(worlds + 63) // 64, 64](
-        to_device(stepper.world),
+        to_device(stepper.world), per_world(scratch_of(stepper.world.search), worlds),
         per_world(work.kin, worlds), per_world(work.art, worlds),
         per_world(Forces(work.f_ext, work.tau, work.acceleration), worlds),
         per_world(stepper.expo, worlds), per_world(stepper.joints, worlds),

@@ -2,29 +2,32 @@
 
 import numpy as np
 
-from stickslip.collision.contacts import contact_velocities, make_contacts
-from stickslip.collision.soft_pairs.detect import find_contacts
-from stickslip.collision.soft_pairs.pairs import find_pairs, total
+from stickslip.collision.contacts import ContactList, contact_velocities
+from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 
+FAR = 1e3
+"""A margin [m] beyond all distances of a test."""
+
 
 class Detector:
-    def __init__(self, scene):
+    def __init__(self, scene, **options):
         self.model = scene.compile()
-        self.pairs, self.left_out = find_pairs(self.model)
+        self.detector = ConvexDetector(self.model, FAR, **options)
         self.kin = make_data(self.model).kin
+        self.contacts = ContactList(self.kin)
 
-    def __call__(self, q=None, v=None, margin=np.inf):
+    def __call__(self, q=None, v=None, margin=FAR):
         """The contacts nearer than ``margin``, in arrays cut to length."""
         state = self.model.state(q, v)
         forward_kinematics(self.model.tree, state.q, self.kin)
         forward_velocities(self.model.tree, state.v, self.kin)
-        contacts = make_contacts(total(self.pairs))
-        find_contacts(self.pairs, self.kin, margin, contacts)
+        self.detector.margin = margin
+        self.detector.find(self.kin, self.contacts)
+        contacts, n = self.contacts.arrays, len(self.contacts)
         contact_velocities(self.kin, contacts)
-        n = int(contacts.found[0])
-        return type(contacts)(contacts.found, *(array[:n] for array in contacts[1:]))
+        return type(contacts)(contacts.found, *(array[:n].copy() for array in contacts[1:]))
 
 
 def random_quaternion(rng):

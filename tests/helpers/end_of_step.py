@@ -1,11 +1,13 @@
 """The equations of an implicit step as a function of its end velocities, and their Jacobian against differences."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from stickslip.collision.soft_pairs.pairs import PlanePairs, no_pairs
 from stickslip.methods.base import Inputs
-from stickslip.methods.implicit_euler.implicit_euler import begin
+from stickslip.methods.implicit_euler.implicit_euler import ImplicitEuler, begin
 from stickslip.methods.implicit_euler.implicit_step import evaluate, linearise, load
+from stickslip.model.shape import Material, Shape
 
 TWO_TREES = """
 <mujoco><compiler angle="radian"/><worldbody>
@@ -18,20 +20,36 @@ TWO_TREES = """
 </worldbody></mujoco>"""
 
 
-def plane_pairs(*rows, friction, stiffness=1e4, damping=100.0):
-    """Candidate contacts (plane's link, its origin and normal; sphere's link, centre and radius)."""
-    link1, origin, normal, link2, center, radius = zip(*rows, strict=True)
-    n = len(rows)
-    frames = []
-    for z in np.array(normal, dtype=float):
-        x = np.cross([0.3, 1.0, 0.2], z)
-        frames.append([z / np.linalg.norm(z), x / np.linalg.norm(x), np.cross(z, x) / np.linalg.norm(np.cross(z, x))])
-    planes = PlanePairs(
-        np.array(link1), np.array(link2), np.array(origin, dtype=float), np.array(frames),
-        np.array(center, dtype=float), np.array(radius, dtype=float),
-        np.tile([friction, stiffness, damping, 0.0, 0.0], (n, 1)), np.ones(n),
-    )  # fmt: skip
-    return no_pairs()._replace(planes=planes)
+def shape(kind, link, *, pos=(0, 0, 0), rot=None, size=(), friction=1.0, stiffness=1e4, damping=100.0):
+    """A shape in a link; ``size`` as in MuJoCo."""
+    size = np.r_[np.array(size, dtype=float), np.zeros(3 - len(size))]
+    material = Material(friction, 2.0 * stiffness, 2.0 * damping)  # two of them in series
+    rot = np.eye(3) if rot is None else np.array(rot, dtype=float)
+    return Shape(f"{kind} {link}", kind, link, np.array(pos, float), rot, size, None, material, 1, 1, np.ones(4), link)
+
+
+def frame(normal):
+    """(3, 3) a rotation whose third column is along the normal."""
+    z = np.array(normal, dtype=float) / np.linalg.norm(normal)
+    x = np.cross([0.3, 1.0, 0.2], z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def on_plane(row, **material):
+    """A plane and a ball (a point, if its radius is 0): (plane's link, its origin and normal; ball's link, centre and
+    radius)."""
+    link1, origin, normal, link2, center, radius = row
+    ball = ("sphere", (radius,)) if radius else ("point", (0.0,))
+    return (
+        shape("plane", link1, pos=origin, rot=frame(normal), **material),
+        shape(ball[0], link2, pos=center, size=ball[1], **material),
+    )
+
+
+def stepper_for(model, dt, shapes, variant="spring-damper", **options):
+    """Implicit Euler for a model with these shapes, whose contacts have K and B each."""
+    return ImplicitEuler(replace(model, shapes=tuple(shapes)), dt, variant, stiffness_per="point", **options)
 
 
 class Problem:

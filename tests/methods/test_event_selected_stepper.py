@@ -226,7 +226,7 @@ def test_a_short_meeting_in_a_long_step():
     v = np.concatenate([[10.0], np.zeros(11)])
     long, short = after(scene, 0.6, 1, v), after(scene, 0.6, 600, v)
     assert (long.stepper.crossings, short.stepper.crossings) == (2, 2)
-    np.testing.assert_allclose(long.state.v, short.state.v, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(long.state.v, short.state.v, rtol=0, atol=2e-3)
     assert after(scene, 0.2, 1, v, max_step=1e-3).stepper.substeps >= 200
 
 
@@ -250,9 +250,9 @@ def test_plate_against_solve_ess():
 
     turns = np.kron(np.eye(n, dtype=bool), ~np.eye(2, dtype=bool))
     x0 = np.array([0.0, height, tilt, 0.0, 0.0, 0.0])
-    truth = ss.solve_ess(f, h, None, (0.0, time), x0, 1e-5, reset=turns, rtol=1e-8, atol=1e-10, t_eval=[time])
+    truth = ss.solve_ess(f, h, None, (0.0, time), x0, 1e-5, reset=turns, rtol=1e-10, atol=1e-12, t_eval=[time])
     scene = plate_on_springs(n, height=height, tilt=tilt, preload=2.0).scene
-    sim = after(scene, time, 20, rtol=1e-8, atol=1e-10)
+    sim = after(scene, time, 20, rtol=1e-10, atol=1e-12)
     state = np.concatenate([sim.state.q + np.array([0.0, height, 0.0]), sim.state.v])
     np.testing.assert_allclose(state, truth.y[:, -1], rtol=0, atol=1e-6)
     assert sim.stepper.crossings == len(truth.crossings.t) > n

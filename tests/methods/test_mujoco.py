@@ -200,8 +200,8 @@ def test_spring_and_damper_are_the_pair_s(stiffness):
     of the mass; also between two bodies that move. Two surfaces are two springs in series."""
     scene = ball_on_box(stiffness=2.0 * stiffness, damping=80.0)
     ends = []
-    for method in ("mujoco/spring-damper", "semi-implicit-euler"):
-        sim = ss.Simulation(scene, method, dt=1e-4)
+    for method, options in (("mujoco/spring-damper", {}), ("semi-implicit-euler", {"stiffness_per": "point"})):
+        sim = ss.Simulation(scene, method, dt=1e-4, **options)
         sim.set_state(v=[0] * 6 + [0, 0, -0.5, 0, 0, 0])
         log = sim.run(1.5, record_dt=0.01, progress=False)
         ends.append(log)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.collision.soft_pairs.pairs import find_pairs
+from stickslip.collision.allowed import touching
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
 from stickslip.model.shape import Material, combine
 
@@ -138,13 +138,14 @@ def test_excluded_bodies_and_masks_do_not_touch():
     scene.add_sphere(0.1, name="a", pos=(0, 0, 1))
     scene.add_sphere(0.1, name="b", pos=(1, 0, 1))
     scene.add_sphere(0.1, name="ghost", pos=(2, 0, 1), collide=False)
-    assert len(find_pairs(scene.compile())[0].planes.link1) == 2
+
+    def pairs():
+        model = scene.compile()
+        return [tuple(model.link_names[shape.link] for shape in pair) for pair in touching(model)]
+
+    assert sorted(pairs()) == [("a", "b"), ("world", "a"), ("world", "b")]
     scene.exclude("plate", "a")
-    pairs, left_out = find_pairs(scene.compile())
-    model = scene.compile()
-    assert [model.link_names[i] for i in pairs.planes.link2] == ["b"]
-    assert [model.link_names[i] for i in (*pairs.spheres.link1, *pairs.spheres.link2)] == ["a", "b"]
-    assert not left_out
+    assert sorted(pairs()) == [("a", "b"), ("world", "b")]
     with pytest.raises(ss.InputError, match="unknown body 'c'"):
         scene.exclude("a", "c")
 
@@ -286,7 +287,8 @@ def test_a_shape_without_friction_takes_the_other_surfaces(tmp_path):
     with pytest.raises(ss.InputError, match=r"the name 'root' is taken \(joints\)"):
         scene.add_robot("a1")
     scene.add_robot("a1", pos=(1, 0, 0.5), name="a1")
-    np.testing.assert_array_equal(find_pairs(scene.compile())[0].planes.material[:, 0], 0.6)
+    frictions = [combine(a.material, b.material).friction for a, b in touching(scene.compile()) if a.kind == "plane"]
+    assert set(frictions) == {0.6}
 
 
 def test_mesh_file_that_is_missing():

@@ -55,7 +55,7 @@ def run(
     """
     from rich.console import Console
 
-    from stickslip.collision.soft_pairs.pairs import total
+    from stickslip.methods.materials import combined_materials
     from stickslip.record.overview import check_plot
     from stickslip.scenes import SCENES, Entry, find
     from stickslip.simulation import Simulation
@@ -90,7 +90,7 @@ def run(
         print(interrupted(sim.time, duration, record if _identity(record) != before else None), file=sys.stderr)
         raise typer.Exit(130) from None
     console.print(summary(name, sim, log))
-    if scene not in SCENES and not total(sim.stepper.world.pairs):
+    if scene not in SCENES and not len(combined_materials(sim.model)):
         console.print("note: nothing in this scene can touch anything; --floor HEIGHT puts a floor under a model file")
     if record is not None:
         console.print(f"recording  {record}")

@@ -52,7 +52,6 @@ class ContactSearch:
             if not isinstance(detector, Detector):
                 raise expected("margin", "a named detector or a Detector with it", detector, "your function chooses")
             self.detector.margin = margin
-        self.left_out = getattr(self.detector, "left_out", {})
 
     @cached_property
     def shapes(self) -> ConvexDetector:

@@ -22,16 +22,20 @@ FRICTION, STIFFNESS, DAMPING, RESTITUTION, PRELOAD = 0, 1, 2, 3, 4
 """Columns of ``material``."""
 PROPERTIES = 5
 ON_SPHERE, ON_BOX = 1, 2
-"""Values of ``rolling``: the shape of body 2 over which the contact point moves."""
-MOST_PAIRS = 1_000_000
-"""Number of ids that a Python collision function may use; memory grows with the largest one."""
+"""Values of ``rolling``: the contact point moves over body 2 because that is round, or because body 1 carries it."""
+MOST_PAIRS = 1 << 31
+"""Number of ids that a Python collision function may use; the contacts of shapes have larger ones."""
 
 
 class Contacts(NamedTuple):
-    """The contacts of one instant; the first ``found[0]`` entries are valid."""
+    """The contacts of one instant; the first ``found[0]`` entries are valid.
+
+    Spring-damper methods append the points of closed loops, ``found[1]`` more entries (``collision.loop_points``).
+    """
 
     found: np.ndarray
-    """(1,) number of contacts found; more than the capacity means that the buffer must grow."""
+    """(2,) number of contacts found, and number of loop points behind them; if they are more than the capacity, the
+    buffer must grow."""
     pair: np.ndarray
     """(capacity,) id that persists from step to step; friction anchors and warm starts are stored by it."""
     link1: np.ndarray
@@ -45,12 +49,13 @@ class Contacts(NamedTuple):
     rolling: np.ndarray
     """(capacity,) 0 if the contact point is fixed to body 2; ON_SPHERE or ON_BOX if it moves over body 2's surface."""
     radius: np.ndarray
-    """(capacity,) distance [m] from the contact point p to the sphere's centre p + radius·n. It is the radius of body
-    2's sphere, 0 for a point; for ON_BOX, where the sphere is body 1's, minus the height of its centre over the box."""
+    """(capacity,) distance [m] from the contact point p to the centre p + radius·n of the ball that touches. It is the
+    radius of body 2's ball, 0 for a corner; for ON_BOX, where body 1 has the ball or corner, minus the height of its
+    centre over body 2."""
     curvature: np.ndarray
     """(capacity, 4) κ [1/m] and an axis a (a unit vector along an edge, or 0). If the centre moves by δx relative to
-    body 1 (for ON_BOX, the box relative to the centre), the normal turns by δn = κ·(1 − n·nᵀ − a·aᵀ)·δx. On a flat
-    surface κ and a are zero."""
+    body 1 (for ON_BOX, body 2 relative to the centre), the normal turns by δn = C·δx with C = κ·(1 − n·nᵀ − a·aᵀ). On a
+    flat surface κ is zero."""
     spin: np.ndarray
     """(capacity, 3) angular velocity of the normal seen from link 1: ṅ = (ω₁ + spin) × n, spin ⟂ n [rad/s, world].
     It is zero where body 1 is flat and does not include turns of the tangents about n (see collision.tangent)."""
@@ -69,7 +74,7 @@ class Contacts(NamedTuple):
 def make_contacts(capacity: int) -> Contacts:
     n = max(1, capacity)
     return Contacts(
-        found=np.zeros(1, dtype=np.int64),
+        found=np.zeros(2, dtype=np.int64),
         pair=np.zeros(n, dtype=np.int64),
         link1=np.zeros(n, dtype=np.int64),
         link2=np.zeros(n, dtype=np.int64),
@@ -94,6 +99,18 @@ def grown(contacts: Contacts, capacity: int) -> Contacts:
     for old, new in zip(contacts, bigger, strict=True):
         new[: len(old)] = old
     return bigger
+
+
+@kernel
+def entries(contacts):
+    """Number of contacts and loop points."""
+    return contacts.found[0] + contacts.found[1]
+
+
+@kernel
+def is_loop(contacts, c):
+    """Whether entry c is a point of a closed loop, which pulls as it pushes and never opens."""
+    return c >= contacts.found[0]
 
 
 @kernel
@@ -158,6 +175,36 @@ def set_motion(kin, contacts, c, wx, wy, wz, link, x, y, z):
     contacts.drift[c, 2] = vz + rate * nz + s * (wz + tz)
 
 
+@kernel
+def move(kin, contacts, c):
+    """Set spin and drift of contact c from the velocities of its links, its radius and its curvature.
+
+    The centre x = p + radius·n is fixed to link 2, or, where ``rolling`` is ON_BOX, to link 1. With u the velocity of
+    link 2 relative to link 1 at x, ṅ = ω₁ × n + w with w = C·u; for ON_BOX, where the normal turns with link 2,
+    w = (ω₂ − ω₁) × n + C·u. C is that of ``curvature``.
+    """
+    a, b, r = contacts.link1[c], contacts.link2[c], contacts.radius[c]
+    nx, ny, nz = contacts.axes[c, 0, 0], contacts.axes[c, 0, 1], contacts.axes[c, 0, 2]
+    x, y, z = contacts.point[c, 0] + r * nx, contacts.point[c, 1] + r * ny, contacts.point[c, 2] + r * nz
+    on_box, k, V = contacts.rolling[c] == ON_BOX, contacts.curvature[c, 0], kin.vel
+    wx, wy, wz = 0.0, 0.0, 0.0
+    if k != 0.0:
+        vx, vy, vz = point_velocity(kin, b, x, y, z)
+        ux, uy, uz = point_velocity(kin, a, x, y, z)
+        ux, uy, uz = vx - ux, vy - uy, vz - uz
+        ax, ay, az = contacts.curvature[c, 1], contacts.curvature[c, 2], contacts.curvature[c, 3]
+        out, along = ux * nx + uy * ny + uz * nz, ux * ax + uy * ay + uz * az
+        wx, wy, wz = (
+            k * (ux - out * nx - along * ax),
+            k * (uy - out * ny - along * ay),
+            k * (uz - out * nz - along * az),
+        )
+    if on_box:
+        tx, ty, tz = cross(V[b, 3] - V[a, 3], V[b, 4] - V[a, 4], V[b, 5] - V[a, 5], nx, ny, nz)
+        wx, wy, wz = wx + tx, wy + ty, wz + tz
+    set_motion(kin, contacts, c, wx, wy, wz, a if on_box else b, x, y, z)
+
+
 def tangents(normal: np.ndarray) -> np.ndarray:
     """A right-handed contact frame (3, 3), rows normal, tangent 1, tangent 2, from a unit normal alone."""
     helper = np.eye(3)[np.argmin(np.abs(normal))]
@@ -204,9 +251,9 @@ class ContactList:
         self.arrays.found[0] = 0
 
     def grow(self) -> None:
-        """Make room for at least as many contacts as were found."""
+        """Make room for at least as many contacts and loop points as were found."""
         capacity = len(self.arrays.pair)
-        self.arrays = grown(self.arrays, max(2 * capacity, int(self.arrays.found[0])))
+        self.arrays = grown(self.arrays, max(2 * capacity, int(self.arrays.found.sum())))
 
     def check(self) -> None:
         """Raise an error for a defective contact that a collision function has written into ``arrays``."""
@@ -241,7 +288,7 @@ class ContactList:
     ) -> None:
         """Append a contact between two links at a point [m, world]; gap [m] < 0 in penetration.
 
-        ``pair`` is a small whole number of your choice that identifies the contact from step to step; friction anchors
+        ``pair`` is a whole number of your choice that identifies the contact from step to step; friction anchors
         are stored by it. ``spin`` [rad/s, world] is the angular velocity of the normal relative to link 1, ``drift``
         [m/s, world] the velocity of the contact point. By default the normal is fixed to link 1 and the point to
         link 2. Methods that predict contact accelerations use them.
@@ -282,8 +329,8 @@ class ContactList:
 
 @kernel
 def contact_velocities(kin, contacts):
-    """Relative velocity of every contact, in its frame."""
-    for c in range(contacts.found[0]):
+    """Relative velocity of every contact and loop point, in its frame."""
+    for c in range(entries(contacts)):
         x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
         ax, ay, az = point_velocity(kin, contacts.link1[c], x, y, z)
         bx, by, bz = point_velocity(kin, contacts.link2[c], x, y, z)

@@ -9,7 +9,6 @@ from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.detector import Detector
 from stickslip.collision.mujoco_detector import MuJoCoDetector
 from stickslip.collision.polyhedral.peg_detector import PegDetector
-from stickslip.collision.soft_pairs.pair_detector import PairDetector
 from stickslip.dynamics.data import Kinematics
 from stickslip.errors import InputError, one_of
 from stickslip.model.model import Model
@@ -17,7 +16,6 @@ from stickslip.model.model import Model
 DETECTORS: dict[str, Callable[[Model, float], Detector]] = {
     "convex": ConvexDetector,
     "mujoco": MuJoCoDetector,
-    "pairs": PairDetector,
     "peg": PegDetector,
 }
 TRUSTED = frozenset(DETECTORS)

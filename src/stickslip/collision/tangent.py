@@ -24,3 +24,14 @@ def smooth_tangent(x, y, z):
         return 1.0, 0.0, 0.0
     fraction = 1.0 / (1.0 + z) if z > 0.0 else (1.0 - z) / across  # the same number, without cancellation
     return 1.0 - x * x * fraction, -x * y * fraction, -x
+
+
+@kernel
+def carried_axis(x, y, z):
+    """(x, y, z) in the axes (2, 1, −2)/3, (−2, 2, −1)/3, (1, 2, 2)/3, which are the columns of a rotation."""
+    return (2 * x + y - 2 * z) / 3, (-2 * x + 2 * y - z) / 3, (x + 2 * y + 2 * z) / 3
+
+
+@kernel
+def from_carried_axis(x, y, z):
+    return (2 * x - 2 * y + z) / 3, (x + 2 * y + 2 * z) / 3, (-2 * x - y + 2 * z) / 3

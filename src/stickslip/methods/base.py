@@ -11,7 +11,6 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.errors import deprecated
 from stickslip.methods.materials import Asked, asked_for, beyond, how_read
@@ -90,7 +89,6 @@ class World(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Actuators
-    pairs: Pairs
 
 
 class Work(NamedTuple):
@@ -147,10 +145,6 @@ class Method(ABC):
     _failed: int = 0
     step: int = 0
     """The number of the step at hand, from 0; the simulation sets it before ``advance``, which may count on."""
-    finds_pairs: ClassVar[bool] = True
-    """Whether it uses the pairs that it is given; one with a detector of its own gets none."""
-    left_out: Mapping[str, int] = {}
-    """Pairs of shapes that its own detector cannot see, counted by kind."""
     at_unconverged: ClassVar[str] = "choose a smaller dt, or allow more iterations"
     """What to do where steps do not converge, for the warning."""
     reads: ClassVar[Mapping[str, str]] = {}
@@ -160,12 +154,13 @@ class Method(ABC):
         {"user", "collision", "formulate", "solve", "integrate", "record"}
     )
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+    def __init__(self, model: Model, dt: float, variant: str, pairs: None = None, **options: Any) -> None:
+        """``pairs`` has no meaning any more; it is there for methods that were written when it had one."""
         self.model, self.dt, self.variant = model, dt, variant
         self.options = self.Options(**options)
         data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
-        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, pairs)
-        self.contacts = ContactList(data.kin, capacity=min(16, total(pairs)))
+        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators)
+        self.contacts = ContactList(data.kin)
         self.work = Work(
             kin=data.kin,
             art=data.art,
@@ -244,7 +239,7 @@ class Method(ABC):
     def _asked(self) -> dict[str, Asked]:
         if self.variant == "none":
             return {}
-        return asked_for(self.model, self.world.pairs if self.finds_pairs else None)
+        return asked_for(self.model)
 
     solves_problems: ClassVar[bool] = False
     """Whether its steps solve complementarity problems, and it has the members of ``ComplementaritySteps``."""
@@ -262,8 +257,8 @@ class Method(ABC):
     def memory(self) -> dict[str, np.ndarray]:
         return {}
 
-    def make_room(self, pairs: int) -> None:  # noqa: B027 - only methods with a memory need it
-        """Make room in the memory for pair ids below ``pairs``; a Python collision function chooses its own."""
+    def make_room(self, contacts: int) -> None:  # noqa: B027 - only methods with a memory need it
+        """Make room in the memory for this number of contacts, which a Python collision function may have found."""
 
     def grow(self) -> None:
         """Make room after CONTACTS_FULL."""

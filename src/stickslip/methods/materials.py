@@ -7,12 +7,11 @@ its place. This module finds what the scene asks for, and makes sentences of bot
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from stickslip.collision.soft_pairs.pairs import Pairs, materials
 from stickslip.model.model import Model
 from stickslip.model.shape import Material, Shape, combine
 
@@ -29,8 +28,8 @@ UNSAID = ("acts as the method defines it", "does not act")
 
 SPRINGS = {
     "friction": "Coulomb's circular cone; until it slips, a spring and a damper along the surface",
-    "stiffness": "a spring per contact and direction, as it is",
-    "damping": "a damper per contact and direction, as it is",
+    "stiffness": "springs in every direction, which the contact points of a pair share",
+    "damping": "dampers in every direction, which the contact points of a pair share",
     "restitution": "bounce follows from stiffness and damping",
     "preload": "presses as soon as a contact touches",
 }
@@ -58,10 +57,9 @@ class Asked(NamedTuple):
     """Whether a surface says so; else it is the default of all."""
 
 
-def asked_for(model: Model, pairs: Pairs | None) -> dict[str, Asked]:
-    """By property; empty where nothing can touch. ``pairs`` None: of all shapes that are allowed to touch."""
-    solid = [shape for shape in model.shapes if shape.group or shape.mask]
-    rows = materials(pairs) if pairs is not None else _combined(model, solid)
+def asked_for(model: Model) -> dict[str, Asked]:
+    """By property, of all shapes that are allowed to touch; empty where nothing can touch."""
+    solid, rows = solid_shapes(model), combined_materials(model)
     if len(rows) == 0:
         return {}
     said = [any(getattr(shape.material, name) is not None for shape in solid) for name in NAMES]
@@ -71,10 +69,15 @@ def asked_for(model: Model, pairs: Pairs | None) -> dict[str, Asked]:
     }
 
 
-def _combined(model: Model, solid: Sequence[Shape]) -> np.ndarray:
-    """(n, 5) the materials of pairs, by kinds of surfaces: of a thousand equal balls one row."""
+def solid_shapes(model: Model) -> list[Shape]:
+    """The shapes that can touch something."""
+    return [shape for shape in model.shapes if shape.group or shape.mask]
+
+
+def combined_materials(model: Model) -> np.ndarray:
+    """(n, 5) the materials of pairs that may touch, by kinds of surfaces: of a thousand equal balls one row."""
     kinds: dict[tuple[Material, int, int], set[int]] = {}
-    for shape in solid:
+    for shape in solid_shapes(model):
         kinds.setdefault((shape.material, shape.group, shape.mask), set()).add(shape.link)
     parent = model.tree.parent
 

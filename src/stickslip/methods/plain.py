@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from stickslip.collision.contacts import ContactList, contact_velocities
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.dynamics import Dynamics
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.soft.explicit import accelerate
@@ -30,9 +29,8 @@ class PlainMethod(Method):
 
     observing = ("kinematics", "collision")
     replaceable = frozenset({"user", "record"})
-    finds_pairs = False
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
+    def __init__(self, model: Model, dt: float, variant: str, pairs: None = None, **options: Any) -> None:
         super().__init__(model, dt, variant, pairs, **options)
         self.dynamics = Dynamics(model)
         self.contacts = ContactList(self.work.kin)

@@ -84,8 +84,8 @@ def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint, ...]:
 
     MuJoCo's eq_data holds, for a connect between bodies, the anchor in body 1 and in body 2; for a weld, the anchor in
     body 2 and in body 1, then the rotation of body 2 relative to body 1. Equalities between sites have the sites'
-    frames. solref, solimp and the torque scale soften MuJoCo's constraints; ours are rigid. The world can only be
-    ``link1``.
+    frames. solref, solimp and the torque scale soften MuJoCo's constraints; ours are rigid, or springs of
+    stiffness and damping that the method chooses. The world can only be ``link1``.
     """
     loops = []
     for e in np.flatnonzero(mj.eq_active0):

@@ -192,7 +192,7 @@ class Scene:
         self, body1: Body | str, body2: Body | str = "world", pos: Vector = (0, 0, 0), *, name: str = ""
     ) -> None:
         """Close a loop: the point ``pos`` (3,) [m] of body 1, in its frame, stays on the point of body 2 that is there
-        in the reference configuration. The constraint is rigid; docs/models.md says which methods simulate loops."""
+        in the reference configuration. docs/models.md says which methods hold it rigidly, and which by a spring."""
         self._equality(mujoco.mjtEq.mjEQ_CONNECT, body1, body2, pos, name)
 
     @says_why

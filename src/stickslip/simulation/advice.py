@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,18 +22,6 @@ DEEP_START = 1e-3
 """[m] a deeper penetration at the start is announced."""
 TINY_STEP = 1e-5
 """[s] below it a default time step is announced: such a run takes long."""
-
-
-def pass_through(method: str, left_out: Mapping[str, int]) -> None:
-    """Pairs of shapes that may touch but that the method cannot detect; ``left_out`` counts them by kind."""
-    if left_out:
-        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(left_out.items()))
-        _warn(
-            f"{method} finds contacts of points, spheres, capsules, boxes and meshes with planes, and of points and "
-            f"spheres with boxes and spheres; these pairs will pass through each other: {kinds}. Give "
-            "collide=False to shapes that are for show, or pass your own collision function.",
-            NotHonouredWarning,
-        )
 
 
 def not_honoured(method: str, stepper: Method) -> None:

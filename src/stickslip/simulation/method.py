@@ -1,13 +1,12 @@
-"""From a method's name to a stepper made for a model: pairs, options, the default time step, and what to warn of."""
+"""From a method's name to a stepper made for a model: options, the default time step, and what to warn of."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
-from stickslip.collision.soft_pairs.pairs import find_pairs, no_pairs
-from stickslip.errors import InputError, listed
+from stickslip.errors import InputError, deprecated, listed
 from stickslip.methods.base import Method
 from stickslip.methods.registry import METHODS, resolve
 from stickslip.model.model import Model
@@ -26,14 +25,10 @@ def make_method(
         held = listed(repr(loop.name) for loop in model.loops)
         able = ", ".join(other for other, kind in METHODS.items() if kind.capabilities.loops)
         raise InputError(f"method {name!r}: does not hold closed loops ({held}); methods that do: {able}")
-    pairs, left_out = find_pairs(model) if stepper.finds_pairs else (no_pairs(), Counter())
-    if variant == "none":
-        if stages.collision is not None or stages.formulate is not None:
-            raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
-        pairs = no_pairs()
-    made = stepper(model, dt or stepper.default_dt, variant, pairs, **options)
+    if variant == "none" and (stages.collision is not None or stages.formulate is not None):
+        raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
+    made = _make(stepper, model, dt or stepper.default_dt, variant, options)
     if variant != "none" and stages.collision is None:
-        advice.pass_through(name, {**left_out, **made.left_out})
         advice.not_honoured(name, made)
         if made.grouped:
             advice.no_groups(name, getattr(made, "detector", None))
@@ -41,8 +36,17 @@ def make_method(
     if dt is None:
         dt = round_step(limit, stepper.default_dt)
         if dt != made.dt:
-            made = stepper(model, dt, variant, pairs, **options)
+            made = _make(stepper, model, dt, variant, options)
         advice.tiny_step(dt)
     elif stages.collision is None:
         advice.long_step(name, dt, limit, round_step(limit, stepper.default_dt))
     return name, made
+
+
+def _make(stepper: type[Method], model: Model, dt: float, variant: str, options: Mapping[str, Any]) -> Method:
+    """The stepper; methods from outside may still ask for the argument ``pairs``."""
+    asked = signature(stepper.__init__).parameters.get("pairs")
+    if asked is not None and asked.default is asked.empty:
+        deprecated("Method.__init__(…, variant, pairs, …)", "Method.__init__(…, variant, …)")
+        return stepper(model, dt, variant, None, **options)
+    return stepper(model, dt, variant, **options)

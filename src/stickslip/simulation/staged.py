@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def run_stage(sim: Simulation, name: str) -> None:
     (getattr(sim.stages, name, None) or sim.builtin_stages[name])(sim)
     if name == "collision" and sim.stages.collision is not None:
-        sim.stepper.make_room(1 + int(sim.contacts.arrays.pair[: len(sim.contacts)].max(initial=-1)))
+        sim.stepper.make_room(len(sim.contacts.arrays.pair))
 
 
 def staged_step(sim: Simulation) -> int:

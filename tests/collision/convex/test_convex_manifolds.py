@@ -5,8 +5,8 @@ import pytest
 from convex_pairs import Pair, random_quaternion
 
 import stickslip as ss
+from stickslip.collision.allowed import touching
 from stickslip.collision.convex.broad_phase import find_candidates, make_candidates
-from stickslip.collision.soft_pairs.pairs import touching
 from stickslip.errors import InputError
 
 UP = np.array([0.0, 0.0, 1.0])

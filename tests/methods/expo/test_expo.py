@@ -124,7 +124,7 @@ def test_penetration_is_weight_over_stiffness_at_a_long_step(stiffness):
     sim = ss.Simulation(scene, method="expo", dt=2e-3)
     sim.step(1000)
     sim.observe()
-    np.testing.assert_allclose(-sim.contacts.arrays.gap[:4], G / stiffness, rtol=1e-4)
+    np.testing.assert_allclose(-sim.contacts.arrays.gap[:4], 4.0 * G / stiffness, rtol=1e-4)
 
 
 @pytest.mark.filterwarnings("ignore::stickslip.StartWarning")
@@ -301,7 +301,7 @@ def test_a_box_slides_as_far_as_it_should(mu, v0, direction):
     """Four corners, K = 1e5 and 10 ms: friction tips the box, and its corners share the load unequally."""
     scene = ss.Scene()
     scene.add_plane(friction=mu, stiffness=1e5)
-    scene.add_box((0.2, 0.2, 0.1), pos=(0, 0, 0.05 - G / 4e5), mass=1.0, friction=mu)
+    scene.add_box((0.2, 0.2, 0.1), pos=(0, 0, 0.05 - G / 1e5), mass=1.0, friction=mu)
     sim = ss.Simulation(scene, method="expo", dt=1e-2)
     sim.set_state(v=[v0 * np.cos(direction), v0 * np.sin(direction), 0, 0, 0, 0])
     sim.step(150)
@@ -380,7 +380,7 @@ def test_a_step_longer_than_the_contact_s_oscillation(stiffness, damping, dt):
 def test_heavy_boxes_at_the_longest_steps():
     for mass, height, dt in ((30.0, 0.0, 4e-2), (10.0, 0.2, 1e-2)):
         scene = ss.Scene()
-        scene.add_plane()
+        scene.add_plane(stiffness=4e5, damping=1200.0)
         scene.add_box((0.2, 0.2, 0.1), pos=(0, 0, 0.05 + height), mass=mass)
         sim = ss.Simulation(scene, method="expo", dt=dt)
         sim.step(round(2.0 / dt))
@@ -389,12 +389,13 @@ def test_heavy_boxes_at_the_longest_steps():
 
 
 def test_many_bodies_may_be_near_at_once():
-    """More candidates than the buffer of contacts holds at first, none touching: nobody asks for a larger one."""
+    """More near contacts than the buffer holds at first, none touching: it grows, and the step is repeated."""
     scene = ss.Scene()
     scene.add_plane()
     for k in range(40):
         scene.add_sphere(0.1, pos=(0.3 * k, 0, 0.105), mass=1.0)
     sim = ss.Simulation(scene, "expo", dt=0.01)
-    assert len(sim.stepper.expo.near.pair) >= 40 + 40 * 39 // 2
+    assert len(sim.stepper.expo.near.pair) < 40
     sim.step(2)
+    assert len(sim.stepper.expo.near.pair) >= 40
     assert sim.state.q.reshape(40, 7)[:, 2] == pytest.approx(np.full(40, sim.state.q[2]), rel=1e-12)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from end_of_step import TWO_TREES, Problem, plane_pairs
+from end_of_step import TWO_TREES, Problem, on_plane, stepper_for
 
 import stickslip as ss
 from stickslip.dynamics import Dynamics
@@ -29,10 +29,10 @@ def on_tilted_plane(radius, friction, depth, dt=1e-3):
     scene.add_body("body").set_inertia(1.5, inertia=(0.02, 0.03, 0.01))
     model = scene.compile()
     center, normal = CENTER, np.array(TILTED) / np.linalg.norm(TILTED)
-    pairs = plane_pairs((0, (0, 0, 0), normal, 1, center, radius), friction=friction)
+    shapes = on_plane((0, (0, 0, 0), normal, 1, center, radius), friction=friction)
     q = np.r_[0.2, 0.1, 0.0, 1.0, 0.0, 0.0, 0.0]
     q[:3] += (radius - depth - (q[:3] + center) @ normal) * normal
-    return ImplicitEuler(model, dt, "spring-damper", pairs), q
+    return stepper_for(model, dt, shapes), q
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.1], ids=["point", "sphere"])
@@ -60,7 +60,7 @@ def test_jacobian_of_one_contact_on_a_tilted_plane(radius, case):
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.2], ids=["point", "sphere"])
-@pytest.mark.parametrize("links", [(1, 4), (4, 3), (1, 3), (3, 1), (2, 3)], ids=str)
+@pytest.mark.parametrize("links", [(1, 4), (4, 3), (1, 3), (3, 1)], ids=str)
 @pytest.mark.parametrize("friction", [1e-3, 500.0], ids=["slip", "stick"])
 def test_jacobian_of_a_plane_on_a_moving_body(radius, links, friction):
     """In another tree, in the same tree, on an ancestor and on a descendant of the other body."""
@@ -76,7 +76,7 @@ def test_jacobian_of_a_plane_on_a_moving_body(radius, links, friction):
     normal = np.array([0.2, 0.5, 0.8]) / np.linalg.norm([0.2, 0.5, 0.8])
     origin = world_center - (radius - 0.02) * normal + np.cross(normal, [0.3, 0.2, -0.4])  # 2 cm deep
     row = (first, R[first].T @ (origin - poses[first, :3]), R[first].T @ normal, second, center, radius)
-    stepper = ImplicitEuler(model, 5e-3, "spring-damper", plane_pairs(row, friction=friction))
+    stepper = stepper_for(model, 5e-3, on_plane(row, friction=friction))
     problem = Problem(stepper, q, v)
     v_end = v + 0.1 * rng.normal(size=model.nv)
     force, used = problem.contacts(v_end)
@@ -115,11 +115,9 @@ def test_jacobian_of_joint_forces_and_wrenches(before):
     if not before:
         v[6:9], v[9], v[10] = np.array([2.0, 1.0, 2.0]) * 30, 4.0, -5.0
     inputs = Inputs(np.array([0.5, 0.3, 1.0]), rng.normal(size=model.nv), 3 * rng.normal(size=(model.nlink, 6)))
-    stepper = ImplicitEuler(model, dt, "none", plane_pairs((0, (0, 0, -9), (0, 0, 1), 1, (0, 0, 0), 0.0), friction=1.0))
+    stepper = ImplicitEuler(model, dt, "none")
     problem = Problem(stepper, q, v, inputs)
-    without = Problem(
-        ImplicitEuler(model, dt, "none", stepper.world.pairs), q, v, inputs._replace(wrench=np.zeros((model.nlink, 6)))
-    )
+    without = Problem(ImplicitEuler(model, dt, "none"), q, v, inputs._replace(wrench=np.zeros((model.nlink, 6))))
     assert np.abs(problem.residual(v) - without.residual(v)).max() > 1.0
     passive = model.joint_forces
     stepper.newton.v[:] = v
@@ -213,7 +211,7 @@ def test_free_flight_is_first_order():
 def test_stiff_block_at_a_long_step_rests_at_weight_over_stiffness(start):
     scene = ss.Scene()
     scene.add_plane(stiffness=1e5, damping=300.0)
-    depth = 2.0 * G / 4 / 1e5
+    depth = 2.0 * G / 1e5
     scene.add_box((0.2, 0.2, 0.1), pos=(0, 0, 0.05 - depth if start == "at rest" else 0.06), mass=2.0)
     sim = ss.Simulation(scene, METHOD, dt=1e-2)
     for _ in range(100 if start == "at rest" else 1):
@@ -341,7 +339,7 @@ def test_inputs_that_are_not_numbers_diverge_by_name():
 def test_bad_options_are_refused_by_name(option):
     sim = ss.Simulation(mass_on_spring(1e4, 0.0, 0.1), METHOD)
     with pytest.raises(InputError, match=next(iter(option))):
-        ImplicitEuler(sim.model, 1e-3, "spring-damper", sim.stepper.world.pairs, **option)
+        ImplicitEuler(sim.model, 1e-3, "spring-damper", **option)
 
 
 def test_stage_by_stage_is_the_same():

@@ -40,8 +40,9 @@ def test_power_of_friction():
         stretch = rng.uniform(0, 0.5 * fn / 1e5) * unit(rng)
         velocity = 10.0 ** rng.uniform(-4, 1) * unit(rng)
         sim.set_state(q=[0, 0, -depth, 1, 0, 0, 0], v=[*velocity, 0, 0, 0, 0])
+        sim.observe()
         anchors = sim.stepper.anchors
-        anchors.active[0], anchors.anchor[0] = 1, [*-stretch, -depth]
+        anchors.pair[0], anchors.anchor[0] = sim.contacts.arrays.pair[0] + 1, [*-stretch, -depth]
         for name in sim.stepper.observing:
             sim.stepper.stages()[name](sim)
         _, f1, f2 = sim.contacts.arrays.force[0]
@@ -72,7 +73,7 @@ def test_anchors_are_part_of_the_state():
     sim = ss.Simulation(scene, method="expo", dt=2e-3)
     sim.step(500)
     snapshot = sim.snapshot()
-    assert {"active", "anchor", "point", "rest"} <= set(snapshot.memory)
+    assert {"anchored", "anchor", "point", "rest"} <= set(snapshot.memory)
     sim.step(100)
     held = sim.state.q.copy()
     sim.restore(snapshot)

@@ -257,13 +257,19 @@ def look_around(shapes, rules, grid, s, candidates):
             t = grid.following[t]
 
 
-@kernel(inline=False)
+@kernel
 def find_candidates(shapes: Shapes, rules: Rules, placed: Placed, margin, cell, grid: Grid, candidates: Candidates):
     """Find all allowed pairs whose boxes overlap, sorted by kinds; pairs beyond the capacity are only counted."""
-    ns = shapes.kind.shape[0]
-    if ns <= FEW:
+    if shapes.kind.shape[0] <= FEW:
         try_all(shapes, rules, placed, margin, grid, candidates)
-        return
+    else:
+        search_grid(shapes, rules, placed, margin, cell, grid, candidates)
+
+
+@kernel(separate=True)
+def search_grid(shapes, rules, placed, margin, cell, grid, candidates):
+    """Find the candidates among many shapes."""
+    ns = shapes.kind.shape[0]
     candidates.total[0] = 0
     boxes_around(shapes, placed, margin, grid)
     for s in range(ns):

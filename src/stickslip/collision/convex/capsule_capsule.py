@@ -6,10 +6,10 @@ both ends of the part where they lie side by side. If the axes meet, the normal 
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.convex.geometry import CORNER, WITHIN, feature
+from stickslip.collision.convex.geometry import CORNER, WITHIN, feature, keep_near
 from stickslip.collision.convex.segments import across, clip, nearest_on_segments
 from stickslip.collision.convex.spheres import ball_ball
 from stickslip.math.spatial import cross
@@ -46,9 +46,11 @@ def capsule_capsule(geometry, placed, work, pairs, margin, found):
         if sine >= NEARLY or high - low <= 1e-9 * (h + g):
             balls(geometry, placed, a, b, feature(WITHIN, 0, 0, 0), s0, t0, margin, ex, ey, ez, found)
             continue
+        start = found.total[0]
         low, high = min(low, s0), max(high, s0)  # not quite parallel: the nearest point may lie a little beyond
         near = 1e-6 * (high - low)
         if sine > 1e-6 and s0 - low > near and high - s0 > near:
-            balls(geometry, placed, a, b, feature(WITHIN, 0, 0, 0), s0, t0, margin, ex, ey, ez, found)
-        balls(geometry, placed, a, b, feature(CORNER, 0, 0, 0), low, clip(c * low - dv, g), margin, ex, ey, ez, found)
-        balls(geometry, placed, a, b, feature(CORNER, 0, 1, 0), high, clip(c * high - dv, g), margin, ex, ey, ez, found)
+            balls(geometry, placed, a, b, feature(WITHIN, 0, 0, 0), s0, t0, inf, ex, ey, ez, found)
+        balls(geometry, placed, a, b, feature(CORNER, 0, 0, 0), low, clip(c * low - dv, g), inf, ex, ey, ez, found)
+        balls(geometry, placed, a, b, feature(CORNER, 0, 1, 0), high, clip(c * high - dv, g), inf, ex, ey, ez, found)
+        keep_near(found, start, margin, 0.0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import cos, inf, pi, sin, sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.convex.geometry import CORNER, WITHIN, emit_apart, feature
+from stickslip.collision.convex.geometry import CORNER, WITHIN, emit_apart, feature, keep_near
 from stickslip.collision.convex.rim import best_on_arc
 from stickslip.collision.convex.segments import across
 from stickslip.collision.convex.spheres import point_cylinder
@@ -144,8 +144,9 @@ def capsule_cylinder(geometry, placed, work, pairs, margin, found):
         two = high - low > MERGED * size
         parallel = (abs(nz) > 0.5 and abs(uz) <= FLAT) or (abs(nz) < 0.5 and ux * ux + uy * uy <= FLAT * FLAT)
         if not (two and parallel):
-            emit_ball(geometry, placed, a, b, start, name, t, mx, my, mz, ux, uy, uz, margin, found)
+            emit_ball(geometry, placed, a, b, start, name, t, mx, my, mz, ux, uy, uz, inf, found)
         if two:
             for i in range(2):
                 t, name = high if i else low, feature(CORNER, 0, i, 0)
-                emit_ball(geometry, placed, a, b, start, name, t, mx, my, mz, ux, uy, uz, margin, found)
+                emit_ball(geometry, placed, a, b, start, name, t, mx, my, mz, ux, uy, uz, inf, found)
+        keep_near(found, start, margin, 0.0)

@@ -13,13 +13,13 @@ parallel where they are nearest (two pegs side by side, one above the other) hav
 
 from __future__ import annotations
 
-from math import cos, pi, sin, sqrt
+from math import cos, inf, pi, sin, sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.clip import SHRINK
 from stickslip.collision.convex.cylinder_axis import GRAZING
 from stickslip.collision.convex.disc import Out, emit_on
-from stickslip.collision.convex.geometry import CLIPPED, CORNER, CROSSING, WITHIN, feature
+from stickslip.collision.convex.geometry import CLIPPED, CORNER, CROSSING, WITHIN, feature, keep_near
 from stickslip.collision.convex.polyhedron_polyhedron import SAME, TIE
 from stickslip.collision.convex.segments import clip
 from stickslip.collision.convex.two_cylinders import cylinders_axis, support_point
@@ -236,14 +236,15 @@ def cylinder_cylinder(geometry, placed, work, pairs, margin, found):
         u, v = nx * ax + ny * ay + nz * az, nx * bx + ny * by + nz * bz
         if abs(u) > near:
             s = 1.0 if u > 0.0 else -1.0
-            on_cap(geometry, placed, out, 0, a, b, dx, dy, dz, s * ax, s * ay, s * az, margin, found)
+            on_cap(geometry, placed, out, 0, a, b, dx, dy, dz, s * ax, s * ay, s * az, inf, found)
         elif abs(v) > near:
             s = -1.0 if v > 0.0 else 1.0
-            on_cap(geometry, placed, out, 1, b, a, -dx, -dy, -dz, s * bx, s * by, s * bz, margin, found)
+            on_cap(geometry, placed, out, 1, b, a, -dx, -dy, -dz, s * bx, s * by, s * bz, inf, found)
         elif abs(u) < SIDE and abs(v) < SIDE:
-            sides(geometry, placed, out, dx, dy, dz, nx, ny, nz, gap, margin, found)
+            sides(geometry, placed, out, dx, dy, dz, nx, ny, nz, gap, inf, found)
         else:
-            rim_contact(geometry, placed, out, dx, dy, dz, nx, ny, nz, gap, margin, found)
+            rim_contact(geometry, placed, out, dx, dy, dz, nx, ny, nz, gap, inf, found)
+        keep_near(found, out.start, margin, 0.0)
         if found.total[0] == out.start and gap < -TIE * size:  # deep penetration: the deepest point
             x, y, z, _, _, _, _ = support_point(-nx, -ny, -nz, bx, by, bz, S[b, 0], S[b, 1])
             name = feature(WITHIN, 1, 3, 3)

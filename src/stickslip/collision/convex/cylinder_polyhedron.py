@@ -14,13 +14,13 @@ bodies that do not overlap along any of these axes have no contact.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.cylinder_axis import CAP, FACE, RIM_EDGE, SIDE_CORNER, SIDE_EDGE, cylinder_axis, grazes
 from stickslip.collision.convex.disc import Out, emit_on, face_plane, overlap_of_disc
-from stickslip.collision.convex.geometry import CORNER, WITHIN, feature
+from stickslip.collision.convex.geometry import CORNER, WITHIN, feature, keep_near
 from stickslip.collision.convex.placed_polyhedron import dot, facing, place
 from stickslip.collision.convex.polyhedron_polyhedron import SAME, TIE, incident
 
@@ -128,7 +128,7 @@ def flat_contacts(geometry, placed, work, out: Out, f, nx, ny, nz, gap, px, py, 
     p, start = geometry.shapes.polyhedron[out.solid], found.total[0]
     mx, my, mz, along = rim_direction(ax, ay, az, nx, ny, nz)
     if abs(along) > 0.7:
-        overlap_of_disc(geometry, placed, work, out, f, ax, ay, az, r, h, nx, ny, nz, margin, found)
+        overlap_of_disc(geometry, placed, work, out, f, ax, ay, az, r, h, nx, ny, nz, inf, found)
     else:
         level, rate = face_plane(bodies, p, f, vertex, normal, nx, ny, nz)
         low, high = stretch_over(bodies, p, f, vertex, nx, ny, nz, r * mx, r * my, r * mz, ax, ay, az, h, out.size)
@@ -138,7 +138,8 @@ def flat_contacts(geometry, placed, work, out: Out, f, nx, ny, nz, gap, px, py, 
             d = (level - dot(normal, f, x, y, z)) / rate
             if low <= high:
                 name = feature(CORNER, 1, f, k)
-                emit_on(geometry, placed, out, name, x + d * nx, y + d * ny, z + d * nz, nx, ny, nz, d, margin, found)
+                emit_on(geometry, placed, out, name, x + d * nx, y + d * ny, z + d * nz, nx, ny, nz, d, inf, found)
+    keep_near(found, start, margin, 0.0)
     if found.total[0] == start and gap < -TIE * out.size:
         emit_on(geometry, placed, out, feature(WITHIN, 0, f, 1), px, py, pz, nx, ny, nz, gap, margin, found)
 
@@ -170,17 +171,20 @@ def cylinder_polyhedron(geometry, placed, work, cylinder, solid, turned, margin,
         f, v = incident(bodies, edges, p, work.vertex2, work.normal2, nx, ny, nz)
         x, y, z = work.vertex2[v, 0], work.vertex2[v, 1], work.vertex2[v, 2]
         flat_contacts(geometry, placed, work, out, f, nx, ny, nz, gap, x, y, z, margin, found)
-    elif what == FACE:
+        return
+    if what == FACE:
         mx, my, mz, along = rim_direction(ax, ay, az, nx, ny, nz)
         t = h if along > 0.0 else -h
         x, y, z = t * ax + r * mx + gap * nx, t * ay + r * my + gap * ny, t * az + r * mz + gap * nz
         flat_contacts(geometry, placed, work, out, which, nx, ny, nz, gap, x, y, z, margin, found)
-    elif what == SIDE_EDGE:
-        along_side(geometry, placed, work, out, which, -1, ax, ay, az, r, h, nx, ny, nz, gap, margin, found)
+        return
+    if what == SIDE_EDGE:
+        along_side(geometry, placed, work, out, which, -1, ax, ay, az, r, h, nx, ny, nz, gap, inf, found)
     elif what == SIDE_CORNER:
-        along_side(geometry, placed, work, out, -1, which, ax, ay, az, r, h, nx, ny, nz, gap, margin, found)
+        along_side(geometry, placed, work, out, -1, which, ax, ay, az, r, h, nx, ny, nz, gap, inf, found)
     elif what == RIM_EDGE:
-        rim_and_edge(geometry, placed, work, out, which, ax, ay, az, r, h, nx, ny, nz, gap, margin, found)
+        rim_and_edge(geometry, placed, work, out, which, ax, ay, az, r, h, nx, ny, nz, gap, inf, found)
+    keep_near(found, out.start, margin, 0.0)
 
 
 @kernel

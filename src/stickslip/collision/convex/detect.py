@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.collision.contacts import PROPERTIES, ContactList
+from stickslip.collision.contacts import PROPERTIES, ContactList, entries
 from stickslip.collision.convex.broad_phase import cell_size, list_pairs, make_candidates, make_grid
 from stickslip.collision.convex.find import Search, find_contacts, find_raw
+from stickslip.collision.convex.finish import SHARES
 from stickslip.collision.convex.geometry import NAMES, POINTS, Found, build_geometry, make_found, make_placed
 from stickslip.collision.convex.placed_polyhedron import make_work
 from stickslip.collision.detector import Detector
 from stickslip.dynamics.data import Kinematics
-from stickslip.errors import number, whole
+from stickslip.errors import number, one_of, whole
 from stickslip.model.model import Model
 
 
@@ -19,13 +20,15 @@ class ConvexDetector(Detector):
     """Planes, spheres, boxes, capsules, cylinders and convex meshes against each other, with full manifolds.
 
     It finds contacts with gaps below ``margin`` [m], penetrating or not; see docs/collision.md. ``points`` is the
-    largest number of contacts of a mesh with a plane, a box or a mesh; 0 keeps all.
+    largest number of contacts of a mesh with a plane, a box or a mesh; 0 keeps all. ``stiffness_per`` says what K, B
+    and preload of a material are counted by: "point", "pair" or "area" (``finish``).
     """
 
-    def __init__(self, model: Model, margin: float, points: int = POINTS) -> None:
+    def __init__(self, model: Model, margin: float, points: int = POINTS, stiffness_per: str = "point") -> None:
         self.margin = number("margin", margin, "a finite number ≥ 0 [m]", least=0.0)
         geometry, rules = build_geometry(model)
         geometry.points[0] = whole("points", points, least=0)
+        one_of("stiffness_per", stiffness_per, SHARES)
         shapes = geometry.shapes
         ns = len(shapes.kind)
         self.cell = cell_size(shapes, self.margin)
@@ -37,6 +40,7 @@ class ConvexDetector(Detector):
             candidates=make_candidates(4 * ns + 16),
             found=make_found(4 * ns + 16),
             work=make_work(geometry.bodies),
+            shares=np.array([SHARES.index(stiffness_per)], dtype=np.int64),
             material=np.zeros((1, PROPERTIES)),
         )
 
@@ -62,5 +66,5 @@ class ConvexDetector(Detector):
             self.search = self.search._replace(candidates=make_candidates(2 * int(candidates.total[0])))
         if found.total[0] > len(found.gap):
             self.search = self.search._replace(found=make_found(2 * int(found.total[0])))
-        if contacts is not None and len(contacts) > len(contacts.arrays.pair):
+        if contacts is not None and entries(contacts.arrays) > len(contacts.arrays.pair):
             contacts.grow()

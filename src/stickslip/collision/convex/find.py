@@ -2,8 +2,8 @@
 
     poses of shapes → candidates, sorted by kinds → one function per pair of kinds → contacts
 
-Every method calls ``find_contacts`` from its step, and ``detect.ConvexDetector`` calls it from Python. It is compiled
-once for all of them.
+Every method calls ``find_contacts`` from its step, and ``detect.ConvexDetector`` calls it from Python. What is large is
+compiled once for all of them.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from stickslip.collision.convex.polyhedron_polyhedron import polyhedron_polyhedr
 from stickslip.collision.convex.rounded import core_solid
 from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 
+BALLS_ON_PLANES = 6 * PLANE + SPHERE
+
 
 class Search(NamedTuple):
     """The arrays of a contact search."""
@@ -50,6 +52,8 @@ class Search(NamedTuple):
     candidates: Candidates
     found: Found
     work: Work
+    shares: np.ndarray
+    """(1,) what stiffness, damping and preload are counted by: an index of ``finish.SHARES``."""
     material: np.ndarray
     """(1, 5) scratch."""
 
@@ -103,16 +107,20 @@ def touch_hulls(geometry, placed, work, pairs, code, margin, found):
 
 
 @kernel
-def find_raw(search, kin, margin, cell):
-    """Fill ``search.found``. Returns False if a buffer is full: it must grow, and the search be repeated."""
-    geometry, placed, work = search.geometry, search.placed, search.work
-    candidates, found = search.candidates, search.found
-    found.total[0] = 0
-    place_shapes(geometry.shapes, kin, placed)
-    find_candidates(geometry.shapes, search.rules, placed, margin, cell, search.grid, candidates)
-    if candidates.total[0] > candidates.pair.shape[0]:
-        return False
-    start, pairs = candidates.start, candidates.sorted
+def look_for_candidates(search, kin, margin, cell):
+    """Fill ``search.candidates`` and clear ``search.found``. Returns False if the buffer of candidates is full."""
+    search.found.total[0] = 0
+    shapes = search.geometry.shapes
+    place_shapes(shapes, kin, search.placed)
+    find_candidates(shapes, search.rules, search.placed, margin, cell, search.grid, search.candidates)
+    return search.candidates.total[0] <= search.candidates.pair.shape[0]
+
+
+@kernel(separate=True)
+def touch_all(search, margin):
+    """Fill ``search.found`` with the contacts of all candidates."""
+    geometry, placed, work, found = search.geometry, search.placed, search.work, search.found
+    start, pairs = search.candidates.start, search.candidates.sorted
     for code in range(KIND_PAIRS):
         if start[code] == start[code + 1] or search.rules.left_out[code]:
             continue
@@ -123,18 +131,35 @@ def find_raw(search, kin, margin, cell):
             touch_planes_and_spheres(geometry, placed, work, stretch, code, margin, found)
         else:
             touch_solids(geometry, placed, work, stretch, code, margin, found)
-    return found.total[0] <= found.gap.shape[0]
 
 
-@kernel(separate=True)
+@kernel
+def find_raw(search, kin, margin, cell):
+    """Fill ``search.found``. Returns False if a buffer is full: it must grow, and the search be repeated."""
+    if not look_for_candidates(search, kin, margin, cell):
+        return False
+    start = search.candidates.start
+    if start[BALLS_ON_PLANES] == 0 and start[BALLS_ON_PLANES + 1] == start[KIND_PAIRS]:
+        if search.rules.left_out[BALLS_ON_PLANES] == 0:  # the common case is not worth a call
+            stretch = search.candidates.sorted[0 : start[KIND_PAIRS]]
+            plane_sphere(search.geometry, search.placed, search.work, stretch, margin, search.found)
+    else:
+        touch_all(search, margin)
+    return search.found.total[0] <= search.found.gap.shape[0]
+
+
+@kernel
 def find_contacts(search, kin, margin, cell, contacts):
     """Fill ``contacts`` with all whose gap is below ``margin`` [m]. Returns False if a buffer is full: then
-    ``ConvexDetector.make_room`` lets it grow, and the search is repeated."""
+    ``ConvexDetector.make_room`` lets it grow, and the search is repeated.
+
+    What is small is compiled into the caller, because handing all arrays to a callee costs a third of a microsecond.
+    """
     contacts.found[0] = 0
     if not find_raw(search, kin, margin, cell):
         return False
     if search.found.total[0] > contacts.pair.shape[0]:
         contacts.found[0] = search.found.total[0]
         return False
-    finish(search.geometry.shapes, search.placed, kin, search.found, contacts, search.material)
+    finish(search.geometry, search.placed, kin, search.found, contacts, search.shares[0], search.material)
     return True

@@ -1,22 +1,33 @@
-"""From raw contacts to ``Contacts``: order of the bodies, persistent ids, tangents, materials.
+"""From raw contacts to ``Contacts``: order of the bodies, persistent ids, tangents, materials, and how they move.
 
 Body 1 is the world if it takes part, else the lower link. The id of a contact is made of the two shapes and the
 features that touch: (a·ns + b)·2³¹ + feature. The first tangent is ``smooth_tangent`` of the normal in the axes of body
-1's shape: a plane's x axis, a box axis on a box's face. The fields that only viscoelastic methods use have neutral
-values: the normal is fixed to body 1, the point to body 2.
+1's shape: a plane's x axis, a box axis on a box's face. For a ball they are the link's axes, turned so that the one
+normal at which its tangents jump is not a likely direction of stacking.
+
+A material's stiffness K, damping B and preload P belong to a contact, or to the pair of shapes, whose n contacts have
+K/n, B/n and P/n each, or to a square metre of a manifold (``SHARES``). n counts all corners of a manifold, near or not:
+4 for a box on a plane, however it is tilted. So K of a contact does not jump when another corner touches.
 """
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, pi
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import append, set_frame, set_motion
-from stickslip.collision.tangent import smooth_tangent
+from stickslip.collision.contacts import DAMPING, PRELOAD, STIFFNESS, append, move, set_frame
+from stickslip.collision.convex.geometry import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
+from stickslip.collision.convex.motion import follow, tilt
+from stickslip.collision.tangent import carried_axis, from_carried_axis, smooth_tangent
 from stickslip.math.spatial import rotate, rotate_transposed
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS
 
 FEATURES = 1 << 31
+SHARES = ("point", "pair", "area")
+"""What K, B and P of a material are counted by; the index is ``Search.shares``."""
+BY_POINT, BY_PAIR, BY_AREA = range(3)
+UPRIGHT = 1e-9
+"""Sine of the tilt below which a cylinder on a plane has no lowest point."""
 
 
 @kernel
@@ -45,25 +56,78 @@ def combine(material, a, b, out):
     out[0, 4] = larger(material[a, 4], material[b, 4], 0.0)
 
 
-@kernel(inline=False)
-def finish(shapes, placed, kin, found, contacts, material):
-    """Append all raw contacts to ``contacts``; ``material`` (1, 5) is scratch."""
+@kernel
+def on_plane(shapes, placed, s, points, nx, ny, nz):
+    """(1/n, area [m²]) of a shape on a plane with this normal: n contacts, if all that can touch together do."""
+    R, kind, size = placed.rot, shapes.kind[s], shapes.size
+    if kind == BOX:
+        x = abs(nx * R[s, 0, 0] + ny * R[s, 1, 0] + nz * R[s, 2, 0])
+        y = abs(nx * R[s, 0, 1] + ny * R[s, 1, 1] + nz * R[s, 2, 1])
+        z = abs(nx * R[s, 0, 2] + ny * R[s, 1, 2] + nz * R[s, 2, 2])
+        j = 2 if z >= max(x, y) else (0 if x >= y else 1)
+        return 0.25, 4.0 * size[s, (j + 1) % 3] * size[s, (j + 2) % 3]
+    if kind == MESH:
+        return 1.0 / max(1, min(shapes.corners[s], points) if points > 0 else shapes.corners[s]), shapes.area[s]
+    if kind == CAPSULE:
+        return 0.5, 0.0
+    if kind == CYLINDER:
+        sine = tilt(placed, s, nx, ny, nz)
+        if 2.0 * sine * sine > 1.0:  # it lies
+            return 0.5, 0.0
+        return (0.2 if sine > UPRIGHT else 0.25), pi * size[s, 0] * size[s, 0]
+    return 1.0, 0.0
+
+
+@kernel
+def share_out(geometry, placed, found, i, a, b, by, nx, ny, nz, material):
+    """Divide the stiffness, damping and preload of a pair among the contacts of its manifold."""
+    shapes, points = geometry.shapes, geometry.points[0]
+    if shapes.kind[a] == PLANE:
+        share, area = on_plane(shapes, placed, b, points, nx, ny, nz)
+    elif shapes.kind[b] == PLANE:
+        share, area = on_plane(shapes, placed, a, points, nx, ny, nz)
+    else:
+        share, area = found.share[i], found.area[i]
+        if points > 0 and (shapes.kind[a] == MESH or shapes.kind[b] == MESH):
+            share = max(share, 1.0 / points)
+    if by == BY_AREA and area > 0.0:
+        share *= area
+    material[0, STIFFNESS] *= share
+    material[0, DAMPING] *= share
+    material[0, PRELOAD] *= share
+
+
+@kernel
+def finish(geometry, placed, kin, found, contacts, by, material):
+    """Append all raw contacts to ``contacts``; ``by`` is one of ``SHARES``; ``material`` (1, 5) is scratch."""
+    shapes = geometry.shapes
     R, ns = placed.rot, shapes.kind.shape[0]
     for i in range(min(found.total[0], found.gap.shape[0])):
         a, b, gap = found.first[i], found.second[i], found.gap[i]
         name = (a * ns + b) * FEATURES + found.feature[i]
         x, y, z = found.point[i, 0], found.point[i, 1], found.point[i, 2]
         nx, ny, nz = found.normal[i, 0], found.normal[i, 1], found.normal[i, 2]
-        if shapes.link[b] < shapes.link[a]:
+        turned = shapes.link[b] < shapes.link[a]
+        if turned:
             a, b = b, a
             x, y, z = x - gap * nx, y - gap * ny, z - gap * nz
             nx, ny, nz = -nx, -ny, -nz
         combine(shapes.material, a, b, material)
+        if by != BY_POINT:
+            share_out(geometry, placed, found, i, a, b, by, nx, ny, nz, material)
         c = append(contacts, name, shapes.link[a], shapes.link[b], gap, 0, 0.0, material, 0)
         if c < 0:
             continue
-        tx, ty, tz = rotate_transposed(R, a, nx, ny, nz)
-        tx, ty, tz = smooth_tangent(tx, ty, tz)
-        tx, ty, tz = rotate(R, a, tx, ty, tz)
+        if shapes.kind[a] == SPHERE:
+            tx, ty, tz = rotate_transposed(kin.rot, shapes.link[a], nx, ny, nz)
+            tx, ty, tz = carried_axis(tx, ty, tz)
+            tx, ty, tz = smooth_tangent(tx, ty, tz)
+            tx, ty, tz = from_carried_axis(tx, ty, tz)
+            tx, ty, tz = rotate(kin.rot, shapes.link[a], tx, ty, tz)
+        else:
+            tx, ty, tz = rotate_transposed(R, a, nx, ny, nz)
+            tx, ty, tz = smooth_tangent(tx, ty, tz)
+            tx, ty, tz = rotate(R, a, tx, ty, tz)
         set_frame(contacts, c, x, y, z, 0.0, nx, ny, nz, tx, ty, tz)
-        set_motion(kin, contacts, c, 0.0, 0.0, 0.0, shapes.link[b], x, y, z)
+        follow(shapes, placed, a, b, turned, found.feature[i], contacts, c)
+        move(kin, contacts, c)

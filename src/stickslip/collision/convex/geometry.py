@@ -54,6 +54,10 @@ class Shapes(NamedTuple):
     """(ns, 5) friction, stiffness, damping, restitution, preload; NaN leaves the value to the other shape."""
     polyhedron: np.ndarray
     """(ns,) index among the polyhedra, or −1."""
+    corners: np.ndarray
+    """(ns,) number of corners of the largest face of a polyhedron; else 0."""
+    area: np.ndarray
+    """(ns,) area of that face [m²]; else 0."""
 
 
 class Rules(NamedTuple):
@@ -86,9 +90,10 @@ class Placed(NamedTuple):
     pos: np.ndarray
     """(ns, 3) origins of the shapes [m]."""
     rot: np.ndarray
-    """(ns, 3, 3) axes of the shapes."""
+    """(ns, 3, 3) axes of the shapes; those of spheres are not written."""
     link_pos: np.ndarray
-    """(nl, 3) origins of the links [m]; polyhedra are given in link frames."""
+    """(nl, 3) origins of the links [m]; polyhedra are given in link frames. Links that carry only planes and spheres
+    are left out."""
     link_rot: np.ndarray
     """(nl, 3, 3) axes of the links."""
 
@@ -110,6 +115,11 @@ class Found(NamedTuple):
     """(capacity, 3) unit normal from a to b [world]."""
     gap: np.ndarray
     """(capacity,) [m]."""
+    share: np.ndarray
+    """(capacity,) 1/n of a manifold of n contacts, counted before those beyond the margin are dropped; else 1. Pairs
+    with planes get theirs in ``finish``."""
+    area: np.ndarray
+    """(capacity,) area of the manifold [m²]; 0 if it is not a polygon."""
 
 
 FEATURE_BITS = 14
@@ -137,6 +147,24 @@ def emit(found, a, b, name, px, py, pz, nx, ny, nz, gap):
     found.point[c, 0], found.point[c, 1], found.point[c, 2] = px, py, pz
     found.normal[c, 0], found.normal[c, 1], found.normal[c, 2] = nx, ny, nz
     found.gap[c] = gap
+    found.share[c], found.area[c] = 1.0, 0.0
+
+
+@kernel
+def keep_near(found, start, margin, area):
+    """Drop the contacts from ``start`` on, one manifold of an area [m²], whose gaps are not below the margin."""
+    n, last = found.total[0] - start, start
+    if found.total[0] > found.gap.shape[0]:
+        return
+    for c in range(start, found.total[0]):
+        if not found.gap[c] < margin:
+            continue
+        found.first[last], found.second[last], found.feature[last] = found.first[c], found.second[c], found.feature[c]
+        for i in range(3):
+            found.point[last, i], found.normal[last, i] = found.point[c, i], found.normal[c, i]
+        found.gap[last], found.share[last], found.area[last] = found.gap[c], 1.0 / n, area
+        last += 1
+    found.total[0] = last
 
 
 @kernel(inline=False)
@@ -151,20 +179,22 @@ def emit_apart(found, start, near, a, b, name, px, py, pz, nx, ny, nz, gap):
 
 @kernel
 def place_shapes(shapes, kin, placed):
-    """Write the world poses of all shapes and links."""
-    for link in range(placed.link_pos.shape[0]):
-        for i in range(3):
-            placed.link_pos[link, i] = kin.pos[link, i]
-            for j in range(3):
-                placed.link_rot[link, i, j] = kin.rot[link, i, j]
+    """Write the world poses of all shapes, and of the links that carry other shapes than planes and spheres."""
     for s in range(shapes.kind.shape[0]):
         link = shapes.link[s]
         x, y, z = rotate(kin.rot, link, shapes.pos[s, 0], shapes.pos[s, 1], shapes.pos[s, 2])
         x, y, z = x + kin.pos[link, 0], y + kin.pos[link, 1], z + kin.pos[link, 2]
         placed.pos[s, 0], placed.pos[s, 1], placed.pos[s, 2] = x, y, z
+        if shapes.kind[s] == SPHERE:
+            continue
         for j in range(3):
             x, y, z = rotate(kin.rot, link, shapes.rot[s, 0, j], shapes.rot[s, 1, j], shapes.rot[s, 2, j])
             placed.rot[s, 0, j], placed.rot[s, 1, j], placed.rot[s, 2, j] = x, y, z
+        if shapes.kind[s] >= BOX:
+            for i in range(3):
+                placed.link_pos[link, i] = kin.pos[link, i]
+                for j in range(3):
+                    placed.link_rot[link, i, j] = kin.rot[link, i, j]
 
 
 def bounding_box(shape: Shape) -> np.ndarray:
@@ -206,10 +236,24 @@ def surface(shape: Shape) -> list[float]:
     return [np.nan if value is None else float(value) for value in values]
 
 
+def largest_faces(bodies: Polyhedra, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(ns,) number of corners and (ns,) area [m²] of the largest face of each shape, which is polyhedron ``which``."""
+    corners, area = np.zeros(len(which), dtype=np.int64), np.zeros(len(which))
+    for s, p in enumerate(which):
+        for f in range(bodies.face_start[p], bodies.face_start[p + 1]) if p >= 0 else ():
+            loop = bodies.vertex[bodies.loop[bodies.loop_start[f] : bodies.loop_start[f + 1]]]
+            spokes = loop[1:] - loop[0]
+            size = 0.5 * float(np.linalg.norm(np.cross(spokes[:-1], spokes[1:]).sum(axis=0)))
+            if size > area[s] * (1.0 + 1e-9):
+                corners[s], area[s] = len(loop), size
+    return corners, area
+
+
 def build_geometry(model: Model) -> tuple[Geometry, Rules]:
     """The arrays of all shapes that can touch anything, in the model's order."""
     solid = tuple(shape for shape in model.shapes if shape.group or shape.mask)
     bodies, edges, which = build_polyhedra(solid)
+    corners, area = largest_faces(bodies, which)
     shapes = Shapes(
         kind=np.array([KINDS[s.kind] for s in solid], dtype=np.int64),
         link=np.array([s.link for s in solid], dtype=np.int64),
@@ -223,6 +267,8 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         mask=np.array([s.mask for s in solid], dtype=np.int64),
         material=np.array([surface(s) for s in solid], dtype=float).reshape(-1, PROPERTIES),
         polyhedron=which,
+        corners=corners,
+        area=area,
     )
     rules = Rules(
         parent=model.tree.parent.astype(np.int64),
@@ -247,4 +293,6 @@ def make_found(capacity: int) -> Found:
         point=np.zeros((n, 3)),
         normal=np.zeros((n, 3)),
         gap=np.zeros(n),
+        share=np.zeros(n),
+        area=np.zeros(n),
     )

@@ -18,7 +18,7 @@ from math import sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.clip import clip_to_face, load_face
-from stickslip.collision.convex.geometry import CORNER, WITHIN, emit, emit_apart, feature
+from stickslip.collision.convex.geometry import CORNER, WITHIN, emit, emit_apart, feature, keep_near
 from stickslip.collision.convex.placed_polyhedron import dot, facing, lowest, place
 from stickslip.collision.convex.separating_axis import edge_axis, edge_vector, face_axis
 from stickslip.math.spatial import cross
@@ -46,6 +46,20 @@ def incident(bodies, edges, p, vertex, normal, x, y, z):
 
 
 @kernel
+def polygon_area(G, source, n, nx, ny, nz):
+    """Area of the polygon in buffer ``source``, seen along n [m²]."""
+    area = 0.0
+    for i in range(2, n):
+        x, y, z = cross(
+            G[source, i - 1, 0] - G[source, 0, 0], G[source, i - 1, 1] - G[source, 0, 1],
+            G[source, i - 1, 2] - G[source, 0, 2], G[source, i, 0] - G[source, 0, 0],
+            G[source, i, 1] - G[source, 0, 1], G[source, i, 2] - G[source, 0, 2],
+        )  # fmt: skip
+        area += 0.5 * (x * nx + y * ny + z * nz)
+    return abs(area)
+
+
+@kernel
 def emit_face(geometry, placed, work, a, b, reference, f, g, size, margin, found):
     """Emit the contacts of reference face f of body 1 (or 2, if ``reference`` is 1) with face g of the other body."""
     bodies, p, q = geometry.bodies, geometry.shapes.polyhedron[a], geometry.shapes.polyhedron[b]
@@ -68,8 +82,6 @@ def emit_face(geometry, placed, work, a, b, reference, f, g, size, margin, found
     for i in range(n):
         x, y, z = work.polygon[source, i, 0], work.polygon[source, i, 1], work.polygon[source, i, 2]
         gap = nx * x + ny * y + nz * z - level
-        if not gap < margin:
-            continue
         kind, s, t = work.label[source, i, 0], work.label[source, i, 1], work.label[source, i, 2]
         name = feature(kind, reference, s, t)
         if reference == 0:
@@ -77,6 +89,7 @@ def emit_face(geometry, placed, work, a, b, reference, f, g, size, margin, found
         else:
             x, y, z = x - gap * nx, y - gap * ny, z - gap * nz
             emit_apart(found, start, MERGED * size, a, b, name, x + ox, y + oy, z + oz, -nx, -ny, -nz, gap)
+    keep_near(found, start, margin, polygon_area(work.polygon, source, n, nx, ny, nz))
 
 
 @kernel

@@ -10,14 +10,14 @@ the polyhedron to the core, in the polyhedron's link frame; the gap is that of t
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.climb import farthest
 from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.cylinder_polyhedron import flat_contacts
 from stickslip.collision.convex.disc import Out
-from stickslip.collision.convex.geometry import CAPSULE, CORNER, CYLINDER, WITHIN, emit_apart, feature
+from stickslip.collision.convex.geometry import CAPSULE, CORNER, CYLINDER, WITHIN, emit_apart, feature, keep_near
 from stickslip.collision.convex.hulls import closest, face_along
 from stickslip.collision.convex.placed_polyhedron import dot, place_face
 from stickslip.collision.convex.polyhedron_polyhedron import SAME
@@ -207,13 +207,13 @@ def core_polyhedron(geometry, placed, work, core, solid, turned, margin, found):
         if found.total[0] > start:
             return
     elif kind == CAPSULE and capsule_ends(
-        geometry, placed, work, core, solid, turned, gap, x, y, z, start, size, margin, found
+        geometry, placed, work, core, solid, turned, gap, x, y, z, start, size, inf, found
     ):
+        keep_near(found, start, margin, 0.0)
         return
     name = feature(WITHIN, 0, 0, 0)
-    emit_core(
-        placed, core, solid, turned, start, MERGED * size, name, px, py, pz, nx, ny, nz, gap - radius, margin, found
-    )
+    emit_core(placed, core, solid, turned, start, MERGED * size, name, px, py, pz, nx, ny, nz, gap - radius, inf, found)
+    keep_near(found, start, margin, 0.0)
 
 
 @kernel

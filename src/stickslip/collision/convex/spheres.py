@@ -7,7 +7,6 @@ from math import sqrt
 from stickslip._jit import kernel
 from stickslip.collision.convex.geometry import WITHIN, emit, feature
 from stickslip.collision.convex.segments import along_segment
-from stickslip.collision.soft_pairs.box import nearest_face
 from stickslip.math.spatial import rotate, rotate_transposed
 
 
@@ -47,6 +46,17 @@ def sphere_sphere(geometry, placed, work, pairs, margin, found):
             found, a, b, feature(WITHIN, 0, 0, 0), P[a, 0], P[a, 1], P[a, 2], size[a, 0],
             P[b, 0], P[b, 1], P[b, 2], size[b, 0], margin, 0.0, 0.0, 1.0,
         )  # fmt: skip
+
+
+@kernel
+def nearest_face(x, y, z, hx, hy, hz):
+    """The outward axis of the face of least depth, and minus that depth."""
+    a, b, c = hx - abs(x), hy - abs(y), hz - abs(z)
+    if c <= a and c <= b:
+        return 0.0, 0.0, (1.0 if z >= 0.0 else -1.0), -c
+    if a <= b:
+        return (1.0 if x >= 0.0 else -1.0), 0.0, 0.0, -a
+    return 0.0, (1.0 if y >= 0.0 else -1.0), 0.0, -b
 
 
 @kernel

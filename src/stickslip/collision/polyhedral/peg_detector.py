@@ -10,13 +10,13 @@ import itertools
 
 import numpy as np
 
+from stickslip.collision.allowed import touching
 from stickslip.collision.contacts import PROPERTIES, ContactList
 from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
 from stickslip.collision.detector import Detector
 from stickslip.collision.polyhedral.placed_pairs import Group, Placed, PolyhedronPairs
 from stickslip.collision.polyhedral.subcontacts import find_subcontacts
-from stickslip.collision.soft_pairs.pairs import touching
 from stickslip.dynamics.data import Kinematics
 from stickslip.errors import number
 from stickslip.model.model import Model

@@ -21,6 +21,14 @@ def unstable(limits: Mapping[str, float]) -> tuple[Lesson, ...]:
     return tuple(Lesson((method,), text, shortest=limit) for method, limit in limits.items())
 
 
+def thrown(what: str, quantities: tuple[str, ...], shortest: float) -> Lesson:
+    """A lesson about explicit steps that are so long, from ``shortest`` [s] on, that contacts throw bodies about."""
+    text = (
+        f"Explicit steps on stiff springs are unstable at this length. {what} The simulation warns of it at the start."
+    )
+    return Lesson(("semi-implicit-euler", "euler", "rk4"), text, quantities, shortest=shortest)
+
+
 def sticks(what: str, quantities: tuple[str, ...] = ("*",)) -> Lesson:
     """A lesson about bilateral contacts; ``what`` says what they do in the scene."""
     return Lesson(

@@ -25,7 +25,6 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.detectors import make_detector
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
 from stickslip.constraints.loop_closure import CLOSED, close, push, still, worst_per_loop
 from stickslip.dynamics import Dynamics
@@ -87,7 +86,6 @@ class BilateralMethod(Method):
         stability="no limit by contacts",
         colour=1,
     )
-    finds_pairs = False
     reads = STICKING
     observing = ("kinematics", "collision", "solve")
     at_overlap = "it is held where it is"
@@ -96,8 +94,8 @@ class BilateralMethod(Method):
     Options = BilateralOptions
     options: BilateralOptions
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
         stabilisation, detector = self.options.stabilisation, self.options.detector
         self.policy, self.release, self.touch = self.options.unconverged, self.options.release, self.options.touch
         self.projects = stabilisation == "projection"
@@ -112,7 +110,6 @@ class BilateralMethod(Method):
         given = {"detector": detector is not None, "release": self.release, "touch": self.touch > 0.0}
         for name in (name for name in given if variant == "none" and given[name]):
             raise InputError(f"{name}: bilateral/none has no contacts; leave it out, or use bilateral/sticking")
-        self.left_out = getattr(self.detector, "left_out", {})
         self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=self.options.mu)
         self._sticking, self._next = StickingContacts(), StickingContacts()
         self._damping, self._velocity = dt * model.joint_forces.damping, np.zeros(model.nv)

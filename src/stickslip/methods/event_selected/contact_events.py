@@ -2,15 +2,18 @@
 
     x = (q, v, w),   f = (q̇(q, v), M⁻¹(τ − D·v − b + Jᵀλ), ṗ_t),   h₂ₖ = −gapₖ (touchdown),   h₂ₖ₊₁ = gapₖ (lift-off)
 
-for every pair k that can touch; w is the slip of rolling contacts since the last accepted point, two numbers for every
-pair that can roll. A contact k presses while guard 2k is in the mask of crossed guards, whatever its gap. So the force
-at touchdown and lift-off belongs to one side of the guard, even slightly before or behind the surface. Unit quaternions
-are integrated as four numbers, q̇ = ½·q∘(0, ω), and normalised at every accepted point. Friction anchors are memory:
-Runge–Kutta stages use copies, and accepted points move them. Cost of an evaluation: linear in links and pairs. All
-kernels take a handle of a ContactSystem (see ``handle``).
+A contact that is nearer than a margin has a place k, with two guards and its slip w since the last accepted point, two
+numbers. The margin is what bodies can approach each other in the longest step and a little more. Places are given and
+freed at accepted points (``assign``). If the features of a pressing contact are replaced by others of the same two
+shapes, the new contact takes over its place. A contact presses while guard 2k is in the mask of crossed guards,
+whatever its gap. So the force at touchdown and lift-off belongs to one side of the guard, even slightly before or
+behind the surface. Unit quaternions are integrated as four numbers, q̇ = ½·q∘(0, ω), and normalised at every accepted
+point. Friction anchors are memory: Runge–Kutta stages use copies, and accepted points move them. Cost of an evaluation:
+linear in links and in places, and one contact search. All kernels take a handle of a ContactSystem (see ``handle``).
 
 Differs from the paper in: friction, and contact forces that end before lift-off because damping would pull, change the
-field where there is no guard; the step-size control resolves these kinks.
+field where there is no guard; the step-size control resolves these kinks, and those where contacts replace each other.
+A contact that is found in penetration, because it was hidden before or appears with another face, presses at once.
 """
 
 from __future__ import annotations
@@ -21,30 +24,61 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.collision.contact_ids import find_id
 from stickslip.collision.contacts import Contacts, contact_velocities
-from stickslip.collision.soft_pairs.detect import find_contacts
-from stickslip.collision.soft_pairs.pairs import Pairs, find_pairs, total
+from stickslip.collision.convex.find import find_contacts
+from stickslip.collision.convex.finish import FEATURES
+from stickslip.collision.loop_points import append_loops
+from stickslip.collision.reach import fastest_point
+from stickslip.dynamics.jacobian import to_link
 from stickslip.dynamics.kinematics import spatial_inertias
-from stickslip.methods.base import Inputs, Work, World
-from stickslip.methods.explicit.rk4 import RK4, copy_anchors
+from stickslip.methods.base import Inputs, Work
+from stickslip.methods.explicit.rk4 import RK4
 from stickslip.methods.handle import restorer
+from stickslip.methods.soft.anchors import Anchors, copy_anchors, grown_anchors, make_anchors, slips_over
 from stickslip.methods.soft.explicit import accelerate
-from stickslip.methods.soft.spring_damper import Anchors, make_anchors, press
-from stickslip.methods.soft.viscoelastic import poses_and_velocities
+from stickslip.methods.soft.loop_springs import loop_forces
+from stickslip.methods.soft.spring_damper import press
+from stickslip.methods.soft.viscoelastic import SoftWorld, poses_and_velocities
 from stickslip.model.arrays import BALL, FREE
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 
 
+class Places(NamedTuple):
+    """The places of near contacts, n in all, and how far is near."""
+
+    guarded: np.ndarray
+    """(n,) id of the contact in each place, plus one; 0 if the place is free."""
+    at: np.ndarray
+    """(n,) scratch: the place of each contact of the last call of ``look``, or −1."""
+    seen: np.ndarray
+    """(n,) scratch: 1 if the contact of this place was found."""
+    margin: np.ndarray
+    """(1,) gap below which contacts have places [m]; −1 where the next call of ``look`` chooses it."""
+    reach: np.ndarray
+    """(2,) margin at rest [m], and the factor of the largest speed in it [s]."""
+    radius: np.ndarray
+    """(nl,) radius of each link about its origin [m]."""
+    full: np.ndarray
+    """(1,) 1 if a buffer or the places were too few since this was last set to 0."""
+
+
+def make_places(contacts: int, reach: np.ndarray, radius: np.ndarray) -> Places:
+    guarded, at, seen = np.zeros((3, contacts), dtype=np.int64)
+    return Places(guarded, at, seen, np.array([reach[0]]), reach, radius, np.zeros(1, dtype=np.int64))
+
+
 class ContactSystem(NamedTuple):
     """A scene as the kernels of an event-selected system see it."""
 
-    world: World
+    world: SoftWorld
     work: Work
     contacts: Contacts
-    """Every pair, near or far, at the state of the last call of ``look``."""
+    """The contacts within the margin at the state of the last call of ``look``."""
+    places: Places
     anchors: Anchors
-    """Anchors at the last accepted point."""
+    """Anchors at the last accepted point, by places."""
     trial: Anchors
     """Scratch anchors of the stages."""
     inputs: Inputs
@@ -54,30 +88,22 @@ class ContactSystem(NamedTuple):
     """(nq,) configuration of the last call of ``look``, with unit quaternions."""
     seen: np.ndarray
     """(nq + nv,) state of that call; its first entry is NaN if there is none."""
-    slot: np.ndarray
-    """(pairs,) index in x of the slip w of a pair; −1 if it cannot roll."""
-
-
-def slots(model: Model, pairs: Pairs) -> np.ndarray:
-    """(pairs,) ``ContactSystem.slot``: spheres roll, and so do contact points of boxes on fixed shapes."""
-    rolls = np.concatenate([pairs.planes.radius > 0.0, np.ones(len(pairs.boxes.radius) + len(pairs.spheres.radius1))])
-    return np.where(rolls, model.nq + model.nv + 2 * (np.cumsum(rolls) - 1), -1).astype(np.int64)
 
 
 def contact_system(
-    model: Model, world: World, work: Work, contacts: Contacts, anchors: Anchors, inputs: Inputs
+    model: Model, world: SoftWorld, work: Work, contacts: Contacts, places: Places, anchors: Anchors, inputs: Inputs
 ) -> ContactSystem:
-    q, seen, n = np.zeros(model.nq), np.full(model.nq + model.nv, nan), total(world.pairs)
-    armature, slot = model.inertia.armature, slots(model, world.pairs)
-    return ContactSystem(world, work, contacts, anchors, make_anchors(n), inputs, armature, q, seen, slot)
+    q, seen, trial = np.zeros(model.nq), np.full(model.nq + model.nv, nan), grown_anchors(anchors, len(anchors.pair))
+    return ContactSystem(world, work, contacts, places, anchors, trial, inputs, model.inertia.armature, q, seen)
 
 
 def smallest() -> ContactSystem:
     """The system of an empty scene, for the types of its arrays."""
     model = Scene().compile()
-    stepper = RK4(model, 1.0, "none", find_pairs(model)[0])
+    stepper = RK4(model, 1.0, "none")
     inputs = Inputs(np.zeros(0), np.zeros(0), np.zeros((1, 6)))
-    return contact_system(model, stepper.world, stepper.work, stepper.contacts.arrays, stepper.anchors, inputs)
+    places, anchors = make_places(1, np.zeros(2), np.zeros(1)), make_anchors(1)
+    return contact_system(model, stepper.world, stepper.work, stepper.contacts.arrays, places, anchors, inputs)
 
 
 restore = restorer(smallest)
@@ -125,7 +151,8 @@ def rates_of_coordinates(tree, q, v, out):
 
 @kernel(inline=False)
 def look(handle, x):
-    """Compute kinematics, gaps and contact velocities of all pairs at x, unless x is that of the last call."""
+    """Compute kinematics, contacts within the margin, their places and velocities at x, unless x is that of the last
+    call."""
     system = restore(handle)
     nq, n, known = system.q.shape[0], system.seen.shape[0], True
     for i in range(n):
@@ -137,34 +164,95 @@ def look(handle, x):
         system.q[i] = x[i]
     unit_quaternions(system.world.tree, system.q)
     poses_and_velocities(system.world, system.work, system.q, x[nq:n])
-    find_contacts(system.world.pairs, system.work.kin, inf, system.contacts)
-    contact_velocities(system.work.kin, system.contacts)
+    contacts, places, kin = system.contacts, system.places, system.work.kin
+    if places.margin[0] < 0.0:
+        places.margin[0] = places.reach[0] + places.reach[1] * fastest_point(kin, places.radius)
+    fits = find_contacts(system.world.search, kin, places.margin[0], system.world.cell[0], contacts)
+    if not (fits and append_loops(system.world.loops, kin, contacts)):
+        places.full[0] = 1
+        contacts.found[0] = 0
+        append_loops(system.world.loops, kin, contacts)
+    contact_velocities(kin, contacts)
+    match_places(kin, contacts, places, system.anchors)
+
+
+@kernel
+def match_places(kin, contacts, places, anchors):
+    """Find the places of all contacts: by their ids, or those of pressing contacts that they replace."""
+    n, last, fresh = places.guarded.shape[0], 0, 0
+    for k in range(n):
+        places.seen[k] = 0
+    for c in range(contacts.found[0]):
+        k = find_id(places.guarded, n, contacts.pair[c] + 1, last)
+        places.at[c] = k
+        if k < 0:
+            fresh += 1
+        else:
+            places.seen[k], last = 1, k + 1
+    for c in range(contacts.found[0] if fresh > 0 else 0):
+        if places.at[c] < 0 and contacts.pair[c] >= FEATURES:
+            best, shapes, a = inf, contacts.pair[c] // FEATURES, contacts.link1[c]
+            x, y, z = to_link(kin, a, contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2])
+            for k in range(n):
+                if places.seen[k] == 0 and anchors.pair[k] != 0 and (anchors.pair[k] - 1) // FEATURES == shapes:
+                    dx, dy, dz = anchors.point[k, 0] - x, anchors.point[k, 1] - y, anchors.point[k, 2] - z
+                    if dx * dx + dy * dy + dz * dz < best:
+                        best, places.at[c] = dx * dx + dy * dy + dz * dz, k
+            if places.at[c] >= 0:
+                places.seen[places.at[c]] = 1
+
+
+@kernel
+def assign(places, contacts, anchors, crossed, lasting):
+    """Give places to the contacts that ``match_places`` found none for, and free those of contacts that are gone. Their
+    anchors are dropped only if ``lasting``."""
+    n, last = places.guarded.shape[0], 0
+    for k in range(n):
+        if places.seen[k] == 0:
+            places.guarded[k] = 0
+            crossed[2 * k], crossed[2 * k + 1] = False, True
+            if lasting:
+                anchors.pair[k] = 0
+    for c in range(contacts.found[0]):
+        k = places.at[c]
+        if k < 0:
+            k = last
+            while k < n and (places.guarded[k] != 0 or anchors.pair[k] != 0):
+                k += 1
+            if k == n:
+                places.full[0] = 1
+                continue
+            places.at[c], places.seen[k], last = k, 1, k + 1
+            crossed[2 * k] = contacts.gap[c] <= 0.0
+            crossed[2 * k + 1] = not crossed[2 * k]
+        places.guarded[k] = contacts.pair[c] + 1
 
 
 @kernel(inline=False)
 def push(handle, x, crossed, lasting):
-    """Forces of the contacts that press by the mask, at the state of ``look``; anchors move only if ``lasting``."""
+    """Forces of loops, and of contacts that press by the mask, at the state of ``look``; ``lasting`` moves anchors."""
     system = restore(handle)
-    contacts, anchors = system.contacts, system.trial
+    contacts, anchors, places, first = system.contacts, system.trial, system.places, system.seen.shape[0]
     copy_anchors(system.anchors, anchors)
     for c in range(contacts.found[0]):
-        k = contacts.pair[c]
-        s = system.slot[k]
-        if crossed[2 * k]:
-            w1, w2 = (x[s], x[s + 1]) if s >= 0 else (0.0, 0.0)
-            press(system.work.kin, contacts, anchors, c, k, w1, w2)
+        k = places.at[c]
+        if k >= 0 and crossed[2 * k]:
+            press(system.work.kin, contacts, anchors, c, k, x[first + 2 * k], x[first + 2 * k + 1])
         else:
-            anchors.active[k] = 0
             for i in range(3):
                 contacts.force[c, i] = 0.0
                 contacts.stretch[c, i] = 0.0
+    loop_forces(contacts)
     if lasting:
+        for k in range(places.guarded.shape[0]):
+            if places.seen[k] == 0 or not crossed[2 * k]:
+                anchors.pair[k] = 0
         copy_anchors(anchors, system.anchors)
 
 
 @kernel(inline=False)
 def field(handle, elapsed, x, crossed, dx):
-    """dx = f(x) with the contacts that press by the mask ``crossed`` (2·pairs,)."""
+    """dx = f(x) with the contacts that press by the mask ``crossed`` (2·places,)."""
     look(handle, x)
     push(handle, x, crossed, False)
     system = restore(handle)
@@ -174,40 +262,51 @@ def field(handle, elapsed, x, crossed, dx):
     rates_of_coordinates(system.world.tree, system.q, x[nq:n], dx)
     for d in range(work.acceleration.shape[0]):
         dx[nq + d] = work.acceleration[d]
+    for i in range(n, x.shape[0]):
+        dx[i] = 0.0
     for c in range(contacts.found[0]):
-        k = contacts.pair[c]
-        s = system.slot[k]
-        if s >= 0:
-            dx[s] = contacts.velocity[c, 1] if crossed[2 * k] else 0.0
-            dx[s + 1] = contacts.velocity[c, 2] if crossed[2 * k] else 0.0
+        k = system.places.at[c]
+        if k >= 0 and crossed[2 * k] and slips_over(contacts, system.anchors, c, k):
+            dx[n + 2 * k], dx[n + 2 * k + 1] = contacts.velocity[c, 1], contacts.velocity[c, 2]
 
 
 @kernel(inline=False)
 def guards(handle, x, values):
-    """values (2·pairs,) = −gap and gap of every pair."""
+    """values (2·places,) = −gap and gap of every contact; minus the margin for places without one."""
     look(handle, x)
-    contacts = restore(handle).contacts
+    system = restore(handle)
+    contacts, places = system.contacts, system.places
+    for i in range(values.shape[0]):
+        values[i] = -places.margin[0]
     for c in range(contacts.found[0]):
-        k = contacts.pair[c]
-        values[2 * k], values[2 * k + 1] = -contacts.gap[c], contacts.gap[c]
+        k = places.at[c]
+        if k >= 0:
+            values[2 * k], values[2 * k + 1] = -contacts.gap[c], contacts.gap[c]
 
 
 @kernel(inline=False)
 def slopes(handle, x, dx, rates):
-    """rates (2·pairs,) = Dh·f of the guards: ± the normal velocity at x."""
+    """rates (2·places,) = Dh·f of the guards: ± the normal velocity at x."""
     look(handle, x)
-    contacts = restore(handle).contacts
+    system = restore(handle)
+    contacts = system.contacts
+    for i in range(rates.shape[0]):
+        rates[i] = 0.0
     for c in range(contacts.found[0]):
-        k = contacts.pair[c]
-        rates[2 * k], rates[2 * k + 1] = -contacts.velocity[c, 0], contacts.velocity[c, 0]
+        k = system.places.at[c]
+        if k >= 0:
+            rates[2 * k], rates[2 * k + 1] = -contacts.velocity[c, 0], contacts.velocity[c, 0]
 
 
 @kernel(inline=False)
 def arrive(handle, elapsed, x, crossed):
-    """At an accepted point: normalise quaternions; create, move and drop anchors; reset slip."""
+    """At an accepted point: normalise quaternions; give and free places; create, move and drop anchors; reset slip."""
     system = restore(handle)
     unit_quaternions(system.world.tree, x)
+    forget(handle)
+    system.places.margin[0] = -1.0
     look(handle, x)
+    assign(system.places, system.contacts, system.anchors, crossed, True)
     push(handle, x, crossed, True)
     for i in range(system.seen.shape[0], x.shape[0]):
         x[i] = 0.0
@@ -217,8 +316,11 @@ def arrive(handle, elapsed, x, crossed):
 def touching(handle, x, crossed):
     """The mask of a new state: contacts press if their gap is not positive."""
     look(handle, x)
-    contacts = restore(handle).contacts
+    system = restore(handle)
+    contacts, places = system.contacts, system.places
+    assign(places, contacts, system.anchors, crossed, False)
     for c in range(contacts.found[0]):
-        k = contacts.pair[c]
-        crossed[2 * k] = contacts.gap[c] <= 0.0
-        crossed[2 * k + 1] = not crossed[2 * k]
+        k = places.at[c]
+        if k >= 0:
+            crossed[2 * k] = contacts.gap[c] <= 0.0
+            crossed[2 * k + 1] = not crossed[2 * k]

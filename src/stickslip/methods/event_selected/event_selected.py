@@ -4,8 +4,8 @@ A step of length dt is an integration from t to t + dt with constant inputs: Dor
 from an error tolerance, and projections through the guards ±gap of contacts within eps of touchdown or lift-off
 (``ess.integrate``). So dt is only the period of controls and recordings. Runge–Kutta steps are at most ``max_step``
 long, because in free flight the tolerance sets no bound, and bodies could meet and part within a step. Sizes: nq + nv
-numbers and two per pair that can roll, two guards per pair that can touch. Cost: 6 evaluations of the forward dynamics
-per Dormand–Prince step, 2 per crossing.
+numbers, and two numbers and two guards per place for a near contact. Cost: 6 evaluations of the forward dynamics per
+Dormand–Prince step, 2 per crossing.
 
 Anderson and Revzen, "Rapid integrator for a class of multi-contact systems".
 Differs from the paper in: any mechanism; friction; a guard that is reached without speed (a graze) is crossed all the
@@ -15,14 +15,15 @@ whose preload carries more than its weight, the motion continues for STRETCH wit
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
-from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.collision.reach import Reach
 from stickslip.errors import number
 from stickslip.ess.arrays import (
     CROSSINGS,
@@ -45,7 +46,8 @@ from stickslip.ess.arrays import (
 from stickslip.ess.arrays import OK as DONE
 from stickslip.ess.guards import cross
 from stickslip.ess.integrate import begin, integrate
-from stickslip.methods.base import DIVERGED, FASTEST, OK, STALLED, Inputs
+from stickslip.math.linear import copy_to
+from stickslip.methods.base import CONTACTS_FULL, DIVERGED, FASTEST, OK, STALLED, Inputs
 from stickslip.methods.event_selected.contact_events import (
     ContactSystem,
     arrive,
@@ -53,25 +55,28 @@ from stickslip.methods.event_selected.contact_events import (
     field,
     forget,
     guards,
+    make_places,
     rates_of_coordinates,
     restore,
     slopes,
-    slots,
     touching,
 )
 from stickslip.methods.handle import make_handle, restored
 from stickslip.methods.options import option
+from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
 from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, soft_capabilities
 from stickslip.model.model import Model, State
 
 MOST_TURNS, WINDOW = 40, 0.01
-"""A pair chatters if it changes contact more than this number of times within this time [s] or within a step."""
+"""A contact chatters if it begins and ends more than this number of times within this time [s] or within a step."""
 STRETCH, CRAWL, PRECISE, SHORTEST = 0.02, 1e-3, 1e-6, 1e-7
 """Duration of a motion without guards [s]; its longest step [s]; its largest error by changing forces per step [m,
 rad]; its shortest step, as a fraction of dt."""
 MOST_STEPS = 100_000
 """Largest number of Runge–Kutta steps in a step; if 1 % of them were crossings, it continues without guards."""
+FEW = 4
+"""Number of places for near contacts at first; it is doubled where it does not suffice."""
 STEPS_AT, CROSSED_AT, VIOLATED_AT, CHATTERED_AT = range(4)
 """Indices of ``totals``: Runge–Kutta steps, crossings and violations of liveness; steps in which a pair chattered."""
 
@@ -125,7 +130,7 @@ def crawl(handle, flow, work, dt):
 
 @kernel
 def turned(flow, pressed, turns):
-    """Whether a pair chatters; ``pressed`` (pairs,) is the mask at the last call, ``turns`` counts the changes."""
+    """Whether a contact chatters; ``pressed`` (places,) is the mask at the last call, ``turns`` counts the changes."""
     found = False
     for k in range(pressed.shape[0]):
         if pressed[k] != flow.crossed[2 * k]:
@@ -177,8 +182,44 @@ def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
     return OK
 
 
+class Kept(NamedTuple):
+    """What a step that fails puts back."""
+
+    guarded: np.ndarray
+    """(places,)."""
+    crossed: np.ndarray
+    """(2·places,)."""
+    clock: np.ndarray
+    """(2,)."""
+    x: np.ndarray
+    """(nq + nv + 2·places,)."""
+    anchors: Anchors
+
+
+@kernel
+def keep(handle, flow, kept):
+    """Copy the memory at the beginning of a step."""
+    system = restore(handle)
+    copy_to(system.places.guarded, kept.guarded)
+    copy_to(flow.crossed, kept.crossed)
+    copy_to(flow.clock, kept.clock)
+    copy_to(flow.x, kept.x)
+    copy_anchors(system.anchors, kept.anchors)
+
+
+@kernel
+def put_back(handle, flow, kept):
+    """Restore the memory of the beginning of a step."""
+    system = restore(handle)
+    copy_to(kept.guarded, system.places.guarded)
+    copy_to(kept.crossed, flow.crossed)
+    copy_to(kept.clock, flow.clock)
+    copy_to(kept.x, flow.x)
+    copy_anchors(kept.anchors, system.anchors)
+
+
 @kernel(inline=False)
-def advance(handle, rules, flow, trace, work, pressed, turns, totals, dt, q, v, n):
+def advance(handle, rules, flow, trace, work, pressed, turns, totals, kept, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
     nq, x = q.shape[0], flow.x
     forget(handle)
@@ -193,11 +234,15 @@ def advance(handle, rules, flow, trace, work, pressed, turns, totals, dt, q, v, 
         if not known:  # the first step, or the state was set from outside
             touching(handle, x, flow.crossed)
             arrive(handle, 0.0, x, flow.crossed)
+        keep(handle, flow, kept)
         status = step(handle, rules, flow, trace, work, pressed, turns, totals, dt)
+        if restore(handle).places.full[0] != 0:
+            status = CONTACTS_FULL
         for i in range(v.shape[0]):
             if status == OK and not abs(x[nq + i]) <= FASTEST:  # "not ≤" is also true for NaN
                 status = DIVERGED
         if status != OK:
+            put_back(handle, flow, kept)
             return status, done
         for i in range(nq):
             q[i] = x[i]
@@ -216,6 +261,7 @@ class EventSelectedOptions(SoftOptions):
     max_step: float = option(0.01, "longest Runge-Kutta step [s]: contacts that last less may be missed")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.eps = number("eps", self.eps, "a length > 0 [m]", above=0.0)
         self.rtol = number("rtol", self.rtol, "a number ≥ 1e-13", least=1e-13)
         self.atol = number("atol", self.atol, "a number > 0", above=0.0)
@@ -246,31 +292,44 @@ class EventSelected(Viscoelastic):
     options: EventSelectedOptions
     refused: ClassVar[dict[str, str]] = {"rest": "contacts are detected where they touch, and so rest on the surface"}
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
-        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # room for all pairs, near or far
-        chosen = self.options
-        slot = slots(model, pairs)
-        n, m = model.nq + model.nv + 2 * int(np.count_nonzero(slot >= 0)), 2 * total(pairs)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
+        room = FEW + len(self.world.loops.link1)
+        self.contacts = ContactList(self.work.kin, capacity=room)
+        self.totals = np.zeros(4, dtype=np.int64)
+        """Runge–Kutta steps, crossings, violations of liveness, steps in which a contact chattered."""
+        self.anchors = make_anchors(room)
+        self._make_places(room)
+
+    def _make_places(self, places: int) -> None:
+        """Allocate what depends on the number of places for near contacts."""
+        model, chosen, reach = self.model, self.options, Reach(self.model)
+        n, m = model.nq + model.nv + 2 * places, 2 * places
         turns = [[k ^ 1] for k in range(m)]  # touchdown arms lift-off, and vice versa
         most = {"longest": chosen.max_step, "most_steps": MOST_STEPS, "most_crossings": 1}
-        self.rules = make_rules(np.full(m, chosen.eps), turns, np.full(n, chosen.atol), rtol=chosen.rtol, **most)
+        share = np.sqrt((model.nq + model.nv) / n)  # the error's mean over all numbers as one over coordinates
+        atol, rtol = np.full(n, share * chosen.atol), share * chosen.rtol
+        self.rules = make_rules(np.full(m, chosen.eps), turns, atol, rtol=rtol, **most)
         self.flow, self.trace, self.scratch = make_flow(n, m), make_trace(0, n, m, False), make_work(n, m)
-        self.totals = np.zeros(4, dtype=np.int64)
-        """Runge–Kutta steps, crossings, violations of liveness, steps in which a pair chattered."""
-        self._turns = np.zeros(m // 2, dtype=np.bool_), np.zeros(m // 2, dtype=np.int64)
+        self._turns = np.zeros(places, dtype=np.bool_), np.zeros(places, dtype=np.int64)
+        far = np.array([reach.at_rest(chosen.max_step), reach.seconds(chosen.max_step)])
+        self.places = make_places(places, far, reach.radius)
+        flow = self.flow
+        self._kept = Kept(
+            self.places.guarded.copy(), flow.crossed.copy(), flow.clock.copy(), flow.x.copy(), make_anchors(places)
+        )
         self._system: ContactSystem | None = None
 
     def _handle_for(self, inputs: Inputs):
         """The handle, and the arrays that it points to."""
         if self._system is None or self._system.inputs is not inputs:
-            anchors, contacts = self.anchors, self._buffer
-            self._system = contact_system(self.model, self.world, self.work, contacts, anchors, inputs)
+            arrays = (self._buffer, self.places, self.anchors)
+            self._system = contact_system(self.model, self.world, self.work, *arrays, inputs)
             self._handle = make_handle(self._system)
         return self._handle
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        last = (self.rules, self.flow, self.trace, self.scratch, *self._turns, self.totals, self.dt)
+        last = (self.rules, self.flow, self.trace, self.scratch, *self._turns, self.totals, self._kept, self.dt)
         return self._call((self._handle_for(inputs), *last, state.q, state.v), n)
 
     @property
@@ -302,11 +361,34 @@ class EventSelected(Viscoelastic):
         """Fills in the contact forces for display; steps do not use them. The anchors already belong to this state."""
         spring_damper(self.work.kin, self._buffer, self.anchors, 0.0)
 
-    def make_room(self, pairs: int) -> None:
-        """Nothing to do: no pairs are added later."""
+    def make_room(self, contacts: int) -> None:
+        """Make as many places as contacts, and keep what is in the present ones."""
+        if contacts > len(self.places.guarded):
+            saved = self.memory()
+            self._make_places(contacts)
+            super().make_room(contacts)
+            self._write(saved)
+
+    def grow(self) -> None:
+        """Make room after CONTACTS_FULL."""
+        if self.places.full[0] != 0 and len(self.contacts) <= len(self._buffer.pair):
+            self.contacts.grow()
+        self.places.full[0] = 0
+        super().grow()
+        self._system = None
 
     def memory(self) -> dict[str, np.ndarray]:
         """The anchors; the mask and the state that it belongs to; dt, 0 before the first step; the Runge–Kutta step
         size."""
         flow = self.flow
-        return {**super().memory(), "crossed": flow.crossed, "clock": flow.clock, "x": flow.x}
+        places = {"guarded": self.places.guarded, "crossed": flow.crossed}
+        return {**super().memory(), **places, "clock": flow.clock, "x": flow.x}
+
+    def remember(self, memory: Mapping[str, np.ndarray]) -> None:
+        self.make_room(len(memory["guarded"]))
+        self._write(memory)
+
+    def _write(self, memory: Mapping[str, np.ndarray]) -> None:
+        for name, array in self.memory().items():
+            array[:] = 0
+            array[: len(memory[name])] = memory[name]

@@ -16,10 +16,10 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS
-from stickslip.collision.soft_pairs.pairs import Pairs, materials
 from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.handle import restored
+from stickslip.methods.materials import combined_materials
 from stickslip.methods.soft.explicit import Explicit, evaluate
 from stickslip.methods.soft.viscoelastic import soft_capabilities
 from stickslip.model.model import Model, State
@@ -73,13 +73,13 @@ class Euler(Explicit):
     )
     advance_held = staticmethod(advance_held)
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options) -> None:
+        super().__init__(model, dt, variant, **options)
         self.mean = np.zeros(model.nv)
 
     def stable_dt(self, state: State) -> float:
-        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every damped pair."""
-        material = materials(self.world.pairs)
+        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every damped pair and loop."""
+        material = np.concatenate([combined_materials(self.model), self.world.loops.material])
         damped = material[material[:, DAMPING] > 0.0]
         ratio = 2.0 * damped[:, DAMPING] / damped[:, STIFFNESS]
         return min(super().stable_dt(state), float(np.min(ratio, initial=np.inf)))

@@ -16,12 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.dynamics.configuration import integrate, pull_back
 from stickslip.methods.base import OK, Inputs, bounded
 from stickslip.methods.handle import restored
+from stickslip.methods.soft.anchors import copy_anchors, grown_anchors
 from stickslip.methods.soft.explicit import Explicit, evaluate
-from stickslip.methods.soft.spring_damper import grown_anchors
 from stickslip.methods.soft.viscoelastic import soft_capabilities
 from stickslip.model.model import Model, State
 
@@ -41,16 +40,6 @@ class Stages(NamedTuple):
     """(nv,) weighted sum of the rates."""
     dv: np.ndarray
     """(nv,) weighted sum of the accelerations."""
-
-
-@kernel
-def copy_anchors(source, target):
-    for k in range(source.active.shape[0]):
-        target.active[k] = source.active[k]
-        target.rest[k] = source.rest[k]
-        for i in range(3):
-            target.anchor[k, i] = source.anchor[k, i]
-            target.point[k, i] = source.point[k, i]
 
 
 @kernel
@@ -120,16 +109,17 @@ class RK4(Explicit):
     replaceable = frozenset({"user", "record"})
     advance_held = staticmethod(advance_held)
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
-        self.first, self.trial = (grown_anchors(self.anchors, len(self.anchors.active)) for _ in range(2))
+    def __init__(self, model: Model, dt: float, variant: str, **options) -> None:
+        super().__init__(model, dt, variant, **options)
+        self.first, self.trial = (grown_anchors(self.anchors, len(self.anchors.pair)) for _ in range(2))
         self.scratch = Stages(np.zeros(model.nq), *(np.zeros(model.nv) for _ in range(5)))
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         fixed = (self._buffer, self.anchors, self.first, self.trial, self.scratch, inputs, self.armature)
         return self._call((self.world, self.work, *fixed, self.dt, state.q, state.v), n)
 
-    def make_room(self, pairs: int) -> None:
-        super().make_room(pairs)
-        room = len(self.anchors.active)
-        self.first, self.trial = grown_anchors(self.first, room), grown_anchors(self.trial, room)
+    def make_room(self, contacts: int) -> None:
+        super().make_room(contacts)
+        room = len(self.anchors.pair)
+        if room > len(self.first.pair):
+            self.first, self.trial = grown_anchors(self.first, room), grown_anchors(self.trial, room)

@@ -1,6 +1,6 @@
 """Average contact forces over a step, eqs. (23) and (25) of Hammoud et al.: exact contact dynamics, stick or slip.
 
-For one island of n contacts, with y = K^½·Δp, S = K^½ΥK^½ and p̈_free frozen (Hammoud et al., eq. (11)),
+For one island of n contacts and loop points, with y = K^½·Δp, S = K^½ΥK^½ and p̈_free frozen (Hammoud et al., eq. (11)),
 
     y″ = −S·y − S·β·y′ + c,      λ̄ = −K^½·∫(y + βy′)/dt  (23),      λ̿ = −K^½·∫∫(y + βy′)·2/dt²  (25).
 
@@ -8,8 +8,8 @@ All contacts are first assumed to stick. If λ̄ leaves the friction cone, the c
 removed from the system and replaced by the friction force μ·f_n against the slip (but no more than would make it
 stick), and the rest is integrated again. A contact that would pull on average is removed if its bodies separate. If
 they do not, the step is longer than the contact's oscillation, half of which a real contact would not follow; the
-island is then damped for this step so that it does not oscillate. There are at most eight passes, and one if nothing
-slips or pulls.
+contacts of the island are then damped for this step so that they do not oscillate. There are at most eight passes, and
+one if nothing slips or pulls. Loop points, the paper's bilateral contacts (Sec. III), have no cone and always stick.
 
 Differs from the paper in: the paper predicts forces as if all contacts stuck and projects them on the cones afterwards
 (``slip="project"`` does that). The springs that would stop a sliding box also tip it, so that half of its predicted
@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS
+from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS, is_loop
 from stickslip.dynamics.delassus import block, block_of_one_link
 from stickslip.math.eigen import Eigenbasis, make_eigenbasis
 from stickslip.methods.expo.contact_space import contact_acceleration
@@ -230,6 +230,8 @@ def revise(contacts, members, averages, island):
     again, slipping, change, total = False, False, 0.0, 0.0
     for a in range(members.shape[0]):
         c = members[a]
+        if is_loop(contacts, c):
+            continue
         fn, f1, f2 = averages.first[c, 0], averages.first[c, 1], averages.first[c, 2]
         size, mu = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION]
         if averages.phase[c] == STICK and size > mu * max(0.0, fn):
@@ -247,7 +249,7 @@ def revise(contacts, members, averages, island):
     damping = island.full[3, 0]
     for a in range(members.shape[0]):
         c = members[a]
-        if averages.phase[c] == OPEN or averages.first[c, 0] >= 0.0:
+        if averages.phase[c] == OPEN or averages.first[c, 0] >= 0.0 or is_loop(contacts, c):
             continue
         again = True
         enough = CRITICAL / sqrt(island.W[3 * a, 3 * a])
@@ -257,7 +259,8 @@ def revise(contacts, members, averages, island):
             damping = max(damping, enough)
     if damping > island.full[3, 0]:
         for i in range(3 * members.shape[0]):
-            island.full[3, i] = max(damping, island.full[3, i])
+            if not is_loop(contacts, members[i // 3]):
+                island.full[3, i] = max(damping, island.full[3, i])
     return again or (slipping and change > SETTLED * total)
 
 
@@ -287,6 +290,7 @@ def average_forces(contacts, members, averages, island, passes, matmuls, toleran
             break
     for a in range(members.shape[0]):
         c = members[a]
-        project_on_cone(averages.first, c, contacts.material[c, FRICTION])
-        project_on_cone(averages.second, c, contacts.material[c, FRICTION])
+        if not is_loop(contacts, c):
+            project_on_cone(averages.first, c, contacts.material[c, FRICTION])
+            project_on_cone(averages.second, c, contacts.material[c, FRICTION])
     return True

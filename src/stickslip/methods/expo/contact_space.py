@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.collision.contacts import entries
 from stickslip.dynamics.jacobian import point_acceleration, point_velocity
 from stickslip.math.spatial import rotate
 
@@ -47,7 +48,7 @@ def find_leader(leader, tree):
 def find_islands(support, contacts, islands):
     """Fill ``order`` and ``start``; returns the number of islands. Cost: proportional to the contacts."""
     root, leader, head = support.link_root_dof, islands.leader, islands.head
-    nc = contacts.found[0]
+    nc = entries(contacts)
     for c in range(nc):
         for link in (contacts.link1[c], contacts.link2[c]):
             if root[link] >= 0:

@@ -32,9 +32,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts, contact_velocities, make_contacts
-from stickslip.collision.soft_pairs.detect import find_contacts
-from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.collision.contacts import ContactList, Contacts, contact_velocities, entries
+from stickslip.collision.convex.find import find_contacts
+from stickslip.collision.loop_points import place_loops
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
@@ -61,6 +61,7 @@ from stickslip.methods.expo.average_forces import (
 from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands, make_islands
 from stickslip.methods.handle import restored
 from stickslip.methods.options import option
+from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
 from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.methods.soft.viscoelastic import (
     SoftOptions,
@@ -83,6 +84,8 @@ class ContactWork(NamedTuple):
     averages: Averages
     near: Contacts
     """Contacts that may begin within the step."""
+    kept: Anchors
+    """The anchors at the beginning of the step."""
 
 
 MOST_SUBSTEPS = 10
@@ -139,6 +142,7 @@ def look_ahead(world, work, joints, contacts, ahead, q, v):
     for c in range(contacts.found[0]):
         for k in range(3):
             contacts.point[c, k] += ahead * contacts.drift[c, k]
+    place_loops(world.loops, work.kin, contacts)
 
 
 @kernel
@@ -174,7 +178,7 @@ def contact_forces(world, work, expo, contacts, settings, dt):
     """λ̄ and λ̿ of every contact, island by island."""
     support, L, islands = world.support, expo.mass.L, expo.islands
     passes, matmuls, tolerance = settings.passes, settings.matmuls, settings.tolerance
-    for c in range(contacts.found[0]):
+    for c in range(entries(contacts)):
         contact_jacobian(support, work.kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, expo.rows)
         eliminate(support, L, c, expo.rows)
     for i in range(find_islands(support, contacts, islands)):
@@ -211,7 +215,7 @@ def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, q, v):
     status = contact_forces(world, work, expo, contacts, settings, dt)
     if status != OK:
         return status
-    nc = contacts.found[0]
+    nc = entries(contacts)
     add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
     add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
     return OK
@@ -228,11 +232,13 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 
 @kernel
 def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
-    """The time until the first gap closes in motion without contact forces, at most ``most`` [s]."""
+    """The time until the first gap closes in motion without contact forces, at most ``most`` [s]; −1 if a buffer of the
+    search is full."""
     near, first, soon = expo.near, most, False
-    find_contacts(world.pairs, work.kin, most * FAST, near)
+    if not find_contacts(world.search, work.kin, most * FAST, world.cell[0], near):
+        return -1.0
     contact_velocities(work.kin, near)
-    n = min(near.found[0], near.pair.shape[0])
+    n = near.found[0]
     for c in range(n):
         gap, rate = near.gap[c], near.velocity[c, 0]
         soon = soon or (gap >= 0.0 and gap + most * (rate - 0.5 * most * HARD) < 0.0)
@@ -259,7 +265,10 @@ def substep(world, work, expo, joints, contacts, anchors, inputs, settings, last
         return status, dt
     h = dt
     if not last:
-        h = min(dt, max(time_to_touchdown(world, work, expo, joints, inputs, dt, q, v), SHORTEST * dt))
+        first = time_to_touchdown(world, work, expo, joints, inputs, dt, q, v)
+        if first < 0.0:
+            return CONTACTS_FULL, dt
+        h = min(dt, max(first, SHORTEST * dt))
     spring_damper(work.kin, contacts, anchors, joints.elapsed[0])
     status = accelerate(world, work, expo, joints, contacts, inputs, settings, h, q, v)
     if status == OK:
@@ -273,15 +282,18 @@ def substep(world, work, expo, joints, contacts, anchors, inputs, settings, last
 @kernel
 def step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, v):
     """One step, divided where a contact begins: the table of contents of the method."""
-    left = dt
+    left, elapsed = dt, joints.elapsed[0]
     copy_to(q, joints.q)
     copy_to(v, joints.v)
+    copy_anchors(anchors, expo.kept)
     for k in range(settings.substeps):
         last = k + 1 == settings.substeps
         status, h = substep(world, work, expo, joints, contacts, anchors, inputs, settings, last, left, q, v)
         if status != OK:
             copy_to(joints.q, q)
             copy_to(joints.v, v)
+            copy_anchors(expo.kept, anchors)
+            joints.elapsed[0] = elapsed
             return status
         left -= h
         if left <= 1e-9 * dt:
@@ -352,8 +364,8 @@ class Expo(Viscoelastic):
     Options = ExpoOptions
     options: ExpoOptions
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
         chosen = self.options
         self.settings = Settings(
             freeze=0.5 if chosen.freeze == "middle" else 0.0,
@@ -362,6 +374,7 @@ class Expo(Viscoelastic):
             matmuls=ORDERS[chosen.matmuls] if isinstance(chosen.matmuls, str) else chosen.matmuls,
             tolerance=chosen.tolerance,
         )
+        self.near = ContactList(self.work.kin)
         stiffness, damping, free, mean = np.zeros((4, model.nv))
         middle, q = np.zeros((2, model.nq))
         self.joints = JointWork(stiffness, damping, free, mean, middle, q, np.zeros(model.nv), np.zeros(1))
@@ -375,21 +388,27 @@ class Expo(Viscoelastic):
             islands=make_islands(self.model.nv, contacts),
             island=make_island_work(rows),
             averages=make_averages(contacts),
-            near=make_contacts(max(contacts, total(self.world.pairs))),  # never grows; all pairs may be near
+            near=self.near.arrays,
+            kept=make_anchors(len(self.anchors.pair)),
         )
 
     def grow(self) -> None:
-        """Grow what was too small after CONTACTS_FULL: the buffer of contacts or the matrices of an island."""
-        rows = len(self.expo.island.y)
-        if len(self.contacts) > len(self._buffer.pair):
-            self.contacts.grow()
-        else:
+        """Grow what was too small after CONTACTS_FULL: a buffer of the search, or the matrices of an island."""
+        rows, before = len(self.expo.island.y), self._sizes()
+        self.detector.make_room(self.near)
+        super().grow()
+        if self._sizes() == before:
             rows = min(2 * rows, 3 * len(self._buffer.pair))
         self._make_work(len(self._buffer.pair), rows)
 
+    def _sizes(self) -> list[int]:
+        """Sizes of the buffers of the search."""
+        search = self.detector.search
+        return [len(x) for x in (self._buffer.pair, self.near.arrays.pair, search.candidates.pair, search.found.gap)]
+
     def _fit_work(self) -> None:
         """Grow the scratch if the buffer of contacts has grown in an observation or a Python collision function."""
-        if len(self._buffer.pair) > len(self.expo.averages.phase):
+        if len(self.anchors.pair) != len(self.expo.kept.pair) or len(self._buffer.pair) > len(self.expo.averages.phase):
             self._make_work(len(self._buffer.pair), len(self.expo.island.y))
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
@@ -401,6 +420,7 @@ class Expo(Viscoelastic):
         return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
 
     def _formulate(self, sim) -> None:
+        self._append_loops()
         self._fit_work()
         while not islands_fit(self.world, self.expo, self._buffer):
             self.grow()

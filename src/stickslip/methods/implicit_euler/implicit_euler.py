@@ -22,8 +22,6 @@ from typing import Any
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import ContactList
-from stickslip.collision.soft_pairs.pairs import Pairs, total
 from stickslip.dynamics.derivatives import make_derivatives
 from stickslip.errors import number, whole
 from stickslip.math.linear import copy_to
@@ -40,7 +38,8 @@ from stickslip.methods.implicit_euler.implicit_step import (
 )
 from stickslip.methods.implicit_euler.spring_damper_derivatives import begin_contacts
 from stickslip.methods.options import option
-from stickslip.methods.soft.spring_damper import Anchors, spring_damper
+from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
+from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, detect, soft_capabilities, update_kinematics
 from stickslip.model.model import Model, State
 
@@ -54,6 +53,7 @@ def step(world, work, contacts, anchors, start, inputs, der, newton, report, tol
     step is divided into two, four, … shorter ones, up to 2^DIVISIONS."""
     copy_to(q, report.q)
     copy_to(v, report.v)
+    copy_anchors(anchors, report.anchors)
     report.tally[ITERATIONS] = 0
     left, piece, worst = 1 << DIVISIONS, 1 << DIVISIONS, 0.0  # in units of the shortest step
     while left > 0:
@@ -70,6 +70,7 @@ def step(world, work, contacts, anchors, start, inputs, der, newton, report, tol
         if status != OK:
             copy_to(report.q, q)
             copy_to(report.v, v)
+            copy_anchors(report.anchors, anchors)
             return status
         spring_damper(work.kin, contacts, anchors, h)
         begin_contacts(work.kin, contacts, anchors, start)
@@ -149,12 +150,15 @@ class ImplicitEuler(Viscoelastic):
     replaceable = frozenset({"user", "record"})
     advance_held = staticmethod(advance_held)
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
-        self.contacts = ContactList(self.work.kin, capacity=total(pairs))  # never fills during a step
-        self.start = np.zeros(len(self.anchors.active))
-        """(pairs,) gaps at the beginning of the step [m], 0 for open contacts."""
-        self.derivatives, self.newton, self.report = make_derivatives(model), make_newton(model), make_report(model)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
+        self.start = np.zeros(len(self.anchors.pair))
+        """(places,) gaps at the beginning of the step by places of anchors [m], 0 for open contacts."""
+        self.derivatives, self.newton, self.report = (
+            make_derivatives(model),
+            make_newton(model),
+            make_report(model, len(self.anchors.pair)),
+        )
 
     @property
     def iterations(self) -> int:
@@ -174,10 +178,17 @@ class ImplicitEuler(Viscoelastic):
         return int(self.report.tally[DIVIDED])
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        memory = (self.contacts.arrays, self.anchors, self.start, inputs)
+        memory = (self._buffer, self.anchors, self.start, inputs)
         scratch = (self.derivatives, self.newton, self.report)
         options = (self.options.tolerance, self.options.max_iterations, self.dt)
         return self._call((self.world, self.work, *memory, *scratch, *options, state.q, state.v), n)
+
+    def make_room(self, contacts: int) -> None:
+        super().make_room(contacts)
+        n = len(self.anchors.pair)
+        if n > len(self.start):
+            self.start = np.zeros(n)
+            self.report = self.report._replace(anchors=make_anchors(n))
 
     def _formulate(self, sim) -> None:
         """Fills in the contact forces at this state, with a copy of the anchors, for display; steps do not use them."""

@@ -36,6 +36,7 @@ from stickslip.math.quaternion import right_jacobian
 from stickslip.math.spatial import inertia_times
 from stickslip.methods.base import DIVERGED, OK
 from stickslip.methods.implicit_euler.spring_damper_derivatives import couple_contacts, end_forces, load_contacts
+from stickslip.methods.soft.anchors import Anchors, make_anchors
 from stickslip.methods.soft.spring_damper import apply_contact_forces
 from stickslip.methods.soft.viscoelastic import detect, update_kinematics
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
@@ -92,6 +93,8 @@ class Report(NamedTuple):
     """(nq,) configuration at the beginning of the last step, restored if it fails."""
     v: np.ndarray
     """(nv,) velocity there."""
+    anchors: Anchors
+    """Anchors there."""
 
 
 def make_newton(model: Model) -> Newton:
@@ -112,8 +115,9 @@ def make_newton(model: Model) -> Newton:
     )
 
 
-def make_report(model: Model) -> Report:
-    return Report(np.zeros(3, dtype=np.int64), np.zeros(1), np.zeros(model.nq), np.zeros(model.nv))
+def make_report(model: Model, contacts: int) -> Report:
+    tally, anchors = np.zeros(3, dtype=np.int64), make_anchors(contacts)
+    return Report(tally, np.zeros(1), np.zeros(model.nq), np.zeros(model.nv), anchors)
 
 
 @kernel

@@ -31,7 +31,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries, is_loop
 from stickslip.dynamics.derivatives import load_force
 from stickslip.dynamics.jacobian import last_dof, link_point, point_velocity, velocity_at
 from stickslip.methods.implicit_euler.turning_normals import (
@@ -41,18 +41,24 @@ from stickslip.methods.implicit_euler.turning_normals import (
     turns,
     world_force,
 )
+from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
+from stickslip.methods.soft.loop_springs import loop_forces
 from stickslip.methods.soft.spring_damper import hold
 
 
 @kernel
 def begin_contacts(kin, contacts, anchors, start):
-    """Store the gaps at the beginning of a step, ``start`` (pairs,) ≤ 0 [m]; anchor contacts without an anchor."""
+    """Store the gaps at the beginning of a step, ``start`` (places,) ≤ 0 [m]; anchor contacts without an anchor."""
+    match_anchors(kin, contacts, anchors)
+    drop_unseen(anchors)
     for k in range(start.shape[0]):
         start[k] = 0.0
     for c in range(contacts.found[0]):
-        k = contacts.pair[c]
-        start[k] = min(0.0, contacts.gap[c])
-        if contacts.gap[c] < 0.0 and anchors.active[k] == 0:  # at the start, or after the state was set
+        if contacts.gap[c] >= 0.0:
+            continue
+        k = give_place(anchors, c)
+        start[k] = contacts.gap[c]
+        if anchors.pair[k] != contacts.pair[c] + 1:  # at the start, or after the state was set
             hold(kin, contacts, anchors, c, k, 0.0, 0.0)
 
 
@@ -60,9 +66,9 @@ def begin_contacts(kin, contacts, anchors, start):
 def slopes(contacts, anchors, c, dt):
     """(k_n, k_t, b_t): stiffness of contact c along the normal, stiffness and damping in the tangent plane."""
     K, B = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
-    if anchors.active[contacts.pair[c]] == 0:  # new: no stretch, and no spring if springs rest at detection
+    if anchors.place[c] < 0:  # new: no stretch, and no spring if springs rest at detection
         return (0.0 if anchors.at_detection[0] != 0 else K) + B / dt, 0.0, B
-    if contacts.rolling[c] != 0:
+    if slips_over(contacts, anchors, c, anchors.place[c]):
         return K + B / dt, 0.0, B + K * dt
     return K + B / dt, K, B
 
@@ -70,18 +76,18 @@ def slopes(contacts, anchors, c, dt):
 @kernel
 def forces_before_cone(kin, contacts, anchors, start, c, dt):
     """(normal force, tangential forces g₁ and g₂, h·n) of contact c before the friction limit: g = h − n·(h·n)."""
-    k, a, A, v = contacts.pair[c], contacts.link1[c], contacts.axes, contacts.velocity
+    k, a, A, v = anchors.place[c], contacts.link1[c], contacts.axes, contacts.velocity
     kn, _, bt = slopes(contacts, anchors, c, dt)
-    fn = -kn * contacts.gap[c] + contacts.material[c, DAMPING] * start[k] / dt
-    if anchors.active[k] != 0:
-        fn += contacts.material[c, STIFFNESS] * anchors.rest[k]
+    fn = -kn * contacts.gap[c]
+    if k >= 0:
+        fn += contacts.material[c, DAMPING] * start[k] / dt + contacts.material[c, STIFFNESS] * anchors.rest[k]
     else:
         fn += contacts.material[c, PRELOAD]
     fn = max(0.0, fn)
     along, g1, g2 = -bt * v[c, 0], -bt * v[c, 1], -bt * v[c, 2]
-    if anchors.active[k] != 0:
+    if k >= 0:
         x0, y0, z0 = link_point(kin, a, anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
-        if contacts.rolling[c] != 0:  # from the previous point: rolling does not stretch the spring
+        if slips_over(contacts, anchors, c, k):  # from the previous point: rolling does not stretch the spring
             x, y, z = link_point(kin, a, anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2])
         else:
             x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
@@ -96,6 +102,7 @@ def forces_before_cone(kin, contacts, anchors, start, c, dt):
 def end_forces(kin, contacts, anchors, start, dt):
     """contacts.velocity and contacts.force at the end of a step of length dt; the anchors are only read."""
     contact_velocities(kin, contacts)
+    match_anchors(kin, contacts, anchors)
     for c in range(contacts.found[0]):
         if contacts.gap[c] >= 0.0:
             contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = 0.0, 0.0, 0.0
@@ -105,6 +112,7 @@ def end_forces(kin, contacts, anchors, start, dt):
         if size > most:
             f1, f2 = most / size * f1, most / size * f2
         contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn, f1, f2
+    loop_forces(contacts)
 
 
 @kernel
@@ -114,6 +122,9 @@ def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
     ``local`` (3, 3) is scratch. ``exact`` is 1, or 0 to hold the size of sliding friction constant, which makes its
     derivatives those of a damper. Returns 0 if the slopes are zero because the contact is open or about to open.
     """
+    if is_loop(contacts, c):
+        loop_slopes(contacts, c, slope)
+        return 1
     fn, g1, g2, along = forces_before_cone(kin, contacts, anchors, start, c, dt)
     if contacts.gap[c] >= 0.0 or fn == 0.0:
         return 0
@@ -147,9 +158,18 @@ def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
 
 
 @kernel
+def loop_slopes(contacts, c, slope):
+    """P = −K and D = −B of a loop point, the same in all directions."""
+    for i in range(3):
+        for j in range(3):
+            slope[0, i, j], slope[1, i, j] = 0.0, 0.0
+        slope[0, i, i], slope[1, i, i] = -contacts.material[c, STIFFNESS], -contacts.material[c, DAMPING]
+
+
+@kernel
 def load_contacts(kin, contacts, anchors, start, dt, exact, local, slope, der):
-    """Add the stiffness and damping of contacts with the world to their links."""
-    for c in range(contacts.found[0]):
+    """Add the stiffness and damping of contacts and loops with the world to their links."""
+    for c in range(entries(contacts)):
         if contacts.link1[c] == 0 and force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope) != 0:
             if turns(contacts, c):
                 load_turning_contact(kin, contacts, c, slope, der)
@@ -202,9 +222,10 @@ def add_row(M, b, i, scale, x0, x1, x2, x3, x4, x5):
 
 @kernel
 def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, slope, move, vel, A):
-    """A −= dJᵀλ of contacts between two moving links at constant joint directions, whose change is in ``project``.
-    Column k displaces everything that joint k carries by move[k] and adds vel[k] (nv, 6) to its velocity."""
-    for c in range(contacts.found[0]):
+    """A −= dJᵀλ of contacts and loops between two moving links at constant joint directions, whose change is in
+    ``project``. Column k displaces everything that joint k carries by move[k] and adds vel[k] (nv, 6) to its
+    velocity."""
+    for c in range(entries(contacts)):
         if contacts.link1[c] == 0 or contacts.gap[c] >= 0.0:
             continue
         stiff = force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope)

@@ -29,7 +29,6 @@ import numpy as np
 
 from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList, contact_velocities
 from stickslip.collision.mujoco_detector import MOST_PER_PAIR
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.errors import InputError, number, one_of, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
@@ -92,14 +91,13 @@ class MuJoCo(Method):
     Options = MuJoCoOptions
     options: MuJoCoOptions
     default_dt = 2e-3
-    finds_pairs = False
     at_overlap = "its contacts will push it out"
     at_unconverged = "allow more iterations, or choose solver='newton'"
     observing = ("kinematics", "collision")
     replaceable = frozenset({"user", "record"})
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
         self.peer = make_peer(model, variant)
         self.mj = self.peer.mj
         self.contacts = ContactList(self.work.kin, capacity=64)

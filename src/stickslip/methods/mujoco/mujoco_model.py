@@ -31,7 +31,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from stickslip.collision.soft_pairs.pairs import find_pairs, touching
+from stickslip.collision.allowed import touching
 from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError
 from stickslip.methods.explicit.semi_implicit_euler import SemiImplicitEuler
@@ -152,18 +152,7 @@ def stable_step(model: Model, variant: str, state: State) -> float:
     These are joint springs, servos and, in the variant "spring-damper", contacts. Soft constraints set no limit.
     """
     if variant == "spring-damper":
-        pairs, left_out = find_pairs(model)
-        limit = SemiImplicitEuler(model, 1e-3, variant, pairs).stable_dt(state)
-        return min(limit, _other_contacts(model)) if left_out else limit
+        return SemiImplicitEuler(model, 1e-3, variant, stiffness_per="point").stable_dt(state)
     free = replace(model, joint_forces=model.joint_forces._replace(limited=np.zeros_like(model.joint_forces.limited)))
     dynamics = Dynamics(model)
     return longest(*(dynamics.mobility_norm(state.q, gain) for gain in explicit_joint_gains(free)))
-
-
-def _other_contacts(model: Model) -> float:
-    """The same for shapes whose contacts semi-implicit Euler does not support: four contacts per ``invweight0``."""
-    limit, inverse_mass = np.inf, model.mj.body_invweight0[:, 0]
-    for a, b in touching(model):
-        w, pair = 4.0 * (inverse_mass[a.body] + inverse_mass[b.body]), combine(a.material, b.material)
-        limit = min(limit, longest(pair.stiffness * w, pair.damping * w))
-    return limit

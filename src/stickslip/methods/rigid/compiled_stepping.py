@@ -18,7 +18,6 @@ from typing import Any, cast
 import numpy as np
 
 from stickslip.collision.polyhedral.peg_detector import PegDetector
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.methods.base import OK, Inputs
 from stickslip.methods.handle import Held
 from stickslip.methods.rigid.assembly.compiled_matrices import make_blocks
@@ -108,8 +107,8 @@ class CompiledStepping(TimeStepping):
 
     compiled = True
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options) -> None:
+        super().__init__(model, dt, variant, **options)
         self._space, self._blocks = make_space(model.support, CONTACTS_AT_FIRST), make_blocks(model.support, 1, 1)
         self._chain: Chain | None = None
         self._plan: Plan | None = None

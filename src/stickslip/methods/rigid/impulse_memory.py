@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.collision.contact_ids import find_id
 from stickslip.collision.contacts import ContactList
 from stickslip.methods.rigid.assembly.matrices import Matrices
 
@@ -44,22 +45,17 @@ def store(memory, ids, n, p):
 
 @kernel
 def recall(memory, ids, n, p):
-    """Write the stored impulses of these ids into p (3n,), zero where there was no such contact.
-
-    Each search begins after the last find: contacts mostly keep their order.
-    """
+    """Write the stored impulses of these ids into p (3n,), zero where there was no such contact."""
     at, size = 0, 0
     while size < memory.pair.shape[0] and memory.pair[size] != 0:
         size += 1
     for c in range(n):
         p[3 * c] = p[3 * c + 1] = p[3 * c + 2] = 0.0
-        for _ in range(size):
-            at = at if at < size else 0
-            at += 1
-            if memory.pair[at - 1] == ids[c] + 1:
-                for k in range(3):
-                    p[3 * c + k] = memory.impulse[at - 1, k]
-                break
+        place = find_id(memory.pair, size, ids[c] + 1, at)
+        if place >= 0:
+            at = place + 1
+            for k in range(3):
+                p[3 * c + k] = memory.impulse[place, k]
 
 
 @kernel

@@ -19,7 +19,6 @@ import numpy as np
 
 from stickslip.collision.contact_search import ContactSearch
 from stickslip.collision.contacts import ContactList, contact_velocities
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.errors import InputError, UnconvergedError, expected, listed
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID
@@ -48,7 +47,6 @@ class TimeStepping(Method):
 
     formulation_name: ClassVar[str]
     reads = RIGID
-    finds_pairs = False
     solves_problems = True
     default_dt = 1e-2
     observing = ("kinematics", "collision", "impulses")
@@ -57,8 +55,8 @@ class TimeStepping(Method):
     Options: ClassVar[type[RigidOptions]] = RigidOptions
     options: RigidOptions
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
         chosen = self.options
         self.coordinates = self._make_coordinates()
         self.work = self.work._replace(kin=self.coordinates.kin)
@@ -67,7 +65,7 @@ class TimeStepping(Method):
         self.search = ContactSearch(
             model, dt, variant, chosen.detector, chosen.margin, usual=kind.detector, ahead=self._ahead()
         )
-        self.detector, self.left_out = self.search.detector, self.search.left_out
+        self.detector = self.search.detector
         self.solver = StepSolver(variant, chosen.solver, chosen.solver_options, chosen.unconverged, chosen.fallback)
         form, directions, rest_speed = self._choose_form(chosen.form), chosen.directions, chosen.rest_speed
         if form in ("ncp", "cone") and directions is not None:

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, STIFFNESS
-from stickslip.collision.soft_pairs.detect import loads
-from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.collision.contacts import DAMPING, STIFFNESS, make_contacts
+from stickslip.collision.loop_points import append_loops
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
 from stickslip.methods.base import OK, Stage
+from stickslip.methods.soft.loads import loads
 from stickslip.methods.soft.spring_damper import apply_contact_forces, spring_damper
 from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
 from stickslip.model.arrays import JOINT_NV
@@ -51,8 +51,8 @@ class Explicit(Viscoelastic):
     implicit_damping: ClassVar[bool] = False
     """Whether joint damping is part of ``armature``, and so does not limit the step."""
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
         self.armature = model.inertia.armature
         if self.implicit_damping:
             self.armature = self.armature + dt * model.joint_forces.damping
@@ -64,19 +64,31 @@ class Explicit(Viscoelastic):
         accelerate(self.world, self.work, self._buffer, sim.inputs, self.armature, sim.state.q, sim.state.v)
 
     def stable_dt(self, state: State) -> float:
-        """K·w·dt² + 2·B·w·dt < 4 for all contacts, joint springs, limits and servos together. This is conservative,
-        since hardly all of them act at once. Of the points of a shape, those count that can lie on a plane together."""
+        """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together. This is
+        conservative, since hardly all of them act at once; ``loads`` says which contacts count."""
         dynamics = Dynamics(self.model)
         stiffness, damping = explicit_joint_gains(self.model)
         if not self.implicit_damping:
             damping = damping + self.model.joint_forces.damping
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
-        if total(self.world.pairs):
-            update_kinematics(self.world, self.work, state.q, state.v)
-            link1, link2, point, material, share = loads(self.world.pairs, self.work.kin)
-            kw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, STIFFNESS])
-            bw += dynamics.delassus_norm(state.q, link1, link2, point, share * material[:, DAMPING])
+        update_kinematics(self.world, self.work, state.q, state.v)
+        link1, link2, point, K, B = self._loads()
+        if len(link2):
+            kw += dynamics.delassus_norm(state.q, link1, link2, point, K)
+            bw += dynamics.delassus_norm(state.q, link1, link2, point, B)
         return longest(kw, bw)
+
+    def _loads(self) -> tuple[np.ndarray, ...]:
+        """(link 1, link 2, point, K, B) of the contacts that may act, and of all loops, at the poses at hand."""
+        loops, n = self.world.loops, len(self.world.loops.link1)
+        held = make_contacts(n)
+        append_loops(loops, self.work.kin, held)
+        own = (loops.link1, loops.link2, held.point[:n], loops.material[:, STIFFNESS], loops.material[:, DAMPING])
+        if self.variant == "none":
+            return own
+        at = loads(self.model, self.work.kin, self.options.stiffness_per)
+        contacts = (np.zeros_like(at.link), at.link, at.point, at.stiffness, at.damping)
+        return tuple(np.concatenate(both) for both in zip(contacts, own, strict=True))
 
 
 def longest(kw: float, bw: float) -> float:

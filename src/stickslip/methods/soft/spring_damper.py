@@ -13,61 +13,20 @@ viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per cont
 Differs from the paper in: the normal rest point lies on the surface by default, so that the depth at rest is weight/K;
 preload; a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the spring, while (28) would create
 energy at the beginning of a slide in which the damper alone reaches the cone; the anchor of a sphere moves with the
-rolling contact point, so that only slip stretches the spring.
+rolling contact point, so that only slip stretches the spring; the contacts of two faces share K and B (``finish`` of
+``collision.convex``).
 """
 
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
-
-import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities
+from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries
 from stickslip.dynamics.jacobian import add_point_force, link_point, to_link
 from stickslip.math.spatial import rotate
-
-REST = ("surface", "detected")
-"""Rest points of the normal spring: the surface, or the point where penetration was first detected."""
-
-
-class Anchors(NamedTuple):
-    """State of the contact law, one entry per pair id; part of the simulation's state."""
-
-    active: np.ndarray
-    """(n,) 1 while the pair is in contact."""
-    anchor: np.ndarray
-    """(n, 3) p₀ in the frame of link 1 [m]."""
-    point: np.ndarray
-    """(n, 3) previous contact point, in the frame of link 1 [m]; used by spheres only."""
-    rest: np.ndarray
-    """(n,) the gap at which the normal spring rests [m]."""
-    seen: np.ndarray
-    """(n,) scratch: 1 if the pair was found in this step."""
-    at_detection: np.ndarray
-    """(1,) constant: 1 if the normal spring rests at the gap of its first detection, 0 if on the surface."""
-
-
-def make_anchors(pairs: int, rest: str = "surface") -> Anchors:
-    n = max(1, pairs)
-    return Anchors(
-        active=np.zeros(n, np.int64),
-        anchor=np.zeros((n, 3)),
-        point=np.zeros((n, 3)),
-        rest=np.zeros(n),
-        seen=np.zeros(n, np.int64),
-        at_detection=np.array([REST.index(rest)], dtype=np.int64),
-    )
-
-
-def grown_anchors(anchors: Anchors, pairs: int) -> Anchors:
-    """A copy for more pair ids."""
-    bigger = make_anchors(pairs, REST[anchors.at_detection[0]])
-    for name in ("active", "anchor", "point", "rest"):
-        old = getattr(anchors, name)
-        getattr(bigger, name)[: len(old)] = old
-    return bigger
+from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
+from stickslip.methods.soft.loop_springs import loop_energy, loop_forces
 
 
 @kernel
@@ -75,26 +34,25 @@ def spring_damper(kin, contacts, anchors, dt):
     """Contact forces from positions and velocities, eq. (2); anchors are created, moved and dropped. ``dt`` [s] is the
     time since the last call. Also writes ``contacts.stretch``, the springs' elongations after slip."""
     contact_velocities(kin, contacts)
-    for k in range(anchors.seen.shape[0]):
-        anchors.seen[k] = 0
+    match_anchors(kin, contacts, anchors)
+    drop_unseen(anchors)
     for c in range(contacts.found[0]):
-        k = contacts.pair[c]
         if contacts.gap[c] >= 0.0:
             for i in range(3):
                 contacts.force[c, i] = 0.0
                 contacts.stretch[c, i] = 0.0
             continue
+        k = give_place(anchors, c)
         press(kin, contacts, anchors, c, k, dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2])
-        anchors.seen[k] = 1
-    for k in range(anchors.seen.shape[0]):
-        if anchors.seen[k] == 0:
-            anchors.active[k] = 0
+    loop_forces(contacts)
 
 
 @kernel
 def press(kin, contacts, anchors, c, k, w1, w2):
-    """Force of the touching contact c and elongation of its springs; its anchor k is created or moved. (w1, w2) [m] is
-    the slip of body 2 along the tangents since the last call, which rolling contacts use."""
+    """Force of the touching contact c and elongation of its springs; its anchor in place k is created or moved.
+
+    (w1, w2) [m] is the slip of body 2 along the tangents since the last call, which rolling contacts use.
+    """
     hold(kin, contacts, anchors, c, k, w1, w2)
     s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
     K, B, mu = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING], contacts.material[c, FRICTION]
@@ -117,14 +75,14 @@ def hold(kin, contacts, anchors, c, k, w1, w2):
     """Update the anchor of contact c: create it if the contact is new, move it along if the contact rolls."""
     a = contacts.link1[c]
     px, py, pz = to_link(kin, a, contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2])
-    if anchors.active[k] == 0:
+    if anchors.pair[k] == 0:
         anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = px, py, pz
         anchors.rest[k] = contacts.gap[c] if anchors.at_detection[0] != 0 else 0.0
         anchors.rest[k] += contacts.material[c, PRELOAD] / contacts.material[c, STIFFNESS]
-    elif contacts.rolling[c] != 0:
+    elif slips_over(contacts, anchors, c, k):
         roll_anchor(kin, contacts, anchors, c, k, w1, w2)
     anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2] = px, py, pz
-    anchors.active[k] = 1
+    anchors.pair[k] = contacts.pair[c] + 1
 
 
 @kernel
@@ -166,8 +124,8 @@ def roll_anchor(kin, contacts, anchors, c, k, w1, w2):
 
 @kernel
 def apply_contact_forces(kin, contacts, f_ext):
-    """f_ext += the contact forces on body 2 and their opposites on body 1."""
-    for c in range(contacts.found[0]):
+    """f_ext += the forces of contacts and loops on body 2 and their opposites on body 1."""
+    for c in range(entries(contacts)):
         fn, f1, f2 = contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2]
         A = contacts.axes
         fx = fn * A[c, 0, 0] + f1 * A[c, 1, 0] + f2 * A[c, 2, 0]
@@ -181,9 +139,9 @@ def apply_contact_forces(kin, contacts, f_ext):
 
 @kernel
 def contact_energy(contacts):
-    """Energy that the contact springs have stored since they touched [J], without the energy of a preload. A normal
-    spring stores none beyond its rest point."""
-    energy = 0.0
+    """Energy that the springs of loops store, and those of contacts have stored since they touched [J], without the
+    energy of a preload. A normal spring stores none beyond its rest point."""
+    energy = loop_energy(contacts)
     for c in range(contacts.found[0]):
         sn, s1, s2 = min(0.0, contacts.stretch[c, 0]), contacts.stretch[c, 1], contacts.stretch[c, 2]
         K, P = contacts.material[c, STIFFNESS], contacts.material[c, PRELOAD]

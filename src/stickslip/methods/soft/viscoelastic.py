@@ -2,27 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts
-from stickslip.collision.soft_pairs.detect import find_contacts
-from stickslip.collision.soft_pairs.pairs import Pairs, total
+from stickslip.collision.contacts import ContactList, Contacts
+from stickslip.collision.convex.detect import ConvexDetector
+from stickslip.collision.convex.find import Search, find_contacts
+from stickslip.collision.convex.finish import SHARES
+from stickslip.collision.loop_points import LoopPoints, append_loops
+from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
-from stickslip.errors import one_of
+from stickslip.errors import number, one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.handle import HeldCall
 from stickslip.methods.materials import SPRINGS
 from stickslip.methods.options import Options, option
-from stickslip.methods.soft.spring_damper import REST, contact_energy, grown_anchors, make_anchors, spring_damper
+from stickslip.methods.soft.anchors import REST, grown_anchors, make_anchors
+from stickslip.methods.soft.loop_springs import loop_points
+from stickslip.methods.soft.spring_damper import contact_energy, spring_damper
+from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model
 
-MARGIN = 0.0  # a spring-damper acts only in penetration
+
+class SoftWorld(NamedTuple):
+    """What a step kernel with spring-damper contacts needs: the constant arrays, and the contact search."""
+
+    tree: Tree
+    support: Support
+    inertia: Inertia
+    passive: JointForces
+    actuators: Actuators
+    search: Search
+    cell: np.ndarray
+    """(1,) edge of a cell of the broad phase [m]."""
+    loops: LoopPoints
+    """Points of closed loops."""
 
 
 @kernel
@@ -39,10 +59,10 @@ def update_kinematics(world, work, q, v):
 
 @kernel
 def detect(world, work, contacts):
-    find_contacts(world.pairs, work.kin, MARGIN, contacts)
-    if contacts.found[0] > contacts.pair.shape[0]:
+    """Find the contacts that touch, since a spring-damper acts only in penetration, and the loops behind them."""
+    if not find_contacts(world.search, work.kin, 0.0, world.cell[0], contacts):
         return CONTACTS_FULL
-    return OK
+    return OK if append_loops(world.loops, work.kin, contacts) else CONTACTS_FULL
 
 
 @kernel
@@ -53,9 +73,9 @@ def gather_forces(world, work, inputs, q, v):
 
 
 def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
-    """The capabilities of a method with spring-damper contacts."""
+    """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too."""
     honours = frozenset({"friction", "stiffness", "damping", "preload"})
-    return Capabilities(summary, ("spring-damper", "none"), honours, **declared)
+    return Capabilities(summary, ("spring-damper", "none"), honours, loops=True, stiff_loops=False, **declared)
 
 
 @dataclass(kw_only=True)
@@ -63,28 +83,70 @@ class SoftOptions(Options):
     """Options of methods with spring-damper contacts."""
 
     rest: str = option("surface", "where normal springs rest: 'surface', or 'detected', the point of first penetration")
+    loop_stiffness: float | None = option(
+        None, "stiffness of each closed loop [N/m] (default: the mass that it holds opens it by 0.1 mm)"
+    )
+    loop_damping: float | None = option(
+        None, "damping of each closed loop [N s/m] (default: critical for its fastest motion, or less)"
+    )
+    stiffness_per: str = option(
+        "pair", "what K, B and preload belong to: a 'pair' of shapes, a contact 'point', or a m² of contact 'area'"
+    )
 
     def __post_init__(self) -> None:
         one_of("rest", self.rest, REST)
+        one_of("stiffness_per", self.stiffness_per, SHARES)
+        if self.loop_stiffness is not None:
+            wanted = "a stiffness > 0 [N/m]"
+            self.loop_stiffness = number("loop_stiffness", self.loop_stiffness, wanted, above=0.0)
+        if self.loop_damping is not None:
+            wanted = "a damping ≥ 0 [N s/m]"
+            self.loop_damping = number("loop_damping", self.loop_damping, wanted, least=0.0)
 
 
 class Viscoelastic(Method):
-    """A method with spring-damper contacts; their anchors are its memory."""
+    """A method with spring-damper contacts, whose anchors are its memory, and with loops as springs and dampers."""
 
     reads = SPRINGS
     advance_held: ClassVar[Any]
     """The compiled loop ``advance`` of the method as a kernel of (held, n); see ``HeldCall``."""
     Options = SoftOptions
     options: SoftOptions
+    world: SoftWorld  # type: ignore[assignment]
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
-        self.anchors = make_anchors(total(pairs), self.options.rest)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
+        seen = replace(model, shapes=()) if variant == "none" else model
+        self.detector = ConvexDetector(seen, 0.0, stiffness_per=self.options.stiffness_per)
+        self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
+        self._closure = LoopClosure(model) if model.loops else None
+        self.world = self._world()
+        room = len(self.contacts.arrays.pair) + len(self._loops.link1)
+        self.contacts = ContactList(self.work.kin, capacity=room)
+        self.anchors = make_anchors(room, self.options.rest)
         self._call = HeldCall(self.advance_held)
+
+    def _world(self) -> SoftWorld:
+        m, d = self.model, self.detector
+        constants = (m.tree, m.support, m.inertia, m.joint_forces, m.actuators)
+        return SoftWorld(*constants, d.search, np.array([d.cell], dtype=float), self._loops)
 
     @property
     def _buffer(self) -> Contacts:
-        return self.contacts.arrays
+        """The buffer of contacts; the memory has as many places, whoever has made the buffer larger."""
+        arrays = self.contacts.arrays
+        self.make_room(len(arrays.pair))
+        return arrays
+
+    def reading(self) -> Mapping[str, str]:
+        words = {
+            "point": "a {} per contact point and direction, as it is",
+            "area": "a {} per m² and direction, as it is",
+        }
+        if self.options.stiffness_per == "pair":
+            return self.reads
+        said = words[self.options.stiffness_per]
+        return {**self.reads, "stiffness": said.format("spring"), "damping": said.format("damper")}
 
     def stages(self) -> dict[str, Stage]:
         return {
@@ -95,18 +157,35 @@ class Viscoelastic(Method):
 
     def _collision(self, sim) -> None:
         while detect(self.world, self.work, self._buffer) == CONTACTS_FULL:
-            self.contacts.grow()
+            self.grow()
+
+    def _append_loops(self) -> None:
+        """Put the loops behind the contacts, which may come from a Python collision function."""
+        while not append_loops(self.world.loops, self.work.kin, self._buffer):
+            self.grow()
 
     def _formulate(self, sim) -> None:
+        self._append_loops()
         spring_damper(self.work.kin, self._buffer, self.anchors, self.dt)
 
-    def make_room(self, pairs: int) -> None:
-        if pairs > len(self.anchors.active):
-            self.anchors = grown_anchors(self.anchors, 2 * pairs)
+    def make_room(self, contacts: int) -> None:
+        if contacts > len(self.anchors.pair):
+            self.anchors = grown_anchors(self.anchors, contacts)
+
+    def grow(self) -> None:
+        self.detector.make_room(self.contacts)
+        self.world = self._world()
+        self.make_room(len(self._buffer.pair))
 
     def contact_energy(self) -> float:
         return contact_energy(self._buffer)
 
+    def joint_error(self) -> np.ndarray:
+        if self._closure is None:
+            return super().joint_error()
+        self._closure.measure(self.work.kin)
+        return np.column_stack(self._closure.errors())
+
     def memory(self) -> dict[str, np.ndarray]:
         a = self.anchors
-        return {"active": a.active, "anchor": a.anchor, "point": a.point, "rest": a.rest}
+        return {"anchored": a.pair, "anchor": a.anchor, "point": a.point, "rest": a.rest}

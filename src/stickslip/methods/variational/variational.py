@@ -28,7 +28,6 @@ import numpy as np
 
 from stickslip.collision.contact_search import ContactSearch
 from stickslip.collision.contacts import ContactList, contact_velocities
-from stickslip.collision.soft_pairs.pairs import Pairs
 from stickslip.errors import InputError, StickslipError, UnconvergedError, expected, one_of, true_or_false
 from stickslip.maximal import Joint
 from stickslip.maximal.joints import build_joints
@@ -105,7 +104,6 @@ class Variational(Method):
         colour=6,
     )
     reads = VARIATIONAL
-    finds_pairs = False
     default_dt = 1e-2
     observing = ("kinematics", "collision", "forces")
     replaceable = frozenset({"user", "collision", "record"})
@@ -117,8 +115,8 @@ class Variational(Method):
     Options = VariationalOptions
     options: VariationalOptions
 
-    def __init__(self, model: Model, dt: float, variant: str, pairs: Pairs, **options: Any) -> None:
-        super().__init__(model, dt, variant, pairs, **options)
+    def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
+        super().__init__(model, dt, variant, **options)
         chosen = self.options
         extra_joints, detector, margin = chosen.extra_joints, chosen.detector, chosen.margin
         self.policy, self.warm_start, self._extra = chosen.unconverged, chosen.warm_start, tuple(extra_joints)
@@ -130,7 +128,7 @@ class Variational(Method):
         self.motion, self.rows = make_motion(nl, rows, limits), make_rows(nl, model.nq, nodes)
         self.joint_step = make_joint_step(model, nodes)
         self.search = ContactSearch(model, dt, variant, detector, margin)
-        self.detector, self.left_out = self.search.detector, self.search.left_out
+        self.detector = self.search.detector
         recovery = make_recovery(chosen.recovery_time, self.search.reach.radius)
         self.settings = make_settings(
             dt, chosen.tolerance, chosen.relaxation, chosen.iterations, chosen.predictor, recovery

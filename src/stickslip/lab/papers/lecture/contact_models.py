@@ -37,6 +37,7 @@ from stickslip.lab.papers.lecture.setups import (
     block,
     corner_gaps,
     finished,
+    per_corner,
 )
 from stickslip.lab.papers.paper import Part, Results, grid, image, new_figure, units
 from stickslip.lab.papers.rows import table_of, where
@@ -149,7 +150,7 @@ def _with_stickslip(form: Form, model, experiment: Experiment, steps: int) -> Mo
         sim.inputs.wrench[1, :3] = experiment.drag, 0.0, experiment.pull * sim.time
 
     user: Callable | None = pull if experiment.pull or experiment.drag else None
-    sim = Simulation(model, method=form.method, dt=DT, user=user)
+    sim = Simulation(model, method=form.method, dt=DT, user=user, **per_corner(form.method))
     sim.set_state(v=np.array([*experiment.velocity, 0.0, 0.0, 0.0]))
     log = sim.run(steps * DT, record_dt=DT)
     return Motion(log.q, log.v, log.contact_force())

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickslip.lab.papers.paper import finish
+from stickslip.lab.select import soft_methods
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 
@@ -82,6 +83,11 @@ def block(gap: float = 0.0, gravity: tuple[float, float, float] = (0.0, 0.0, -G)
     scene.add_plane(**chosen)  # springs are the plane's alone: two in a row would be half as stiff
     scene.add_box(SIZE, pos=(0.0, 0.0, SIZE[2] / 2 + gap), mass=MASS, friction=chosen["friction"])
     return scene.compile()
+
+
+def per_corner(method: str) -> dict[str, Any]:
+    """The option by which a method with springs gives K and B to every corner, as the other models do."""
+    return {"stiffness_per": "point"} if method.partition("/")[0] in soft_methods() else {}
 
 
 CORNERS = np.array(list(product(*((-edge / 2, edge / 2) for edge in SIZE))))

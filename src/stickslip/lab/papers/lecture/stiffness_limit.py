@@ -12,7 +12,18 @@ from typing import Any
 import numpy as np
 
 from stickslip.errors import DivergedError
-from stickslip.lab.papers.lecture.setups import DT, MARKERS, MASS, SIZE, G, Sizes, block, corner_gaps, finished
+from stickslip.lab.papers.lecture.setups import (
+    DT,
+    MARKERS,
+    MASS,
+    SIZE,
+    G,
+    Sizes,
+    block,
+    corner_gaps,
+    finished,
+    per_corner,
+)
 from stickslip.lab.papers.paper import Part, Results, grid, image, new_figure, table, units
 from stickslip.lab.papers.rows import column, distinct, first, number, where
 from stickslip.lab.store import Store
@@ -31,7 +42,7 @@ BLOWN_UP = 1e6
 def fall(method: str, stiffness: float) -> dict[str, Any]:
     """Largest energy and deepest penetration."""
     model = block(FALL, stiffness=stiffness, damping=float(np.sqrt(stiffness * MASS / 4.0)))
-    sim = Simulation(model, method=method, dt=DT)
+    sim = Simulation(model, method=method, dt=DT, **per_corner(method))
     try:
         log = sim.run(SECONDS, record_dt=DT)
     except DivergedError:

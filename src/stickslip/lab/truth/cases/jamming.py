@@ -9,7 +9,7 @@ import numpy as np
 
 from stickslip.lab.select import soft_methods
 from stickslip.lab.truth.case import Case, Lesson, every_method
-from stickslip.lab.truth.lessons import creeps, sticks
+from stickslip.lab.truth.lessons import creeps, sticks, unstable
 from stickslip.record import Log
 from stickslip.scenes import SCENES
 
@@ -54,6 +54,7 @@ CASES = (
           "smooth": partial(SCENES["wedge"].build, half_angle=HALF_ANGLE, friction=0.9 * np.tan(HALF_ANGLE))},
          0.2, measure_wedge, dts=(1e-2, 1e-3), methods=lambda: (*every_method(), "coulomb/interior-point"),
          lessons=(
+             *unstable({"semi-implicit-euler": 1e-3, "euler": 1e-3, "rk4": 1.25e-3}),
              sticks("The wedge is held with any friction.", ("acceleration",)),
              creeps("Jaws press with 10 N each: 0.6 mm/s at dt = 10 ms, 2.0 mm/s at 1 ms.", ("creep",)),
              Lesson(("mujoco",), "MuJoCo's friction creeps under a load, here with 1.1 mm/s whatever dt.", ("creep",)),

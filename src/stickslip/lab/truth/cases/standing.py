@@ -7,7 +7,9 @@ from functools import partial
 
 import numpy as np
 
+from stickslip.lab.select import soft_methods
 from stickslip.lab.truth.case import Case, Lesson, every_method
+from stickslip.lab.truth.lessons import thrown
 from stickslip.record import Log
 from stickslip.scenes import SCENES
 
@@ -52,6 +54,11 @@ CASES = (
          1.0, measure_peg, dts=(1e-2, 1e-3), record_dt=1e-2, methods=lambda: (*every_method(), ANTICIPATING),
          settings={ANTICIPATING: ("stewart-trinkle", {"detector": "peg"})},
          lessons=(
+             thrown("The peg that rests on its springs for a moment is thrown up by metres.", ("height", "run"), 5e-3),
+             Lesson(soft_methods(),
+                    "Contacts are springs: the peg sinks in by its weight over K, 0.1 mm, and from 5 μm on the nearest "
+                    "way out of the cubes is sideways: the contacts' normals turn, and it falls through.",
+                    ("height",)),
              Lesson((ANTICIPATING,),
                     "Stewart–Trinkle with every contact that may come, as the original had it: 5 μm beside an edge the "
                     "half-space above the cube's top counts, and the peg comes to rest on a hole that it fits into. Of "
@@ -93,7 +100,8 @@ CASES = (
                     "Sweeps from contact to contact pass a load on by one block each, and the slower the heavier the "
                     "next block is: most steps end before they converge. coulomb/interior-point solves every one of "
                     "them.", ("double", "fourfold")),
-             Lesson(("relaxed*", "mujoco*"),
+             thrown("Light blocks under heavy ones are thrown out.", ("*",), 2e-3),
+             Lesson(("relaxed*", "mujoco*", *soft_methods()),
                     "Soft contacts sink under the weight above them, which grows with the masses: by millimetres for "
                     "ten equal blocks; a light block under half a tonne is pressed through the floor."),
              Lesson(("bilateral*",),
@@ -106,6 +114,10 @@ CASES = (
          unsuited={**COSTLY, "bilateral*": "its contacts pull: an arch that is glued together stands however thin"},
          quick=False,
          lessons=(
+             thrown("The stones fly apart.", ("*",), 5e-3),
+             Lesson(soft_methods(),
+                    "Springs of 1e5 N/m in a joint give by centimetres under the thrust, and 2 mm separate t/R = 0.110 "
+                    "from 0.1075: the arch falls, thick or thin.", ("thick",)),
              Lesson(("relaxed*", "mujoco*"),
                     "Soft joints give by 2 mm under the thrust, as much as separates t/R = 0.110 from 0.1075: the arch "
                     "settles until no line of thrust fits into it. MuJoCo's stands from t/R = 0.16 on, 2 cm lower.",
