@@ -354,30 +354,47 @@ class Forces(NamedTuple):
     acceleration: np.ndarray
 
 
-def test_steps_equal_cpu():
-    """Solo12 hitting the floor at random: detection, friction, actuators and integration on the GPU."""
+def touching_scene(name):
+    """Solo12, a box on a box or a mesh on a mesh, on a floor."""
     scene = ss.Scene()
     scene.add_plane(friction=0.4)
-    scene.add_robot("solo12")
-    sim = ss.Simulation(scene, dt=1e-4)
+    points = np.random.default_rng(1).normal(size=(40, 3))
+    points *= 0.05 / np.linalg.norm(points, axis=1)[:, None]
+    for height in (0.05, 0.148):
+        if name == "boxes":
+            scene.add_box((0.1, 0.1, 0.1), pos=(0.02 * height, 0, height), mass=0.5)
+        elif name == "meshes":
+            scene.add_mesh(points, pos=(0.02 * height, 0, height - 0.004), mass=0.5)
+    if name == "solo12":
+        scene.add_robot("solo12")
+    return scene
+
+
+@pytest.mark.filterwarnings("ignore::stickslip.errors.StartWarning")
+@pytest.mark.parametrize(("name", "worlds"), [("solo12", WORLDS), ("boxes", 512), ("meshes", 512)])
+def test_steps_equal_cpu(name, worlds):
+    """Bodies that hit the floor and each other at random: detection, friction, actuators and integration on the GPU."""
+    sim = ss.Simulation(touching_scene(name), dt=1e-4)
+    sim.step(1)  # buffers grow
+    sim.reset()
     model, stepper, steps = sim.model, sim.stepper, 20
     rng = np.random.default_rng(0)
-    q = np.repeat(model.state().q[:, None], WORLDS, axis=1)
-    q[2] -= rng.uniform(-2e-3, 2e-3, WORLDS)
-    v = 0.3 * rng.normal(size=(model.nv, WORLDS))
-    device_q, device_v, status = cuda.to_device(q), cuda.to_device(v), cuda.to_device(np.zeros(WORLDS, np.int64))
+    q = np.repeat(model.state().q[:, None], worlds, axis=1)
+    q[2] -= rng.uniform(-2e-3, 2e-3, worlds)
+    v = 0.3 * rng.normal(size=(model.nv, worlds))
+    device_q, device_v, status = cuda.to_device(q), cuda.to_device(v), cuda.to_device(np.zeros(worlds, np.int64))
     work = stepper.work
-    steps_in_all_worlds[(WORLDS + 63) // 64, 64](
-        to_device(stepper.world), per_world(scratch_of(stepper.world.search), WORLDS),
-        per_world(work.kin, WORLDS), per_world(work.art, WORLDS),
-        per_world(Forces(work.f_ext, work.tau, work.acceleration), WORLDS),
-        per_world(stepper.contacts.arrays, WORLDS), per_world(stepper.anchors, WORLDS), to_device(sim.inputs),
+    steps_in_all_worlds[(worlds + 63) // 64, 64](
+        to_device(stepper.world), per_world(scratch_of(stepper.world.search), worlds),
+        per_world(work.kin, worlds), per_world(work.art, worlds),
+        per_world(Forces(work.f_ext, work.tau, work.acceleration), worlds),
+        per_world(stepper.contacts.arrays, worlds), per_world(stepper.anchors, worlds), to_device(sim.inputs),
         cuda.to_device(stepper.armature), sim.dt, device_q, device_v, status, steps,
     )  # fmt: skip
     gpu_q, gpu_v = device_q.copy_to_host(), device_v.copy_to_host()
     assert not status.copy_to_host().any()
     touched = 0
-    for w in range(WORLDS):
+    for w in range(worlds):
         sim.set_state(q[:, w], v[:, w])
         sim.step(steps)
         touched += len(sim.contacts) > 0
@@ -385,7 +402,7 @@ def test_steps_equal_cpu():
         np.testing.assert_allclose(
             gpu_v[:, w], sim.state.v, rtol=0, atol=TOLERANCE * max(1.0, np.abs(sim.state.v).max())
         )
-    assert touched > 0.2 * WORLDS
+    assert touched > 0.2 * worlds
 
 
 @pytest.mark.parametrize("matmuls", ["auto", "pade"])
