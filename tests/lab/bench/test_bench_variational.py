@@ -23,7 +23,7 @@ def test_report(tmp_path, capsys):
     names = [c["name"] for c in report["systems"]]
     assert names[:2] == ["factor + solve", "whole Newton step"]
     assert sum(name.startswith("splu") for name in names) == 6
-    assert [p["name"] for p in report["peers"]] == ["variational", "coulomb", "mj_step"]
+    assert [p["name"] for p in report["peers"]] == ["variational/pyramid", "coulomb", "mj_step"]
     assert set(report["crossover"]) == {"coulomb", "mj_step"}
     printed = capsys.readouterr().out
     assert "R²" in printed

@@ -13,7 +13,7 @@ from stickslip.lab.papers.driver import reproduce
 from stickslip.lab.papers.rows import line, slope
 from stickslip.lab.papers.variational import conservation, drawing, fig6_hopper
 from stickslip.lab.papers.variational.reproduction import Variational
-from stickslip.lab.papers.variational.setups import ROUND, Motion, Sizes, judge, places
+from stickslip.lab.papers.variational.setups import METHOD, ROUND, Motion, Sizes, judge, places
 from stickslip.scenes import SCENES
 
 TINY = Sizes(
@@ -61,7 +61,7 @@ def test_claims_on_linear_time(scene):
 
 
 def test_claims_on_hopper_and_quadruped():
-    good = {"method": "variational", "turn": 359.0, "tilt": 0.1, "residual": 1e-7, "unconverged": 0, "lowest": -1e-11,
+    good = {"method": METHOD, "turn": 359.0, "tilt": 0.1, "residual": 1e-7, "unconverged": 0, "lowest": -1e-11,
             "forward": 0.5}  # fmt: skip
     assert missed(hopper=[good], quadruped=[good]) == []
     for name, wrong in (("turn", 353.0), ("tilt", 6.0), ("residual", 1e-5), ("unconverged", 1), ("lowest", -1e-7)):
@@ -74,7 +74,7 @@ def test_a_residual_that_is_not_a_number_is_missed():
     log = SimpleNamespace(time=np.arange(4), iterations=np.ones(4), residual=np.array([np.nan, 0.0, np.nan, 1e-9]))
     judged = judge(Motion(None, SimpleNamespace(stepper=SimpleNamespace(unconverged=0)), log))
     assert np.isnan(judged["residual"])
-    row = {"method": "variational", "turn": 360.0, "tilt": 0.0, "lowest": 0.0, **judged}
+    row = {"method": METHOD, "turn": 360.0, "tilt": 0.0, "lowest": 0.0, **judged}
     assert missed(hopper=[row]) == ["hopper: largest residual of a step"]
 
 
@@ -197,5 +197,5 @@ def test_what_the_paper_states_is_seen(made):
     wrong = [t["name"] for t in results["targets"] if not t["met"] and not t["name"].startswith(TIMES)]
     assert wrong == []
     by_method = {row["method"]: row for row in results["hopper"]}
-    assert by_method["variational"]["turn"] == pytest.approx(by_method["coulomb"]["turn"], abs=0.5)
-    assert by_method["variational"]["turn"] == pytest.approx(360.0, abs=1.0)
+    assert by_method[METHOD]["turn"] == pytest.approx(by_method["coulomb"]["turn"], abs=0.5)
+    assert by_method[METHOD]["turn"] == pytest.approx(360.0, abs=1.0)

@@ -41,8 +41,8 @@ def test_two_frames(call, problems, tmp_path):
     arguments = ("--solvers", "lemke", "--repeat", 1, "--out", out, "--json", numbers, "--write")
     status, text, _ = call(problems, *arguments)
     assert status == 0
-    assert "frame 1: stewart-trinkle as lcp, 24 unknowns" in text
-    assert "frame 2: peg as lcp, 6 unknowns" in text
+    assert "frame 1: stewart-trinkle as lcp, 40 unknowns" in text
+    assert "frame 2: peg as lcp, 10 unknowns" in text
     assert "not tried: lemke solves lcp, not mlcp" in text
     assert "not tried: without joints the form reduced is the lcp" in text
     content = json.loads(numbers.read_text())
@@ -146,7 +146,7 @@ def test_captured_run(call, monkeypatch, tmp_path):
     assert not exit_.value.code
     status, text, _ = call(path, "--formulations", "stewart-trinkle", "--solvers", "lemke", "--repeat", 1)
     assert status == 0
-    assert "frame 2: stewart-trinkle as lcp, 6 unknowns" in text
+    assert "frame 2: stewart-trinkle as lcp, 10 unknowns" in text
     assert "frame 3" not in text
 
 

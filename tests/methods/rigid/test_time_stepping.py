@@ -230,7 +230,7 @@ def test_a_python_solver(method):
     for sim in sims:
         sim.set_state(v=[1.0, 0.3, 0, 0, 0, 2.0])
         sim.step(20)
-    assert set(calls) == {24}
+    assert set(calls) == {40}
     np.testing.assert_allclose(sims[0].state.q, sims[1].state.q, rtol=0, atol=1e-12)  # compiled, and not
     assert isinstance(sims[1].result, SolverResult)
     assert sims[1].stepper.unconverged == 0
@@ -284,7 +284,7 @@ def test_a_foreign_problem_needs_a_way_back(n):
 
     for own in ({}, {"solve": python_solve}, {"solver": gauss_seidel}):
         sim = ss.Simulation(block(), method="stewart-trinkle", formulate=formulate, **own)
-        message = rf"expected the 24 unknowns of StewartTrinkle as \w+ \(LinearProblem\), got {n} .*sim.velocity_of = f"
+        message = rf"expected the 40 unknowns of StewartTrinkle as \w+ \(LinearProblem\), got {n} .*sim.velocity_of = f"
         with pytest.raises(InputError, match=message):
             sim.step(1)
 
@@ -323,12 +323,12 @@ def test_wrong_things_from_a_formulate_function(name, value, message):
 
 def test_wrong_solutions_are_refused():
     sim = ss.Simulation(block(), method="stewart-trinkle", solve=lambda sim: sim.accept(np.zeros(3)))
-    with pytest.raises(InputError, match=r"z: expected the 24 unknowns of sim.problem, got \(3,\)"):
+    with pytest.raises(InputError, match=r"z: expected the 40 unknowns of sim.problem, got \(3,\)"):
         sim.step(1)
     for answer in (np.zeros(3), SolverResult(np.zeros(3), Status.CONVERGED, 0, 0.0, 0.0)):
         sim = ss.Simulation(block(), method="stewart-trinkle", solver=lambda problem, z0, z=answer: z)
         with pytest.raises(
-            InputError, match=r"solver: expected z of shape \(24,\), \(z, iterations\) or a SolverResult"
+            InputError, match=r"solver: expected z of shape \(40,\), \(z, iterations\) or a SolverResult"
         ):
             sim.step(1)
 
@@ -404,7 +404,7 @@ def test_unconverged_steps():
     lazy = {"solver": lambda problem, z0: np.zeros(problem.n)}
     with pytest.warns(UnconvergedWarning, match="3 of 3 steps"):
         ss.Simulation(block(), method="stewart-trinkle", **lazy).step(3)
-    message = r"natural residual 0.098 with n = 24, expected at most 1e-06; .*unconverged='fallback'"
+    message = r"natural residual 0.098 with n = 40, expected at most 1e-06; .*unconverged='fallback'"
     with pytest.raises(ss.UnconvergedError, match=message):
         ss.Simulation(block(), method="stewart-trinkle", unconverged="raise", **lazy).step(3)
     sim = ss.Simulation(block(), method="stewart-trinkle", unconverged="fallback", **lazy)

@@ -59,11 +59,11 @@ def four_bar() -> Simulation:
     rocker = coupler.add_body("rocker", pos=(0.6, 0, 0), **hinge)
     rocker.add_capsule(0.01, 0.5, pos=(0, 0, -0.25), mass=0.5, collide=False)
     closing = Joint("revolute", "rocker", "world", anchor=(0.6, 0.0, 0.7), axis=(0, 1, 0))
-    return Simulation(scene, method="variational", dt=0.01, extra_joints=[closing])
+    return Simulation(scene, method="variational/pyramid", dt=0.01, extra_joints=[closing])
 
 
 def simulation(scene: Scene, **options) -> Simulation:
-    sim = Simulation(scene, method="variational", dt=0.01, **options)
+    sim = Simulation(scene, method="variational/pyramid", dt=0.01, **options)
     random = np.random.default_rng(0)
     sim.set_state(v=0.3 * random.standard_normal(sim.model.nv))
     return sim

@@ -23,6 +23,8 @@ from stickslip.simulation import Simulation
 
 DT = 0.01
 """[s]."""
+PYRAMID = "variational/pyramid"
+"""With the paper's cone of four facets."""
 FRICTION = 0.2
 TARGET = 1e-3
 """[J, W] complementarity products that the Newton steps aim at."""
@@ -69,7 +71,7 @@ def cylinder(c: int) -> Made:
     return Made(scene, model, model.state().q.copy(), np.array([1.0, 0.0, 0.0, 0.0, 0.0, 1.0]))
 
 
-def simulate(made: Made, method: str = "variational") -> Simulation:
+def simulate(made: Made, method: str = PYRAMID) -> Simulation:
     sim = Simulation(made.model, method=method, dt=DT)
     sim.set_state(made.q, made.v)
     sim.step(WARM)

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from stickslip.lab.bench.linear_time import DT, FRICTION, WARM, NewtonSystem, chain, cylinder, simulate
+from stickslip.lab.bench.linear_time import DT, FRICTION, PYRAMID, WARM, NewtonSystem, chain, cylinder, simulate
 from stickslip.lab.bench.rigid import CONES, SOLVERS
 from stickslip.lab.bench.stepping import Steps, mujoco_steps, with_spheres
 from stickslip.lab.bench.timing import interleaved
@@ -166,7 +166,7 @@ def measure_peers(sizes: Sizes) -> list[Peer]:
     with Progress("chains are built", len(sizes.peers), "lengths") as bar:
         for done, n in enumerate(sizes.peers):
             made = chain(n)
-            for method in ("variational", "coulomb"):
+            for method in (PYRAMID, "coulomb"):
                 timed[method, n] = Steps(simulate(made, method), sizes.steps)
             for solver, cone in ((s, c) for s in SOLVERS for c in CONES):
                 peer = with_spheres(made.scene, DT, SOLVERS[solver], CONES[cone], FRICTION)
@@ -174,10 +174,10 @@ def measure_peers(sizes: Sizes) -> list[Peer]:
             bar.update(done + 1)
     median = interleaved(timed, sizes.peer_rounds, "chains beside MuJoCo and coulomb")
     links = list(sizes.peers)
-    times = {method: [median[method, n] for n in links] for method in ("variational", "coulomb")}
+    times = {method: [median[method, n] for n in links] for method in (PYRAMID, "coulomb")}
     names = [f"{solver}, {cone}" for solver in SOLVERS for cone in CONES]
     times["mj_step"] = [min(median[name, n] for name in names) for n in links]
-    ours = times["variational"]
+    ours = times[PYRAMID]
     return [Peer(name, links, t, crossover(links, ours, t) if name in PEERS else None) for name, t in times.items()]
 
 

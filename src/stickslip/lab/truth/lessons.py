@@ -6,8 +6,12 @@ from collections.abc import Mapping
 
 from stickslip.lab.truth.case import Lesson
 
-PYRAMIDS = ("stewart-trinkle*", "anitescu-potra*", "peg*", "variational", "variational/pyramid")
-"""Methods whose default friction cone has four facets."""
+FOUR = "stewart-trinkle, 4 directions"
+"""The name of Stewart and Trinkle's method with four friction directions, half of the default's."""
+PAPERS_CONE = {FOUR: ("stewart-trinkle", {"directions": 4})}
+"""What that name stands for."""
+PYRAMIDS = ("stewart-trinkle*", "anitescu-potra*", "peg*", "variational/pyramid")
+"""Methods whose friction cone is a pyramid."""
 
 
 def unstable(limits: Mapping[str, float]) -> tuple[Lesson, ...]:

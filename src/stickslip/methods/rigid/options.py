@@ -27,7 +27,7 @@ class RigidOptions(Options):
         (), "maximal.Joint's that close loops or weld bodies, in maximal coordinates (default: none)"
     )
     directions: int | None = option(
-        None, f"number of friction directions ≥ 3 of the polygonal cone (default {DIRECTIONS})"
+        None, f"number of friction directions ≥ 3 of the polygonal cone (default {DIRECTIONS}; in papers 4)"
     )
     form: str | None = option(
         None, "'lcp', 'reduced', 'mlcp', 'ncp' or 'cone' (default: the first that the solver solves)"

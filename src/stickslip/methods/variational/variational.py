@@ -4,10 +4,10 @@
 
 z are the poses of all links about their centres of mass, ν their velocities; the equations are (8)–(26) of the paper.
 The method is of first order and symplectic: joints do not drift, momenta are conserved to the tolerance, and the energy
-stays within a band of O(dt). Contacts are rigid and inelastic, with Coulomb friction in a pyramid
-(``variational/pyramid``) or the circular cone (``variational/circular``). A step is solved by an interior-point method
-(``interior_point``) on the graph of bodies and joints (``block_graph``), in O(bodies + joints + contacts) for trees on
-the ground.
+stays within a band of O(dt). Contacts are rigid and inelastic, with Coulomb friction in the circular cone
+(``variational/circular``, the default) or in the paper's pyramid (``variational/pyramid``). A step is solved by an
+interior-point method (``interior_point``) on the graph of bodies and joints (``block_graph``), in O(bodies + joints +
+contacts) for trees on the ground.
 
 The state is kept as poses and velocities (``memory``); ``state.q`` and ``state.v`` are joint coordinates computed from
 it. If they have been changed since the last step, the method starts from them anew. Joints that are open then (closed
@@ -15,7 +15,8 @@ loops) are closed first, and a warning says how far bodies had to move. Every bo
 
 Reference: J. Brüdigam, J. Janeva, S. Sosnowski, S. Hirche, "Linear-Time Contact and Friction Dynamics in Maximal
 Coordinates using Variational Integrators". Differs from the paper in: any tilt, contacts between bodies, the circular
-cone, limits, implicit dampers and servos; contacts are searched within the distance that bodies can travel in a step.
+cone (by default), limits, implicit dampers and servos; contacts are searched within the distance that bodies can travel
+in a step.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ class VariationalOptions(Options):
     """Options of the variational integrator."""
 
     tolerance: float = option(1e-6, "residual of momenta [N s], velocities [m/s] and products [J, W], from 1e-12")
-    facets: int | None = option(None, "directions of the friction pyramid, 4 or more (default 4)")
+    facets: int | None = option(
+        None, "directions of the friction pyramid, 4 or more (default 4); only with variational/pyramid"
+    )
     relaxation: float = option(0.0, "product that complementary pairs keep [J, W]: above 0 contacts are smooth")
     iterations: int = option(100, "largest number of interior-point iterations")
     warm_start: bool = option(True, "whether a step begins with the last one's forces")
@@ -95,7 +98,7 @@ class Variational(Method):
 
     capabilities = Capabilities(
         summary="variational integrator in maximal coordinates: joints do not drift, gaps stay open, linear time",
-        variants=("pyramid", "circular", "none"),
+        variants=("circular", "pyramid", "none"),
         honours=frozenset({"friction"}),
         reference="Brüdigam et al., eqs. (8)–(26)",
         loops=True,

@@ -13,11 +13,10 @@ import numpy as np
 
 from stickslip.lab.papers.paper import Part, Results, finish, grid, image, new_figure, units
 from stickslip.lab.papers.rows import number, table_of
-from stickslip.lab.papers.rpisim.setups import DT, EPSILON, FLOOR, Sizes, build
+from stickslip.lab.papers.rpisim.setups import EPSILON, FLOOR, Sizes, build, simulation
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target
 from stickslip.scenes import SCENES
-from stickslip.simulation import Simulation
 
 COORDINATES = ("joint", "maximal")
 METHODS = ("stewart-trinkle/lemke", "peg/lemke")
@@ -28,7 +27,7 @@ LIFT = 0.05
 def grasp(method: str, coordinates: str, duration: float) -> dict[str, Any]:
     """Time series of one run of ``duration`` [s]."""
     setup = build("arm-grasp")
-    sim = Simulation(setup.scene, method=method, dt=DT, coordinates=coordinates, user=setup.user)
+    sim = simulation(setup, method, coordinates=coordinates)
     log = sim.run(duration, controller=setup.controller, control_dt=setup.control_dt, progress=None)
     thing = sim.model.link("object")
     arm = [int(sim.model.tree.joint_q[sim.model.joint(f"joint{k}")]) for k in range(1, 7)]

@@ -17,7 +17,7 @@ import numpy as np
 
 from stickslip.lab.papers.paper import Part, Results, finish, image, new_figure, quiet, table
 from stickslip.lab.papers.rows import column, distinct, number, table_of, where
-from stickslip.lab.papers.rpisim.setups import FLOOR, LOST, MARKERS, Sizes, build, simulation, thinned
+from stickslip.lab.papers.rpisim.setups import DIRECTIONS, FLOOR, LOST, MARKERS, Sizes, build, simulation, thinned
 from stickslip.lab.problems.solver_comparison import SolverComparison
 from stickslip.lab.store import Store
 from stickslip.lab.targets import Target
@@ -56,7 +56,9 @@ def compare(name: str, number: int, path: Path) -> dict[str, Any]:
     frame = capture(sim)
     with ProblemWriter(path, append=number > 1 and path.exists()) as writer:
         writer.append(frame)
-    comparison = SolverComparison(FORMULATIONS, forms=("lcp", "reduced", "mlcp", "ncp"), repeat=1)
+    comparison = SolverComparison(
+        FORMULATIONS, forms=("lcp", "reduced", "mlcp", "ncp"), directions=DIRECTIONS, repeat=1
+    )
     rows = []
     with Progress(f"solvers on {name}", comparison.size(1), "problems × solvers") as bar:
         for k, trial in enumerate(comparison.trials(number, frame)):

@@ -12,6 +12,8 @@ from stickslip.simulation import Simulation
 
 DT = 0.01
 """[s] the step of the paper's examples."""
+DIRECTIONS = 4
+"""Friction directions of a contact in the reproduction."""
 CURVE = 200
 """Most points of a residual history that are kept."""
 EPSILON = 1e-5
@@ -60,8 +62,8 @@ def build(scene: str, **parameters) -> Setup:
 
 
 def simulation(setup: Setup, method: str, dt: float = DT, **options: Any) -> Simulation:
-    """A simulation of a set-up, at its start."""
-    sim = Simulation(setup.scene, method=method, dt=dt, user=setup.user, **options)
+    """A simulation of a set-up, at its start, with ``DIRECTIONS``."""
+    sim = Simulation(setup.scene, method=method, dt=dt, user=setup.user, directions=DIRECTIONS, **options)
     if setup.velocity is not None:
         sim.set_state(v=setup.velocity)
     return sim

@@ -28,7 +28,7 @@ class Variational(Reproduction):
     def preface(self, sizes: Sizes) -> str:
         return "\n".join([
             "## What is followed\n",
-            f'`method="variational"`, pyramid with four facets, c_f = 0.2, ε = {TOLERANCE:g}. Where the paper\'s text '
+            f'`method="variational/pyramid"`, four facets, c_f = 0.2, ε = {TOLERANCE:g}. Where the paper\'s text '
             "and the code that its authors released differ, or the text cannot be meant:\n",
             table(("", "text", "released code", "here"), [
                 ("time step, Figs. 4 and 5", "0.01 ms", "0.01 s", f"{DT:g} s"),

@@ -21,7 +21,7 @@ from stickslip.record import Log
 from stickslip.scenes import SCENES, Setup
 from stickslip.simulation import Simulation
 
-METHOD, ROUND = "variational", "variational/circular"
+METHOD, ROUND = "variational/pyramid", "variational/circular"
 """With the paper's pyramid of four facets; with the circular cone."""
 TOLERANCE = 1e-6
 DT, STEPS = 1e-2, 100

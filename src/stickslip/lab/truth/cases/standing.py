@@ -40,7 +40,7 @@ ANTICIPATING = "stewart-trinkle, anticipating"
 
 def with_interior_point() -> tuple[str, ...]:
     """Where loads are passed on through many contacts, another solver than the default one is worth its time."""
-    return (*every_method(), "coulomb/interior-point", "variational/circular")
+    return (*every_method(), "coulomb/interior-point", "variational/pyramid")
 
 
 COSTLY = {"peg*": "its subcontacts of ten blocks and more take seconds a step; at faces it is Stewart–Trinkle"}

@@ -49,8 +49,8 @@ JOINT_FEEDBACK = 0.9
 Rows of the beginning of a step leave a velocity error Ċ = a·h at its end (for a pendulum, a = ω²·r), and a position
 error of a·h²/2. With this feedback Ċ settles at a·h/1.9, and a step adds a·h²·(1/2 − 0.9/1.9), 19 times less. Soft
 rows have no errors to take back."""
-DIRECTIONS = 4
-"""Default number of friction directions; see ``polygonal_cone``."""
+DIRECTIONS = 8
+"""Default number of friction directions; see ``polygonal_cone``. ``stickslip bench facets`` measures what they cost."""
 
 
 @kernel

@@ -3,8 +3,9 @@
 With directions d_k = cos(2πk/n_d)·t₁ + sin(2πk/n_d)·t₂, friction is p_t = Σ β_k·d_k with β ≥ 0 and Σ β_k ≤ μ·p_n: a
 polygon *inside* Coulomb's disk. Its strength is μ along the directions and μ·cos(π/n_d), the least, midway: 29 % less
 for n_d = 4, 8 % for 8. Friction opposes sliding only to within the angle π/n_d, because the direction nearest to
-sliding takes all. n_d = 4, the default, is the smallest set that is symmetric and exact along both tangents; the MATLAB
-original has 7, which favours +t₁ over −t₁.
+sliding takes all. n_d = 8 is the default. n_d = 4, with which the paper is reproduced, is the smallest set that is
+symmetric and exact along both tangents; the MATLAB original has 7, which favours +t₁ over −t₁. A contact with friction
+has n_d + 2 unknowns.
 
 The unknowns z of contacts with this cone are, in the order of the paper: normal impulses p_n of ng contacts (with
 groups of subcontacts, of one primary each), auxiliary c_a of the na other subcontacts, β of the nf contacts with

@@ -55,7 +55,9 @@ def facets_of(variant: str, facets: int | None) -> int:
     """Number of facets of the friction cone; 0 for the circular cone."""
     if variant != "pyramid":
         if facets is not None:
-            raise expected("facets", f"none with variational/{variant}", facets, "leave them out")
+            raise expected(
+                "facets", f"none with variational/{variant}", facets, "choose variational/pyramid, or leave them out"
+            )
         return 0
     if facets is None:
         return FEWEST_FACETS
