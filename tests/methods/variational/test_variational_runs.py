@@ -33,7 +33,7 @@ def folding_chain():
     for k in range(1, 6):
         body = body.add_body(f"ball{k}", joint="ball", pos=(0, 0, 0.15))
         body.add_sphere(0.1, mass=1.0, pos=(0, 0, 0.15))
-    sim = ss.Simulation(scene, "variational", dt=DT)
+    sim = ss.Simulation(scene, "variational/pyramid", dt=DT)
     return begun(sim, 1.0 * np.random.default_rng(3).normal(size=sim.model.nv))
 
 

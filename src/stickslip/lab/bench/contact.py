@@ -38,6 +38,8 @@ from stickslip.solvers import make_solver
 from stickslip.solvers.generate import problem
 
 DT = 0.01
+DIRECTIONS = 4
+"""Friction directions, those of the paper, of solvers that do not prefer circular cones."""
 GROWTH_TARGET = 1.2
 GROWING = ("pgs", "jacobi", "fixed-point", "fischer-newton", "minmap-newton", "interior-point")
 APART = {"touching": 0.0, "apart": 0.02}
@@ -124,7 +126,7 @@ def time_peg(sizes: Sizes) -> tuple[list[Timing], list[Target]]:
 
     work, sims = {}, {}
     for method in PEG_LIMITS:
-        sim = Simulation(SCENES["peg-in-hole"].build().scene, method=method, dt=DT)
+        sim = Simulation(SCENES["peg-in-hole"].build().scene, method=method, dt=DT, directions=DIRECTIONS)
         sim.step(50)
         sims[method], work[method] = sim, Steps(sim, 5)
     median = interleaved(work, sizes.peg_rounds, "the peg in its hole")
@@ -158,7 +160,8 @@ class ColdSteps:
 
     @classmethod
     def of(cls, model: Any, solver: str, move: Callable[[np.ndarray], None], steps: int) -> ColdSteps:
-        sim = Simulation(model, method=f"stewart-trinkle/{solver}", dt=DT, warm_start=False)
+        cone: dict[str, Any] = {} if make_solver(solver).prefers_cones else {"directions": DIRECTIONS}
+        sim = Simulation(model, method=f"stewart-trinkle/{solver}", dt=DT, warm_start=False, **cone)
         move(sim.state.v)
         return cls(sim, steps)
 
