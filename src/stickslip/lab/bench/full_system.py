@@ -103,6 +103,7 @@ def full_system(
     m = first[nodes.limit_node] + nodes.limit_place
     s = slack + np.arange(limits)
     entries.add(lam + m, s, -1.0)
+    entries.add(lam + m, lam + m, motion.ease)
     entries.add(s, s, motion.lam[m])
     entries.add(s, lam + m, motion.slack)
     right[s] = dt * target - motion.slack * motion.lam[m]
@@ -149,6 +150,7 @@ def _add_contacts(entries: Entries, right: np.ndarray, touch: Touch, at: np.ndar
             add_over_bodies(entries, of_beta[:, i], link, along, False)
             add_over_bodies(entries, of_beta[:, i], link, -dt * along, True)
     entries.add(of_s, of_s, -1.0)
+    entries.add(of_s, of_gamma, points.ease[:found])
     entries.add(of_gamma, of_s, gamma)
     entries.add(of_gamma, of_gamma, s)
     right[of_s], right[of_gamma] = s - gap, target - s * gamma
