@@ -1,8 +1,9 @@
 """One block, four contact models: its penetration, its lift when it slides, and its creep when it rests.
 
-The block stands on its four lower corners, each with stiffness K and damping B if the model has them. Rigid contacts
-show none of the three; springs sink in by m·g/(4 K); with the convex relaxation a sliding block separates slightly and
-a resting block creeps. Bilateral contacts are joints, so that a dragged block does not move at all.
+The block stands on its four lower corners, each with stiffness K and damping B if the model has them (springs, by
+``stiffness_per="point"``). Rigid contacts show none of the three; springs sink in by m·g/(4 K); with the convex
+relaxation a sliding block separates slightly and a resting block creeps. Bilateral contacts are joints, so that a
+dragged block does not move at all.
 """
 
 import numpy as np
@@ -19,7 +20,8 @@ def simulate(method: str, seconds: float, drag: float = 0.0) -> ss.Simulation:
     scene.add_plane(friction=MU, stiffness=K, damping=B)
     sink = MASS * G / (4 * K) if method in ("expo", "relaxed") else 0.0
     scene.add_box((0.2, 0.2, 0.1), pos=(0, 0, 0.05 - sink), mass=MASS)
-    sim = ss.Simulation(scene, method=method, dt=DT)
+    options = {"stiffness_per": "point"} if method == "expo" else {}
+    sim = ss.Simulation(scene, method=method, dt=DT, **options)
     sim.inputs.wrench[1, 0] = drag  # force on link 1, the block, world axes
     sim.step(round(seconds / DT))
     return sim

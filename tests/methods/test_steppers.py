@@ -98,6 +98,7 @@ def test_rest_depth_is_weight_over_stiffness(method):
     np.testing.assert_allclose(-sim.contacts.arrays.gap[:4], 2.0 * G / 1e5, rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.StartWarning")
 @pytest.mark.parametrize("method", LARGE_STEP)
 def test_slip_creates_no_energy(method):
     """A thousand random slips: kinetic energy plus that of the tangential spring never grows, however long the step."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.errors import DivergedError, InputError, deprecated, expected, number, whole
+from stickslip.errors import DivergedError, InputError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.model.model import Model
@@ -213,7 +213,9 @@ class Simulation:
 
     def _advance(self, n: int) -> None:
         if type(n) is not int or n < 0:
-            n = whole("n", n, 0)
+            if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
+                raise expected("n", "a whole number of steps ≥ 0", n)
+            n = int(n)
         state, inputs, compiled = self.state, self.inputs, self.stages.compiled
         arrays = (state.q, state.v, *inputs)
         if not all(map(is_, arrays, self._checked)):

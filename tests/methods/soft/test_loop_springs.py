@@ -117,6 +117,7 @@ def test_a_weld_carries_a_lever():
     assert np.abs(sim.state.v).max() < 1e-9
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.StartWarning")
 @pytest.mark.parametrize("kind", ["connect", "weld"])
 def test_expo_is_exact_for_linear_loops(kind):
     """Two masses on slides joined by a loop, no contacts: a step of 0.1 s equals a hundred of 1 ms."""

@@ -114,13 +114,11 @@ def ball(**options):
 @pytest.mark.parametrize(
     ("build", "options"),
     [
-        (ball, {"detector": "pairs"}),
         (ball, {"detector": "convex", "margin": 0.3}),
-        (ball, {"detector": "pairs", "margin": 0.3}),
         (lambda **options: cube(v=SLIDING, **options), {"detector": "mujoco"}),
         (lambda **options: cube(v=SLIDING, **options), {"margin": 0.6}),
     ],
-    ids=["pairs", "convex-margin", "pairs-margin", "mujoco", "margin"],
+    ids=["convex-margin", "mujoco", "margin"],
 )
 def test_other_detectors_and_margins(build, options):
     usual, other = build(), build(**options)
