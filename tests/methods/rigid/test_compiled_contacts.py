@@ -105,6 +105,8 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps):
     build, dt, _ = SCENES[name]
     scene = build()
     plain = {"solver_options": {"acceleration": 0}} if method in METHODS else {}  # which would make round-off larger
+    if method.endswith("minmap-newton") and method.partition("/")[0] in ("stewart-trinkle", "anitescu-potra", "peg"):
+        plain = {"directions": 4}  # eight directions have many answers, and round-off chooses one
     one, other = moving(scene, method, dt, **plain), moving(scene, method, dt, compiled=False, **plain)
     largest, late = 0.0, 0
     near = 1e-9 if method in METHODS else 1e-7  # Newton's methods may grow round-off up to their tolerance

@@ -104,5 +104,5 @@ def test_cost_grows_with_contacts_not_with_their_square():
         assert sp.issparse(sim.matrices.delassus)
         assert sp.issparse(sim.problem.A)
         entries.append((sim.matrices.delassus.nnz, sim.problem.A.nnz))
-    assert entries[0] == (50 * 3, 50 * (1 + 4 + 4 * 5 + 4 + 5))
+    assert entries[0] == (50 * 3, 50 * (1 + 8 + 8 * 9 + 8 + 9))
     np.testing.assert_array_equal(np.array(entries[1]), 2 * np.array(entries[0]))
