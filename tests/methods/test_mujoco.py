@@ -110,10 +110,10 @@ def test_friction_is_combined_by_our_rule(variant, floor, ball, found):
 def test_a_step_s_forces_are_those_observed_before_it(variant):
     """m·(v⁺ − v)/dt of both bodies, through an impact, sliding and rest; here links and geoms are in opposite order."""
     scene = ball_on_box(friction=0.4)
-    sim = ss.Simulation(scene, f"mujoco/{variant}", dt=5e-4)
+    sim = ss.Simulation(scene, f"mujoco/{variant}", dt=2.5e-4)
     sim.set_state(v=[0, 0, 0, 0, 0, 0, 0.3, 0.2, -1.0, 0, 2.0, 0])
     masses, worst, touched = {1: 2.0, 2: 1.0}, 0.0, set()
-    for _ in range(300):
+    for _ in range(600):
         sim.observe()
         seen = active(sim)
         assert np.all(seen["link1"] < seen["link2"])
@@ -178,13 +178,13 @@ def test_wrenches_act_at_the_origins_of_links():
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_restored_snapshot_continues_to_the_bit(variant):
-    sim = ss.Simulation(ball_on_box(friction=0.4), f"mujoco/{variant}", dt=5e-4)
+    sim = ss.Simulation(ball_on_box(friction=0.4), f"mujoco/{variant}", dt=2.5e-4)
     sim.set_state(v=[0, 0, 0, 0, 0, 0, 0.3, 0.2, -1.0, 0, 2.0, 0])
-    sim.step(61)
+    sim.step(122)
     snapshot = sim.snapshot()
-    sim.step(100)
+    sim.step(200)
     end = np.concatenate([sim.state.q, sim.state.v])
-    other = ss.Simulation(ball_on_box(friction=0.4), f"mujoco/{variant}", dt=5e-4)
+    other = ss.Simulation(ball_on_box(friction=0.4), f"mujoco/{variant}", dt=2.5e-4)
     other.restore(snapshot)
     log = other.run(0.05, record_dt=0.01, progress=False)  # stops and looks on the way
     assert np.array_equal(end, np.concatenate([other.state.q, other.state.v]))

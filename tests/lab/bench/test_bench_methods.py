@@ -1,9 +1,11 @@
 """Which method when: tables and reports of the comparison of methods."""
 
 import json
+from dataclasses import replace
 
 from stickslip.lab.bench import methods
 from stickslip.lab.bench.methods import Question
+from stickslip.methods.registry import METHODS
 
 
 def test_tables_numbers_and_reports(tmp_path, monkeypatch, capsys):
@@ -24,10 +26,14 @@ def test_tables_numbers_and_reports(tmp_path, monkeypatch, capsys):
 
 
 def test_methods_that_cannot_are_said_so_in_the_table(tmp_path, monkeypatch):
-    question = Question("A loop", "four-bar", 0.01, ("stewart-trinkle", "expo"))
+    """All bundled methods hold loops; one from outside may not."""
+    soft = METHODS["expo"]
+    unable = type("Unable", (soft,), {"capabilities": replace(soft.capabilities, loops=False)})
+    monkeypatch.setitem(METHODS, "unable", unable)
+    question = Question("A loop", "four-bar", 0.01, ("stewart-trinkle", "unable"))
     monkeypatch.setattr(methods, "QUESTIONS", (question,))
     assert methods.run_methods(quick=True, out=tmp_path)
-    assert "| `expo` | failed: method 'expo': does not hold closed loops" in (tmp_path / "methods.md").read_text()
+    assert "| `unable` | failed: method 'unable': does not hold closed loops" in (tmp_path / "methods.md").read_text()
 
 
 def test_every_question_names_a_reference_that_takes_part():

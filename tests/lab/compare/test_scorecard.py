@@ -97,6 +97,7 @@ def test_free_fall(method, sign):
         assert math.isnan(scores[name]), name
 
 
+@pytest.mark.filterwarnings("ignore::stickslip.errors.StartWarning")
 def test_a_soft_block_is_a_little_soft():
     """It stands as deep as its weight presses the springs that its corners share, and does not creep."""
     scene = ss.Scene()
