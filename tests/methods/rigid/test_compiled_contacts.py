@@ -105,14 +105,13 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps):
     build, dt, _ = SCENES[name]
     scene = build()
     plain = {"solver_options": {"acceleration": 0}} if method in METHODS else {}  # which would make round-off larger
-    if method.endswith("minmap-newton") and method.partition("/")[0] in ("stewart-trinkle", "anitescu-potra", "peg"):
-        plain = {"directions": 4}  # eight directions have many answers, and round-off chooses one
     one, other = moving(scene, method, dt, **plain), moving(scene, method, dt, compiled=False, **plain)
     largest, late = 0.0, 0
     near = 1e-9 if method in METHODS else 1e-7  # Newton's methods may grow round-off up to their tolerance
     most = 2
     if method.endswith(UNSURE):
         near, most = 1e-5, 10
+    shared = 1e-4 if method.endswith("minmap-newton") else 0.1 * near  # how contacts share what moves nothing is free
     if method not in METHODS:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnconvergedWarning)
@@ -140,7 +139,7 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps):
         np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=near)
         np.testing.assert_allclose(one.acceleration, other.acceleration, rtol=0, atol=near / dt)
         for key, value in one.stepper.memory().items():
-            np.testing.assert_allclose(value, other.stepper.memory()[key], rtol=0, atol=0.1 * near)
+            np.testing.assert_allclose(value, other.stepper.memory()[key], rtol=0, atol=shared)
         assert one.result.found_by == other.result.found_by
     assert largest > 1.0  # there were contacts
     assert set(one.stepper.left_to_stages) <= {UNCONVERGED}
