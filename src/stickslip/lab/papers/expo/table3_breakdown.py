@@ -181,7 +181,7 @@ def measure(truth: GroundTruth, sizes: Sizes) -> dict[str, Any]:
                 for stage, loop in expo_loops(truth, label, k).items():
                     samples[label].setdefault(stage, []).append(shortest(loop, sizes.rounds))
             samples["euler"].setdefault("step", []).append(shortest(euler_loop(truth, k), sizes.rounds))
-            contacts.append(float(np.count_nonzero(truth.memory["pair"][k])))
+            contacts.append(float(np.count_nonzero(truth.memory["anchored"][k])))
     mean = {label: {s: statistics.mean(t) for s, t in stages.items()} for label, stages in samples.items()}
     return {"times": mean, "contacts": statistics.mean(contacts), "states": len(states)}
 
