@@ -65,15 +65,17 @@ def test_nearly_flush_boxes_hold_with_exact_geometry(little, margin):
         turn = np.array([1.0, 0.0, 0.0, 0.0])
         if axis:
             turn[axis] = little / 2
-        off, below = run(pile([CUBE] * 2, offsets, turn=turn), "peg/lemke", 30, margin=margin)
+        loose = {"tolerance": 1e-7}  # Lemke's pivots lose 4e-8 where a turn of 1e-8 all but ties them
+        scene = pile([CUBE] * 2, offsets, turn=turn)
+        off, below = run(scene, "peg/lemke", 30, margin=margin, solver_options=loose)
         assert max(off, below) < 1e-4, (offsets, axis)
 
 
-def overhang(x: float) -> ss.Simulation:
+def overhang(x: float, **options) -> ss.Simulation:
     scene = ss.Scene()
     scene.add_box(CUBE, joint="fixed")
     scene.add_box(CUBE, pos=(x, 0, SIDE), mass=1.0)
-    return ss.Simulation(scene, method="peg/lemke", dt=0.01)
+    return ss.Simulation(scene, method="peg/lemke", dt=0.01, **options)
 
 
 def test_a_flush_cube_tips_over_the_edge_only_if_its_middle_is_beyond_it():
@@ -86,7 +88,12 @@ def test_a_flush_cube_tips_over_the_edge_only_if_its_middle_is_beyond_it():
 
 
 def test_boxes_in_the_same_place_do_not_stay_there_in_silence():
+    """A bounded recovery, which opposite sides share, is solvable; all at once, as in the paper, there is no solution."""
     sim = overhang(0.0)
+    sim.set_state(q=[0, 0, 0, 1, 0, 0, 0])
+    with pytest.warns(StartWarning, match="inside"):
+        sim.run(0.01)
+    sim = overhang(0.0, recovery_time=0)
     sim.set_state(q=[0, 0, 0, 1, 0, 0, 0])
     with pytest.warns(UnconvergedWarning), pytest.warns(StartWarning, match="inside"):
         sim.run(0.01)

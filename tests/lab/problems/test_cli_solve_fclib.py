@@ -156,6 +156,7 @@ def test_runs_capture_and_leave_their_failures(call, tmp_path, monkeypatch):
     assert status == 0
     assert "ball-*.hdf5" in text
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"ball-00000{k}.hdf5" for k in (0, 2, 4)]
+    monkeypatch.setattr("stickslip.methods.rigid.compiled_stepping.CompiledStepping.compiled", False)
     monkeypatch.setattr("stickslip.solvers.base.Solver.limit", lambda self, problem: -1.0)
     _, _, err = call(*common)
     assert "warning: stewart-trinkle: the solver of 5 of 5 steps" in err
