@@ -88,7 +88,7 @@ def test_a_flush_cube_tips_over_the_edge_only_if_its_middle_is_beyond_it():
 
 
 def test_boxes_in_the_same_place_do_not_stay_there_in_silence():
-    """A bounded recovery, which opposite sides share, is solvable; all at once, as in the paper, there is no solution."""
+    """A bounded recovery is solvable, and opposite sides share it; all at once, as in the paper, nothing solves it."""
     sim = overhang(0.0)
     sim.set_state(q=[0, 0, 0, 1, 0, 0, 0])
     with pytest.warns(StartWarning, match="inside"):
