@@ -30,6 +30,8 @@ from stickslip._jit import kernel
 
 SHIFT = 1e-14
 """Shift of a singular block, relative to its trace."""
+RANGE = 1e-12
+"""Part of a right-hand side that may be outside the range of a singular block: round-off."""
 EXACT = 4e-15
 """Relative accuracy of the roots."""
 STEPS = 60
@@ -42,6 +44,19 @@ def _free_tangents(s11, s12, s22, c1, c2, shift):
     m11, m22 = s11 + shift, s22 + shift
     inverse = 1.0 / (m11 * m22 - s12 * s12)
     return (s12 * c2 - m22 * c1) * inverse, (s12 * c1 - m11 * c2) * inverse
+
+
+@kernel
+def _sticking_tangents(s11, s12, s22, c1, c2, shift):
+    """−(S + shift)⁻¹·c; where S is singular (shift > 0) and c is in its range, −S⁺·c = −c/trace(S), without the
+    cancellation of the former."""
+    spread = s11 + s22
+    if shift > 0.0 and spread > shift:
+        p1, p2 = -c1 / spread, -c2 / spread
+        r1, r2 = s11 * p1 + s12 * p2 + c1, s12 * p1 + s22 * p2 + c2
+        if r1 * r1 + r2 * r2 <= RANGE * RANGE * (c1 * c1 + c2 * c2):
+            return p1, p2
+    return _free_tangents(s11, s12, s22, c1, c2, shift)
 
 
 @kernel
@@ -58,7 +73,7 @@ def coulomb_contact(a00, a01, a02, a11, a12, a22, b0, b1, b2, mu, guess):
     shift, spread = 0.0, s11 + s22
     if not s11 * s22 - s12 * s12 > SHIFT * spread * spread or not spread > SHIFT * scale:
         shift = SHIFT * scale
-    p1, p2 = _free_tangents(s11, s12, s22, c1, c2, shift)
+    p1, p2 = _sticking_tangents(s11, s12, s22, c1, c2, shift)
     p0 = -(b0 + a01 * p1 + a02 * p2) * inverse
     if p0 >= 0.0 and p1 * p1 + p2 * p2 <= mu * mu * p0 * p0:
         return p0, p1, p2
@@ -110,7 +125,7 @@ def relaxed_contact(a00, a01, a02, a11, a12, a22, b0, b1, b2, mu, guess1, guess2
     if not s11 * s22 - s12 * s12 > SHIFT * spread * spread or not spread > SHIFT * scale:
         shift = SHIFT * scale
         a00, a11, a22 = a00 + shift, a11 + shift, a22 + shift
-    p1, p2 = _free_tangents(s11, s12, s22, c1, c2, shift)
+    p1, p2 = _sticking_tangents(s11, s12, s22, c1, c2, shift)
     p0 = -(b0 + a01 * p1 + a02 * p2) * inverse
     if p0 >= 0.0 and p1 * p1 + p2 * p2 <= mu * mu * p0 * p0:
         return p0, p1, p2
