@@ -23,6 +23,8 @@ from __future__ import annotations
 
 from stickslip._jit import kernel
 from stickslip.collision.convex.finish import FEATURES
+from stickslip.collision.convex.geometry import SPHERE
+from stickslip.collision.tangent import from_carried_axis
 from stickslip.math.spatial import cross, rotate, rotate_transposed
 from stickslip.methods.variational.contact.points import FLAT1, FLAT2, carried
 
@@ -41,7 +43,10 @@ def tangent_poles(points, shapes, convex, pole):
             s, other = pair // ns, pair % ns
             if shapes.link[other] < shapes.link[s]:
                 s = other
-            pole[c, 0], pole[c, 1], pole[c, 2] = shapes.rot[s, 0, 2], shapes.rot[s, 1, 2], shapes.rot[s, 2, 2]
+            if shapes.kind[s] == SPHERE:
+                pole[c, 0], pole[c, 1], pole[c, 2] = from_carried_axis(0.0, 0.0, 1.0)
+            else:
+                pole[c, 0], pole[c, 1], pole[c, 2] = shapes.rot[s, 0, 2], shapes.rot[s, 1, 2], shapes.rot[s, 2, 2]
 
 
 @kernel
