@@ -43,8 +43,7 @@ METHODS: dict[str, type[Method]] = {
 }
 
 VARIANTS: dict[str, str] = {
-    "spring-damper": "viscoelastic contacts with Coulomb friction (points, spheres, capsules, boxes, meshes on planes; "
-    "points and spheres on boxes and spheres)",
+    "spring-damper": "viscoelastic contacts with Coulomb friction, between all convex shapes",
     "sticking": "every contact that touches becomes a joint: it neither slips nor, by default, lets go",
     "pyramid": "rigid contacts with Coulomb friction in a pyramid of four or more facets",
     "circular": "rigid contacts with Coulomb friction in the circular cone",
