@@ -126,7 +126,7 @@ def in_one_place(add, number):
     return scene
 
 
-@pytest.mark.parametrize("method", ["coulomb/pgs", "stewart-trinkle/pgs"])
+@pytest.mark.parametrize("method", ["coulomb/pgs"])
 @pytest.mark.parametrize(
     ("add", "number"),
     [
