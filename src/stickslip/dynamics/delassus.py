@@ -118,7 +118,7 @@ def block(support, L, rows, a, b, W, i, j):
 
 @kernel
 def block_of_one_link(support, L, rows, a, b, W, i, j):
-    """The same for two contacts between the same two links: their lists of velocities are equal."""
+    """Add the block of two contacts between the same two links, whose lists of velocities are equal."""
     Y = rows.Y
     w00, w01, w02, w10, w11, w12, w20, w21, w22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(rows.length[a]):

@@ -234,7 +234,7 @@ class Dynamics:
         return W
 
     def delassus_sparse(self, q, link1, link2, point, axes) -> sparse.bsr_array:
-        """The same matrix in 3×3 blocks; contacts in separate trees do not couple and are not stored."""
+        """The Delassus matrix in 3×3 blocks. Contacts in separate trees do not couple and have no block."""
         link1, link2, point, axes = self._contacts(link1, link2, point, axes)
         self._factor(q)
         n, support = len(link1), self.model.support

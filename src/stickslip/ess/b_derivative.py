@@ -68,7 +68,7 @@ class BDerivative:
         return self._follow(dx, Corner.__call__)
 
     def finite(self, dx: Any) -> np.ndarray:
-        """The same for displacements as small as the distances between near-simultaneous guards: piecewise affine."""
+        """The piecewise affine map of displacements as small as the distances between near-simultaneous guards."""
         return self._follow(dx, Corner.finite)
 
     def _follow(self, dx: Any, through: Callable[[Corner, np.ndarray], np.ndarray]) -> np.ndarray:
@@ -221,7 +221,7 @@ def python_flow(system: System, Df: Function | None) -> tuple[Function, Function
 
 @lru_cache(maxsize=64)
 def compiled_flow(f: Function, Df: Function | None, n: int, m: int) -> tuple[Function, Function, Function]:
-    """The same for compiled functions, compiled once for each pair of them."""
+    """The flow and its derivative of compiled functions; it is compiled once for each pair of them."""
     if Df is not None:
 
         @numba.njit(error_model="numpy")

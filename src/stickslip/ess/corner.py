@@ -151,7 +151,7 @@ class Corner:
         return self._follow(rows, self._none)[0].T.reshape(shape)
 
     def finite(self, dx: Any) -> np.ndarray:
-        """The same with offsets, Φ(δx) − Φ(0): for displacements as small as the distances between the guards."""
+        """Φ(δx) − Φ(0) with the guards' offsets, for displacements as small as the distances between the guards."""
         rows, shape = self._rows(dx)
         moved = self._follow(np.vstack([np.zeros(rows.shape[1]), rows]), self.offsets)[0]
         return (moved[1:] - moved[0]).T.reshape(shape)

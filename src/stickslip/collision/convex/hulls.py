@@ -24,7 +24,7 @@ from stickslip.collision.convex.placed_polyhedron import place_face
 from stickslip.collision.convex.polyhedron_polyhedron import emit_face
 from stickslip.collision.convex.simplex import nearest_on_triangle
 from stickslip.collision.convex.spread import spread
-from stickslip.math.spatial import rotate
+from stickslip.math.spatial import rotate, rotate_transposed
 
 SAME = 1e-4
 """Angle [rad] below which the axis counts as the normal of a face. It is less than for boxes, because meshes may have
@@ -34,15 +34,14 @@ EXACT = 1e-5
 
 
 @kernel
-def relative_pose(placed, i, j, pose):
-    """Write the pose of link j in link i."""
+def relative_pose(placed, i, rot, pos, j, pose):
+    """Write the pose of row j of ``rot`` and ``pos`` (links or shapes, in the world) in the frame of link i."""
     R, P = placed.link_rot, placed.link_pos
     for c in range(3):
         for k in range(3):
-            pose[c, k] = R[i, 0, c] * R[j, 0, k] + R[i, 1, c] * R[j, 1, k] + R[i, 2, c] * R[j, 2, k]
-        pose[3, c] = (
-            R[i, 0, c] * (P[j, 0] - P[i, 0]) + R[i, 1, c] * (P[j, 1] - P[i, 1]) + R[i, 2, c] * (P[j, 2] - P[i, 2])
-        )
+            pose[c, k] = R[i, 0, c] * rot[j, 0, k] + R[i, 1, c] * rot[j, 1, k] + R[i, 2, c] * rot[j, 2, k]
+    x, y, z = pos[j, 0] - P[i, 0], pos[j, 1] - P[i, 1], pos[j, 2] - P[i, 2]
+    pose[3, 0], pose[3, 1], pose[3, 2] = rotate_transposed(R, i, x, y, z)
 
 
 @kernel
@@ -165,7 +164,7 @@ def hull_hull(geometry, placed, work, pairs, margin, found):
         a, b = pairs[k, 0], pairs[k, 1]
         p, q, i = geometry.shapes.polyhedron[a], geometry.shapes.polyhedron[b], geometry.shapes.link[a]
         size = geometry.bodies.radius[p] + geometry.bodies.radius[q]
-        relative_pose(placed, i, geometry.shapes.link[b], T)
+        relative_pose(placed, i, R, P, geometry.shapes.link[b], T)
         near, gap, x, y, z, _, _, _, bx, by, bz = closest(geometry, work, p, q, size, margin)
         if not near:
             continue

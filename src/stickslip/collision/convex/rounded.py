@@ -18,11 +18,11 @@ from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.cylinder_polyhedron import flat_contacts
 from stickslip.collision.convex.disc import Out
 from stickslip.collision.convex.geometry import CAPSULE, CORNER, CYLINDER, WITHIN, emit_apart, feature, keep_near
-from stickslip.collision.convex.hulls import closest, face_along
+from stickslip.collision.convex.hulls import closest, face_along, relative_pose
 from stickslip.collision.convex.placed_polyhedron import dot, place_face
 from stickslip.collision.convex.polyhedron_polyhedron import SAME
 from stickslip.collision.convex.segments import along_segment
-from stickslip.math.spatial import cross, rotate, rotate_transposed
+from stickslip.math.spatial import cross, rotate
 
 ALONG = 0.1
 """Sine of the angle between segment and face, or segment and edge, below which both ends are contacts."""
@@ -30,21 +30,6 @@ FLAT = 1e-9
 """Sine of that angle below which they count as parallel, so that no ball is nearer than those at the ends."""
 MERGED = 1e-6
 """Distance, as a fraction of the size, below which two contacts are merged."""
-
-
-@kernel
-def core_pose(placed, link, s, pose):
-    """Write the pose of shape s in a link's frame."""
-    R, Q = placed.link_rot, placed.rot
-    for c in range(3):
-        for k in range(3):
-            pose[c, k] = R[link, 0, c] * Q[s, 0, k] + R[link, 1, c] * Q[s, 1, k] + R[link, 2, c] * Q[s, 2, k]
-    x, y, z = (
-        placed.pos[s, 0] - placed.link_pos[link, 0],
-        placed.pos[s, 1] - placed.link_pos[link, 1],
-        placed.pos[s, 2] - placed.link_pos[link, 2],
-    )
-    pose[3, 0], pose[3, 1], pose[3, 2] = rotate_transposed(R, link, x, y, z)
 
 
 @kernel
@@ -188,7 +173,7 @@ def core_polyhedron(geometry, placed, work, core, solid, turned, margin, found):
     radius = 0.0 if kind == CYLINDER else shapes.size[core, 0]
     space.core[0] = shapes.size[core, 0] if kind == CYLINDER else 0.0
     space.core[1] = shapes.size[core, 1] if kind == CYLINDER or kind == CAPSULE else 0.0
-    core_pose(placed, link, core, space.pose)
+    relative_pose(placed, link, placed.rot, placed.pos, core, space.pose)
     size = shapes.radius[core] + geometry.bodies.radius[p]
     close, gap, x, y, z, ax, ay, az, _, _, _ = closest(geometry, work, p, -1, size, margin + radius)
     if not close:

@@ -121,7 +121,8 @@ def trot(
 def tracked_trot(
     model: Model, *, kp: float, kd: float, control_dt: float = 2e-3, **options
 ) -> tuple[LinearFeedback, State]:
-    """The same motion, followed by the joints alone: planned torques and PD control, kp [N m/rad] and kd [N m s/rad].
+    """A controller for the motion of ``trot`` in which the joints alone follow the plan, by its torques and by PD
+    control with kp [N m/rad] and kd [N m s/rad].
 
     It takes a third of the time to plan. After a push, nothing brings the base back.
     """

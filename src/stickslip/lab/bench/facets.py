@@ -41,7 +41,7 @@ HEADINGS = (0.0, 11.25, 15.0, 22.5, 30.0, 45.0)
 FRAME = 1.0 / 148.0
 """[s] between two frames of a toss."""
 SIDE, MASS, FRICTION = 0.1048, 0.37, 0.18
-"""Of the cube [m, kg]; the middle of the published estimates."""
+"""The side [m], the mass [kg] and the friction of the cube are the middles of the published estimates."""
 ROUND_LATE = 0.02
 """Largest excess of the way with a round cone, whose only error is that of the step."""
 SUBSTEPS = 4

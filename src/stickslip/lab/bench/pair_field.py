@@ -130,7 +130,7 @@ class PairField:
         return time.perf_counter() - begin
 
     def mujocos(self) -> float:
-        """The same by MuJoCo."""
+        """Have MuJoCo find the contacts; returns the seconds that it took."""
         begin = time.perf_counter()
         mujoco.mj_collision(self.mj, self.data)
         return time.perf_counter() - begin

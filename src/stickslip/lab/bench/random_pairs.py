@@ -48,7 +48,7 @@ class Campaign:
     missing: int = 0
     """Pairs with facing features within the margin that have no contact."""
     corners_missing: int = 0
-    """The same for a corner before a corner or an edge; collision.md says which contacts a detector leaves out."""
+    """Pairs with a corner before a corner or an edge within the margin that have no contact; collision.md says why."""
     not_finite: int = 0
     wrong: int = 0
     """Pairs whose gap is off."""

@@ -24,7 +24,7 @@ FACING = {("edge", "edge")} | {pair for name in FEATURES for pair in (("face", n
 """Pairs of features whose normal is that of a face or of two crossing edges."""
 
 ROUND_OFF = 1e-13
-"""Of the size: a support point that lies less beyond a face of the hull is on it."""
+"""Fraction of the size. A support point that lies less than this beyond a face of the hull is on the face."""
 ROUNDS = 1000
 
 

@@ -152,7 +152,7 @@ def bundled(name: str) -> tuple[Model, Controller]:
 
 
 def with_contacts(model: Model, stiffness: float, damping: float) -> Model:
-    """The same model with K [N/m] and B [N s/m] in all its contacts with planes."""
+    """A copy of the model whose contacts with planes have K [N/m] and B [N s/m]."""
     shapes = tuple(
         replace(shape, material=replace(shape.material, stiffness=stiffness, damping=damping))
         if shape.kind == "plane"

@@ -1,6 +1,6 @@
 """Table III: where the time of an Expo step goes (Sec. VI-G), on states of the trot.
 
-The stages of ``methods/expo/expo.py`` under the paper's names:
+The stages of ``methods/expo/expo_step.py`` under the paper's names:
 
     computeContactForces   kinematics, detection, contact law
     prepareExpLDS          the linear system (11) at the middle of the step: mass matrix, factor, free motion, J, Υ
@@ -30,7 +30,7 @@ from stickslip.lab.papers.expo.setups import METHODS, TESTS, Sizes, advance, con
 from stickslip.lab.papers.paper import Part, Results, table
 from stickslip.lab.store import Store
 from stickslip.methods.explicit import euler
-from stickslip.methods.expo import expo
+from stickslip.methods.expo import expo_step
 from stickslip.methods.expo.average_forces import average_forces, contact_dynamics
 from stickslip.methods.expo.contact_space import find_islands
 from stickslip.methods.soft.spring_damper import spring_damper
@@ -71,8 +71,8 @@ def linear_stage(n, world, work, scratch, joints, contacts, inputs, ahead, dt, q
     support, islands = world.support, scratch.islands
     for _ in range(n):
         if ahead > 0.0:
-            expo.look_ahead(world, work, joints, contacts, ahead, q, v)
-        expo.free_motion(world, work, scratch, joints, inputs, dt, q, v)
+            expo_step.look_ahead(world, work, joints, contacts, ahead, q, v)
+        expo_step.free_motion(world, work, scratch, joints, inputs, dt, q, v)
         for c in range(contacts.found[0]):
             contact_jacobian(
                 support, work.kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, scratch.rows
@@ -98,11 +98,11 @@ def integral_stage(n, scratch, contacts, passes, matmuls, tolerance, dt):
 def rest_stage(n, world, work, scratch, joints, contacts, dt, q0, v0, q, v):
     for _ in range(n):
         nc = contacts.found[0]
-        expo.add_contact_acceleration(world, scratch, nc, scratch.averages.first, joints.free, work.acceleration)
-        expo.add_contact_acceleration(world, scratch, nc, scratch.averages.second, joints.free, joints.mean)
+        expo_step.add_contact_acceleration(world, scratch, nc, scratch.averages.first, joints.free, work.acceleration)
+        expo_step.add_contact_acceleration(world, scratch, nc, scratch.averages.second, joints.free, joints.mean)
         set_to(q0, q)
         set_to(v0, v)
-        expo.integrate_state(world, work.acceleration, joints.mean, dt, q, v)
+        expo_step.integrate_state(world, work.acceleration, joints.mean, dt, q, v)
 
 
 @kernel
@@ -110,7 +110,7 @@ def expo_steps(n, world, work, scratch, joints, contacts, anchors, inputs, setti
     for _ in range(n):
         set_to(q0, q)
         set_to(v0, v)
-        expo.step(world, work, scratch, joints, contacts, anchors, inputs, settings, dt, q, v)
+        expo_step.step(world, work, scratch, joints, contacts, anchors, inputs, settings, dt, q, v)
 
 
 @kernel

@@ -68,7 +68,7 @@ def fall(case: Case, scale: float, steps: int) -> dict[str, Any]:
 
 
 def fall_in_mujoco(scale: float, steps: int) -> dict[str, Any]:
-    """The same scene in MuJoCo, whose contacts are soft, at a tenth of the step."""
+    """Simulate the scene by MuJoCo, whose contacts are soft, at a tenth of the step."""
     model = build("peg-in-hole", scale=scale).scene.compile().mj
     model.opt.timestep = DT / 10
     data = mujoco.MjData(model)
