@@ -13,6 +13,20 @@ from stickslip.solvers.base import SolverResult
 from stickslip.solvers.problem import FrictionProblem, Problem
 
 
+class UnsolvedReport(Protocol):
+    """Who is told of problems that were not solved."""
+
+    @property
+    def full(self) -> bool:
+        """Whether further problems are not kept: then it is enough to ``count_more``."""
+
+    def keep(self, problem: Problem, result: SolverResult) -> str:
+        """Keep the problem of the step at hand, with the best answer; returns a sentence that says where it is."""
+
+    def count_more(self, steps: int) -> None:
+        """Count steps whose problems are not kept."""
+
+
 class ComplementaritySteps(Protocol):
     """The members of a method with ``solves_problems = True``; ``methods.rigid.TimeStepping`` says what they are."""
 
@@ -33,7 +47,7 @@ class ComplementaritySteps(Protocol):
     def impulses(self, z: np.ndarray) -> np.ndarray: ...
     def friction_problem(self) -> tuple[FrictionProblem, np.ndarray]: ...
     def residual_limit(self) -> float: ...
-    def report_unsolved(self, function: Callable[[Problem, SolverResult], str]) -> None: ...
+    def report_unsolved(self, report: UnsolvedReport) -> None: ...
 
 
 def complementarity_of(method: Method) -> ComplementaritySteps | None:

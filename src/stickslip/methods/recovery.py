@@ -4,12 +4,15 @@ A law asks for a normal velocity u_n ≥ −b, b < 0 where bodies overlap. Deep 
 at a speed that grows with their depth over dt, and bodies that something else holds together (joint limits, other
 bodies) cannot part at all: then no impulses solve the problem, and solvers answer with any number. Hence
 
-    u_n + R·p_n ≥ min(−b, s),    R = YIELD·w·W_nn,    w = (min(−b/s, 1) − SHALLOW)/(1 − SHALLOW), or 0 if negative
+    u_n + R·p_n ≥ (1 + YIELD·w)·min(−b, s),    R = YIELD·w·W,    w = (min(−b/s, 1) − SHALLOW)/(1 − SHALLOW), or 0
 
 with s the fastest recovery: the typical radius of the links per ``recovery_time`` [m/s], or a radian in it [rad/s].
-Bodies that are free part at s, to within ``YIELD``. A blocked overlap pushes with at most 1/YIELD times the impulse
-s/W_nn that would part it if nothing held it; R > 0 makes the problem solvable. Overlaps below SHALLOW·s·dt, which steps
-leave of themselves, are treated as if there was no bound. With ``recovery_time`` = 0 there is none.
+W is W_nn, and at least the inverse of the mass of all bodies. Bodies that are free part at s. A blocked overlap pushes
+with at most 1 + 1/YIELD times the impulse s/W that would part it if nothing held it; R > 0 makes the problem solvable,
+and the larger it is, the faster iterations converge. Rigid contacts have u_t + R·p_t in the place of u_t, too, because
+several contacts between two bodies may hold them more than once. Overlaps below SHALLOW·s·dt, which steps leave of
+themselves, are treated as if there was no bound, unless no impulse can part them (W_nn is below HELD of that inverse
+mass, as between a hip and the base that bears it): then w = 1. With ``recovery_time`` = 0 there is no bound.
 """
 
 from __future__ import annotations
@@ -24,8 +27,10 @@ from stickslip.methods.options import option
 
 RECOVERY_TIME = 0.2
 """Default time in which an overlap of a typical radius, or a radian, is undone [s]."""
-YIELD = 0.01
-"""R of a deep overlap, as a fraction of its own W_nn."""
+YIELD = 0.1
+"""R of a deep overlap, as a fraction of its own W."""
+HELD = 1e-6
+"""Part of the inverse of all mass below which W_nn counts as that of a contact that no impulse can move."""
 SHALLOW = 0.02
 """Part of the fastest recovery up to which nothing yields."""
 
@@ -37,18 +42,23 @@ class Recovery(NamedTuple):
     """Of contacts and slides [m/s]."""
     rate: float = np.inf
     """Of hinges and ball joints [rad/s]."""
+    least: float = 0.0
+    """Inverse of the mass of all bodies, the least W of contacts [1/kg]."""
 
 
 UNBOUNDED = Recovery()
 
 
-def make_recovery(time: float, radius: np.ndarray) -> Recovery:
-    """The fastest recovery for links with shapes of these radii (nl,) [m], the world first; zero: no shape."""
+def make_recovery(time: float, radius: np.ndarray, mass: np.ndarray) -> Recovery:
+    """The fastest recovery for links of these masses (nl,) [kg], with shapes of these radii (nl,) [m], the world first;
+    zero: no shape."""
     time = number("recovery_time", time, "a time ≥ 0 [s], 0 for no bound", least=0.0)
     if time == 0.0:
         return UNBOUNDED
     sizes = radius[1:][radius[1:] > 0.0]
-    return Recovery((float(np.median(sizes)) if len(sizes) else 1.0) / time, 1.0 / time)
+    total = float(mass[1:].sum())
+    speed = (float(np.median(sizes)) if len(sizes) else 1.0) / time
+    return Recovery(speed, 1.0 / time, 1.0 / total if total > 0.0 else 0.0)
 
 
 def recovery_option() -> float:
@@ -73,24 +83,29 @@ def put_back(recovery: Recovery, part: str = "") -> str:
 
 
 @kernel
-def recover(offset, most, own):
-    """(offset of at least −most [m/s], R [1/kg]) of one contact or limit, whose W_nn is ``own`` [1/kg]."""
-    if offset >= -SHALLOW * most:
+def recover(offset, most, own, least):
+    """(bounded offset [m/s], R [1/kg]) of one contact or limit, whose W_nn is ``own`` [1/kg].
+
+    ``least`` is the least W of contacts, and zero for limits.
+    """
+    held = own < HELD * least and offset < 0.0
+    if offset >= -SHALLOW * most and not held:
         return offset, 0.0
-    part = (min(-offset / most, 1.0) - SHALLOW) / (1.0 - SHALLOW)
-    return max(offset, -most), YIELD * part * own
+    part = 1.0 if held else (min(-offset / most, 1.0) - SHALLOW) / (1.0 - SHALLOW)
+    return max(offset, -most) * (1.0 + YIELD * part), YIELD * part * max(own, least)
 
 
 @kernel
-def recoveries(offset, angular, speed, rate, diagonal, first, R):
+def recoveries(offset, angular, speed, rate, least, diagonal, first, R):
     """``recover`` of contacts ``first`` and later, in place, and R (nc,) of all; the last of them are limits, angles or
     not (``angular``)."""
     nc, nl = offset.shape[0], angular.shape[0]
     for c in range(nc):
         R[c] = 0.0
     for c in range(first, nc):
-        most = rate if c >= nc - nl and angular[c - nc + nl] else speed
-        offset[c], R[c] = recover(offset[c], most, diagonal[c])
+        limit = c >= nc - nl
+        most = rate if limit and angular[c - nc + nl] else speed
+        offset[c], R[c] = recover(offset[c], most, diagonal[c], 0.0 if limit else least)
 
 
 @kernel

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,8 +36,8 @@ def unsolved_steps(stepper: Method) -> UnsolvedSteps | None:
     steps = complementarity_of(stepper)
     if steps is None:
         return None
-    unsolved = UnsolvedSteps()
-    steps.report_unsolved(partial(unsolved.keep, steps))
+    unsolved = UnsolvedSteps(steps)
+    steps.report_unsolved(unsolved)
     return unsolved
 
 

@@ -65,7 +65,8 @@ class UnsolvedStep:
 class UnsolvedSteps(Sequence[UnsolvedStep]):
     """The unsolved steps of a run: the first ``IN_MEMORY`` in memory, or, with a ``folder``, all of them as files."""
 
-    def __init__(self) -> None:
+    def __init__(self, steps: ComplementaritySteps) -> None:
+        self._steps = steps
         self.folder: Path | None = None
         self.begin(None)
         self._paused = False
@@ -85,12 +86,24 @@ class UnsolvedSteps(Sequence[UnsolvedStep]):
         finally:
             self._paused = False
 
-    def keep(self, steps: ComplementaritySteps, problem: Problem, result: SolverResult) -> str:
+    @property
+    def full(self) -> bool:
+        """Whether no further problem is kept."""
+        if not self.wanting or self._paused:
+            return True
+        return (self.wanted is None or bool(self.trouble)) and len(self._kept) >= IN_MEMORY
+
+    def count_more(self, steps: int) -> None:
+        """Count steps whose problems are not kept."""
+        if self.wanting and not self._paused:
+            self.total += steps
+
+    def keep(self, problem: Problem, result: SolverResult) -> str:
         """Keep the problem of the step at hand, which was not solved; returns a sentence that says where."""
         if self.wanting and not self._paused:
-            friction, rows = steps.friction_problem()
+            friction, rows = self._steps.friction_problem()
             if len(friction.friction):  # else there are joints only, and no friction-contact problem
-                self._add(_unsolved(steps, result, friction, rows))
+                self._add(_unsolved(self._steps, result, friction, rows))
         return self.where()
 
     def _add(self, step: UnsolvedStep) -> None:

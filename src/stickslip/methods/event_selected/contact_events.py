@@ -44,6 +44,9 @@ from stickslip.model.arrays import BALL, FREE
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 
+SEARCH, PLACES = 1, 2
+"""What is full."""
+
 
 class Places(NamedTuple):
     """The places of near contacts, n in all, and how far is near."""
@@ -61,7 +64,8 @@ class Places(NamedTuple):
     radius: np.ndarray
     """(nl,) radius of each link about its origin [m]."""
     full: np.ndarray
-    """(1,) 1 if a buffer or the places were too few since this was last set to 0."""
+    """(1,) SEARCH or PLACES if a buffer of the contact search, or the places, were too few since this was last set to
+    0. Until then no contacts are looked for, so that the search still says how many there would be."""
 
 
 def make_places(contacts: int, reach: np.ndarray, radius: np.ndarray) -> Places:
@@ -167,11 +171,17 @@ def look(handle, x):
     contacts, places, kin = system.contacts, system.places, system.work.kin
     if places.margin[0] < 0.0:
         places.margin[0] = places.reach[0] + places.reach[1] * fastest_point(kin, places.radius)
-    fits = find_contacts(system.world.search, kin, places.margin[0], system.world.cell[0], contacts)
-    if not (fits and append_loops(system.world.loops, kin, contacts)):
-        places.full[0] = 1
+    search, loops = system.world.search, system.world.loops
+    if places.full[0] == 0:
+        if not find_contacts(search, kin, places.margin[0], system.world.cell[0], contacts):
+            enough = search.candidates.total[0] <= search.candidates.pair.shape[0]
+            enough = enough and search.found.total[0] <= search.found.gap.shape[0]
+            places.full[0] = PLACES if enough else SEARCH
+        elif not append_loops(loops, kin, contacts):
+            places.full[0] = PLACES
+    if places.full[0] != 0:
         contacts.found[0] = 0
-        append_loops(system.world.loops, kin, contacts)
+        append_loops(loops, kin, contacts)
     contact_velocities(kin, contacts)
     match_places(kin, contacts, places, system.anchors)
 
@@ -220,7 +230,7 @@ def assign(places, contacts, anchors, crossed, lasting):
             while k < n and (places.guarded[k] != 0 or anchors.pair[k] != 0):
                 k += 1
             if k == n:
-                places.full[0] = 1
+                places.full[0] = PLACES
                 continue
             places.at[c], places.seen[k], last = k, 1, k + 1
             crossed[2 * k] = contacts.gap[c] <= 0.0

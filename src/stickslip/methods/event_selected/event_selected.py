@@ -49,6 +49,7 @@ from stickslip.ess.integrate import begin, integrate
 from stickslip.math.linear import copy_to
 from stickslip.methods.base import CONTACTS_FULL, DIVERGED, FASTEST, OK, STALLED, Inputs
 from stickslip.methods.event_selected.contact_events import (
+    PLACES,
     ContactSystem,
     arrive,
     contact_system,
@@ -371,7 +372,7 @@ class EventSelected(Viscoelastic):
 
     def grow(self) -> None:
         """Make room after CONTACTS_FULL."""
-        if self.places.full[0] != 0 and len(self.contacts) <= len(self._buffer.pair):
+        if self.places.full[0] == PLACES:
             self.contacts.grow()
         self.places.full[0] = 0
         super().grow()

@@ -67,7 +67,7 @@ class Space(NamedTuple):
     law: np.ndarray
     """(4, N) offset that the law demands, offset with a bounded recovery [m/s], R_n and R_t [1/kg]."""
     report: np.ndarray
-    """(8,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
+    """(10,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
 
 
 class StepOptions(NamedTuple):
@@ -101,6 +101,8 @@ class StepOptions(NamedTuple):
     """The fastest recovery of contacts and slides [m/s]."""
     recovery_rate: float
     """The fastest recovery of hinges and ball joints [rad/s]."""
+    least: float
+    """The least W of a recovering contact [1/kg]."""
     friction_ratio: float
     """R of normals over R of tangents."""
     warm: bool
@@ -109,6 +111,8 @@ class StepOptions(NamedTuple):
     """Whether a pivoting method begins with the contacts that are met without impulses."""
     watch: bool
     """Whether a contact in Painlevé's paradox ends the call."""
+    accept: bool
+    """Whether a step whose solver does not converge is taken all the same, and counted; else it ends the call."""
 
 
 def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Space:
@@ -125,5 +129,5 @@ def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Spac
         u=u,
         change=np.zeros(len(support.dof_link)),
         law=np.zeros((4, contacts)),
-        report=np.zeros(8),
+        report=np.zeros(10),
     )

@@ -36,6 +36,7 @@ from stickslip.methods.rigid.compiled_arrays import (
 )
 from stickslip.methods.rigid.compiled_problem import (
     BLOCKS,
+    CODE,
     CONTACTS,
     FOUND_BY,
     ITERATIONS,
@@ -59,16 +60,20 @@ from stickslip.methods.rigid.formulations.painleve import may_be_paradox, slidin
 from stickslip.methods.rigid.formulations.peg import choose_primaries
 from stickslip.methods.rigid.formulations.relaxed import relaxation, relaxed_offset
 from stickslip.methods.rigid.impulse_memory import recall
+from stickslip.solvers.core import CONVERGED, STALLED
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
+from stickslip.solvers.splitting.cone_sweeps import residual
 from stickslip.solvers.splitting.sweeps import Rows
 from stickslip.solvers.storage import SMALL
 
 
 @kernel
-def law_of_contact(options, gap, K, B, most, own):
-    """(offset that the law demands, offset with a bounded recovery [m/s], R_n, R_t [1/kg]) of one contact or limit.
+def law_of_contact(options, gap, K, B, most, own, least):
+    """(offset that the law demands, offset with a bounded recovery [m/s], R_n, R_t [1/kg]) of one contact or limit; R_t
+    of relaxed contacts alone, because R_n acts on the tangents of others.
 
-    ``most`` is the fastest recovery, 0 for contacts whose recovery is not bounded, and ``own`` is W_nn.
+    ``most`` is the fastest recovery, 0 for contacts whose recovery is not bounded, ``own`` is W_nn, and ``least`` the
+    least W of a recovery.
     """
     if options.law == ANITESCU_POTRA:
         return 0.0, 0.0, 0.0, 0.0
@@ -77,10 +82,10 @@ def law_of_contact(options, gap, K, B, most, own):
         R, R_t = relaxation(options.dt, K, B, options.friction_ratio)
         if not most > 0.0:
             return offset, offset, R, R_t
-        bounded, R = recover(offset, most, own)
+        bounded, R = recover(offset, most, own, least)
         return offset, bounded, R, R_t
     offset = coulomb_offset(gap, options.dt, options.feedback)
-    bounded, R = recover(offset, most, own)
+    bounded, R = recover(offset, most, own, least)
     return offset, bounded, R, 0.0
 
 
@@ -97,7 +102,8 @@ def formulate(options, motion, limits, contacts, nc, n, space, groups):
         else:
             gap, most = limits.gap[c - nc], options.recovery_rate if limits.angular[c - nc] else most
         cones.friction[c] = mu
-        law[0, c], law[1, c], law[2, c], law[3, c] = law_of_contact(options, gap, K, B, most, cones.own[c, 0])
+        least = options.least if c < nc else 0.0
+        law[0, c], law[1, c], law[2, c], law[3, c] = law_of_contact(options, gap, K, B, most, cones.own[c, 0], least)
     if options.grouped:
         while groups[g] < n:
             g += 1
@@ -114,7 +120,7 @@ def formulate(options, motion, limits, contacts, nc, n, space, groups):
         if e > 0.0 and options.law != RELAXED:
             before = row_speed(rows, c, 0, motion.velocity)
             offset = with_restitution(offset, before, b[i], e, options.rest_speed)
-        regularise(cones, c, law[2, c], law[3, c])
+        regularise(cones, c, law[2, c], law[3, c] if options.law == RELAXED else law[2, c])
         b[i] += offset
 
 
@@ -222,19 +228,36 @@ def lay_out(bodies, kin, L, motion, limits, contacts, space, plan, options, memo
     return DONE
 
 
+@kernel
+def ending(good, options, report):
+    """DONE if the problem is solved, or if steps are taken all the same; else UNCONVERGED."""
+    if good:
+        report[CODE] = CONVERGED
+    elif report[CODE] == CONVERGED:
+        report[CODE] = STALLED
+    return DONE if good or options.accept else UNCONVERGED
+
+
 @kernel(inline=False)
 def solve_laid_out(bodies, L, motion, limits, contacts, memory, space, blocks, plan, chain, options, Z):
     """Write the impulses into ``space.p``; returns DONE, or why there are none. Z (nb, 3n) are the eliminated rows of
     closed loops: they make of W the matrix W − Zᵀ·Z, and W is dense then."""
     report, p, cones, nc, n = space.report, space.p, space.cones, contacts.found[0], int(space.report[CONTACTS])
+    coulomb = options.law != RELAXED
+    for i in range(3 * n):
+        p[i] = 0.0
+    report[RESIDUAL], report[ITERATIONS], report[UNKNOWNS], report[FOUND_BY], report[CODE] = (
+        0.0,
+        0.0,
+        0.0,
+        0.0,
+        CONVERGED,
+    )
+    here = Cones(cones.own[:n], cones.R[: 3 * n], cones.weight[: 3 * n], cones.b[: 3 * n], cones.friction[:n])
+    if n == 0 or (Z.shape[0] == 0 and not options.polygons and residual(here, p, here.b, coulomb) == 0.0):
+        return DONE
     if options.warm and not (Z.shape[0] == 0 and meets_nothing(cones.b, 0, n)):
         recall(memory, space.ids, n, p)
-    else:
-        for i in range(3 * n):
-            p[i] = 0.0
-    report[RESIDUAL], report[ITERATIONS], report[UNKNOWNS], report[FOUND_BY] = 0.0, 0.0, 0.0, 0.0
-    if n == 0:
-        return DONE
     ng, na, nf = n, 0, 0
     if options.polygons or options.law == ANITESCU_POTRA:
         ng, na = choose(options, motion, limits, contacts, nc, n, space, plan)
@@ -249,7 +272,7 @@ def solve_laid_out(bodies, L, motion, limits, contacts, memory, space, blocks, p
         return ROOM
     dense = 3 * n if 9 * n * n <= space.W.shape[0] else 0
     entries = 0 if dense else 9 * int(report[BLOCKS])
-    W, coulomb = space.W[: dense * dense].reshape(dense, dense), options.law != RELAXED
+    W = space.W[: dense * dense].reshape(dense, dense)
     matrix = Rows(W, blocks.data[:entries], blocks.indices[:entries], blocks.indptr[: (3 * n + 1 if entries else 0)])
     for r in range(Z.shape[0]):
         for i in range(3 * n):
@@ -259,13 +282,12 @@ def solve_laid_out(bodies, L, motion, limits, contacts, memory, space, blocks, p
         fold(matrix, cones.R[: 3 * n])
     if options.polygons:
         code = solve_polygons(chain, W, space, plan, ng, na, nf, options.warm, options.working_set, report)
-        return DONE if code == SOLVED else (LARGE if code == TOO_LARGE else UNCONVERGED)
+        return LARGE if code == TOO_LARGE else ending(code == SOLVED, options, report)
     if ng < n:
         good = solve_some_cones(chain, W, space, plan, ng, coulomb, report)
     else:
-        here = Cones(cones.own[:n], cones.R[: 3 * n], cones.weight[: 3 * n], cones.b[: 3 * n], cones.friction[:n])
         good = solve_cones(chain, matrix, here, p[: 3 * n], space.u[: 3 * n], coulomb, report)
-    return DONE if good else UNCONVERGED
+    return ending(good, options, report)
 
 
 @kernel

@@ -26,7 +26,7 @@ from stickslip.methods.base import FASTEST
 from stickslip.methods.handle import restored
 from stickslip.methods.rigid.compiled_arrays import DONE, FAST, FULL, ROOM
 from stickslip.methods.rigid.compiled_contacts import respond, solve_contacts
-from stickslip.methods.rigid.compiled_problem import CONTACTS, MARGIN, UNKNOWNS
+from stickslip.methods.rigid.compiled_problem import CONTACTS, MARGIN, UNKNOWNS, count_unconverged
 from stickslip.methods.rigid.coordinates.joint_coordinates import begin
 from stickslip.methods.rigid.impulse_memory import store, write_forces
 
@@ -59,6 +59,7 @@ def end_step(bodies, kin, mass, motion, limits, contacts, memory, space, blocks,
         new[d] += motion.free[d]
         if not abs(new[d]) <= FASTEST:  # "not ≤" is also true of NaN
             return FAST
+    count_unconverged(space.report)
     store(memory, space.ids, rows, space.p)
     write_forces(space.p, dt, contacts.found[0], contacts.force)
     for d in range(v.shape[0]):

@@ -30,7 +30,7 @@ from stickslip.methods.rigid.assembly.compiled_matrices import row_speed
 from stickslip.methods.rigid.compiled_arrays import DONE, FAST, FULL, OPEN
 from stickslip.methods.rigid.compiled_contacts import lay_out, respond, solve_laid_out
 from stickslip.methods.rigid.compiled_loop import begin_step
-from stickslip.methods.rigid.compiled_problem import CONTACTS, JOINTS
+from stickslip.methods.rigid.compiled_problem import CONTACTS, JOINTS, count_unconverged
 from stickslip.methods.rigid.formulations.formulation import JOINT_FEEDBACK
 from stickslip.methods.rigid.impulse_memory import store, write_forces
 
@@ -157,6 +157,7 @@ def end_loops(bodies, mass, motion, contacts, memory, space, c, nb, dt, q, v):
     if not c.left[0] <= CLOSED:
         return OPEN
     still(bodies.tree, support, bodies.inertia, c.loops, c.diagonal, c.kin, c.mass, c.rows, c.work, new)
+    count_unconverged(space.report)
     store(memory, space.ids, rows, space.p)
     for r in range(nb):
         memory.joint[r] = c.p[r]

@@ -17,7 +17,7 @@ from stickslip.math.linear import affine
 from stickslip.methods.rigid.formulations.contact_lcp import lcp_dense, lcp_vector, residual_at_rest
 from stickslip.methods.rigid.formulations.polygonal_cone import block_lists, impulses_of, unknowns_of
 from stickslip.methods.rigid.formulations.working_set import MOST_ROUNDS, complete, members
-from stickslip.solvers.core import COULOMB, LIMIT, MOST, OPTIONS, call_cones, call_lcp, largest_entry
+from stickslip.solvers.core import CONVERGED, COULOMB, LIMIT, MOST, OPTIONS, call_cones, call_lcp, largest_entry
 from stickslip.solvers.pivoting.tableau import lcp_residual
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
 from stickslip.solvers.splitting.cone_sweeps import residual, speeds
@@ -25,8 +25,8 @@ from stickslip.solvers.splitting.sweeps import Rows
 
 SOLVED, UNSOLVED, TOO_LARGE = range(3)
 """How a problem ends; the last: it is too large for the solver's core."""
-RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS, FOUND_BY, JOINTS = range(8)
-"""Places in ``Space.report``."""
+RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS, FOUND_BY, JOINTS, CODE, UNCONVERGED_STEPS = range(10)
+"""Places in ``Space.report``. CODE says how the last problem ended, as in ``solvers.core``."""
 
 
 class Chain(NamedTuple):
@@ -107,6 +107,13 @@ def fold(matrix, R):
 
 
 @kernel
+def count_unconverged(report):
+    """Count a step that is taken although its problem was not solved."""
+    if report[CODE] != CONVERGED:
+        report[UNCONVERGED_STEPS] += 1.0
+
+
+@kernel
 def limit_of(b, tolerance):
     """The natural residual that counts as solved."""
     return tolerance * max(1.0, largest_entry(b))
@@ -130,7 +137,7 @@ def solve_cones(chain, matrix, cones, p, u, coulomb, report):
         if not prepare(chain, k, limit, coulomb, done):
             break
         core = chain.first if k == 0 else chain.second
-        call_cones(
+        report[CODE] = call_cones(
             core,
             (
                 matrix.dense, matrix.data, matrix.indices, matrix.indptr, cones.R, cones.b, cones.friction, p,
@@ -182,7 +189,7 @@ def solve_whole(chain, A, b, plan, blocks, z, report):
         if not prepare(chain, k, limit, False, done):
             break
         core = chain.first if k == 0 else chain.second
-        call_lcp(
+        report[CODE] = call_lcp(
             core,
             (
                 A, b, plan.block[:blocks], plan.member[: (b.shape[0] if blocks else 0)], z, chain.real, chain.whole,

@@ -38,12 +38,14 @@ from stickslip.methods.rigid.compiled_loop import GroupSearch, advance, advance_
 from stickslip.methods.rigid.compiled_loops import Closing, advance_loops, make_closing
 from stickslip.methods.rigid.compiled_problem import (
     BLOCKS,
+    CODE,
     CONTACTS,
     FOUND_BY,
     ITERATIONS,
     JOINTS,
     MARGIN,
     RESIDUAL,
+    UNCONVERGED_STEPS,
     UNKNOWNS,
     Chain,
     Plan,
@@ -59,7 +61,7 @@ from stickslip.methods.rigid.formulations.relaxed import Relaxed
 from stickslip.methods.rigid.formulations.stewart_trinkle import StewartTrinkle
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.model import Model, State
-from stickslip.solvers.base import Solver, SolverResult, Status
+from stickslip.solvers.base import CODES, Solver, SolverResult
 from stickslip.solvers.combination import Combination
 from stickslip.solvers.core import Core
 from stickslip.solvers.storage import SMALL
@@ -202,10 +204,12 @@ class CompiledStepping(TimeStepping):
             rest_speed=f.rest_speed,
             recovery_speed=f.recovery.speed,
             recovery_rate=f.recovery.rate,
+            least=f.recovery.least,
             friction_ratio=f.friction_ratio if isinstance(f, Relaxed) else 1.0,
             warm=self.warm_start,
             working_set=self.working_set and not self.solver.warm,
             watch=isinstance(f, Coulomb) and getattr(self, "seen_paradox", None) is None,
+            accept=self.solver.only_counts,
         )
 
     def _takes_sparse(self, law: type[Formulation]) -> bool:
@@ -284,7 +288,9 @@ class CompiledStepping(TimeStepping):
         """Take up to n steps; returns how many, and why no more."""
         held, space = self._hold(state, inputs), self._space
         begin = clock.perf_counter()
+        space.report[UNCONVERGED_STEPS] = 0.0
         done, reason = self._loop()(held, n)
+        self.solver.count(int(space.report[UNCONVERGED_STEPS]))
         if done and self._closing is not None:
             self.coordinates.loops.left = float(self._closing.left[0])  # type: ignore[attr-defined]
         if done:
@@ -307,4 +313,5 @@ class CompiledStepping(TimeStepping):
             z = np.concatenate([self._closing.p[: int(report[JOINTS])], z])
         if isinstance(solver, Combination) and n:
             by = list(solver.parts)[int(report[FOUND_BY])]
-        return SolverResult(z, Status.CONVERGED, int(report[ITERATIONS]), float(report[RESIDUAL]), seconds, found_by=by)
+        status = CODES[int(report[CODE])]
+        return SolverResult(z, status, int(report[ITERATIONS]), float(report[RESIDUAL]), seconds, found_by=by)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.errors import UnconvergedError, expected, one_of, unknown
+from stickslip.methods.complementarity import UnsolvedReport
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.working_set import solve_needed
 from stickslip.solvers import residuals
@@ -45,8 +46,8 @@ class StepSolver:
         self.second: Solver | None = make_solver(self.fallback) if unconverged == "fallback" else None
         self.result: SolverResult | None = None
         self.unconverged = 0
-        self.report: Callable[[Problem, SolverResult], str] | None = None
-        """It is called with every problem that was not solved and the best answer; returns where they are kept."""
+        self.report: UnsolvedReport | None = None
+        """It is told of every problem that was not solved."""
 
     @property
     def warm(self) -> bool:
@@ -66,7 +67,7 @@ class StepSolver:
             result = better if better.residual < result.residual else result
         if not result.success:
             self.unconverged += 1
-            where = "" if self.report is None else self.report(problem, result)
+            where = "" if self.report is None else self.report.keep(problem, result)
             if self.policy == "raise":
                 raise UnconvergedError(
                     f"{result.message}: natural residual {result.residual:.2g} with n = {problem.n}, expected at most "
@@ -75,6 +76,18 @@ class StepSolver:
                 )
         self.result = result
         return result
+
+    @property
+    def only_counts(self) -> bool:
+        """Whether a step that is not solved is taken and counted, and nobody wants to see its problem."""
+        return self.policy == "warn" and (self.report is None or self.report.full)
+
+    def count(self, steps: int) -> None:
+        """Count steps that were taken although they were not solved, and whose problems nobody wants to see."""
+        if steps:
+            self.unconverged += steps
+            if self.report is not None:
+                self.report.count_more(steps)
 
     def limit(self, problem: Problem) -> float:
         """The natural residual up to which a problem counts as solved."""

@@ -21,6 +21,7 @@ from stickslip.collision.contact_search import ContactSearch
 from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.errors import InputError, UnconvergedError, expected, listed
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
+from stickslip.methods.complementarity import UnsolvedReport
 from stickslip.methods.materials import RIGID
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back
 from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
@@ -78,7 +79,7 @@ class TimeStepping(Method):
             form=form,
             directions=DIRECTIONS if directions is None else directions,
             rest_speed=rest_speed,
-            recovery=make_recovery(chosen.recovery_time, self.search.reach.radius),
+            recovery=make_recovery(chosen.recovery_time, self.search.reach.radius, model.inertia.mass),
             blocks=self.solver.warm,
             **{name: getattr(chosen, name) for name in own_options(kind) if name in options},
         )
@@ -296,9 +297,9 @@ class TimeStepping(Method):
         """The natural residual up to which ``problem`` counts as solved."""
         return self.solver.limit(self.problem)
 
-    def report_unsolved(self, function: Callable[[Problem, SolverResult], str]) -> None:
-        """Have a function called with every problem that is not solved; it returns where the problem is kept."""
-        self.solver.report = function
+    def report_unsolved(self, report: UnsolvedReport) -> None:
+        """Tell ``report`` of every problem that is not solved."""
+        self.solver.report = report
 
     def _bounded(self) -> int:
         return OK if np.abs(self._velocity).max(initial=0.0) <= FASTEST else DIVERGED

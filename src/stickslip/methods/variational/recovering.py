@@ -35,7 +35,7 @@ def bound_recovery(mechanism, motion, rows, touch, settings):
         if gap < 0.0:
             own = mobility(bodies, points.link1[c], points.rows1[c, 0])
             own += mobility(bodies, points.link2[c], points.rows2[c, 0])
-            bound, R = recover(gap / dt, settings.recovery.speed, own)
+            bound, R = recover(gap / dt, settings.recovery.speed, own, 0.0)
             points.ease[c] = dt * dt * R
             if dt * bound > gap:
                 points.offset[c] += gap - dt * bound
@@ -47,7 +47,7 @@ def bound_recovery(mechanism, motion, rows, touch, settings):
             own = mobility(bodies, nodes.link1[j], rows.limits[i, :6]) + mobility(
                 bodies, nodes.link2[j], rows.limits[i, 6:]
             )
-            bound, R = recover(gap / dt, settings.recovery.rate if angle else settings.recovery.speed, own)
+            bound, R = recover(gap / dt, settings.recovery.rate if angle else settings.recovery.speed, own, 0.0)
             motion.ease[i] = dt * R
             if dt * bound > gap:
                 motion.floor[i] = gap - dt * bound

@@ -132,7 +132,7 @@ class Variational(Method):
         self.joint_step = make_joint_step(model, nodes)
         self.search = ContactSearch(model, dt, variant, detector, margin)
         self.detector = self.search.detector
-        recovery = make_recovery(chosen.recovery_time, self.search.reach.radius)
+        recovery = make_recovery(chosen.recovery_time, self.search.reach.radius, model.inertia.mass)
         self.settings = make_settings(
             dt, chosen.tolerance, chosen.relaxation, chosen.iterations, chosen.predictor, recovery
         )

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 from stickslip._jit import kernel
 from stickslip.errors import InputError, number, one_of
-from stickslip.methods.recovery import SHALLOW, UNBOUNDED, Recovery, recoveries
+from stickslip.methods.recovery import UNBOUNDED, Recovery, recoveries
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.formulations.contact_lcp import contact_lcp
 from stickslip.methods.rigid.formulations.joint_rows import lcp_with_joints
@@ -272,16 +272,16 @@ def bounded_recovery(
 ) -> tuple[np.ndarray, np.ndarray]:
     """``recover`` of contacts ``first`` and later: their offsets, and R (nc,) of all."""
     offset, R = offset.copy(), np.zeros(len(offset))
-    if np.any(offset[first:] < -SHALLOW * min(recovery)):
+    if recovery.speed < np.inf and np.any(offset[first:] < 0.0):
         diagonal = matrices.delassus.diagonal()[matrices.bilateral :: 3]
         recoveries(offset, matrices.angular, *recovery, diagonal, first, R)
     return offset, R
 
 
 def yielding(W, nb: int, R: np.ndarray):
-    """W with R (nc,) on the diagonal of the normals."""
+    """W with R (nc,) on the diagonal of the contacts' rows."""
     diagonal = np.zeros(W.shape[0])
-    diagonal[nb::3] = R
+    diagonal[nb:] = np.repeat(R, 3)
     return sp.csr_array(W + sp.diags_array(diagonal)) if sp.issparse(W) else W + np.diag(diagonal)
 
 

@@ -3,9 +3,10 @@
     0 = M·v − G_bᵀp_b − G_nᵀp_n − G_fᵀβ − M·v_free            (the rows of M·v⁺ = M·v + p_ext + Gᵀp)
     0 = G_b·v + C·p_b + b_b                                   (C: compliance of soft rows)
     0 ≤ p_n ⟂ G_n·v + R·p_n + E₁·c_a + b_n ≥ 0,      0 ≤ c_a ⟂ G_a·v + R·p_n + E₂·c_a + b_a ≥ 0
-    0 ≤ β ⟂ G_f·v + E·s + b_f ≥ 0,           0 ≤ s ⟂ U·p_n − Eᵀβ ≥ 0
+    0 ≤ β ⟂ G_f·v + R_f·β + E·s + b_f ≥ 0,   0 ≤ s ⟂ U·p_n − Eᵀβ ≥ 0
 
-b holds the offsets, which are gaps over the time step for normals; R is that of ``recovery``, mostly zero.
+b holds the offsets, which are gaps over the time step for normals; R is that of ``recovery``, mostly zero, and R_f is
+the same R of the tangents between the directions of friction.
 Size: nv + nb + ng + na + (n_d + 1)·nf.
 The diagonal is zero but for M and C, so that methods that factor can solve it, but splitting methods cannot.
 Differs from the paper in: joint rows, which it leaves out "for now"; G here is the transpose of the paper's.
@@ -23,7 +24,7 @@ from stickslip.solvers.problem import LinearProblem
 
 
 def mixed_lcp(matrices: Matrices, offset: np.ndarray, plan: Layout, R: np.ndarray) -> LinearProblem:
-    """``offset`` (m,): b of every row of ``matrices.rows`` [m/s]; R (nc,) of the normals [1/kg]."""
+    """``offset`` (m,): b of every row of ``matrices.rows`` [m/s]; R (nc,) of the contacts [1/kg]."""
     nv, nb = len(matrices.velocity), matrices.bilateral
     contacts = (matrices.rows.shape[0] - nb) // 3
     joints, rows = matrices.rows[:nb], matrices.rows[nb:]
@@ -32,13 +33,14 @@ def mixed_lcp(matrices: Matrices, offset: np.ndarray, plan: Layout, R: np.ndarra
     E1, E2, E, U = couplings(plan)
     _, na, _, nf = plan.sizes
     Rn, Ra = _yielding(R, plan)
+    Rf = sp.csr_array(picks[2] @ sp.diags_array(np.repeat(R, 3)) @ picks[2].T) if R.any() else None
     A = sp.block_array(
         [
             [matrices.mass, -joints.T, -Gn.T, sp.csr_array((nv, na)), -Gf.T, None],
             [joints, sp.diags_array(matrices.compliance), None, None, None, None],
             [Gn, None, Rn, E1, None, None],
             [Ga, None, Ra, E2, None, None],
-            [Gf, None, None, None, None, E],
+            [Gf, None, None, None, Rf, E],
             [None, None, U, None, -E.T, None],
         ]
     )
