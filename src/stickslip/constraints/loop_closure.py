@@ -79,18 +79,30 @@ def push(support, groups, L, rows, work, impulse, v):
 
 
 @kernel
+def error_after(tree, loops, q, dt, kin, work, v, out):
+    """The largest error of the loops [m, rad] at ``out`` = q ⊕ dt·v; all of them are in ``work.error``."""
+    integrate(tree, q, v, dt, out)
+    forward_kinematics(tree, out, kin)
+    place_points(loops, kin, work.point1, work.point2)
+    errors(loops, kin, work.point1, work.point2, work.error)
+    return largest(work.error)
+
+
+@kernel
 def close(tree, support, loops, q, dt, L, kin, rows, work, v, out):
     """Change v so that the loops are closed at ``out`` = q ⊕ dt·v; returns the remaining error [m, rad].
 
-    ``rows`` and ``work.G`` are those of the step's beginning; ``kin`` is scratch and ends at ``out``.
+    ``rows`` and ``work.G`` are those of the step's beginning; ``kin`` is scratch and ends at ``out``. A correction that
+    makes the error larger, because the loop is out of reach, is taken back, and is the last one.
     """
     groups, left = loops.constraint.shape[0], 0.0
     for k in range(CORRECTIONS + 1):
-        integrate(tree, q, v, dt, out)
-        forward_kinematics(tree, out, kin)
-        place_points(loops, kin, work.point1, work.point2)
-        errors(loops, kin, work.point1, work.point2, work.error)
-        left = largest(work.error)
+        before, left = left, error_after(tree, loops, q, dt, kin, work, v, out)
+        if k > 0 and not left < before and before > CLOSED:
+            for d in range(v.shape[0]):
+                v[d] -= work.free[0, d]
+            left = error_after(tree, loops, q, dt, kin, work, v, out)
+            break
         if not left > CLOSED or k == CORRECTIONS:
             break
         for i in range(work.a.shape[0]):

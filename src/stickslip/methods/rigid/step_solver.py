@@ -17,11 +17,14 @@ from stickslip.solvers import residuals
 from stickslip.solvers.base import Solver, SolverResult, Status
 from stickslip.solvers.problem import LinearProblem, Problem
 from stickslip.solvers.registry import SOLVERS, make_solver
+from stickslip.solvers.splitting.splitting_solver import SweepingSolver
 
 UNCONVERGED = ("warn", "raise", "fallback")
 TOLERANCE = 1e-6
 """Natural residual, relative to the largest |b| if that is above 1, up to which a Python function's answer counts as a
 solution, whatever status it returns."""
+IN_STEPS = {"tolerance": 1e-6, "max_iterations": 1000, "patience": 50}
+"""Default options of solvers that sweep, in time steps: where they are slow, the next step goes on from there."""
 FALLBACK = "interior-point"
 """Name of the second solver, unless another one is chosen."""
 
@@ -42,7 +45,10 @@ class StepSolver:
         if function is not None and options is not None:
             raise expected("solver_options", "a named solver", "a function as solver", "give them to your function")
         self.function, self.policy, self.fallback = function, unconverged, fallback or FALLBACK
-        self.named: Solver | None = make_solver(name, **(options or {})) if function is None else None
+        self.named: Solver | None = None
+        if function is None:
+            usual = IN_STEPS if name in SOLVERS and issubclass(SOLVERS[name], SweepingSolver) else {}
+            self.named = make_solver(name, **usual | (options or {}))
         self.second: Solver | None = make_solver(self.fallback) if unconverged == "fallback" else None
         self.result: SolverResult | None = None
         self.unconverged = 0

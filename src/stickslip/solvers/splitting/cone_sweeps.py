@@ -22,6 +22,7 @@ Differs from them in: exact solution of a contact; projection onto the cones, re
 
 from __future__ import annotations
 
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -219,18 +220,26 @@ def accelerate(rows, contacts, memory, p, u, slot, filled):
     return True
 
 
+@kernel
+def hopeless(before, now, limit, rounds):
+    """Whether a residual that fell from ``before`` to ``now`` in one round is above the limit after so many more."""
+    fall = log(before / now)
+    return fall < 1e-3 or log(now / limit) > rounds * fall
+
+
 @kernel(inline=False)
 def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step, coulomb):
-    """Sweep from p until the residual is ``AIM`` of the limit, at most ``sweeps`` times or until ``UNEVEN`` times the
-    patience has passed without progress. Returns (code, sweeps done); the best p is in ``memory.last[BEST]``."""
+    """Sweep from p until the residual is ``AIM`` of the limit, at most ``sweeps`` times, or until ``hopeless`` says
+    so, which is asked once in ``UNEVEN``·``patience`` sweeps. Returns (code, sweeps done); the best p is in
+    ``memory.last[BEST]``."""
     limit, patience = AIM * limit, UNEVEN * patience
     last, n, deep = memory.last, p.shape[0], memory.impulses.shape[0]
     adaptive, omega = step <= 0.0, (step if step > 0.0 else 1.0)
     speeds(rows, contacts, p, u)
     size = residual(contacts, p, u, coulomb)
     best = mark = previous = size
-    least, since, filled, slot, known = 1e300, 0, 0, 0, False
-    shortest, pause, resume = 1e300, PLAIN, PLAIN
+    least, filled, slot, known = 1e300, 0, 0, False
+    pause, resume = PLAIN, PLAIN
     for i in range(n):
         last[BEST, i] = p[i]
     if history.shape[0] > 0:
@@ -255,10 +264,10 @@ def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step
                 last[BEST, i] = p[i]
         if size <= limit:
             return CONVERGED, done
-        if best < 0.999 * mark or least < 0.998 * shortest:
-            mark, shortest, since = best, min(least, shortest), done
-        elif done - since >= patience:
-            return STALLED, done
+        if done % patience == 0:
+            if hopeless(mark, best, limit, (sweeps - done) / patience):
+                return STALLED, done
+            mark = best
         if adaptive:
             omega = max(0.8 * omega, 0.3) if deep == 0 and size > 1.05 * previous else min(1.05 * omega, 1.0)
         previous = size
