@@ -9,7 +9,8 @@ import stickslip as ss
 from stickslip.errors import UnconvergedWarning
 from stickslip.methods.registry import METHODS as ALL
 from stickslip.methods.rigid.compiled_arrays import LARGE, PYTHON, UNCONVERGED
-from stickslip.solvers import make_solver, residuals
+from stickslip.simulation.unsolved import IN_MEMORY
+from stickslip.solvers import Status, make_solver, residuals
 
 METHODS = ("coulomb/pgs", "relaxed/pgs")
 RIGID = ("coulomb", "relaxed", "stewart-trinkle", "anitescu-potra", "peg")
@@ -117,6 +118,7 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps):
             warnings.simplefilter("ignore", UnconvergedWarning)
             one.step({"solo12": 90, "limited": 225, "bouncing": 32}[name])  # into contact
         one.stepper.left_to_stages.clear()
+        one.unsolved.begin(None)
     for _ in range(steps):
         other.restore(one.snapshot())
         for sim in (one, other):
@@ -260,10 +262,15 @@ def test_a_second_solver_takes_over_in_the_compiled_loop():
 
 
 def test_steps_without_convergence_are_counted_once():
+    """The first ones go to the stages, which keep their problems; when enough are kept, the loop goes on by itself."""
     sim = moving(thrown(), "coulomb/pgs", 5e-3, solver_options={"max_iterations": 1, "tolerance": 1e-14})
-    with pytest.warns(UnconvergedWarning):
+    with pytest.warns(UnconvergedWarning, match="58 of 60 steps.*those of 38 more are not kept"):
         sim.step(60)
-    assert sim.stepper.unconverged == sim.stepper.left_to_stages[UNCONVERGED] > 0
+    assert sim.stepper.unconverged == 58
+    assert sim.stepper.left_to_stages[UNCONVERGED] == len(sim.failures) == IN_MEMORY
+    assert sim.result.status is Status.MAX_ITERATIONS
+    with pytest.raises(ss.UnconvergedError):
+        moving(thrown(), "coulomb/pgs", 5e-3, unconverged="raise", solver_options={"max_iterations": 1}).step(60)
 
 
 @pytest.mark.parametrize(

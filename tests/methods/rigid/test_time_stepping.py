@@ -417,7 +417,7 @@ def test_what_a_python_solver_says_of_itself_does_not_count():
     def sure(problem, z0):
         return SolverResult(np.zeros(problem.n), Status.CONVERGED, 7, 0.0, 0.0)
 
-    sim = ss.Simulation(block(), method="stewart-trinkle", solver=sure)
+    sim = ss.Simulation(block(), method="stewart-trinkle", solver=sure, recovery_time=0)
     with pytest.warns(UnconvergedWarning, match="3 of 3 steps"):
         sim.step(3)
     assert sim.result.status is Status.INACCURATE

@@ -228,7 +228,7 @@ def cylinder_cylinder(geometry, placed, work, pairs, margin, found):
         bx, by, bz = axis_of(placed, b)
         size = geometry.shapes.radius[a] + geometry.shapes.radius[b]
         gap, nx, ny, nz = cylinders_axis(
-            dx, dy, dz, ax, ay, az, S[a, 0], S[a, 1], bx, by, bz, S[b, 0], S[b, 1], TIE * size, work.starts
+            dx, dy, dz, ax, ay, az, S[a, 0], S[a, 1], bx, by, bz, S[b, 0], S[b, 1], TIE * size, margin, work.starts
         )
         if not gap < margin:
             continue

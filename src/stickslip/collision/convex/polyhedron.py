@@ -127,8 +127,9 @@ def polygons(points: np.ndarray, hull: ConvexHull) -> tuple[np.ndarray, Faces]:
             ring.append(v)
             v = after[f, v]
         ring = [v for v in ring if corner[v]]
-        sizes.append(len(ring))
-        loop += ring
+        if len(ring) > 2:  # else the face has no area, and its neighbours meet in the edge that is left of it
+            sizes.append(len(ring))
+            loop += ring
     number = np.cumsum(corner) - 1
     return points[corner], Faces(starts(sizes), number[np.array(loop, dtype=np.int64)])
 
@@ -163,6 +164,11 @@ def coplanar(points: np.ndarray, triangles: np.ndarray, neighbours: np.ndarray, 
                 if region[t] < 0 and flat and normal[t] @ n >= 0.0:
                     region[t] = seed
                     grown.append(t)
+    while (region < 0).any():  # triangles without area belong to the largest face beside them
+        left = np.flatnonzero(region < 0)
+        beside = neighbours[left]
+        chosen = np.where(region[beside] >= 0, area[beside], -1.0).argmax(axis=1)
+        region[left] = region[beside[np.arange(len(left)), chosen]]
     return region
 
 

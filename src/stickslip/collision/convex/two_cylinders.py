@@ -140,9 +140,18 @@ def ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie):
 
 
 @kernel(inline=False)
-def cylinders_axis(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie, starts):
-    """(g, n) of the largest gap; ``starts`` (STARTS, 4) is scratch. ``ridges`` win ties of ``tie`` [m]."""
+def cylinders_axis(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie, margin, starts):
+    """(g, n) of the largest gap, or of any gap that is not below ``margin``; ``starts`` (STARTS, 4) is scratch.
+    ``ridges`` win ties of ``tie`` [m]."""
+    length = sqrt(dx * dx + dy * dy + dz * dz)
+    if length > 1e-150:
+        x, y, z = dx / length, dy / length, dz / length
+        g, x, y, z = climb(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
+        if g >= margin:
+            return g, x, y, z
     best, nx, ny, nz = ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie)
+    if best >= margin:
+        return best, nx, ny, nz
     for i in range(STARTS):
         starts[i, 0] = -inf
     for k in range(DIRECTIONS):  # a spiral that covers the sphere evenly

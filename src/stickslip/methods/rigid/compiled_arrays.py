@@ -21,7 +21,7 @@ REASONS = {
     ROOM: "there are more contacts, or more pairs of them that share a tree, than there is room for; it is grown",
     UNCONVERGED: "the solver did not converge",
     FAST: f"a velocity is not a number or beyond {FASTEST:g}",
-    PARADOX: "a sliding contact is in Painlevé's paradox; the stages keep the first one",
+    PARADOX: "a sliding contact is in Painlevé's paradox; the first one is kept",
     LARGE: f"there are more than {SMALL // 3} contacts and limits (LCPs: {MOST_DENSE}), and the solver needs a dense "
     "matrix",
     OPEN: "a closed loop would be left open",

@@ -27,6 +27,7 @@ from stickslip.methods.rigid.compiled_arrays import (
     DONE,
     FULL,
     MOST_DENSE,
+    PARADOX,
     PYTHON,
     RELAXED,
     ROOM,
@@ -138,6 +139,8 @@ class CompiledStepping(TimeStepping):
                 self._make_room()
             elif reason == FULL:
                 self._make_search_room()
+            elif reason == PARADOX and self._keeps_paradox(state, inputs):
+                continue
             elif done < n:
                 self.left_to_stages[reason] += 1
                 self.step = first + done
@@ -146,6 +149,14 @@ class CompiledStepping(TimeStepping):
                     return status, done
                 done += 1
         return OK, n
+
+    def _keeps_paradox(self, state: State, inputs: Inputs) -> bool:
+        """Whether the stages, up to the problem, find the contact in Painlevé's paradox and keep it. The compiled loop
+        then takes the step, so that its bits are the same in runs that have seen a paradox before."""
+        self._begin(state, inputs)
+        self._detect()
+        self._formulate()
+        return getattr(self, "seen_paradox", None) is not None
 
     @property
     def polygons(self) -> bool:

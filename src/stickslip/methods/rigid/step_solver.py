@@ -17,14 +17,13 @@ from stickslip.solvers import residuals
 from stickslip.solvers.base import Solver, SolverResult, Status
 from stickslip.solvers.problem import LinearProblem, Problem
 from stickslip.solvers.registry import SOLVERS, make_solver
-from stickslip.solvers.splitting.splitting_solver import SweepingSolver
 
 UNCONVERGED = ("warn", "raise", "fallback")
 TOLERANCE = 1e-6
 """Natural residual, relative to the largest |b| if that is above 1, up to which a Python function's answer counts as a
 solution, whatever status it returns."""
-IN_STEPS = {"tolerance": 1e-6, "max_iterations": 1000, "patience": 50}
-"""Default options of solvers that sweep, in time steps: where they are slow, the next step goes on from there."""
+IN_STEPS: dict[str, dict[str, Any]] = {"pgs": {"max_iterations": 1000, "patience": 50, "brief": True}}
+"""Default options of solvers in time steps: where sweeps are slow, the next step goes on from there."""
 FALLBACK = "interior-point"
 """Name of the second solver, unless another one is chosen."""
 
@@ -47,8 +46,7 @@ class StepSolver:
         self.function, self.policy, self.fallback = function, unconverged, fallback or FALLBACK
         self.named: Solver | None = None
         if function is None:
-            usual = IN_STEPS if name in SOLVERS and issubclass(SOLVERS[name], SweepingSolver) else {}
-            self.named = make_solver(name, **usual | (options or {}))
+            self.named = make_solver(name, **IN_STEPS.get(name, {}) | (options or {}))
         self.second: Solver | None = make_solver(self.fallback) if unconverged == "fallback" else None
         self.result: SolverResult | None = None
         self.unconverged = 0
@@ -86,7 +84,7 @@ class StepSolver:
     @property
     def only_counts(self) -> bool:
         """Whether a step that is not solved is taken and counted, and nobody wants to see its problem."""
-        return self.policy == "warn" and (self.report is None or self.report.full)
+        return self.policy == "warn" and self.report is not None and self.report.full
 
     def count(self, steps: int) -> None:
         """Count steps that were taken although they were not solved, and whose problems nobody wants to see."""

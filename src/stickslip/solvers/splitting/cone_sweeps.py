@@ -222,16 +222,17 @@ def accelerate(rows, contacts, memory, p, u, slot, filled):
 
 @kernel
 def hopeless(before, now, limit, rounds):
-    """Whether a residual that fell from ``before`` to ``now`` in one round is above the limit after so many more."""
+    """Whether a residual that fell from ``before`` to ``now`` in one round has stalled: it fell by less than a
+    thousandth, or, with ``rounds`` > 0, it is above the limit after so many more."""
     fall = log(before / now)
-    return fall < 1e-3 or log(now / limit) > rounds * fall
+    return fall < 1e-3 or (rounds > 0.0 and log(now / limit) > rounds * fall)
 
 
 @kernel(inline=False)
-def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step, coulomb):
-    """Sweep from p until the residual is ``AIM`` of the limit, at most ``sweeps`` times, or until ``hopeless`` says
-    so, which is asked once in ``UNEVEN``·``patience`` sweeps. Returns (code, sweeps done); the best p is in
-    ``memory.last[BEST]``."""
+def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step, coulomb, brief):
+    """Sweep from p until the residual is ``AIM`` of the limit, at most ``sweeps`` times, or until it is ``hopeless``,
+    which is asked once in ``UNEVEN``·``patience`` sweeps; ``brief`` says whether by its rate, too. Returns (code,
+    sweeps done); the best p is in ``memory.last[BEST]``."""
     limit, patience = AIM * limit, UNEVEN * patience
     last, n, deep = memory.last, p.shape[0], memory.impulses.shape[0]
     adaptive, omega = step <= 0.0, (step if step > 0.0 else 1.0)
@@ -265,7 +266,7 @@ def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step
         if size <= limit:
             return CONVERGED, done
         if done % patience == 0:
-            if hopeless(mark, best, limit, (sweeps - done) / patience):
+            if hopeless(mark, best, limit, (sweeps - done) / patience if brief else 0.0):
                 return STALLED, done
             mark = best
         if adaptive:

@@ -37,6 +37,8 @@ class PGS(SplittingSolver):
 
     acceleration: int = 10
     """Number of sweeps that Anderson's acceleration combines on circular cones; 0: no acceleration."""
+    brief: bool = False
+    """Whether sweeps over circular cones end as soon as their rate shows that they will not reach the tolerance."""
 
     summary: ClassVar[str] = "projected Gauss–Seidel, a block at a time; linear in the entries of a sparse matrix"
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Sec. 5.2"
@@ -54,7 +56,7 @@ class PGS(SplittingSolver):
     def core(self, kind: str) -> Core | None:
         if kind == "lcp":
             return super().core(kind)
-        own = (self.relaxation or 0.0, self.patience, self.acceleration)
+        own = (self.relaxation or 0.0, self.patience, self.acceleration, float(self.brief))
         return Core(pgs_contacts, kind, self.sweeps, own, partial(pgs_room, self.acceleration), sparse=True)
 
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
@@ -69,7 +71,7 @@ class PGS(SplittingSolver):
         curve, kept = np.zeros(self.sweeps + 1 if self.history else 0), memory(alone.n, self.acceleration)
         code, done = iterate(
             rows_of(alone.W), contacts_of(alone), kept, impulses, u, curve, self.limit(problem), self.sweeps,
-            self.patience, self.relaxation or 0.0, isinstance(alone, FrictionProblem),
+            self.patience, self.relaxation or 0.0, isinstance(alone, FrictionProblem), self.brief,
         )  # fmt: skip
         found = kept.last[BEST]
         z = found if joints is None else np.concatenate([joints.joints(found), found])

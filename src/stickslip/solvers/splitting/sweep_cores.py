@@ -29,7 +29,7 @@ from stickslip.solvers.splitting.sweeps import (
     residual,
 )
 
-RELAXATION, PATIENCE, STEP, DEPTH, IN_PLACE = OWN, OWN + 1, OWN + 2, OWN + 2, OWN + 3
+RELAXATION, PATIENCE, STEP, DEPTH, IN_PLACE, BRIEF = OWN, OWN + 1, OWN + 2, OWN + 2, OWN + 3, OWN + 3
 """Places of the cores' own options."""
 
 
@@ -87,7 +87,7 @@ def pgs_contacts(W, data, indices, indptr, R, b, friction, p, real, whole, histo
     most = int(options[MOST])
     code, done = iterate(
         rows, contacts, memory, p, real[at + 3 * n : at + 4 * n], history, options[LIMIT], most,
-        int(options[PATIENCE]), options[RELAXATION], options[COULOMB] != 0.0,
+        int(options[PATIENCE]), options[RELAXATION], options[COULOMB] != 0.0, options[BRIEF] != 0.0,
     )  # fmt: skip
     copy_to(memory.last[BEST], p)
     whole[0] = done
