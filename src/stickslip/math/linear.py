@@ -22,13 +22,44 @@ def copy_to(source, target):
 
 
 @kernel
+def dot(row, x):
+    """row·x over the length of ``row``, in four partial sums, which keeps the processor's pipelines full."""
+    n = row.shape[0]
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    for k in range(n // 4):
+        a += row[4 * k] * x[4 * k]
+        b += row[4 * k + 1] * x[4 * k + 1]
+        c += row[4 * k + 2] * x[4 * k + 2]
+        d += row[4 * k + 3] * x[4 * k + 3]
+    for k in range(4 * (n // 4), n):
+        a += row[k] * x[k]
+    return (a + b) + (c + d)
+
+
+@kernel
+def product(A, x, out):
+    """out = A·x."""
+    for i in range(x.shape[0]):
+        out[i] = dot(A[i], x)
+
+
+@kernel
+def symmetric_product(A, x, out):
+    """out = A·x, A symmetric: by columns, several entries at a time."""
+    n = x.shape[0]
+    for j in range(n):
+        out[j] = 0.0
+    for i in range(n):
+        row, f = A[i], x[i]
+        for j in range(n):
+            out[j] += row[j] * f
+
+
+@kernel
 def affine(A, x, b, out):
     """out = A·x + b."""
     for i in range(x.shape[0]):
-        total = b[i]
-        for j in range(x.shape[0]):
-            total += A[i, j] * x[j]
-        out[i] = total
+        out[i] = b[i] + dot(A[i], x)
 
 
 @kernel
@@ -45,22 +76,45 @@ def matmul(A, B, n, out):
 
 @kernel
 def lu_factor(A, n, pivot):
-    """Overwrite A with its LU factors, with partial pivoting by rows. A singular A gives infinities."""
-    for k in range(n):
-        best, size = k, abs(A[k, k])
-        for i in range(k + 1, n):
-            if abs(A[i, k]) > size:
-                best, size = i, abs(A[i, k])
-        pivot[k] = best
-        if best != k:
-            for j in range(n):
-                A[k, j], A[best, j] = A[best, j], A[k, j]
-        inverse = 1.0 / A[k, k]
-        for i in range(k + 1, n):
-            c = A[i, k] * inverse
-            A[i, k] = c
-            for j in range(k + 1, n):
-                A[i, j] -= c * A[k, j]
+    """Overwrite A with its LU factors, with partial pivoting by rows. A singular A gives infinities.
+
+    Four columns are eliminated together, so that the rest of A is read and written once for four pivots.
+    """
+    for first in range(0, n, 4):
+        end = min(first + 4, n)
+        for k in range(first, end):
+            eliminate_column(A, n, k, end, pivot)
+        if end == n:
+            return
+        for k in range(first, end):
+            for i in range(k + 1, end):
+                c, row, top = A[i, k], A[i, end:n], A[k, end:n]
+                for j in range(row.shape[0]):
+                    row[j] -= c * top[j]
+        p, q, r, s = A[first, end:n], A[first + 1, end:n], A[first + 2, end:n], A[first + 3, end:n]
+        for i in range(end, n):
+            a, b, c, d, row = A[i, first], A[i, first + 1], A[i, first + 2], A[i, first + 3], A[i, end:n]
+            for j in range(row.shape[0]):
+                row[j] -= (a * p[j] + b * q[j]) + (c * r[j] + d * s[j])
+
+
+@kernel
+def eliminate_column(A, n, k, end, pivot):
+    """Choose the pivot of column k and eliminate the column from those before ``end``."""
+    best, size = k, abs(A[k, k])
+    for i in range(k + 1, n):
+        if abs(A[i, k]) > size:
+            best, size = i, abs(A[i, k])
+    pivot[k] = best
+    if best != k:
+        for j in range(n):
+            A[k, j], A[best, j] = A[best, j], A[k, j]
+    inverse = 1.0 / A[k, k]
+    for i in range(k + 1, n):
+        c = A[i, k] * inverse
+        A[i, k] = c
+        for j in range(k + 1, end):
+            A[i, j] -= c * A[k, j]
 
 
 @kernel
@@ -70,12 +124,9 @@ def lu_solve(A, n, pivot, x):
         p = pivot[k]
         x[k], x[p] = x[p], x[k]
     for i in range(1, n):
-        for k in range(i):
-            x[i] -= A[i, k] * x[k]
+        x[i] -= dot(A[i, :i], x)
     for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            x[i] -= A[i, k] * x[k]
-        x[i] /= A[i, i]
+        x[i] = (x[i] - dot(A[i, i + 1 : n], x[i + 1 :])) / A[i, i]
 
 
 @kernel

@@ -31,6 +31,8 @@ SAME = 1e-4
 many faces at small angles."""
 EXACT = 1e-5
 """Relative difference of gaps up to which a manifold is that of the nearest points; of the size, its square."""
+MOST_APART = 5e-10
+"""Largest such difference of separate bodies, relative to the size: their gaps are exact to 1e-9."""
 
 
 @kernel
@@ -153,7 +155,10 @@ def agrees(found, start, gap, size):
     least = inf
     for c in range(start, min(found.total[0], found.gap.shape[0])):
         least = min(least, found.gap[c])
-    return abs(least - gap) <= EXACT * (abs(gap) + size * EXACT) or found.total[0] > found.gap.shape[0]
+    allowed = EXACT * (abs(gap) + size * EXACT)
+    if gap > 0.0:
+        allowed = min(allowed, MOST_APART * size)
+    return abs(least - gap) <= allowed or found.total[0] > found.gap.shape[0]
 
 
 @kernel(inline=False)

@@ -26,7 +26,13 @@ import numpy as np
 from rich.table import Table
 
 from stickslip.lab.bench.pair_field import MIXED, SIZE, PairField
-from stickslip.lab.bench.random_pairs import Campaign, check_random_pairs, gap_errors
+from stickslip.lab.bench.random_pairs import (
+    LIMIT_APART,
+    LIMIT_OVERLAPPING,
+    Campaign,
+    check_random_pairs,
+    gap_errors,
+)
 from stickslip.lab.bench.scattered import measure_scattered
 from stickslip.lab.bench.timing import Growth, growth_table, growth_targets
 from stickslip.lab.report import check_destinations, finish, miss_style, terminal_table
@@ -47,9 +53,6 @@ PAIRS = {8: 64, 30: 64, 100: 32, 1000: 8, 7000: 4}
 """Number of pairs in a field of hulls of so many vertices."""
 TIMED = (100, 1000, 7000)
 RATIO_TARGET = 1.5
-APART_TARGET = 1e-9
-"""Largest error of gaps ≥ 0, relative to the size."""
-OVERLAP_TARGET = 1e-6
 RESOLUTION = 0.01
 """[µs] shorter times per pair count as this, since they are differences."""
 PATIENCE = 10.0
@@ -172,13 +175,13 @@ def targets(rows: list[Timing], campaign: Campaign, growths: list[Growth]) -> li
         for row in rows
         if row.target is not None
     ]
-    for names, limit in ((("near", "touching"), APART_TARGET), (("overlapping",), OVERLAP_TARGET)):
+    for names, limit in ((("near", "touching"), LIMIT_APART), (("overlapping",), LIMIT_OVERLAPPING)):
         errors = [row.error for row in rows if row.placement in names and np.isfinite(row.error)]
         aims.append(Target(f"error of gaps over size, {' or '.join(names)}", max(errors), limit))
     aims += [
         Target("pairs of a field without a contact", sum(row.missing for row in rows), 0),
-        Target("random pairs: error of gaps over size, apart", campaign.apart_error, APART_TARGET),
-        Target("random pairs: error of gaps over size, overlapping", campaign.overlap_error, OVERLAP_TARGET),
+        Target("random pairs: error of gaps over size, apart", campaign.apart_error, LIMIT_APART),
+        Target("random pairs: error of gaps over size, overlapping", campaign.overlap_error, LIMIT_OVERLAPPING),
         Target("random pairs that fail", campaign.failures, 0),
         Target("contacts lost while shapes slide", campaign.lost, 0),
     ]

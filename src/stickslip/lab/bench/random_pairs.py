@@ -6,7 +6,8 @@ off by more than 1e-9 of the size where the shapes do not overlap, or by 1e-6 wh
 
 Where shapes overlap, the gap is checked in two ways: along the found normal, the support functions must give the found
 gap; and the depth must not exceed the least depth. The latter is known from Qhull for ``checked`` pairs; for the others
-the depth along the normal they were placed with is an upper bound.
+the depth along the normal they were placed with is an upper bound. The normal may be that of a face within ``SAME`` rad
+of the axis of least depth, as ``collision.convex.hulls`` says; the gap must then be Qhull's.
 
 A contact is *lost* if a sliding pair has one before and after a call, and none in it.
 """
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from stickslip.collision.convex.hulls import SAME
 from stickslip.lab.bench.pair_field import EVERY, MARGIN, SIZE, Answers, PairField
 from stickslip.lab.bench.touching import FACING, overlap
 from stickslip.progress import Progress
@@ -31,6 +33,8 @@ PER_FIELD = 90
 """Pairs in a field; a multiple of the number of pairs of features, so that each is equally frequent."""
 GAPS = (0.008, 1e-4, 1e-7, 0.0, -1e-7, -1e-4, -0.002, -0.01, -0.05)
 """[m]."""
+LIMIT_APART, LIMIT_OVERLAPPING = 1e-9, 1e-6
+"""Largest error of a gap over the size."""
 FRAMES = 20
 """Calls of a sliding field."""
 
@@ -102,7 +106,7 @@ def gap_errors(
             if left > 0 and one.points is not None and other.points is not None:
                 depth, left = overlap(one, other, placement)[0], left - 1
                 error = abs(gap + depth) if depth > 0.0 else 0.0  # it may have come out on the other side
-            errors[k] = (max(error, abs(along(pairs, k, found.normal[k]) - gap)) if normals else error) / SIZE
+            errors[k] = (max(error, normal_error(pairs, k, found)) if normals else error) / SIZE
     return errors, missing
 
 
@@ -113,6 +117,18 @@ def is_missing(pairs: PairField, k: int) -> bool:
     if placement.gap >= 0.0:
         return placement.features in FACING
     return one.points is None or other.points is None or overlap(one, other, placement)[0] > 0.0
+
+
+def normal_error(pairs: PairField, k: int, found: Answers) -> float:
+    """How far the gap of overlapping pair k is from that along the found normal [m], or from the least depth if the
+    normal is nearly its axis."""
+    error, normal = abs(along(pairs, k, found.normal[k]) - found.gap[k]), found.normal[k]
+    one, other = pairs.pair(k)
+    if error > LIMIT_OVERLAPPING * SIZE and one.points is not None and other.points is not None:
+        depth, axis = overlap(one, other, pairs.placements[k])
+        if np.linalg.norm(np.cross(normal, axis)) <= SAME:
+            return float(abs(found.gap[k] + depth))
+    return float(error)
 
 
 def along(pairs: PairField, k: int, normal: np.ndarray) -> float:
@@ -135,7 +151,7 @@ def check_once(pairs: PairField, gap: float, deep: int, campaign: Campaign) -> N
     campaign.corners_missing += int(np.count_nonzero(np.isinf(found.gap))) - missing
     campaign.not_finite += int(not found.finite)
     known = errors[np.isfinite(errors)]
-    limit = 1e-9 if gap >= 0.0 else 1e-6
+    limit = LIMIT_APART if gap >= 0.0 else LIMIT_OVERLAPPING
     campaign.wrong += int(np.count_nonzero(known > limit))
     largest = float(known.max(initial=0.0))
     if gap >= 0.0:

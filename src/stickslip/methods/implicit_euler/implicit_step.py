@@ -31,7 +31,7 @@ from stickslip.dynamics.derivatives import composites, joint_columns, load_wrenc
 from stickslip.dynamics.implicit_joint_forces import end_joint_forces, subtract_joint_slopes
 from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.kinematics import forward_accelerations
-from stickslip.math.linear import copy_to, solve_in_place
+from stickslip.math.linear import copy_to, dot, solve_in_place
 from stickslip.math.quaternion import right_jacobian
 from stickslip.math.spatial import inertia_times
 from stickslip.methods.base import DIVERGED, OK
@@ -240,14 +240,6 @@ def newton_step(world, work, contacts, anchors, start, inputs, der, newton, exac
     linearise(world, work, contacts, anchors, start, inputs, der, newton, exact, dt, q)
     copy_to(newton.r, newton.step)
     return solve_in_place(newton.A, newton.step)
-
-
-@kernel
-def dot(a, b):
-    x = 0.0
-    for d in range(a.shape[0]):
-        x += a[d] * b[d]
-    return x
 
 
 @kernel

@@ -32,41 +32,29 @@ from scipy.sparse.linalg import splu
 
 from stickslip.errors import number
 from stickslip.math.eigen import make_eigenbasis
-from stickslip.solvers.admm.admm_core import LONGER, START, WAIT, admm_contacts, admm_room
-from stickslip.solvers.admm.cone_admm import (
-    BEST,
+from stickslip.solvers.admm.admm_core import (
     DONE,
-    GOING,
-    LOST,
-    RESCALE,
-    RIGHT,
-    SHIFT,
-    SPEED,
-    X,
-    Y,
-    Z,
-    imbalance,
-    invert,
-    iterate,
-    judge,
-    multiply,
-    natural_residual,
-    project_and_update,
-    right_side,
-    spectrum,
+    FACTOR,
+    PROXIMAL,
+    RHO,
+    Scratch,
+    admm_contacts,
+    admm_room,
+    begin,
+    finish,
+    proceed,
 )
-from stickslip.solvers.base import Outcome, Solver, Status
-from stickslip.solvers.core import AIM, Core
+from stickslip.solvers.admm.cone_admm import RIGHT, X
+from stickslip.solvers.base import CODES, Outcome, Solver
+from stickslip.solvers.core import COULOMB, LIMIT, Core, fits, run_core
 from stickslip.solvers.elimination import without_bilateral
 from stickslip.solvers.problem import ConeProblem, FrictionProblem
-from stickslip.solvers.residuals import natural
+from stickslip.solvers.splitting.sweeps import rows_of
 
 ITERATIONS = 20_000
 """Default of ``max_iterations``."""
 SPECTRUM = 300
 """Largest number of rows for which the spectrum of W is computed."""
-SMALL = 150
-"""Largest number of rows that our own inverse takes; above it, LAPACK's does."""
 DENSE = 400
 """Largest number of rows of a CSR matrix that is made dense."""
 
@@ -98,130 +86,68 @@ class ADMM(Solver):
         self.proximal = number("proximal", self.proximal, "a number ≥ 0", least=0.0)
 
     def core(self, kind: str) -> Core | None:
+        return self._core() if kind == "cones" else None
+
+    def _core(self) -> Core:
         own = (self.relaxation, self.penalty or 0.0, self.proximal)
-        return Core(admm_contacts, kind, self.max_iterations or ITERATIONS, own, admm_room) if kind == "cones" else None
+        return Core(admm_contacts, "cones", self.max_iterations or ITERATIONS, own, admm_room)
 
     def _solve(self, problem: Any, z: np.ndarray) -> Outcome:
         alone, joints = without_bilateral(problem)
-        start, limit, left = z[problem.bilateral :], AIM * self.limit(problem), self.max_iterations or ITERATIONS
-        outcome = self._contacts(alone, start, limit, left)
-        left -= outcome.iterations
-        if outcome.status is Status.STALLED and np.any(start) and left > 0:
-            again = self._contacts(alone, np.zeros(alone.n), limit, left)
-            better = natural(alone, again.z) < natural(alone, outcome.z)
-            outcome = Outcome(
-                again.z if better else outcome.z,
-                again.status,
-                outcome.iterations + again.iterations,
-                np.concatenate([outcome.history, again.history[1:]]),
-            )
-        if joints is None:
-            return outcome
-        return outcome._replace(z=np.concatenate([joints.joints(outcome.z), outcome.z]))
-
-    def _contacts(self, problem: FrictionProblem | ConeProblem, p: np.ndarray, limit: float, sweeps: int) -> Outcome:
-        coulomb = isinstance(problem, FrictionProblem)
-        if problem.n == 0:
-            return Outcome(p, Status.CONVERGED, 0, np.zeros(1))
-        W, b, scale = _scaled(problem)
-        state, history = np.zeros((7, problem.n)), np.zeros(sweeps + 1 if self.history else 0)
-        state[X] = state[Z] = state[BEST] = p / scale
-        if sp.issparse(W):
-            state[SPEED] = W @ state[Z]
+        p, core = z[problem.bilateral :].copy(), self._core()
+        if fits(core, alone):
+            p, code, done, history = run_core(core, alone, p, self.limit(problem), self.history)
         else:
-            multiply(W, state[Z], state[SPEED])
-        size = natural_residual(b, problem.friction, scale, state, coulomb)
-        history[:1] = size
-        if size <= limit:
-            return Outcome(p, Status.CONVERGED, 0, history[:1])
-        penalty = self.penalty or _first_penalty(W)
-        _first_multipliers(problem.friction, state, penalty, coulomb)
-        watch, done, wait = np.array([size, size, 0.0]), 0, WAIT
-        numbers = np.array([self.relaxation, self.proximal, limit, float(self.penalty is None)])
-        arguments = (W, b, problem.friction, scale, state, watch, history)
-        run = _sparse if sp.issparse(W) else _dense
-        while True:
-            code, done, size, factor = run(*arguments, penalty, numbers, coulomb, done, sweeps, wait)
-            if code != RESCALE:
-                break
-            penalty *= factor
-            state[Y] /= factor
-            wait = int(LONGER * wait)
-        best = state[Z] if code == DONE else state[BEST]
-        status = {DONE: Status.CONVERGED, GOING: Status.MAX_ITERATIONS, LOST: Status.STALLED}[code]
-        return Outcome(scale * best, status, int(done), history[: done + 1])
+            p, code, done, history = self._large(alone, p, core, self.limit(problem))
+        answer = p if joints is None else np.concatenate([joints.joints(p), p])
+        return Outcome(answer, CODES[code], done, history)
+
+    def _large(
+        self, problem: FrictionProblem | ConeProblem, p: np.ndarray, core: Core, limit: float
+    ) -> tuple[np.ndarray, int, int, np.ndarray]:
+        """The iteration of the core with factors of LAPACK or SuperLU; returns what ``run_core`` does."""
+        options, history = core.options(), np.zeros(core.most + 1 if self.history else 0)
+        options[LIMIT], options[COULOMB] = limit, isinstance(problem, FrictionProblem)
+        W, s = _scaled(problem)
+        s.start[:] = p / s.scale
+        code = begin(s, problem.friction, history, options)
+        while code < 0:
+            if code == FACTOR:
+                solve = _factored(W, s.number[RHO] + options[PROXIMAL])
+            s.state[X] = solve(s.state[RIGHT])
+            code = proceed(s, problem.friction, history, options)
+        finish(s, p)
+        done = int(s.number[DONE])
+        return p, int(code), done, history[: done + 1]
 
 
-def _scaled(problem: FrictionProblem | ConeProblem) -> tuple[Any, np.ndarray, np.ndarray]:
-    """W (with R) and b in units in which the mean diagonal of each contact's block is 1, and those units."""
-    W = problem.matrix() if isinstance(problem, ConeProblem) else problem.W
-    if sp.issparse(W) and problem.n <= DENSE:
+def _scaled(problem: FrictionProblem | ConeProblem) -> tuple[Any, Scratch]:
+    """W (with R) in units in which the mean diagonal of each contact's block is 1, and the state of the iteration."""
+    n, W = problem.n, problem.matrix() if isinstance(problem, ConeProblem) else problem.W
+    if sp.issparse(W) and n <= DENSE:
         W = W.toarray()
     mean = W.diagonal().reshape(-1, 3).mean(axis=1)
     scale = np.repeat(1.0 / np.sqrt(np.where(mean > 0.0, mean, 1.0)), 3)
     if sp.issparse(W):
         D = sp.diags_array(scale)
-        return sp.csc_array(D @ W @ D), scale * problem.b, scale
-    return scale[:, None] * W * scale, scale * problem.b, scale
-
-
-def _first_penalty(W: Any) -> float:
-    if sp.issparse(W) or W.shape[0] > SPECTRUM:
-        return START
-    n = len(W)
-    basis = make_eigenbasis(n)
-    if not spectrum(W.copy(), basis, np.zeros((3, n))):
-        return START
-    largest = float(np.max(basis.value))
-    if largest <= 0.0:
-        return 1.0
-    return float(np.sqrt(largest * max(np.min(basis.value[basis.value > 1e-10 * largest]), 1e-8 * largest)))
-
-
-def _first_multipliers(friction: np.ndarray, state: np.ndarray, penalty: float, coulomb: bool) -> None:
-    """Set the multipliers from the velocities at the start, so that a start that is a solution stays as it is."""
-    velocity = state[SPEED].reshape(-1, 3)
-    if coulomb:
-        state[SHIFT][::3] = friction * np.hypot(velocity[:, 1], velocity[:, 2])
-    state[Y] = -(state[SPEED] + state[SHIFT]) / penalty
-
-
-def _dense(W, b, friction, scale, state, watch, history, penalty, numbers, coulomb, first, last, wait):
-    inverse = W + (penalty + numbers[1]) * np.eye(len(b))
-    if len(b) <= SMALL:
-        invert(inverse)
+        W = sp.csr_array(D @ W @ D)
     else:
-        factor = la.cho_factor(inverse, lower=True, check_finite=False)
-        inverse = la.cho_solve(factor, np.eye(len(b)), check_finite=False)
-    inverse = 0.5 * (inverse + inverse.T)
-    return iterate(
-        inverse, W, b, friction, scale, state, watch, history, penalty, numbers, coulomb, first, last, wait
+        W = scale[:, None] * W * scale
+    spectral = not sp.issparse(W) and n <= SPECTRUM
+    square, basis = np.zeros((n, n) if spectral else (0, 0)), make_eigenbasis(n if spectral else 0)
+    start, kept, number = np.zeros(n), np.zeros(n), np.array([0.0, 0.0, 0.0, 0.0, np.inf])
+    return W, Scratch(
+        rows_of(W), square, scale * problem.b, scale, start, kept, np.zeros((7, n)), np.zeros((3, n)), np.zeros(3),
+        number, basis,
     )  # fmt: skip
 
 
-def _sparse(W, b, friction, scale, state, watch, history, penalty, numbers, coulomb, first, last, wait):
-    """The same iteration as ``cone_admm.iterate``, with a sparse factor."""
-    shifted = sp.csc_array(W + (penalty + numbers[1]) * sp.eye_array(len(b)))
-    options = {"SymmetricMode": True}
-    solve: Callable = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).solve
-    relaxation, proximal, limit, adaptive = numbers
-    size = watch[1]
-    for done in range(first + 1, last + 1):
-        right_side(b, state, penalty, proximal)
-        state[X] = solve(state[RIGHT])
-        primal, dual = project_and_update(friction, state, penalty, relaxation, coulomb)
-        if len(history) or done % 5 == 0 or done == last:
-            state[SPEED] = W @ state[Z]
-            size = natural_residual(b, friction, scale, state, coulomb)
-            if len(history):
-                history[done] = size
-            code = judge(size, state, watch, done)
-            if size <= limit:
-                return DONE, done, size, 1.0
-            if code != GOING:
-                return code, done, size, 1.0
-        if adaptive > 0.0 and done - first >= wait:
-            factor = imbalance(b, state, primal, dual)
-            if factor > 5.0 or factor < 0.2:
-                return RESCALE, done, size, factor
-    return GOING, last, size, 1.0
+def _factored(W: Any, shift: float) -> Callable[[np.ndarray], np.ndarray]:
+    """A function that solves linear systems with W + shift."""
+    if sp.issparse(W):
+        shifted = sp.csc_array(W + shift * sp.eye_array(W.shape[0]))
+        options = {"SymmetricMode": True}
+        return splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options).solve
+    factor = la.cho_factor(W + shift * np.eye(len(W)), lower=True, check_finite=False)
+    inverse = la.cho_solve(factor, np.eye(len(W)), check_finite=False)
+    return (0.5 * (inverse + inverse.T)).__matmul__

@@ -1,4 +1,4 @@
-"""The compiled iteration of ADMM on contacts with circular cones; ``admm`` has the equations.
+"""The parts of an iteration of ADMM on contacts with circular cones; ``admm`` has the equations.
 
 Scaled unknowns, per contact p = d·x with d = (trace of its block/3)^(−1/2) for all three rows, so that cones stay as
 they are. The rows of ``state`` (7, n) are the vectors of the iteration.
@@ -15,7 +15,6 @@ X, Z, Y, SHIFT, RIGHT, SPEED, BEST = 0, 1, 2, 3, 4, 5, 6
 """Rows of the state: impulses of the equations, impulses in the cones, multipliers/ρ, De Saxcé's shift, right-hand
 side, W·z + b, the z with the least residual."""
 
-GOING, DONE, RESCALE, LOST = 0, 1, 2, 3
 PATIENCE = 3000
 """The iteration has stalled if the residual falls by less than a thousandth in so many iterations."""
 
@@ -26,18 +25,6 @@ def right_side(b, state, penalty, proximal):
     x, z, y, shift, right = state[X], state[Z], state[Y], state[SHIFT], state[RIGHT]
     for i in range(b.shape[0]):
         right[i] = penalty * (z[i] - y[i]) - b[i] - shift[i] + proximal * x[i]
-
-
-@kernel
-def multiply(A, x, out):
-    """out = A·x, A symmetric."""
-    n = x.shape[0]
-    for j in range(n):
-        out[j] = 0.0
-    for i in range(n):
-        row, f = A[i], x[i]
-        for j in range(n):
-            out[j] += row[j] * f
 
 
 @kernel(inline=False)
@@ -107,9 +94,10 @@ def natural_residual(b, friction, scale, state, coulomb):
 
 @kernel
 def judge(size, state, watch, done):
-    """Keep the best z and decide whether to go on; watch (3,) = (least residual, residual at ``since``, since)."""
+    """Keep the best z; watch (3,) = (least residual, residual at ``since``, since). Returns False if the iteration has
+    stalled."""
     if not size < 1e300:
-        return LOST
+        return False
     if size < watch[0]:
         watch[0] = size
         for i in range(state.shape[1]):
@@ -117,8 +105,8 @@ def judge(size, state, watch, done):
     if size < 0.999 * watch[1]:
         watch[1], watch[2] = size, done
     elif done - watch[2] > PATIENCE:
-        return LOST
-    return GOING
+        return False
+    return True
 
 
 @kernel
@@ -130,29 +118,3 @@ def imbalance(b, state, primal, dual):
         speed = max(speed, abs(b[i] + state[SHIFT, i]))
     ratio = (primal / impulse) / max(dual / speed, 1e-300)
     return min(max(ratio**0.5, 0.1), 10.0)
-
-
-@kernel(inline=False)
-def iterate(inverse, W, b, friction, scale, state, watch, history, penalty, numbers, coulomb, first, last, wait):
-    """Run iterations ``first`` + 1 … ``last`` with the inverse of W + ρ + η; numbers = (relaxation, η, limit, 1 if ρ
-    may change). Returns (code, iterations done, residual, factor for ρ)."""
-    relaxation, proximal, limit, size = numbers[0], numbers[1], numbers[2], watch[1]
-    for done in range(first + 1, last + 1):
-        right_side(b, state, penalty, proximal)
-        multiply(inverse, state[RIGHT], state[X])
-        primal, dual = project_and_update(friction, state, penalty, relaxation, coulomb)
-        if history.shape[0] > 0 or done % 5 == 0 or done == last:
-            multiply(W, state[Z], state[SPEED])
-            size = natural_residual(b, friction, scale, state, coulomb)
-            if history.shape[0] > 0:
-                history[done] = size
-            code = judge(size, state, watch, done)
-            if size <= limit:
-                return DONE, done, size, 1.0
-            if code != GOING:
-                return code, done, size, 1.0
-        if numbers[3] > 0.0 and done - first >= wait:
-            factor = imbalance(b, state, primal, dual)
-            if factor > 5.0 or factor < 0.2:
-                return RESCALE, done, size, factor
-    return GOING, last, size, 1.0

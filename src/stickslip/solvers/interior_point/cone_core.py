@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.math.linear import affine, copy_to, lu_factor, lu_solve
+from stickslip.math.linear import affine, copy_to, dot, lu_factor, lu_solve
 from stickslip.solvers.core import CONVERGED, COULOMB, LIMIT, MAX_ITERATIONS, MOST, OWN, STALLED, largest_entry
 from stickslip.solvers.interior_point.cone_newton import (
     EPSILON,
@@ -66,10 +66,7 @@ def solve(cone, x):
     copy_to(cone.right, x)
     lu_solve(cone.factor, n, cone.pivot, x)
     for i in range(n):
-        total = cone.right[i]
-        for j in range(n):
-            total -= cone.K[i, j] * x[j]
-        cone.error[i] = total
+        cone.error[i] = cone.right[i] - dot(cone.K[i], x)
     lu_solve(cone.factor, n, cone.pivot, cone.error)
     for i in range(n):
         x[i] += cone.error[i]
@@ -131,16 +128,14 @@ def step(cone, to_boundary, caution, coulomb):
         return False
     squared_scaling(cone.scaling, cone.H)
     for i in range(n):
-        for j in range(n):
-            cone.K[i, j] = cone.A[i, j]
+        copy_to(cone.A[i], cone.K[i])
     if coulomb:
         slope_of_blocks(y, cone.H, cone.blocks)
         add_blocks(cone.K, 0, cone.blocks, 0.0)
     else:
         add_blocks(cone.K, 0, cone.H, 0.0)
     for i in range(n):
-        for j in range(n):
-            cone.factor[i, j] = cone.K[i, j]
+        copy_to(cone.K[i], cone.factor[i])
     lu_factor(cone.factor, n, cone.pivot)
     shifted(y, coulomb, cone.out.reshape(nc, 3))
     affine(cone.A, cone.x, cone.b, cone.infeasible)

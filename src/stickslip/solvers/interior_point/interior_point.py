@@ -50,13 +50,16 @@ class InteriorPoint(Solver):
         if self.subsolver not in ("auto", "direct"):
             return None
         if kind == "lcp":
-            return Core(linear_interior_point, kind, self.max_iterations or LINEAR, (self.to_boundary,), linear_room)
+            return self._linear_core()
         most = self.max_iterations or MAX_ITERATIONS
         return Core(cone_interior_point, "cones", most, (self.to_boundary, self.tolerance), cone_room)
 
+    def _linear_core(self) -> Core:
+        return Core(linear_interior_point, "lcp", self.max_iterations or LINEAR, (self.to_boundary,), linear_room)
+
     def _solve(self, problem: LinearProblem | FrictionProblem | ConeProblem, z: np.ndarray) -> Outcome:
         if isinstance(problem, LinearProblem):
-            return LinearPath(self, problem, self.subsolver, self.to_boundary).follow(z)
+            return LinearPath(self, problem, self.subsolver, self._linear_core()).follow(z)
         if self.subsolver not in ("auto", "direct"):
             raise expected("subsolver", "'auto' or 'direct' with circular cones", self.subsolver)
         return ConePaths(self, problem, self.to_boundary).follow(z)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.math.linear import affine, copy_to, lu_factor, lu_solve
+from stickslip.math.linear import affine, copy_to, dot, lu_factor, lu_solve, product
 from stickslip.solvers.core import CONVERGED, LIMIT, MAX_ITERATIONS, MOST, OWN, STALLED, largest_entry
 from stickslip.solvers.newton.complementarity import fischer, fischer_merit, minmap, minmap_merit
 from stickslip.solvers.newton.newton_system import (
@@ -65,8 +65,7 @@ def newton_direction(s, A, epsilon):
         i = s.keep[a]
         total = -s.phi[i] / s.by_w[i]
         if k < n:
-            for j in range(n):
-                total -= A[i, j] * s.d[j]
+            total -= dot(A[i], s.d)
         s.right[a] = total
         for c in range(k):
             K[a, c] = A[i, s.keep[c]]
@@ -75,15 +74,6 @@ def newton_direction(s, A, epsilon):
     lu_solve(K, k, s.pivot, s.right)
     for a in range(k):
         s.d[s.keep[a]] = s.right[a]
-
-
-@kernel
-def product(A, x, out):
-    for i in range(x.shape[0]):
-        total = 0.0
-        for j in range(x.shape[0]):
-            total += A[i, j] * x[j]
-        out[i] = total
 
 
 @kernel(inline=False)

@@ -25,67 +25,21 @@ Differs from the papers in: impulses instead of joint velocities; proximal steps
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from stickslip.solvers.base import Outcome, Solver, Status
-from stickslip.solvers.core import Core
-from stickslip.solvers.newton.primal_core import primal_contacts, primal_room
-from stickslip.solvers.newton.primal_cost import FIRST, NO_PROGRESS, STALLS, impulses_of, line_search, natural_residual
+from stickslip.solvers.base import CODES, Outcome, Solver
+from stickslip.solvers.core import LIMIT, Core
+from stickslip.solvers.newton.primal_core import DIRECTION, DONE, Cost, begin, primal_contacts, primal_room, proceed
 from stickslip.solvers.problem import ConeProblem
-
-
-class Smoothed:
-    """The cost with R' around a centre, evaluated at q."""
-
-    def __init__(self, problem: ConeProblem, q: np.ndarray) -> None:
-        self.problem, self.nb, self.friction = problem, problem.bilateral, problem.friction
-        diagonal = problem.W.diagonal().copy()
-        contacts = diagonal[self.nb :].reshape(-1, 3)
-        contacts[:] = contacts.max(axis=1, initial=0.0)[:, None]
-        self.scale = np.where(diagonal > 0.0, diagonal, diagonal.max(initial=0.0) or 1.0)
-        self.p = q.copy()
-        self.move(q, FIRST)
-
-    def move(self, q: np.ndarray, epsilon: float) -> None:
-        """Put centre and q to a new point, with another ε."""
-        self.q, self.centre, self.epsilon = q.copy(), q.copy(), epsilon
-        self.R = np.maximum(self.problem.regularisation, epsilon * self.scale)
-        self.added = self.R - self.problem.regularisation
-        self.Wq = self.problem.W @ q
-
-    def look(self) -> float:
-        """Compute p at q and the gradient; returns the natural residual of p."""
-        problem = self.problem
-        self.y = self.Wq + problem.b - self.added * self.centre
-        impulses_of(self.y, self.R, self.friction, self.nb, self.p)
-        self.Wp = problem.W @ self.p
-        self.r, self.Wr = self.p - self.q, self.Wp - self.Wq
-        return natural_residual(self.p, self.Wp + problem.regularisation * self.p + problem.b, self.friction, self.nb)
-
-    def settled(self, share: float) -> bool:
-        """Whether the gradient is small beside the error that the centre causes."""
-        shift = float(np.max(np.abs(self.added * (self.p - self.centre))))
-        return float(np.max(np.abs(self.Wr))) <= share * shift
-
-    def go(self, direction: tuple[np.ndarray, np.ndarray], accuracy: float) -> bool:
-        """Search along (d, W·d); returns False if there is no progress."""
-        d, z = direction
-        start, square = -float(self.r @ z), float(d @ z)
-        step = line_search(self.y, z, start, square, self.R, self.friction, self.nb, self.p, accuracy)
-        if not step * np.max(np.abs(z)) > NO_PROGRESS * np.max(np.abs(self.y)):
-            return False
-        self.q += step * d
-        self.Wq += step * z
-        return True
+from stickslip.solvers.splitting.sweeps import rows_of
 
 
 @dataclass
 class Primal(Solver):
-    """The iteration of primal methods; a subclass provides the directions."""
+    """The iteration of primal methods; a subclass says which directions it takes."""
 
     solves: ClassVar[frozenset[str]] = frozenset({"cone"})
     least: ClassVar[float]
@@ -99,39 +53,37 @@ class Primal(Solver):
     usual_limit: ClassVar[int]
     """Default of ``max_iterations``."""
     newton: ClassVar[bool]
-    """Whether directions are Newton's."""
+    """Whether directions are Newton's; of matrices that the core does not take ``_direction`` finds them."""
 
     def core(self, kind: str) -> Core | None:
-        own = (float(self.newton), self.least, self.shrink, self.share, self.accuracy)
-        most = self.max_iterations or self.usual_limit
-        return Core(primal_contacts, kind, most, own, primal_room) if kind == "cones" else None
+        return self._core() if kind == "cones" else None
 
-    @abstractmethod
-    def _directions(self, problem: ConeProblem) -> Any:
-        """An object with ``next(now) → (d, W·d)`` for a ``Smoothed``, and ``forget()`` for when the centre moves."""
+    def _core(self) -> Core:
+        own = (float(self.newton), self.least, self.shrink, self.share, self.accuracy)
+        return Core(primal_contacts, "cones", self.max_iterations or self.usual_limit, own, primal_room)
+
+    def _direction(self, problem: ConeProblem, c: Cost) -> None:
+        """A direction and its product by W into ``c.d`` and ``c.Wd``: the steepest, unless a subclass has another."""
+        c.d[:], c.Wd[:] = c.r, c.Wr
 
     def _solve(self, problem: ConeProblem, z: np.ndarray) -> Outcome:
-        now, directions, limit = Smoothed(problem, z), self._directions(problem), self.limit(problem)
-        best = natural_residual(z, now.Wq + problem.regularisation * z + problem.b, now.friction, now.nb)
-        history, answer, iterations, stalls = [best], z, 0, 0
-        status = Status.CONVERGED if best <= limit else Status.MAX_ITERATIONS
-        while status is Status.MAX_ITERATIONS and iterations < (self.max_iterations or self.usual_limit):
-            iterations += 1
-            residual = now.look()
-            history.append(residual)
-            if residual < best:
-                best, answer = residual, now.p.copy()
-            if best <= limit:
-                status = Status.CONVERGED
-            elif not np.isfinite(residual):
-                status = Status.STALLED
-            elif now.settled(self.share):
-                now.move(now.p, max(self.least, self.shrink * now.epsilon))
-                directions.forget()
-            elif not now.go(directions.next(now), self.accuracy):
-                stalls += 1
-                now.move(now.p, min(FIRST, 10.0 * now.epsilon))
-                directions.forget()
-                if stalls > STALLS:
-                    status = Status.STALLED
-        return Outcome(answer, status, iterations, np.array(history) if self.history else np.empty(0))
+        """The iteration of the core on large, sparse and bilateral problems."""
+        core, c = self._core(), _cost(problem)
+        options, history = core.options(), np.zeros(core.most + 1 if self.history else 0)
+        options[LIMIT] = self.limit(problem)
+        code = begin(c, z, history, options)
+        while code == DIRECTION:
+            self._direction(problem, c)
+            code = proceed(c, z, history, options)
+        done = int(c.number[DONE])
+        return Outcome(z, CODES[code], done, history[: done + 1])
+
+
+def _cost(problem: ConeProblem) -> Cost:
+    """The state of the iteration, without the matrix of dense Newton directions."""
+    n, nc = problem.n, len(problem.friction)
+    whole = (np.zeros(size, np.int64) for size in (n + 1, 3 * n, n - 2 * nc))
+    diagonal = np.ascontiguousarray(problem.W.diagonal(), dtype=float)
+    given = (rows_of(problem.W), np.zeros(0), problem.b, problem.regularisation, problem.friction)
+    scratch = (*np.zeros((16, n)), np.zeros((n, 3)), np.zeros(3 * n), *whole, diagonal, np.zeros(5))
+    return Cost(*given, *scratch)

@@ -16,30 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from stickslip.solvers.newton.primal import Primal, Smoothed
-from stickslip.solvers.problem import ConeProblem
-
-
-class _ConjugateDirections:
-    def __init__(self) -> None:
-        self.last: tuple[np.ndarray, np.ndarray, np.ndarray, float] | None = None
-
-    def forget(self) -> None:
-        self.last = None
-
-    def next(self, now: Smoothed) -> tuple[np.ndarray, np.ndarray]:
-        square = float(now.r @ now.Wr)
-        d, z = now.r, now.Wr
-        if self.last is not None:
-            d_last, z_last, Wr_last, square_last = self.last
-            beta = max(0.0, (square - float(now.r @ Wr_last)) / square_last) if square_last > 0.0 else 0.0
-            d, z = d + beta * d_last, z + beta * z_last
-            if float(now.r @ z) <= 0.0:  # no descent
-                d, z = now.r, now.Wr
-        self.last = (d, z, now.Wr, square)
-        return d, z
+from stickslip.solvers.newton.primal import Primal
 
 
 @dataclass
@@ -55,6 +32,3 @@ class PrimalCG(Primal):
     share: ClassVar[float] = 0.3
     usual_limit: ClassVar[int] = 10000
     newton: ClassVar[bool] = False
-
-    def _directions(self, problem: ConeProblem) -> _ConjugateDirections:
-        return _ConjugateDirections()

@@ -23,45 +23,10 @@ import scipy.sparse as sp
 from scipy.linalg import lapack
 
 from stickslip.solvers.newton.linear_systems import NewtonSystem
-from stickslip.solvers.newton.primal import Primal, Smoothed
+from stickslip.solvers.newton.primal import Primal
+from stickslip.solvers.newton.primal_core import Cost
 from stickslip.solvers.newton.primal_cost import columns, curvature, hessian
 from stickslip.solvers.problem import ConeProblem
-
-
-class _NewtonDirections:
-    def __init__(self, problem: ConeProblem) -> None:
-        n, nb = problem.n, problem.bilateral
-        self.E, self.width = np.zeros((n, 3)), np.zeros(nb + len(problem.friction), dtype=np.int64)
-        self.start, self.column, self.data = np.zeros(n + 1, np.int64), np.zeros(3 * n, np.int64), np.zeros(3 * n)
-
-    def forget(self) -> None:
-        """Directions do not depend on previous ones."""
-
-    def next(self, now: Smoothed) -> tuple[np.ndarray, np.ndarray]:
-        W = now.problem.W
-        curvature(now.y, now.R, now.friction, now.nb, now.p, self.E, self.width)
-        k = columns(self.width, now.nb, self.E, self.start, self.column, self.data)
-        if k == 0:
-            return now.r, now.Wr
-        used = int(self.start[-1])
-        E = sp.csr_array((self.data[:used], self.column[:used], self.start), shape=(now.problem.n, k))
-        right = E.T @ now.Wr
-        t = self._sparse(W, E, right) if now.problem.sparse else self._dense(W, k, right)
-        d = now.r - E @ t
-        return d, W @ d
-
-    def _sparse(self, W: Any, E: sp.csr_array, right: np.ndarray) -> np.ndarray:
-        K, k = sp.csr_array(E.T @ (W @ E)), len(right)
-        K.sort_indices()
-        return NewtonSystem("direct", k).solve(K, np.arange(k), np.ones(k), right, 0.0)
-
-    def _dense(self, W: np.ndarray, k: int, right: np.ndarray) -> np.ndarray:
-        K = np.empty((k, k))
-        hessian(W, self.start, self.column, self.data, K)
-        factor, wrong = lapack.dpotrf(K.T, lower=0, overwrite_a=1)  # LAPACK stores by columns
-        if wrong:  # by rounding, if W is far from definite
-            return np.zeros(k)
-        return lapack.dpotrs(factor, right, lower=0)[0]
 
 
 @dataclass
@@ -78,5 +43,32 @@ class PrimalNewton(Primal):
     usual_limit: ClassVar[int] = 500
     newton: ClassVar[bool] = True
 
-    def _directions(self, problem: ConeProblem) -> _NewtonDirections:
-        return _NewtonDirections(problem)
+    def _direction(self, problem: ConeProblem, c: Cost) -> None:
+        curvature(c.y, c.R, c.friction, problem.bilateral, c.p, c.E, c.width)
+        k = columns(c.width, problem.bilateral, c.E, c.start, c.column, c.data)
+        super()._direction(problem, c)
+        if k == 0:
+            return
+        used = int(c.start[-1])
+        E = sp.csr_array((c.data[:used], c.column[:used], c.start), shape=(problem.n, k))
+        right = E.T @ c.Wr
+        c.d[:] -= E @ (_sparse(problem.W, E, right) if problem.sparse else _dense(problem.W, c, right))
+        c.Wd[:] = problem.W @ c.d
+
+
+def _sparse(W: Any, E: sp.csr_array, right: np.ndarray) -> np.ndarray:
+    """t of a CSR W, by SuperLU."""
+    K, k = sp.csr_array(E.T @ (W @ E)), len(right)
+    K.sort_indices()
+    return NewtonSystem("direct", k).solve(K, np.arange(k), np.ones(k), right, 0.0)
+
+
+def _dense(W: np.ndarray, c: Cost, right: np.ndarray) -> np.ndarray:
+    """t of a dense W, by LAPACK."""
+    k = len(right)
+    K = np.empty((k, k))
+    hessian(W, c.start, c.column, c.data, K)
+    factor, wrong = lapack.dpotrf(K.T, lower=0, overwrite_a=1)  # LAPACK stores by columns
+    if wrong:  # by rounding, if W is far from definite
+        return np.zeros(k)
+    return lapack.dpotrs(factor, right, lower=0)[0]

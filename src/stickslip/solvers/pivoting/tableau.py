@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.math.linear import dot
 
 RUNNING, SOLVED, RAY = 0, 1, 2
 
@@ -310,7 +311,7 @@ def correct(t, A, b, rows, columns, scale, z):
         t.column[r] = 0.0
     for i in range(n):
         if t.place[i] < 0:
-            error = -(b[i] + row_times(A[i], z)) * rows[i] * scale
+            error = -(b[i] + dot(A[i], z)) * rows[i] * scale
             inverse = t.T[-1 - t.place[i]]
             for r in range(n):
                 t.column[r] += error * inverse[r]
@@ -321,26 +322,11 @@ def correct(t, A, b, rows, columns, scale, z):
 
 
 @kernel
-def row_times(row, z):
-    """row·z in four partial sums, which keeps the processor's pipelines full."""
-    n = row.shape[0]
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    for k in range(n // 4):
-        a += row[4 * k] * z[4 * k]
-        b += row[4 * k + 1] * z[4 * k + 1]
-        c += row[4 * k + 2] * z[4 * k + 2]
-        d += row[4 * k + 3] * z[4 * k + 3]
-    for k in range(4 * (n // 4), n):
-        a += row[k] * z[k]
-    return (a + b) + (c + d)
-
-
-@kernel
 def lcp_residual(A, b, z):
     """‖min(z, A·z + b)‖∞."""
     largest = 0.0
     for i in range(z.shape[0]):
-        size = abs(min(z[i], b[i] + row_times(A[i], z)))
+        size = abs(min(z[i], b[i] + dot(A[i], z)))
         if not size <= largest:  # so that NaN stays
             largest = size
     return largest

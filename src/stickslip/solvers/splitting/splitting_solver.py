@@ -8,19 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickslip.errors import expected, number
-from stickslip.solvers.base import Outcome, Solver, Status
+from stickslip.solvers.base import CODES, Outcome, Solver, Status
 from stickslip.solvers.core import LARGEST, Core
 from stickslip.solvers.problem import LinearProblem
+from stickslip.solvers.splitting import sweep_cores
 from stickslip.solvers.splitting.block_lcp import block_work
 from stickslip.solvers.splitting.sweep_cores import blocks_room, sweep_blocks
 from stickslip.solvers.splitting.sweeps import (
     BEST,
     CHECK,
-    CONVERGED,
-    DIVERGED,
     LIMIT,
-    RUNNING,
-    STALLED,
     Box,
     Watch,
     blocks_of,
@@ -30,23 +27,16 @@ from stickslip.solvers.splitting.sweeps import (
     rows_of,
 )
 
-STATUS = {
-    RUNNING: Status.MAX_ITERATIONS,
-    CONVERGED: Status.CONVERGED,
-    STALLED: Status.STALLED,
-    DIVERGED: Status.STALLED,
-}
-
 
 def ended(code: int, done: int, limit: int) -> Status:
-    """The status of a code; a method that stalls in its very last sweep has met its limit."""
-    return Status.MAX_ITERATIONS if code == STALLED and done >= limit else STATUS[code]
+    """The status of a loop's code."""
+    return CODES[sweep_cores.ended(code, done, limit)]
 
 
 def start_watch(z: np.ndarray, first: float, limit: float, step: float, history: int) -> Watch:
     """The state before the first sweep, at residual ``first``."""
-    watch = Watch(np.array([step, limit, first, first, first, 0.0, step]), z.copy(), np.zeros(history))
-    watch.history[:1] = first
+    watch = Watch(np.zeros(7), np.zeros(len(z)), np.zeros(history))
+    sweep_cores.begin_watch(watch, z, first, limit, step)
     return watch
 
 

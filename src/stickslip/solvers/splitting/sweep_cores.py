@@ -191,7 +191,7 @@ def prox_lcp(A, b, start, member, z, real, whole, history, options):
 
 def blocks_room(n: int) -> tuple[int, int]:
     """The sizes of ``real`` and ``whole``."""
-    return 7 + 4 * n + n * n + n * (n + 2) + 6 * n, 3 + 7 * n
+    return 7 + 5 * n + n * n + n * (n + 2) + 6 * n, 3 + 7 * n
 
 
 @kernel(inline=False)
@@ -199,7 +199,7 @@ def sweep_blocks(A, b, start, member, z, real, whole, history, options):
     """Gauss–Seidel or Jacobi sweeps over the blocks of an LCP; see ``solvers.core`` for the arguments."""
     n, most, in_place, nb = b.shape[0], int(options[MOST]), options[IN_PLACE] != 0.0, start.shape[0] - 1
     rows, box = Rows(A, real[:0], whole[:0], whole[:0]), Box(b, real[7 + n : 7 + 2 * n], real[7 + 2 * n : 7 + 3 * n])
-    watch, out, at = Watch(real[:7], real[7 : 7 + n], history), real[7 + 3 * n : 7 + 4 * n], 7 + 4 * n
+    watch, out, at = Watch(real[:7], real[7 : 7 + n], history), real[7 + 3 * n : 7 + 4 * n], 7 + 5 * n
     largest, local, place = 0, whole[1 : 1 + n], whole[1 + n : 2 + n + nb]
     place[0] = 0
     for k in range(nb):
@@ -207,7 +207,7 @@ def sweep_blocks(A, b, start, member, z, real, whole, history, options):
         largest, place[k + 1] = max(largest, size), place[k] + size * size
     for i in range(n):
         local[i] = -1
-    blocks = Blocks(start, member, place, real[at : at + place[nb]])
+    blocks = Blocks(start, member, place, real[at : at + place[nb]], real[7 + 4 * n : at])
     at += n * n
     table, k, ints = largest * (largest + 2), largest, 2 + 2 * n
     work = BlockWork(

@@ -2,7 +2,8 @@
 
 A splitting method improves one block of z at a time, given all others, A_bb·z_b + (b_b + Σ A_bj·z_j over j outside),
 with the bounds. One sweep costs as many multiply-adds as A has stored entries, and so does the residual, which is
-computed after every sweep if a history is wanted, else after every ``CHECK``-th.
+computed after every sweep if a history is wanted, else after every ``CHECK``-th, and where a sweep by blocks finds all
+rows within the limit.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.solvers.pivoting.tableau import row_times as dense_row_times
+from stickslip.math.linear import dot, symmetric_product
 from stickslip.solvers.problem import LinearProblem
 from stickslip.solvers.splitting.block_lcp import SOLVED, solve_block
 
@@ -53,6 +54,8 @@ class Blocks(NamedTuple):
     """(nb+1,) where a block's own matrix begins."""
     matrix: np.ndarray
     """(Σ m²,) A_bb, block after block."""
+    guess: np.ndarray
+    """(n,) a block's last solution, whose positive entries are likely to be those of the next."""
 
 
 class Watch(NamedTuple):
@@ -83,6 +86,7 @@ def blocks_of(problem: LinearProblem) -> Blocks:
         member,
         np.r_[0, np.cumsum(sizes**2)].astype(np.int64),
         np.zeros(int(np.sum(sizes**2))),
+        np.zeros(problem.n),
     )
     gather(rows_of(problem.A), blocks, np.full(problem.n, -1, np.int64))
     return blocks
@@ -112,11 +116,21 @@ def gather(rows, blocks, local):
 def row_times(rows, i, z):
     """Row i of the matrix times z."""
     if rows.dense.shape[0] > 0:
-        return dense_row_times(rows.dense[i], z)
+        return dot(rows.dense[i], z)
     total = 0.0
     for e in range(rows.indptr[i], rows.indptr[i + 1]):
         total += rows.data[e] * z[rows.indices[e]]
     return total
+
+
+@kernel
+def times(rows, x, out):
+    """out = the matrix, which is symmetric, times x."""
+    if rows.dense.shape[0] > 0:
+        symmetric_product(rows.dense, x, out)
+    else:
+        for i in range(x.shape[0]):
+            out[i] = row_times(rows, i, x)
 
 
 @kernel
@@ -173,13 +187,13 @@ def look(size, z, watch, done, patience, adaptive):
 
 
 @kernel
-def end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive):
-    """Copy ``out`` to z and compute the residual if that is due; returns a code."""
+def end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive, seen):
+    """Copy ``out`` to z and compute the residual if that is due, or if ``seen``, the largest residual of rows that the
+    sweep came across, is within the limit; returns a code."""
     for i in range(z.shape[0]):
         z[i] = out[i]
-    if watch.history.shape[0] == 0 and done % CHECK != 0 and done != limit:
-        return RUNNING
-    return look(residual(rows, box, z), z, watch, done, patience, adaptive)
+    due = watch.history.shape[0] > 0 or done % CHECK == 0 or done == limit or seen <= watch.real[LIMIT]
+    return look(residual(rows, box, z), z, watch, done, patience, adaptive) if due else RUNNING
 
 
 @kernel
@@ -191,10 +205,28 @@ def iterate_rows(rows, box, diagonal, z, out, watch, limit, patience, adaptive):
         for i in range(z.shape[0]):
             w = box.b[i] + row_times(rows, i, z)
             out[i] = min(max(z[i] - step * w / diagonal[i], box.lower[i]), box.upper[i])
-        code = end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive)
+        code = end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive, np.inf)
         if code != RUNNING:
             return code, done
     return RUNNING, limit
+
+
+@kernel
+def look_at_block(rows, box, blocks, k, first, z, work):
+    """Write block k's problem, given the other blocks, and the guess of its solution into ``work``; returns its natural
+    residual. Of the ``first`` guess, z itself, entries without a diagonal (slip) count only where they exceed w."""
+    begin, m = blocks.start[k], blocks.start[k + 1] - blocks.start[k]
+    member, largest = blocks.member[begin : begin + m], 0.0
+    for a in range(m):
+        i, own = member[a], blocks.matrix[blocks.place[k] + a * m : blocks.place[k] + (a + 1) * m]
+        w = box.b[i] + row_times(rows, i, z)
+        largest = max(largest, abs(z[i] - min(max(z[i] - w, box.lower[i]), box.upper[i])))
+        if first:
+            blocks.guess[i] = z[i] if own[a] > 0.0 or z[i] > w else 0.0
+        for c in range(m):
+            w -= own[c] * z[member[c]]
+        work.q[a], work.lower[a], work.upper[a], work.z[a] = w, box.lower[i], box.upper[i], blocks.guess[i]
+    return largest
 
 
 @kernel
@@ -203,30 +235,22 @@ def iterate_blocks(rows, box, blocks, z, out, watch, work, limit, patience, adap
     stays as it is, and so does one whose own natural residual is a hundredth of the limit; ``out`` is z itself or not.
     Returns (code, sweeps done)."""
     for done in range(1, limit + 1):
-        step = watch.real[STEP]
+        step, seen = watch.real[STEP], 0.0
         for k in range(blocks.start.shape[0] - 1):
+            size = look_at_block(rows, box, blocks, k, done == 1, z, work)
+            seen = max(seen, size)
             member = blocks.member[blocks.start[k] : blocks.start[k + 1]]
             m = member.shape[0]
             A = blocks.matrix[blocks.place[k] : blocks.place[k + 1]].reshape(m, m)
-            largest = 0.0
+            moves = size > 0.01 * watch.real[LIMIT] and solve_block(A, work) == SOLVED
             for a in range(m):
                 i = member[a]
-                total = box.b[i] + row_times(rows, i, z)
-                largest = max(largest, abs(z[i] - min(max(z[i] - total, box.lower[i]), box.upper[i])))
-                work.z[a] = z[i] if z[i] > total else 0.0
-                for c in range(m):
-                    total -= A[a, c] * z[member[c]]
-                work.q[a], work.lower[a], work.upper[a] = total, box.lower[i], box.upper[i]
-            if largest <= 0.01 * watch.real[LIMIT]:
-                for a in range(m):
-                    out[member[a]] = z[member[a]]
-                continue
-            solved = solve_block(A, work) == SOLVED
-            for a in range(m):
-                i = member[a]
-                change = step * (work.z[a] - z[i]) if solved else 0.0
-                out[i] = min(max(z[i] + change, box.lower[i]), box.upper[i])
-        code = end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive)
+                if moves:
+                    blocks.guess[i] = work.z[a]
+                    out[i] = min(max(z[i] + step * (work.z[a] - z[i]), box.lower[i]), box.upper[i])
+                else:
+                    out[i] = z[i]
+        code = end_sweep(rows, box, z, out, watch, done, limit, patience, adaptive, seen)
         if code != RUNNING:
             return code, done
     return RUNNING, limit
