@@ -35,7 +35,7 @@ class Constraints:
     ) -> None:
         self.joints, self.names, self.kinds = build_joints(model, extra)
         self.support, self.dof_link = cut_model.support, model.support.dof_link
-        self.soft = SoftRows(model, model.joint_forces) if soft is None else soft
+        self.soft = SoftRows(model) if soft is None else soft
         self.forest = spanning_forest(self.joints, model.nlink)
         self.system = make_system(self.joints, self.forest, model.nlink, model.nv)
         nb, nv = len(self.joints.joint), 6 * (model.nlink - 1)
@@ -104,10 +104,6 @@ class Constraints:
         u, impulse = self.solve(np.zeros((1, self._nv)), np.concatenate([r, soft])[None])
         self.impulse = impulse[0]
         return u[0]
-
-    def respond(self, f: np.ndarray) -> np.ndarray:
-        """(k, nv) velocities due to impulses f (k, nv) on the bodies, with the joints enforced."""
-        return self.solve(f, np.zeros((len(f), self.size)))[0]
 
     def impulses(self, right: np.ndarray) -> np.ndarray:
         """(nb + ns, k) (G·M⁻¹·Gᵀ + C)⁻¹·right for right (nb + ns, k)."""

@@ -28,7 +28,7 @@ from scipy import sparse
 from stickslip._jit import kernel
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.maximal.pair_rows import PairRows
-from stickslip.model.arrays import FREE, HINGE, JointForces
+from stickslip.model.arrays import FREE, HINGE
 from stickslip.model.model import Model
 
 
@@ -83,23 +83,18 @@ def soft_rows(tree, support, passive, actuators, armature, q, v, control, dt, ta
 
 
 class SoftRows:
-    """The soft rows of a model: ns of its nv joint velocities. ``passive`` must have no limits.
+    """The soft rows of a model: ns of its nv joint velocities, which the owner writes by ``soft_rows``.
 
     They may change from step to step, because a servo at its force limit has no stiffness.
     """
 
-    def __init__(self, model: Model, passive: JointForces) -> None:
-        self.model, self.passive = model, passive
+    def __init__(self, model: Model) -> None:
+        self.model = model
         nv, free = model.nv, 6 * (model.nlink - 1)
         dof, count = np.zeros(nv, dtype=np.int64), np.zeros(1, dtype=np.int64)
         self.arrays = Soft(count, dof, np.zeros(nv), np.zeros(nv), np.zeros(free), np.zeros((2, nv)))
         self.all_rates = np.zeros((nv, 12))
         """(nv, 12) the rates of all joint velocities (``maximal.rates``); the owner keeps them up to date."""
-
-    def begin(self, q: np.ndarray, v: np.ndarray, control: np.ndarray, dt: float, tau: np.ndarray) -> None:
-        """Set the rows from τ (nv,) at q and v; the rest of ``tau`` is for the bodies."""
-        m = self.model
-        soft_rows(m.tree, m.support, self.passive, m.actuators, m.inertia.armature, q, v, control, dt, tau, self.arrays)
 
     def __len__(self) -> int:
         return int(self.arrays.number[0])

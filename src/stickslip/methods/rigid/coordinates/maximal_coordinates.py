@@ -57,7 +57,7 @@ class MaximalCoordinates(Coordinates):
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
         passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # whose limits are rows
-        self._soft = SoftRows(model, passive)
+        self._soft = SoftRows(model)
         self.constraints = Constraints(model, self.cut, extra_joints, self._soft)
         self.stabilisation = Stabilisation(tolerance) if stabilise else None
         held = np.zeros(model.nlink, dtype=np.int64)
