@@ -202,3 +202,31 @@ def from_modes(S, n, basis, rotations, x, y):
     """Transform x and y from the eigenbasis back to the original basis."""
     rotate_back(basis, rotations, x, y)
     reflect_back(S, n, basis, x, y)
+
+
+@kernel
+def inverse_root(S, n, least, basis, out):
+    """out[:n, :n] = R with RᵀR = S⁺, the pseudo-inverse of a positive semidefinite S, which is overwritten.
+
+    Row k of R is an eigenvector over the root of its eigenvalue, or zero if that is at most ``least`` times the
+    largest. Returns False if the eigenvalues were not found.
+    """
+    if n == 0:
+        return True
+    unused, largest = basis.off, 0.0
+    for j in range(n):
+        out[0, j] = 0.0
+    rotations = to_modes(S, n, basis, out[0], out[0], out[0])
+    if rotations < 0:
+        return False
+    for i in range(n):
+        largest = max(largest, basis.value[i])
+        for j in range(n):
+            out[i, j] = 1.0 if i == j else 0.0
+    for i in range(0, n, 2):
+        from_modes(S, n, basis, rotations, out[i], out[i + 1] if i + 1 < n else unused)
+    for i in range(n):
+        scale = 1.0 / sqrt(basis.value[i]) if basis.value[i] > least * largest else 0.0
+        for j in range(n):
+            out[i, j] *= scale
+    return True

@@ -172,10 +172,3 @@ def solve_forest(start, forest, G, factor, f, r, u, impulse):
                     u[own_u + k] += G[first + i, own + k] * impulse[first + i]
         cholesky_solve(D[b], 6, u[own_u : own_u + 6])
     return OK
-
-
-@kernel
-def solve_forest_rows(start, forest, G, factor, f, right, u, impulses):
-    """impulses (k, nb) and u (k, nv) of every row of f (k, nv) and right (k, nb)."""
-    for k in range(right.shape[0]):
-        solve_forest(start, forest, G, factor, f[k], right[k], u[k], impulses[k])

@@ -75,3 +75,11 @@ def spanning_forest(joints: Joints, nlink: int) -> Forest:
                     order.append(there)
                     queue.append(there)
     return Forest(np.array(order, dtype=np.int64), parent, joint, own, np.array(loops, dtype=np.int64))
+
+
+def root_links(forest: Forest) -> np.ndarray:
+    """(nl,) the root of each link's part of the forest; 0 for the world."""
+    root = np.zeros(len(forest.parent), dtype=np.int64)
+    for b in forest.order:
+        root[b] = b if forest.parent[b] == 0 else root[forest.parent[b]]
+    return root

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from stickslip._jit import kernel
 from stickslip.math.spatial import cross, rotate, rotate_transposed
+from stickslip.maximal.rows import add_pair, pair_speed
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
 
@@ -87,16 +88,10 @@ def joint_velocities(tree, support, rates, V, v):
     """v (nv,) from the velocities V (6(nl − 1),) of the links."""
     for d in range(v.shape[0]):
         b = support.dof_link[d]
-        i, k = 6 * (tree.parent[b] - 1), 6 * (b - 1)
         if tree.joint_type[tree.joint_start[b]] == FREE:
-            v[d] = V[k + d - support.link_dof[b]]
-            continue
-        s = 0.0
-        for m in range(6):
-            if i >= 0:
-                s += rates[d, m] * V[i + m]
-            s += rates[d, 6 + m] * V[k + m]
-        v[d] = s
+            v[d] = V[6 * (b - 1) + d - support.link_dof[b]]
+        else:
+            v[d] = pair_speed(rates, d, tree.parent[b], b, V)
 
 
 @kernel
@@ -106,11 +101,7 @@ def body_forces(tree, support, rates, tau, force):
         force[k] = 0.0
     for d in range(tau.shape[0]):
         b = support.dof_link[d]
-        i, k = 6 * (tree.parent[b] - 1), 6 * (b - 1)
         if tree.joint_type[tree.joint_start[b]] == FREE:
-            force[k + d - support.link_dof[b]] += tau[d]
-            continue
-        for m in range(6):
-            if i >= 0:
-                force[i + m] += rates[d, m] * tau[d]
-            force[k + m] += rates[d, 6 + m] * tau[d]
+            force[6 * (b - 1) + d - support.link_dof[b]] += tau[d]
+        else:
+            add_pair(rates, d, tree.parent[b], b, tau[d], force)

@@ -73,17 +73,32 @@ def body_rows(joints, kin, G):
 
 
 @kernel
+def pair_speed(rows, r, link1, link2, V):
+    """Row r of rows over the velocities of two links, twelve numbers each, times V; link 1 may be the world."""
+    a, b, s = 6 * (link1 - 1), 6 * (link2 - 1), 0.0
+    for k in range(6):
+        if a >= 0:
+            s += rows[r, k] * V[a + k]
+        s += rows[r, 6 + k] * V[b + k]
+    return s
+
+
+@kernel
+def add_pair(rows, r, link1, link2, x, f):
+    """f += x·(row r), its transpose."""
+    a, b = 6 * (link1 - 1), 6 * (link2 - 1)
+    for k in range(6):
+        if a >= 0:
+            f[a + k] += rows[r, k] * x
+        f[b + k] += rows[r, 6 + k] * x
+
+
+@kernel
 def times_velocity(joints, G, V, out):
     """out (nb,) = G·V: velocity errors [m/s or rad/s]."""
     for r in range(joints.joint.shape[0]):
         j = joints.joint[r]
-        a, b = 6 * (joints.link1[j] - 1), 6 * (joints.link2[j] - 1)
-        s = 0.0
-        for k in range(6):
-            if a >= 0:
-                s += G[r, k] * V[a + k]
-            s += G[r, 6 + k] * V[b + k]
-        out[r] = s
+        out[r] = pair_speed(G, r, joints.link1[j], joints.link2[j], V)
 
 
 @kernel

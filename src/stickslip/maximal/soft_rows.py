@@ -20,12 +20,15 @@ body, and h·D + h²·K is added to its mass.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from scipy import sparse
 
+from stickslip._jit import kernel
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.maximal.pair_rows import PairRows
-from stickslip.model.arrays import FREE, HINGE, Actuators, JointForces
+from stickslip.model.arrays import FREE, HINGE
 from stickslip.model.model import Model
 
 
@@ -43,53 +46,77 @@ def turning_rotors(model: Model) -> np.ndarray:
     return np.flatnonzero(turning)
 
 
+class Soft(NamedTuple):
+    """The soft rows of a step, with room for one per joint velocity."""
+
+    number: np.ndarray
+    """(1,) their number ns."""
+    dof: np.ndarray
+    """(nv,) the joint velocities that have a row."""
+    compliance: np.ndarray
+    """(nv,) C."""
+    target: np.ndarray
+    """(nv,) t."""
+    free_mass: np.ndarray
+    """(6(nl − 1),) h·D + h²·K of free joints."""
+    gains: np.ndarray
+    """(2, nv) K and D."""
+
+
+@kernel
+def soft_rows(tree, support, passive, actuators, armature, q, v, control, dt, tau, soft):
+    """Write the soft rows from τ (nv,) at q and v; what is left in ``tau`` is for the bodies. ``passive`` must have no
+    limits."""
+    n, K, D = 0, soft.gains[0], soft.gains[1]
+    joint_gains(tree, passive, actuators, q, v, control, K, D)
+    for d in range(v.shape[0]):
+        b, implicit = support.dof_link[d], dt * (D[d] + dt * K[d])
+        tau[d] -= dt * K[d] * v[d]
+        if tree.joint_type[tree.joint_start[b]] == FREE:
+            soft.free_mass[6 * (b - 1) + d - support.link_dof[b]] = implicit
+        elif armature[d] + implicit > 0.0:
+            C = 1.0 / (armature[d] + implicit)
+            soft.dof[n], soft.compliance[n], soft.target[n] = d, C, v[d] + C * dt * tau[d]
+            tau[d] = 0.0
+            n += 1
+    soft.number[0] = n
+
+
 class SoftRows:
-    """The soft rows of a model: ns of its nv joint velocities. ``passive`` must have no limits.
+    """The soft rows of a model: ns of its nv joint velocities, which the owner writes by ``soft_rows``.
 
     They may change from step to step, because a servo at its force limit has no stiffness.
     """
 
-    def __init__(self, model: Model, passive: JointForces) -> None:
-        self.model, self.passive = model, passive
-        self.link = model.support.dof_link
-        first = model.tree.joint_start[self.link]
-        self._free = np.flatnonzero(model.tree.joint_type[first] == FREE)
-        own = self._free - model.support.link_dof[self.link[self._free]]
-        self._free_column = 6 * (self.link[self._free] - 1) + own
-        self._gains, self._nv = np.zeros((2, model.nv)), 6 * (model.nlink - 1)
-        self.dof = np.zeros(0, dtype=np.int64)
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        nv, free = model.nv, 6 * (model.nlink - 1)
+        dof, count = np.zeros(nv, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        self.arrays = Soft(count, dof, np.zeros(nv), np.zeros(nv), np.zeros(free), np.zeros((2, nv)))
+        self.all_rates = np.zeros((nv, 12))
+        """(nv, 12) the rates of all joint velocities (``maximal.rates``); the owner keeps them up to date."""
+
+    def __len__(self) -> int:
+        return int(self.arrays.number[0])
+
+    @property
+    def dof(self) -> np.ndarray:
         """(ns,) the joint velocities that have a row."""
-        self.compliance, self.target = np.zeros(0), np.zeros(0)
-        """(ns,) C and t."""
-        self.rates = np.zeros((0, 12))
-        """(ns, 12) r."""
-        self.free_mass = np.zeros(self._nv)
-        """(nv',) h·D + h²·K of free joints."""
-        self._pairs = PairRows(self.dof, self.dof, self._nv)
+        return self.arrays.dof[: len(self)]
 
-    def begin(self, q: np.ndarray, v: np.ndarray, control: np.ndarray, dt: float, tau: np.ndarray) -> None:
-        """Set the rows from τ (nv,) at q and v; the rest of ``tau`` is for the bodies. Call ``look`` next."""
-        m, (K, D) = self.model, self._gains
-        actuators: Actuators = m.actuators
-        joint_gains(m.tree, self.passive, actuators, q, v, control, K, D)
-        implicit = dt * (D + dt * K)
-        tau -= dt * K * v
-        weight = m.inertia.armature + implicit
-        self.free_mass[self._free_column] = implicit[self._free]
-        weight[self._free] = 0.0
-        dof = np.flatnonzero(weight > 0.0)
-        if not np.array_equal(dof, self.dof):
-            self.dof = dof
-            self._pairs = PairRows(m.tree.parent[self.link[dof]], self.link[dof], self._nv)
-        self.compliance = 1.0 / weight[dof]
-        self.target = v[dof] + self.compliance * dt * tau[dof]
-        tau[dof] = 0.0
+    @property
+    def compliance(self) -> np.ndarray:
+        """(ns,) C."""
+        return self.arrays.compliance[: len(self)]
 
-    def look(self, rates: np.ndarray) -> None:
-        """Take the rows from those of all joint velocities, ``rates`` (nv, 12)."""
-        self.rates = rates[self.dof]
+    @property
+    def target(self) -> np.ndarray:
+        """(ns,) t."""
+        return self.arrays.target[: len(self)]
 
     @property
     def rows(self) -> sparse.csr_matrix:
-        """(ns, nv') r; calls return the same object as long as the same joint velocities have rows."""
-        return self._pairs.matrix(self.rates)
+        """(ns, nv') r."""
+        link = self.model.support.dof_link[self.dof]
+        parent = self.model.tree.parent[link]
+        return PairRows(parent, link, len(self.arrays.free_mass)).matrix(self.all_rates[self.dof])

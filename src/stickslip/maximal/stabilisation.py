@@ -24,18 +24,98 @@ outer iterations remains and the 50 and 20 inner ones have no counterpart.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
+from stickslip._jit import kernel
 from stickslip.dynamics.configuration import integrate
-from stickslip.dynamics.data import Kinematics
 from stickslip.dynamics.kinematics import forward_kinematics
 from stickslip.errors import number
-from stickslip.maximal.constraints import Constraints
-from stickslip.maximal.fixed_normals import FixedNormals
-from stickslip.maximal.rows import joint_errors
-from stickslip.model.model import Model
+from stickslip.maximal.fixed_normals import fix_normals, keep_normals
+from stickslip.maximal.joint_system import solve_system
+from stickslip.maximal.rows import joint_errors, times_velocity
+
+
+class Correction(NamedTuple):
+    """Scratch of corrections, for n = nb + nv rows."""
+
+    error: np.ndarray
+    """(nb,) errors of the joints."""
+    right: np.ndarray
+    """(n,) right-hand sides; those of soft rows are zero."""
+    impulse: np.ndarray
+    """(n,) impulses, of no further use."""
+    zeros: np.ndarray
+    """(n,) zeros, and (nv',)."""
+    none: np.ndarray
+    change: np.ndarray
+    """(nv',)."""
+
+
+def make_correction(rows: int, nv: int, free: int) -> Correction:
+    """Scratch for so many rigid rows, joint velocities, and velocities of free bodies."""
+    error, right, impulse, zeros = (np.zeros(n) for n in (rows, rows + nv, rows + nv, rows + nv))
+    return Correction(error, right, impulse, zeros, np.zeros(free), np.zeros(free))
+
+
+@kernel
+def largest_error(error):
+    """max |error|, NaN if one is."""
+    most = 0.0
+    for r in range(error.shape[0]):
+        if not abs(error[r]) <= most:
+            most = abs(error[r])
+    return most
+
+
+@kernel
+def corrected(system, n, scale, correction):
+    """Compute the change of velocities u with G·u = scale·error, soft rows at rest."""
+    c = correction
+    for r in range(c.error.shape[0]):
+        c.right[r] = scale * c.error[r]
+    solve_system(system, n, c.none, c.right, c.change, c.impulse)
+
+
+@kernel(inline=False)
+def correct_positions(tree, kin, system, n, normals, Q, V, dt, tolerance, most, correction, out):
+    """Change V (nv',) until the joints are closed at the poses ``out`` = Q ⊕ V·dt; returns (converged, iterations).
+
+    The system of n rows must be factored at Q; ``kin`` ends at ``out``. The normal velocities of ``normals`` stay.
+    """
+    iterations = 0
+    while True:
+        integrate(tree, Q, V, dt, out)
+        forward_kinematics(tree, out, kin)
+        joint_errors(system.joints, kin, correction.error)
+        converged = largest_error(correction.error) <= tolerance
+        if converged or iterations == most:
+            return converged, iterations
+        if iterations == 0 and normals.number[0] > 0 and not fix_normals(system, normals):
+            return False, 0
+        corrected(system, n, -1.0 / dt, correction)
+        if normals.number[0] > 0:
+            keep_normals(system, n, normals, correction.zeros, correction.impulse, correction.change)
+        for d in range(V.shape[0]):
+            V[d] += correction.change[d]
+        iterations += 1
+
+
+@kernel(inline=False)
+def correct_velocities(system, n, G, V, tolerance, most, correction):
+    """Change V (nv',) until the joints' velocity errors vanish; returns (converged, iterations). The system of n rows,
+    of which G (nb, 12) are the rigid ones, must be factored."""
+    iterations = 0
+    while True:
+        times_velocity(system.joints, G, V, correction.error)
+        converged = largest_error(correction.error) <= tolerance
+        if converged or iterations == most:
+            return converged, iterations
+        corrected(system, n, -1.0, correction)
+        for d in range(V.shape[0]):
+            V[d] += correction.change[d]
+        iterations += 1
 
 
 @dataclass
@@ -54,41 +134,3 @@ class Stabilisation:
     def __post_init__(self) -> None:
         number("tolerance", self.tolerance, "a positive number [m or rad]", above=0.0)
         number("iterations", self.iterations, "a whole number ≥ 1", least=1.0)
-
-    def correct_positions(
-        self, cut: Model, kin: Kinematics, constraints: Constraints, Q: np.ndarray, V: np.ndarray, dt: float,
-        out: np.ndarray, contacts: sparse.csr_array | None = None,
-    ) -> None:  # fmt: skip
-        """Change V (nv,) until the joints are closed at the poses ``out`` = Q ⊕ V·dt.
-
-        ``constraints`` must be factorised at Q; ``kin`` ends at ``out``. ``contacts`` (k, nv) are rows of normal
-        velocities that must not change.
-        """
-        fixed: FixedNormals | None = None
-        error = np.empty(len(constraints.violation))
-        self.position_iterations = 0
-        while True:
-            integrate(cut.tree, Q, V, dt, out)
-            forward_kinematics(cut.tree, out, kin)
-            joint_errors(constraints.joints, kin, error)
-            self.converged = bool(np.max(np.abs(error), initial=0.0) <= self.tolerance)
-            if self.converged or self.position_iterations == self.iterations:
-                return
-            change = constraints.correct(-error / dt)
-            if contacts is not None:
-                fixed = fixed or FixedNormals(constraints, contacts)
-                change = fixed.apply(change)
-            V += change
-            self.position_iterations += 1
-
-    def correct_velocities(self, constraints: Constraints, V: np.ndarray) -> None:
-        """Change V (nv,) until the joints' velocity errors vanish; ``constraints`` must be factorised there."""
-        self.velocity_iterations = 0
-        while True:
-            error = constraints.velocity_errors(V)
-            small = bool(np.max(np.abs(error), initial=0.0) <= self.tolerance)
-            if small or self.velocity_iterations == self.iterations:
-                self.converged = self.converged and small
-                return
-            V += constraints.correct(-error)
-            self.velocity_iterations += 1

@@ -24,10 +24,12 @@ REASONS = {
     PARADOX: "a sliding contact is in Painlevé's paradox; the first one is kept",
     LARGE: f"there are more than {SMALL // 3} contacts and limits (LCPs: {MOST_DENSE}), and the solver needs a dense "
     "matrix",
-    OPEN: "a closed loop would be left open",
+    OPEN: "a joint or a closed loop would be left open",
     PYTHON: "the method's choices are not compiled; stepper.why_stages() says which",
 }
 """Why a compiled call ends."""
+NEEDED = -1
+"""Impulses are needed: no end of a call."""
 COULOMB, RELAXED, ANITESCU_POTRA = range(3)
 """Laws: what is added to normal velocities. Stewart–Trinkle's is Coulomb's with a feedback of 1."""
 

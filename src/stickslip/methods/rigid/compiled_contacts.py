@@ -29,6 +29,7 @@ from stickslip.methods.rigid.compiled_arrays import (
     DONE,
     LARGE,
     MOST_DENSE,
+    NEEDED,
     PARADOX,
     RELAXED,
     ROOM,
@@ -153,9 +154,19 @@ def respond(support, L, n, space):
 
 
 @kernel
+def name_rows(contacts, nc, n, space):
+    """Write ids and links of nc contacts, and the ids of limits up to n."""
+    ids, links = space.ids, space.links
+    for c in range(n):
+        ids[c] = contacts.pair[c] if c < nc else nc - c - 2
+        if c < nc:
+            links[0, c], links[1, c] = contacts.link1[c], contacts.link2[c]
+
+
+@kernel
 def contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, dt):
     """Write rows, ids and links of contacts, then of near limits; returns their number, negated if there is no room."""
-    support, rows, ids, links, nc = bodies.support, space.rows, space.ids, space.links, contacts.found[0]
+    support, rows, links, nc = bodies.support, space.rows, space.links, contacts.found[0]
     nl = near_limits(
         bodies.tree, bodies.limits, motion.q, motion.free, dt, limits.start, limits.column, limits.value, limits.gap,
         limits.angular,
@@ -164,11 +175,10 @@ def contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, dt):
     if n > links.shape[1]:
         return -n
     contact_rows(support, L, kin, contacts, nc, rows)
-    for c in range(nc):
-        ids[c], links[0, c], links[1, c] = contacts.pair[c], contacts.link1[c], contacts.link2[c]
+    name_rows(contacts, nc, n, space)
     limit_rows(support, limits, nl, nc, rows)
     for c in range(nc, n):
-        ids[c], links[0, c], links[1, c] = nc - c - 2, 0, support.dof_link[rows.dofs[c, 0]]
+        links[0, c], links[1, c] = 0, support.dof_link[rows.dofs[c, 0]]
         eliminate(support, L, c, rows)
     return n
 
@@ -210,10 +220,10 @@ def fill_matrix(bodies, L, nc, n, space, blocks):
 
 
 @kernel(inline=False)
-def lay_out(bodies, kin, L, motion, limits, contacts, space, plan, options, memory):
-    """Write rows, own blocks, b and R of contacts and near limits; returns DONE, or why the step is not taken."""
+def lay_out(bodies, L, motion, limits, contacts, space, plan, options, memory, n):
+    """Write own blocks, b and R of n contacts and near limits, whose rows are there; returns DONE, or why the step is
+    not taken. A negative n says that there is no room for so many."""
     report, cones, nc = space.report, space.cones, contacts.found[0]
-    n = contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, options.dt)
     report[CONTACTS], report[BLOCKS], report[JOINTS] = abs(n), 0, 0
     if 3 * abs(n) > (3 * MOST_DENSE if options.polygons else SMALL) and not options.sparse:
         return LARGE
@@ -238,46 +248,51 @@ def ending(good, options, report):
     return DONE if good or options.accept else UNCONVERGED
 
 
+@kernel
+def cones_of(cones, n):
+    """The first n contacts."""
+    return Cones(cones.own[:n], cones.R[: 3 * n], cones.weight[: 3 * n], cones.b[: 3 * n], cones.friction[:n])
+
+
 @kernel(inline=False)
-def solve_laid_out(bodies, L, motion, limits, contacts, memory, space, blocks, plan, chain, options, Z):
-    """Write the impulses into ``space.p``; returns DONE, or why there are none. Z (nb, 3n) are the eliminated rows of
-    closed loops: they make of W the matrix W − Zᵀ·Z, and W is dense then."""
+def start_solution(motion, limits, contacts, memory, space, plan, chain, options, bound):
+    """Choose which contacts carry impulses, and write the start of the solver into ``space.p``.
+
+    ``bound`` says whether joints or loops are eliminated. Returns (NEEDED if W is needed, DONE if there are no
+    impulses, or ROOM; the number of contacts that carry impulses, of other subcontacts, and of contacts with friction).
+    """
     report, p, cones, nc, n = space.report, space.p, space.cones, contacts.found[0], int(space.report[CONTACTS])
     coulomb = options.law != RELAXED
     for i in range(3 * n):
         p[i] = 0.0
-    report[RESIDUAL], report[ITERATIONS], report[UNKNOWNS], report[FOUND_BY], report[CODE] = (
-        0.0,
-        0.0,
-        0.0,
-        0.0,
-        CONVERGED,
-    )
-    here = Cones(cones.own[:n], cones.R[: 3 * n], cones.weight[: 3 * n], cones.b[: 3 * n], cones.friction[:n])
-    if n == 0 or (Z.shape[0] == 0 and not options.polygons and residual(here, p, here.b, coulomb) == 0.0):
-        return DONE
-    if options.warm and not (Z.shape[0] == 0 and meets_nothing(cones.b, 0, n)):
+    report[RESIDUAL], report[ITERATIONS], report[UNKNOWNS], report[FOUND_BY] = 0.0, 0.0, 0.0, 0.0
+    report[CODE] = CONVERGED
+    ng, na, nf, here = n, 0, 0, cones_of(cones, n)
+    if n == 0 or not (bound or options.polygons or residual(here, p, here.b, coulomb) > 0.0):
+        return DONE, ng, na, nf
+    if options.warm and (bound or not meets_nothing(cones.b, 0, n)):
         recall(memory, space.ids, n, p)
-    ng, na, nf = n, 0, 0
     if options.polygons or options.law == ANITESCU_POTRA:
         ng, na = choose(options, motion, limits, contacts, nc, n, space, plan)
     if options.polygons:
         nf = choose_sliding(cones, plan, ng)
         report[UNKNOWNS] = ng + na + (plan.directions.shape[0] + 1) * nf
         if report[UNKNOWNS] > plan.needed.shape[0]:
-            return ROOM
+            return ROOM, ng, na, nf
         if options.working_set and needs_no_impulse(chain, space, plan, ng, na, nf, report):
-            return DONE
-    if not fill_matrix(bodies, L, nc, n, space, blocks):
-        return ROOM
+            return DONE, ng, na, nf
+    return NEEDED, ng, na, nf
+
+
+@kernel(separate=True)
+def solve_filled(space, blocks, plan, chain, options, ng, na, nf):
+    """Solve the problem with the W at hand, and write the impulses into ``space.p``; returns DONE, LARGE or
+    UNCONVERGED. ``start_solution`` gives the last three numbers."""
+    report, p, cones, n = space.report, space.p, space.cones, int(space.report[CONTACTS])
     dense = 3 * n if 9 * n * n <= space.W.shape[0] else 0
     entries = 0 if dense else 9 * int(report[BLOCKS])
-    W = space.W[: dense * dense].reshape(dense, dense)
+    W, coulomb = space.W[: dense * dense].reshape(dense, dense), options.law != RELAXED
     matrix = Rows(W, blocks.data[:entries], blocks.indices[:entries], blocks.indptr[: (3 * n + 1 if entries else 0)])
-    for r in range(Z.shape[0]):
-        for i in range(3 * n):
-            for j in range(3 * n):
-                W[i, j] -= Z[r, i] * Z[r, j]
     if coulomb:
         fold(matrix, cones.R[: 3 * n])
     if options.polygons:
@@ -286,18 +301,23 @@ def solve_laid_out(bodies, L, motion, limits, contacts, memory, space, blocks, p
     if ng < n:
         good = solve_some_cones(chain, W, space, plan, ng, coulomb, report)
     else:
-        good = solve_cones(chain, matrix, here, p[: 3 * n], space.u[: 3 * n], coulomb, report)
+        good = solve_cones(chain, matrix, cones_of(cones, n), p[: 3 * n], space.u[: 3 * n], coulomb, report)
     return ending(good, options, report)
 
 
 @kernel
 def solve_contacts(bodies, kin, L, motion, limits, contacts, memory, space, blocks, plan, chain, options):
     """Write the impulses of a model without closed loops into ``space.p``; returns DONE, or why there are none."""
-    reason = lay_out(bodies, kin, L, motion, limits, contacts, space, plan, options, memory)
+    n = contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, options.dt)
+    reason = lay_out(bodies, L, motion, limits, contacts, space, plan, options, memory, n)
     if reason != DONE:
         return reason
-    nothing = space.law[:0]
-    return solve_laid_out(bodies, L, motion, limits, contacts, memory, space, blocks, plan, chain, options, nothing)
+    reason, ng, na, nf = start_solution(motion, limits, contacts, memory, space, plan, chain, options, False)
+    if reason != NEEDED:
+        return reason
+    if not fill_matrix(bodies, L, contacts.found[0], n, space, blocks):
+        return ROOM
+    return solve_filled(space, blocks, plan, chain, options, ng, na, nf)
 
 
 @kernel

@@ -31,62 +31,6 @@ from stickslip.methods.rigid.coordinates.joint_coordinates import begin
 from stickslip.methods.rigid.impulse_memory import store, write_forces
 
 
-@kernel
-def begin_step(bodies, inputs, kin, mass, motion, space, options, q, v):
-    """Compute kinematics and the velocities without contacts; returns the margin of the contact search [m]."""
-    copy_to(q, motion.q)
-    copy_to(v, motion.velocity)
-    begin(
-        bodies.tree, bodies.support, bodies.inertia, bodies.passive, bodies.actuators, inputs, q, v, options.dt, kin,
-        mass, motion.f_ext, motion.gains, motion.bias, motion.free,
-    )  # fmt: skip
-    margin = options.margin
-    if options.reach > 0.0:
-        margin += options.reach * fastest_point(kin, bodies.radius)
-    space.report[MARGIN] = margin
-    return margin
-
-
-@kernel
-def end_step(bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v):
-    """Solve for the impulses and move the state; returns DONE, or why nothing was changed but scratch."""
-    reason = solve_contacts(bodies, kin, mass.L, motion, limits, contacts, memory, space, blocks, plan, chain, options)
-    if reason != DONE:
-        return reason
-    dt, new, rows = options.dt, space.change, int(space.report[CONTACTS])
-    respond(bodies.support, mass.L, rows, space)
-    for d in range(v.shape[0]):
-        new[d] += motion.free[d]
-        if not abs(new[d]) <= FASTEST:  # "not ≤" is also true of NaN
-            return FAST
-    count_unconverged(space.report)
-    store(memory, space.ids, rows, space.p)
-    write_forces(space.p, dt, contacts.found[0], contacts.force)
-    for d in range(v.shape[0]):
-        motion.acceleration[d] = (new[d] - v[d]) / dt
-        v[d] = new[d]
-    integrate(bodies.tree, q, v, dt, q)
-    return DONE
-
-
-@kernel
-def advance(held, n):
-    """Take up to n steps; returns (how many, why the stages have to take the next one), which touched scratch only."""
-    (
-        bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
-    ) = restored(held)  # fmt: skip
-    for k in range(n):
-        margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
-        if not find_contacts(search, kin, margin, options.cell, contacts):
-            return k, FULL
-        reason = end_step(
-            bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v
-        )
-        if reason != DONE:
-            return k, reason
-    return n, DONE
-
-
 class GroupSearch(NamedTuple):
     """The arrays of a ``PegDetector``: single contacts by ``others``, then groups of subcontacts."""
 
@@ -100,14 +44,44 @@ class GroupSearch(NamedTuple):
 
 
 @kernel
-def find_groups(search, kin, margin, cell, contacts, groups):
+def begin_step(bodies, inputs, kin, mass, motion, options, q, v):
+    """Compute kinematics and the velocities without contacts."""
+    copy_to(q, motion.q)
+    copy_to(v, motion.velocity)
+    begin(
+        bodies.tree, bodies.support, bodies.inertia, bodies.passive, bodies.actuators, inputs, q, v, options.dt, kin,
+        mass, motion.f_ext, motion.gains, motion.bias, motion.free,
+    )  # fmt: skip
+
+
+@kernel
+def margin_of(bodies, kin, space, options):
+    """The margin of the contact search [m], which is kept in the report."""
+    margin = options.margin
+    if options.reach > 0.0:
+        margin += options.reach * fastest_point(kin, bodies.radius)
+    space.report[MARGIN] = margin
+    return margin
+
+
+@kernel
+def find_singles(search, bodies, kin, contacts, space, options):
+    """Fill ``contacts``; returns DONE or FULL."""
+    margin = margin_of(bodies, kin, space, options)
+    return DONE if find_contacts(search, kin, margin, options.cell, contacts) else FULL
+
+
+@kernel
+def find_groups(search, bodies, kin, contacts, space, options, groups):
     """Fill ``contacts`` with single contacts, then subcontacts, and ``groups``. Returns DONE, FULL or ROOM."""
-    if not find_contacts(search.others, kin, margin, cell, contacts):
+    margin = margin_of(bodies, kin, space, options)
+    if not find_contacts(search.others, kin, margin, options.cell, contacts):
         return FULL
     n = find_subcontacts(
         search.bodies, search.neighbours, search.pairs, kin, margin, True, search.placed, search.group, search.start,
         contacts,
     )  # fmt: skip
+    space.report[CONTACTS], space.report[UNKNOWNS] = contacts.found[0], 0.0
     if contacts.found[0] > contacts.pair.shape[0] or n >= search.start.shape[0]:
         return FULL
     if contacts.found[0] >= groups.shape[0]:
@@ -121,15 +95,78 @@ def find_groups(search, kin, margin, cell, contacts, groups):
 
 
 @kernel
+def is_fast(velocity):
+    """Whether a velocity is not a number or too large."""
+    for d in range(velocity.shape[0]):  # noqa: SIM110 - a kernel has no generators
+        if not abs(velocity[d]) <= FASTEST:  # "not ≤" is also true of NaN
+            return True
+    return False
+
+
+@kernel
+def keep_impulses(memory, space, contacts, joint, dt):
+    """Store the impulses of the step's contacts and of its joint rows (nb,), and write the contacts' forces; count the
+    step if its problem was not solved."""
+    count_unconverged(space.report)
+    store(memory, space.ids, int(space.report[CONTACTS]), space.p)
+    for r in range(joint.shape[0]):
+        memory.joint[r] = joint[r]
+    write_forces(space.p, dt, contacts.found[0], contacts.force)
+
+
+@kernel
+def take_velocity(new, dt, v, acceleration):
+    """v ← new, and the mean acceleration of the step."""
+    for d in range(v.shape[0]):
+        acceleration[d] = (new[d] - v[d]) / dt
+        v[d] = new[d]
+
+
+@kernel
+def end_step(bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v):
+    """Solve for the impulses and move the state; returns DONE, or why nothing was changed but scratch."""
+    reason = solve_contacts(bodies, kin, mass.L, motion, limits, contacts, memory, space, blocks, plan, chain, options)
+    if reason != DONE:
+        return reason
+    dt, new = options.dt, space.change
+    respond(bodies.support, mass.L, int(space.report[CONTACTS]), space)
+    for d in range(v.shape[0]):
+        new[d] += motion.free[d]
+    if is_fast(new):
+        return FAST
+    keep_impulses(memory, space, contacts, space.p[:0], dt)
+    take_velocity(new, dt, v, motion.acceleration)
+    integrate(bodies.tree, q, v, dt, q)
+    return DONE
+
+
+@kernel
+def advance(held, n):
+    """Take up to n steps; returns (how many, why the stages have to take the next one), which touched scratch only."""
+    (
+        bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
+    ) = restored(held)  # fmt: skip
+    for k in range(n):
+        begin_step(bodies, inputs, kin, mass, motion, options, q, v)
+        reason = find_singles(search, bodies, kin, contacts, space, options)
+        if reason == DONE:
+            reason = end_step(
+                bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v
+            )
+        if reason != DONE:
+            return k, reason
+    return n, DONE
+
+
+@kernel
 def advance_groups(held, n):
     """``advance`` with groups of subcontacts."""
     (
         bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
     ) = restored(held)  # fmt: skip
     for k in range(n):
-        margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
-        reason = find_groups(search, kin, margin, options.cell, contacts, plan.groups)
-        space.report[CONTACTS], space.report[UNKNOWNS] = contacts.found[0], 0.0
+        begin_step(bodies, inputs, kin, mass, motion, options, q, v)
+        reason = find_groups(search, bodies, kin, contacts, space, options, plan.groups)
         if reason == DONE:
             reason = end_step(
                 bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v

@@ -16,7 +16,6 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.convex.find import find_contacts
 from stickslip.constraints.bilateral import Bilateral, Work, assemble
 from stickslip.constraints.bilateral_rows import Loops, transposed_times
 from stickslip.constraints.loop_closure import CLOSED, close, independent, still
@@ -24,15 +23,27 @@ from stickslip.dynamics.data import Kinematics, MassMatrix
 from stickslip.dynamics.delassus import ContactRows
 from stickslip.dynamics.factor import solve
 from stickslip.math.linear import copy_to
-from stickslip.methods.base import FASTEST
 from stickslip.methods.handle import restored
 from stickslip.methods.rigid.assembly.compiled_matrices import row_speed
-from stickslip.methods.rigid.compiled_arrays import DONE, FAST, FULL, OPEN
-from stickslip.methods.rigid.compiled_contacts import lay_out, respond, solve_laid_out
-from stickslip.methods.rigid.compiled_loop import begin_step
-from stickslip.methods.rigid.compiled_problem import CONTACTS, JOINTS, count_unconverged
+from stickslip.methods.rigid.compiled_arrays import DONE, FAST, NEEDED, OPEN, ROOM
+from stickslip.methods.rigid.compiled_contacts import (
+    contact_and_limit_rows,
+    fill_matrix,
+    lay_out,
+    respond,
+    solve_filled,
+    start_solution,
+)
+from stickslip.methods.rigid.compiled_loop import (
+    begin_step,
+    find_groups,
+    find_singles,
+    is_fast,
+    keep_impulses,
+    take_velocity,
+)
+from stickslip.methods.rigid.compiled_problem import CONTACTS, JOINTS
 from stickslip.methods.rigid.formulations.formulation import JOINT_FEEDBACK
-from stickslip.methods.rigid.impulse_memory import store, write_forces
 
 
 class Closing(NamedTuple):
@@ -141,30 +152,65 @@ def joint_impulses(support, L, n, nb, space, c):
     solve(support, L, c.push)
 
 
+@kernel
+def subtract_squares(Z, n, W):
+    """W (3n, 3n) ← W − Zᵀ·Z for the eliminated rows of closed loops, Z (nb, 3n)."""
+    for r in range(Z.shape[0]):
+        for i in range(3 * n):
+            for j in range(3 * n):
+                W[i, j] -= Z[r, i] * Z[r, j]
+
+
+@kernel
+def begin_loops(bodies, inputs, kin, mass, motion, options, q, v, c):
+    """``begin_step``, and the rows of the loops."""
+    begin_step(bodies, inputs, kin, mass, motion, options, q, v)
+    assemble(bodies.support, c.loops, 0.0, 0.0, kin, mass.L, c.rows, c.work)
+
+
+@kernel
+def solve_with_loops(bodies, kin, L, motion, limits, contacts, memory, space, blocks, plan, chain, options, c):
+    """Write the impulses of contacts into ``space.p``, and the number of the loops' rows into the report; returns DONE,
+    or why there are none."""
+    n = contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, options.dt)
+    reason = lay_out(bodies, L, motion, limits, contacts, space, plan, options, memory, n)
+    if reason != DONE:
+        return reason
+    nb = eliminate_loops(bodies.support, L, motion, space, n, c)
+    space.report[JOINTS] = nb
+    reason, ng, na, nf = start_solution(motion, limits, contacts, memory, space, plan, chain, options, nb > 0)
+    if reason != NEEDED:
+        return reason
+    if not fill_matrix(bodies, L, contacts.found[0], n, space, blocks):
+        return ROOM
+    subtract_squares(c.Z[:nb, : 3 * n], n, space.W[: 9 * n * n].reshape(3 * n, 3 * n))
+    return solve_filled(space, blocks, plan, chain, options, ng, na, nf)
+
+
 @kernel(inline=False)
-def end_loops(bodies, mass, motion, contacts, memory, space, c, nb, dt, q, v):
+def end_loops(bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v, c):
     """Move the state by the impulses of contacts and loops, and close the loops; returns DONE, or why nothing was
     changed but scratch."""
-    support, new, rows = bodies.support, space.change, int(space.report[CONTACTS])
+    reason = solve_with_loops(
+        bodies, kin, mass.L, motion, limits, contacts, memory, space, blocks, plan, chain, options, c
+    )
+    if reason != DONE:
+        return reason
+    support, new, dt = bodies.support, space.change, options.dt
+    rows, nb = int(space.report[CONTACTS]), int(space.report[JOINTS])
     joint_impulses(support, mass.L, rows, nb, space, c)
     respond(support, mass.L, rows, space)
     for d in range(v.shape[0]):
         new[d] += motion.free[d] + c.push[d]
-        if not abs(new[d]) <= FASTEST:  # "not ≤" is also true of NaN
-            return FAST
         c.diagonal[d] = dt * (motion.gains[1, d] + dt * motion.gains[0, d])
+    if is_fast(new):
+        return FAST
     c.left[0] = close(bodies.tree, support, c.loops, q, dt, mass.L, c.kin, c.rows, c.work, new, c.q)
     if not c.left[0] <= CLOSED:
         return OPEN
     still(bodies.tree, support, bodies.inertia, c.loops, c.diagonal, c.kin, c.mass, c.rows, c.work, new)
-    count_unconverged(space.report)
-    store(memory, space.ids, rows, space.p)
-    for r in range(nb):
-        memory.joint[r] = c.p[r]
-    write_forces(space.p, dt, contacts.found[0], contacts.force)
-    for d in range(v.shape[0]):
-        motion.acceleration[d] = (new[d] - v[d]) / dt
-        v[d] = new[d]
+    keep_impulses(memory, space, contacts, c.p[:nb], dt)
+    take_velocity(new, dt, v, motion.acceleration)
     copy_to(c.q, q)
     return DONE
 
@@ -177,21 +223,31 @@ def advance_loops(held, n):
         c,
     ) = restored(held)  # fmt: skip
     for k in range(n):
-        margin = begin_step(bodies, inputs, kin, mass, motion, space, options, q, v)
-        assemble(bodies.support, c.loops, 0.0, 0.0, kin, mass.L, c.rows, c.work)
-        if not find_contacts(search, kin, margin, options.cell, contacts):
-            return k, FULL
-        reason, nb = lay_out(bodies, kin, mass.L, motion, limits, contacts, space, plan, options, memory), 0
+        begin_loops(bodies, inputs, kin, mass, motion, options, q, v, c)
+        reason = find_singles(search, bodies, kin, contacts, space, options)
         if reason == DONE:
-            rows = int(space.report[CONTACTS])
-            nb = eliminate_loops(bodies.support, mass.L, motion, space, rows, c)
-            space.report[JOINTS] = nb
-            reason = solve_laid_out(
-                bodies, mass.L, motion, limits, contacts, memory, space, blocks, plan, chain, options,
-                c.Z[:nb, : 3 * rows],
-            )  # fmt: skip
+            reason = end_loops(
+                bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v, c
+            )
+        if reason != DONE:
+            return k, reason
+    return n, DONE
+
+
+@kernel
+def advance_loop_groups(held, n):
+    """``advance_loops`` with groups of subcontacts."""
+    (
+        bodies, search, inputs, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v,
+        c,
+    ) = restored(held)  # fmt: skip
+    for k in range(n):
+        begin_loops(bodies, inputs, kin, mass, motion, options, q, v, c)
+        reason = find_groups(search, bodies, kin, contacts, space, options, plan.groups)
         if reason == DONE:
-            reason = end_loops(bodies, mass, motion, contacts, memory, space, c, nb, options.dt, q, v)
+            reason = end_loops(
+                bodies, kin, mass, motion, limits, contacts, memory, space, blocks, plan, chain, options, q, v, c
+            )
         if reason != DONE:
             return k, reason
     return n, DONE

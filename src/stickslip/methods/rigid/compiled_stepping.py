@@ -1,6 +1,6 @@
 """Time stepping that takes as many steps as it can in one compiled call, and the others stage by stage.
 
-Steps are compiled for every formulation and every built-in solver, in joint coordinates, with the detector of the
+Steps are compiled for every formulation and every built-in solver, in both coordinates, with the detector of the
 formulation. ``why_stages`` says what of a method's choices is not compiled; the steps that the compiled
 loop leaves to the stages are counted by reason (``compiled_arrays.REASONS``). Both ways call the same kernels for
 each law, and the same cores of solvers, and give the same results to round-off.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time as clock
 from collections import Counter
-from collections.abc import Callable
 from functools import cache
 from inspect import getmembers, isfunction
 from typing import Any, cast
@@ -35,8 +34,9 @@ from stickslip.methods.rigid.compiled_arrays import (
     StepOptions,
     make_space,
 )
-from stickslip.methods.rigid.compiled_loop import GroupSearch, advance, advance_groups
-from stickslip.methods.rigid.compiled_loops import Closing, advance_loops, make_closing
+from stickslip.methods.rigid.compiled_joints import joint_rows_of
+from stickslip.methods.rigid.compiled_loop import GroupSearch
+from stickslip.methods.rigid.compiled_maximal import ClosingOptions
 from stickslip.methods.rigid.compiled_problem import (
     BLOCKS,
     CODE,
@@ -53,7 +53,6 @@ from stickslip.methods.rigid.compiled_problem import (
     make_chain,
     make_plan,
 )
-from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinates
 from stickslip.methods.rigid.formulations.anitescu_potra import AnitescuPotra
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
 from stickslip.methods.rigid.formulations.formulation import Formulation
@@ -102,7 +101,7 @@ def cores_of(solver: Solver | None, kind: str) -> tuple[Core, ...]:
 
 def _same(old: Any, new: Any) -> bool:
     """Whether two arguments are the same object, or options of the same numbers."""
-    return old is new or (isinstance(old, StepOptions) and old == new)
+    return old is new or (isinstance(old, StepOptions | ClosingOptions) and old == new)
 
 
 class CompiledStepping(TimeStepping):
@@ -112,15 +111,15 @@ class CompiledStepping(TimeStepping):
 
     def __init__(self, model: Model, dt: float, variant: str, **options) -> None:
         super().__init__(model, dt, variant, **options)
-        self._space, self._blocks = make_space(model.support, CONTACTS_AT_FIRST), make_blocks(model.support, 1, 1)
+        support = self.coordinates.support
+        self._space, self._blocks = make_space(support, CONTACTS_AT_FIRST), make_blocks(support, 1, 1)
         self._chain: Chain | None = None
         self._plan: Plan | None = None
         self._chosen: Any = None
         """What the cores were made for."""
         self._cores_kept: tuple[Core, ...] = ()
         self._held: Held | None = None
-        self._closing: Closing | None = None
-        """The closed loops of the compiled step."""
+        self._joints = joint_rows_of(self.coordinates)
         self._changing: tuple[Any, ...] = ()
         """What the handle was made of, but for constants."""
         self._unknowns = 0
@@ -178,10 +177,6 @@ class CompiledStepping(TimeStepping):
             return f"the solver {self.variant}, with these options, runs in Python"
         if not (self.search.grouped if formulation.groups else self.search.compiled):
             return "the detector is called from Python"
-        if type(self.coordinates) is not JointCoordinates:
-            return "maximal coordinates are handled by Python"
-        if self.coordinates.loops is not None and formulation.groups:
-            return "closed loops beside groups of subcontacts are handled by Python"
         return ""
 
     def _cores(self) -> tuple[Core, ...]:
@@ -225,7 +220,7 @@ class CompiledStepping(TimeStepping):
 
     def _takes_sparse(self, law: type[Formulation]) -> bool:
         """Whether the solver may get a CSR matrix; the elimination of loops, or of contacts, leaves dense ones."""
-        plain = not self.polygons and law is not AnitescuPotra and not self.model.loops
+        plain = not self.polygons and law is not AnitescuPotra and not self.coordinates.looped
         return plain and all(core.sparse for core in self._cores())
 
     def _make_room(self) -> None:
@@ -235,11 +230,11 @@ class CompiledStepping(TimeStepping):
         if contacts > min(len(self._space.ids), len(self._impulses.arrays.pair)):
             contacts = max(contacts * 3 // 2, CONTACTS_AT_FIRST)
             dense = min(contacts, MOST_DENSE) if self.polygons else SMALL // 3
-            self._space = make_space(self.model.support, contacts, dense)
+            self._space = make_space(self.coordinates.support, contacts, dense)
             self._impulses.keep_room(contacts)
         self._chain = None
         self._unknowns = max(self._unknowns, unknowns * 3 // 2)
-        self._blocks = make_blocks(self.model.support, 2 * contacts, max(2 * blocks, len(self._blocks.other)))
+        self._blocks = make_blocks(self.coordinates.support, 2 * contacts, max(2 * blocks, len(self._blocks.other)))
 
     def _make_search_room(self) -> None:
         """Let the buffers of the contact search grow."""
@@ -265,46 +260,35 @@ class CompiledStepping(TimeStepping):
 
     def _hold(self, state: State, inputs: Inputs) -> Held:
         """The arguments of the compiled loop; the last ones if nothing has been replaced since."""
-        c = self.coordinates
-        assert isinstance(c, JointCoordinates)
+        c = cast(Any, self.coordinates)
         chain, plan = self._prepare()
-        if c.loops is not None:
-            self._impulses.make_room(0, len(c.loops.bilateral.work.a))
-        mass, motion, limits, passive = c.arrays(self.dt, self.work.acceleration)
+        self._impulses.make_room(0, c.joint_rows)
+        mass, motion, limits = c.arrays(self.dt, self.work.acceleration)
         search, *margins = self.search.arrays()
         changing = (
             search, inputs, c.kin, mass, motion, limits, self.contacts.arrays, self._impulses.arrays, self._space,
-            self._blocks, plan, chain, self._step_options(*margins), state.q, state.v,
+            self._blocks, plan, chain, self._step_options(*margins), state.q, state.v, *self._joints.options(),
         )  # fmt: skip
         if self._held is None or not all(map(_same, self._changing, changing)):
-            m, found = self.model, cast(Any, search)
+            m, found = c.bodies_model, cast(Any, search)
             if isinstance(self.detector, PegDetector):
                 found = GroupSearch(search, *self.detector.arrays())
             radius = self.search.reach.radius
-            bodies = Bodies(m.tree, m.support, m.inertia, passive, m.joint_forces, m.actuators, radius)
-            last: tuple[Any, ...] = ()
-            if c.loops is not None:
-                self._closing = make_closing(c.loops.bilateral, len(self._space.ids))
-                last = (self._closing,)
-            self._held, self._changing = Held((bodies, found, *changing[1:], *last)), changing
+            bodies = Bodies(m.tree, c.support, m.inertia, c.passive, m.joint_forces, m.actuators, radius)
+            self._held = Held((bodies, found, *changing[1:15], *self._joints.make(self._space), *changing[15:]))
+            self._changing = changing
         return self._held
-
-    def _loop(self) -> Callable[[Held, int], tuple[int, int]]:
-        """The compiled loop that fits the model and the formulation."""
-        if self.model.loops:
-            return advance_loops
-        return advance_groups if self.formulation.groups else advance
 
     def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         """Take up to n steps; returns how many, and why no more."""
+        self._joints.begin(state)
         held, space = self._hold(state, inputs), self._space
         begin = clock.perf_counter()
         space.report[UNCONVERGED_STEPS] = 0.0
-        done, reason = self._loop()(held, n)
+        done, reason = self._joints.loops[self.formulation.groups](held, n)
         self.solver.count(int(space.report[UNCONVERGED_STEPS]))
-        if done and self._closing is not None:
-            self.coordinates.loops.left = float(self._closing.left[0])  # type: ignore[attr-defined]
         if done:
+            self._joints.end()
             self.detector.margin = float(space.report[MARGIN])
             self._forget_problem()
             self._velocity, self._solved = state.v.copy(), True
@@ -320,8 +304,7 @@ class CompiledStepping(TimeStepping):
         whole = not self.polygons and n == 3 * int(report[CONTACTS])
         z = space.p[:n].copy() if whole else self._plan.vector[1, :n].copy()
         if report[JOINTS] and self.formulation.form != "lcp":
-            assert self._closing is not None
-            z = np.concatenate([self._closing.p[: int(report[JOINTS])], z])
+            z = np.concatenate([self._impulses.arrays.joint[: int(report[JOINTS])], z])
         if isinstance(solver, Combination) and n:
             by = list(solver.parts)[int(report[FOUND_BY])]
         status = CODES[int(report[CODE])]

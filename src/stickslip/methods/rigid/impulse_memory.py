@@ -15,6 +15,10 @@ from stickslip.collision.contact_ids import find_id
 from stickslip.collision.contacts import ContactList
 from stickslip.methods.rigid.assembly.matrices import Matrices
 
+PUSHING = 1e-6
+"""A contact counts as pushing if its normal impulse is above this part of the step's largest: the impulses of interior
+points are never exactly zero."""
+
 
 class Memory(NamedTuple):
     """Impulses of a step, with room for N contacts and limits and for K joint rows."""
@@ -56,6 +60,19 @@ def recall(memory, ids, n, p):
             at = place + 1
             for k in range(3):
                 p[3 * c + k] = memory.impulse[place, k]
+
+
+@kernel
+def choose_pushing(p, n, out):
+    """Write which of n contacts push, by their impulses p (3n,); returns how many."""
+    largest, count = 0.0, 0
+    for c in range(n):
+        largest = max(largest, p[3 * c])
+    for c in range(n):
+        if p[3 * c] > PUSHING * largest:
+            out[count] = c
+            count += 1
+    return count
 
 
 @kernel

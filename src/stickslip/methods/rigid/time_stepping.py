@@ -31,16 +31,12 @@ from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinat
 from stickslip.methods.rigid.coordinates.maximal_coordinates import MaximalCoordinates
 from stickslip.methods.rigid.formulations.formulation import DIRECTIONS, WrittenProblem
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, forms_for, make_formulation
-from stickslip.methods.rigid.impulse_memory import ImpulseMemory, write_forces
+from stickslip.methods.rigid.impulse_memory import ImpulseMemory, choose_pushing, write_forces
 from stickslip.methods.rigid.options import RigidOptions, own_options
 from stickslip.methods.rigid.step_solver import StepSolver
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import SolverResult
 from stickslip.solvers.problem import FrictionProblem, Problem
-
-PUSHING = 1e-6
-"""A contact counts as pushing if its normal impulse is above this part of the step's largest: the impulses of interior
-points are never exactly zero."""
 
 
 class TimeStepping(Method):
@@ -190,10 +186,12 @@ class TimeStepping(Method):
             if not self._trusted:
                 self.contacts.check()
             bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, c.free_velocity)
-            self._matrices = self._assembler.assemble(
-                bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft()
-            )
-            self._matrices.solve_joints, self._matrices.angular = c.joint_solver(), c.angular[: self._matrices.limits]
+            with c.at_beginning():
+                self._matrices = self._assembler.assemble(
+                    bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft()
+                )
+                self._matrices.solve_joints = c.joint_solver()
+                self._matrices.angular = c.angular[: self._matrices.limits]
         return self._matrices
 
     @property
@@ -268,9 +266,9 @@ class TimeStepping(Method):
             nb, n = self.matrices.bilateral, len(self.contacts)
             write_forces(impulses[nb:], self.dt, n, self.contacts.arrays.force)
             self._impulses.store(self.matrices, impulses)
-            normal = impulses[nb::3]
-            pushing = np.flatnonzero(normal > PUSHING * normal.max(initial=0.0))
-            if not self.coordinates.eliminated and len(pushing):
+            if not self.coordinates.eliminated and self.matrices.contacts:
+                pushing = np.empty(self.matrices.contacts, dtype=np.int64)
+                pushing = pushing[: choose_pushing(impulses[nb:], self.matrices.contacts, pushing)]
                 self.coordinates.hold(self.matrices.rows[nb + 3 * pushing])
 
     def _take(self, velocity: np.ndarray) -> None:

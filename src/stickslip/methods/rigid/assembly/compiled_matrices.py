@@ -80,31 +80,44 @@ def dense_matrix(support, L, links, nc, n, rows, W):
 
 
 @kernel
+def coupled_contacts(support, links, n, blocks):
+    """The pattern of W as a CSR matrix; returns the number of blocks, negated if there is no room for them."""
+    total = delassus_pattern(
+        support, links[0], links[1], n, blocks.head, blocks.following, blocks.mark, blocks.start, blocks.other
+    )
+    blocks.indptr[0] = 0
+    for a in range(n if total >= 0 else 0):
+        wide = 3 * (blocks.start[a + 1] - blocks.start[a])
+        for r in range(3):
+            blocks.indptr[3 * a + r + 1] = 9 * blocks.start[a] + (r + 1) * wide
+    return total
+
+
+@kernel
+def put_block(blocks, a, k):
+    """Write ``blocks.block`` as the k-th block of the pattern, which is one of contact a."""
+    c, wide = blocks.other[k], 3 * (blocks.start[a + 1] - blocks.start[a])
+    for r in range(3):
+        at = 9 * blocks.start[a] + r * wide + 3 * (k - blocks.start[a])
+        for s in range(3):
+            blocks.data[at + s], blocks.indices[at + s] = blocks.block[r, s], 3 * c + s
+
+
+@kernel
 def sparse_matrix(support, L, links, nc, n, rows, blocks):
     """The same as a CSR matrix; returns the number of blocks, negated if there is no room for them."""
-    B, start, other = blocks.block, blocks.start, blocks.other
-    total = delassus_pattern(
-        support, links[0], links[1], n, blocks.head, blocks.following, blocks.mark, start, other
-    )  # fmt: skip
-    if total < 0:
-        return total
-    blocks.indptr[0] = 0
-    for a in range(n):
-        wide = 3 * (start[a + 1] - start[a])
-        for k in range(start[a], start[a + 1]):
-            c = other[k]
+    B, total = blocks.block, coupled_contacts(support, links, n, blocks)
+    for a in range(n if total >= 0 else 0):
+        for k in range(blocks.start[a], blocks.start[a + 1]):
+            c = blocks.other[k]
             if max(a, c) < nc and links[0, a] == links[0, c] and links[1, a] == links[1, c]:
                 block_of_one_link(support, L, rows, a, c, B, 0, 0)
             else:
                 block(support, L, rows, a, c, B, 0, 0)
-            for r in range(3):
+            for r in range(1, 3):
                 if a == c and B[r, r] == 0.0:
                     B[r, r] = B[0, 0]
-                at = 9 * start[a] + r * wide + 3 * (k - start[a])
-                for s in range(3):
-                    blocks.data[at + s], blocks.indices[at + s] = B[r, s], 3 * c + s
-        for r in range(3):
-            blocks.indptr[3 * a + r + 1] = 9 * start[a] + (r + 1) * wide
+            put_block(blocks, a, k)
     return total
 
 

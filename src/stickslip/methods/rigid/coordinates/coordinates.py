@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import ClassVar
 
 import numpy as np
@@ -82,6 +83,16 @@ class Coordinates(ABC):
     def hold(self, rows: sp.csr_array) -> None:  # noqa: B027 - only coordinates that correct themselves need it
         """Take the normal rows (k, nv') of contacts that carry impulses: corrections in ``finish`` leave their
         velocities alone."""
+
+    def at_beginning(self) -> AbstractContextManager[None]:
+        """A context with kinematics and rows of the beginning of the last step, where compiled steps left those of its
+        end."""
+        return nullcontext()
+
+    @property
+    def looped(self) -> bool:
+        """Whether joint rows close loops."""
+        return False
 
     @property
     def converged(self) -> bool:

@@ -25,7 +25,6 @@ from stickslip.dynamics.kinematics import forward_motion
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, make_limits, near_limits
-from stickslip.model.arrays import JointForces
 from stickslip.model.model import Model, State
 
 
@@ -75,18 +74,21 @@ class JointCoordinates(Coordinates):
         self.M, self.L = data.mass.M, data.mass.L
         self.velocity, self.free_velocity = np.zeros(model.nv), np.zeros(model.nv)
         nj, passive = len(model.tree.joint_type), model.joint_forces
-        self._passive = passive._replace(limited=np.zeros_like(passive.limited))  # the limits are rows
+        self.bodies_model = model
+        """The model whose velocities are those of a step."""
+        self.passive = passive._replace(limited=np.zeros_like(passive.limited))
+        """Its joint forces without limits, which are rows."""
         self._scratch = (np.zeros((model.nlink, 6)), np.zeros((2, model.nv)), np.zeros(model.nv))
         self._limited = bool(np.any(passive.limited))
         self._limits = make_limits(nj)
         self._start = np.zeros(model.nq)
         self._at = (self._start, 0.0)
-        self._arrays: tuple[MassMatrix, Motion, Limits, JointForces] | None = None
+        self._arrays: tuple[MassMatrix, Motion, Limits] | None = None
         self.loops = LoopClosure(model) if model.loops else None
 
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:
         m = self.model
-        world = (m.tree, m.support, m.inertia, self._passive, m.actuators)
+        world = (m.tree, m.support, m.inertia, self.passive, m.actuators)
         self.velocity[:] = state.v
         begin(*world, inputs, state.q, state.v, dt, self.kin, self._mass, *self._scratch, self.free_velocity)
         self._at = (state.q, dt)
@@ -101,6 +103,10 @@ class JointCoordinates(Coordinates):
         return self.loops.rows()
 
     @property
+    def looped(self) -> bool:
+        return self.loops is not None
+
+    @property
     def converged(self) -> bool:
         return self.loops is None or self.loops.left <= CLOSED
 
@@ -111,13 +117,17 @@ class JointCoordinates(Coordinates):
     def joint_error(self) -> tuple[np.ndarray, np.ndarray]:
         return super().joint_error() if self.loops is None else self.loops.errors()
 
-    def arrays(self, dt: float, acceleration: np.ndarray) -> tuple[MassMatrix, Motion, Limits, JointForces]:
-        """What a compiled step writes to, and the joint forces without limits. Afterwards ``limits`` gives those at the
-        beginning of the last step."""
+    @property
+    def joint_rows(self) -> int:
+        """Largest number of joint rows of a step."""
+        return 0 if self.loops is None else len(self.loops.bilateral.work.a)
+
+    def arrays(self, dt: float, acceleration: np.ndarray) -> tuple[MassMatrix, Motion, Limits]:
+        """What a compiled step writes to. Afterwards ``limits`` gives those at the beginning of the last step."""
         self._at = (self._start, dt)
         if self._arrays is None or self._arrays[1].acceleration is not acceleration:
             motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
-            self._arrays = self._mass, motion, self._limits, self._passive
+            self._arrays = self._mass, motion, self._limits
         return self._arrays
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:

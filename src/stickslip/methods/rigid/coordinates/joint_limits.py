@@ -72,3 +72,13 @@ def near_limits(tree, passive, q, v, dt, start, column, value, gap, angular):
                 n += 1
                 start[n] = m
     return n
+
+
+@kernel
+def limit_rates(limits, n, rates, out):
+    """out (n, 12): rows of n limits over the velocities of two free bodies, from the rates (nv, 12) of the joints."""
+    for i in range(n):
+        for m in range(12):
+            out[i, m] = 0.0
+            for k in range(limits.start[i], limits.start[i + 1]):
+                out[i, m] += limits.value[k] * rates[limits.column[k], m]

@@ -6,46 +6,45 @@ anew from them.
 
 Sizes: nv' = 6(nl − 1); nb rigid rows, 5 per hinge or slide and 3 per ball; ns soft rows, one per joint velocity with
 rotor inertia, a damper, a spring or a servo (``maximal.soft_rows``), implicit as in joint coordinates. Forces in other
-joints are computed in joint coordinates and act on both bodies.
+joints are computed in joint coordinates and act on both bodies. ``free_bodies`` has the kernels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 import scipy.sparse as sp
 
-from stickslip._jit import kernel
-from stickslip.dynamics.configuration import integrate
-from stickslip.dynamics.crba import composite_inertia
-from stickslip.dynamics.data import make_data
+from stickslip.dynamics.data import MassMatrix, make_data
+from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.dynamics.factor import solve
-from stickslip.dynamics.jacobian import add_wrenches
-from stickslip.dynamics.joint_forces import joint_space_forces
-from stickslip.dynamics.kinematics import forward_motion, forward_velocities
 from stickslip.maximal.constraints import Constraints
-from stickslip.maximal.conversion import joint_coordinates, place_bodies, to_bodies
+from stickslip.maximal.conversion import to_bodies
 from stickslip.maximal.cut import cut
+from stickslip.maximal.fixed_normals import make_normals, normals_of
+from stickslip.maximal.graph import root_links
 from stickslip.maximal.joints import Joint
 from stickslip.maximal.pair_rows import PairRows
-from stickslip.maximal.rates import body_forces, joint_velocities, rate_rows
+from stickslip.maximal.path_rows import make_path_rows
 from stickslip.maximal.soft_rows import SoftRows, turning_rotors
-from stickslip.maximal.stabilisation import Stabilisation
+from stickslip.maximal.stabilisation import Stabilisation, make_correction
 from stickslip.methods.base import Inputs
-from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
-from stickslip.methods.rigid.coordinates.joint_limits import make_limits, near_limits
-from stickslip.methods.rigid.formulations.formulation import JOINT_FEEDBACK
+from stickslip.methods.rigid.coordinates.coordinates import Coordinates
+from stickslip.methods.rigid.coordinates.free_bodies import (
+    FreeBodies,
+    Links,
+    begin_bodies,
+    factor_bodies,
+    finish_bodies,
+    joint_rights,
+    look,
+    take_end,
+)
+from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
+from stickslip.methods.rigid.coordinates.joint_limits import Limits, limit_rates, make_limits, near_limits
 from stickslip.model.model import Model, State
-
-
-@kernel
-def place(tree, support, inertia, free_mass, Q, V, kin, mass):
-    """Compute kinematics and mass matrix of the cut model; ``free_mass`` (nv',) is added to its diagonal."""
-    forward_motion(tree, inertia, Q, V, kin)
-    composite_inertia(tree, support, inertia, kin, mass)
-    for d in range(V.shape[0]):
-        mass.M[support.start[d]] += free_mass[d]
 
 
 class MaximalCoordinates(Coordinates):
@@ -57,27 +56,46 @@ class MaximalCoordinates(Coordinates):
     ) -> None:
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
-        self._passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # limits are rows
-        self._soft = SoftRows(model, self._passive)
+        passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # whose limits are rows
+        self._soft = SoftRows(model)
         self.constraints = Constraints(model, self.cut, extra_joints, self._soft)
         self.stabilisation = Stabilisation(tolerance) if stabilise else None
-        data = make_data(self.cut)
-        self.kin, self._mass, self.support = data.kin, data.mass, self.cut.support
-        self.M, self.L = data.mass.M, data.mass.L
-        nv = self.cut.nv
-        self.velocity, self.free_velocity = np.zeros(nv), np.zeros(nv)
-        self.Q, self.V = np.zeros(self.cut.nq), np.zeros(nv)
+        held = np.zeros(model.nlink, dtype=np.int64)
+        held[self.constraints.joints.link1] = held[self.constraints.joints.link2] = 1
+        self._jointed = np.repeat(held[1:] != 0, 6)  # (nv',) velocities that corrections change
+        self.links = Links(
+            model.tree, model.support, passive, model.joint_forces, model.actuators, model.inertia.armature,
+            turning_rotors(model), held,
+        )  # fmt: skip
+        self.bodies = self._make_bodies()
+        self.kin, self._limits = self.bodies.kin, make_limits(nj)
+        roots = 6 * (root_links(self.constraints.forest) - 1)
+        self.support = self.cut.support._replace(link_root_dof=np.maximum(roots, -1))  # what joints couple
+        self.M, self.L = self.bodies.mass.M, self.bodies.mass.L
+        self.velocity, self.free_velocity = self.bodies.velocity, self.bodies.free
+        self.Q, self.V = self.bodies.Q, self.bodies.V
         """Poses (7(nl − 1),) and velocities (6(nl − 1),) of the links."""
-        self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)  # what the last step left in the state
-        self._tau, self._force, self._bias = np.zeros(model.nv), np.zeros(nv), np.zeros(nv)
-        self._f_ext, self._next, self._R = np.zeros((model.nlink, 6)), np.zeros(self.cut.nq), np.zeros((3, 3))
-        self._rates, self._dt = np.zeros((model.nv, 12)), 0.0
-        self._turning, self._ahead = turning_rotors(model), make_data(self.cut).kin
-        self._contacts: sp.csr_array | None = None
-        held = np.zeros(model.nlink, dtype=bool)
-        held[self.constraints.joints.link1] = held[self.constraints.joints.link2] = True
-        self._jointed = np.repeat(held[1:], 6)  # (nv',) velocities that corrections change
-        self._limits = make_limits(nj)
+        self._q, self._v = self.bodies.q, self.bodies.v  # what the last step left in the state
+        self._none = make_normals(make_contact_rows(self.support, 1), make_path_rows(self.constraints.system, 1), 0)
+        self._normals, self._dt = self._none, 0.0
+        self.bodies_model, self.passive = self.cut, self.cut.joint_forces
+        """The model whose velocities are those of a step, and its joint forces: it has none."""
+        self._arrays: tuple[MassMatrix, Motion, Limits] | None = None
+        self._before: tuple[np.ndarray, ...] = ()
+        """Q, V, q and v at the beginning of the last compiled step; empty if the last ``begin`` came later."""
+
+    def _make_bodies(self) -> FreeBodies:
+        m, c, joints, data = self.model, self.cut, self.constraints, make_data(self.cut)
+        nb, nv, free = len(joints.violation), m.nv, self.cut.nv
+        (Q, Q_next), (V, V_next), (q, q_next), (v, v_next) = (np.zeros((2, n)) for n in (c.nq, free, m.nq, nv))
+        velocity, free_velocity, change, force, bias = np.zeros((5, free))
+        right, impulse = np.zeros((2, nb + nv))
+        return FreeBodies(
+            c.tree, c.support, c.inertia, data.kin, data.mass, Q, V, q, v, Q_next, V_next, q_next, v_next, velocity,
+            free_velocity, self._soft.all_rates, joints.G, joints.violation, self._soft.arrays, joints.system, right,
+            impulse, change, make_correction(nb, nv, free), make_data(c).kin, np.zeros((nv, 12)), np.zeros((2, nv)),
+            np.zeros(nv), force, bias, np.zeros((m.nlink, 6)), np.zeros((3, 3)),
+        )  # fmt: skip
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -93,41 +111,9 @@ class MaximalCoordinates(Coordinates):
 
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:
         self.take(state)
-        m, c = self.model, self.cut
-        joint_space_forces(
-            m.tree, self._passive, m.actuators, state.q, state.v, inputs.control, inputs.applied, self._tau
-        )
-        if len(self._turning):
-            self._tau[self._turning] -= m.inertia.armature[self._turning] * self._turned(dt)
-        self._soft.begin(state.q, state.v, inputs.control, dt, self._tau)
-        self._look()
-        self._f_ext[:] = 0.0
-        add_wrenches(self.kin, inputs.wrench, self._f_ext)
-        body_forces(m.tree, m.support, self._rates, self._tau, self._force)
-        self.velocity[:] = self.V
-        free_velocities(
-            c.tree, c.support, c.inertia, self._force, self._f_ext, self.kin, self._mass, self.V, dt,
-            self._bias, self.free_velocity,
-        )  # fmt: skip
-        self._dt, self._contacts = dt, None
-
-    def _turned(self, dt: float) -> np.ndarray:
-        """(nt,) ṙ·V of rotors whose rows turn [rad/s² or m/s²], from their change over a step with constant V."""
-        m, rates, rate = self.model, np.zeros((self.model.nv, 12)), np.empty((2, self.model.nv))
-        integrate(self.cut.tree, self.Q, self.V, dt, self._next)
-        for Q, v in zip((self.Q, self._next), rate, strict=True):
-            place_bodies(Q, self.V, self._ahead)
-            rate_rows(m.tree, self._ahead, rates)
-            joint_velocities(m.tree, m.support, rates, self.V, v)
-        return (rate[1] - rate[0])[self._turning] / dt
-
-    def _look(self) -> None:
-        """Compute kinematics, mass matrix, rates and joint rows at Q and V."""
-        m, c = self.model, self.cut
-        place(c.tree, c.support, c.inertia, self._soft.free_mass, self.Q, self.V, self.kin, self._mass)
-        rate_rows(m.tree, self.kin, self._rates)
-        self._soft.look(self._rates)
-        self.constraints.look(self.kin)
+        begin_bodies(self.links, self.bodies, inputs, state.q, state.v, dt)
+        self.constraints.looked()
+        self._dt, self._normals, self._before = dt, self._none, ()
 
     def bilateral(self) -> tuple[sp.csr_array, np.ndarray] | None:
         if not len(self.constraints.violation):
@@ -135,25 +121,29 @@ class MaximalCoordinates(Coordinates):
         return self.constraints.rows, self.constraints.violation
 
     def soft(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray] | None:
-        if not len(self._soft.dof):
+        if not len(self._soft):
             return None
         return self._soft.rows, self._soft.compliance, self._soft.target
 
     def hardened_velocity(self) -> np.ndarray:
-        if not len(self._soft.dof):
+        if not len(self._soft):
             return self.free_velocity
         self._factorise()
-        free, constraints, rows = self.free_velocity, self.constraints, self._soft.rows
-        errors = constraints.velocity_errors(free + JOINT_FEEDBACK * self.V)
-        constraints.correct(-errors, self._soft.target - rows @ free)
-        change = rows.T @ constraints.impulse[len(errors) :]
+        joint_rights(self.links, self.bodies)
+        right = self.bodies.right[: self.constraints.size]
+        impulse = self.constraints.solve(np.zeros((1, self.cut.nv)), right[None])[1][0]
+        change = self._soft.rows.T @ impulse[len(self.constraints.violation) :]
         solve(self.support, self.L, change)
-        return free + change
+        return self.free_velocity + change
 
     def hold(self, rows: sp.csr_array) -> None:
         if self.stabilisation is not None and rows.shape[0]:
             rows = rows[np.flatnonzero(np.diff(rows[:, self._jointed].indptr))]
-            self._contacts = rows if rows.shape[0] else None
+            self._normals = normals_of(self.support, self.constraints.system, rows) if rows.shape[0] else self._none
+
+    @property
+    def looped(self) -> bool:
+        return len(self.constraints.forest.loops) > 0
 
     @property
     def converged(self) -> bool:
@@ -173,40 +163,79 @@ class MaximalCoordinates(Coordinates):
 
     def _factorise(self) -> None:
         if not self.constraints.factorised:
-            self.constraints.factorise(self.M)
+            self.constraints.check(factor_bodies(self.links, self.bodies))
+            self.constraints.factorised = True
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
-        m, (start, column, value, gap, angular) = self.model, self._limits
+        m, limits = self.model, self._limits
         if not np.any(m.joint_forces.limited):
             return None
-        n = near_limits(m.tree, m.joint_forces, self._q, self._v, self._dt, *self._limits)
-        self.angular = angular[:n].copy()
+        n = near_limits(m.tree, m.joint_forces, self._q, self._v, self._dt, *limits)
+        self.angular = limits.angular[:n].copy()
         if n == 0:
             return None
-        k = start[n]
-        rates = sp.csr_array((value[:k], column[:k], start[: n + 1]), shape=(n, m.nv)) @ self._rates
-        link = m.support.dof_link[column[start[:n]]]
-        return PairRows(m.tree.parent[link], link, self.cut.nv).matrix(rates), gap[:n].copy()
+        rates = np.empty((n, 12))
+        limit_rates(limits, n, self.bodies.rates, rates)
+        link = m.support.dof_link[limits.column[limits.start[:n]]]
+        return PairRows(m.tree.parent[link], link, self.cut.nv).matrix(rates), limits.gap[:n].copy()
 
     def finish(self, state: State, velocity: np.ndarray, dt: float) -> None:
-        c, stabilisation = self.cut, self.stabilisation
-        self.V[:] = velocity
-        if stabilisation is None:
-            integrate(c.tree, self.Q, self.V, dt, self._next)
-        else:
+        held, b = self.stabilisation, self.bodies
+        b.V_next[:] = velocity
+        tolerance, most = (0.0, 0) if held is None else (held.tolerance, held.iterations)
+        if held is not None:
             self._factorise()
-            stabilisation.correct_positions(
-                c, self.kin, self.constraints, self.Q, self.V, dt, self._next, self._contacts
-            )
-        self.Q[:] = self._next
-        self._look()
-        if stabilisation is not None:
-            self._factorise()
-            stabilisation.correct_velocities(self.constraints, self.V)
-            forward_velocities(c.tree, self.V, self.kin)
-        joint_coordinates(self.model.tree, self.kin, self.Q, state.q, self._R, state.q)
-        joint_velocities(self.model.tree, self.model.support, self._rates, self.V, state.v)
-        self._q[:], self._v[:] = state.q, state.v
+        code, closed, first, second = finish_bodies(
+            self.links, b, self._normals, state.q, dt, held is not None, tolerance, most
+        )
+        self.constraints.check(code)
+        self.constraints.looked()
+        self.constraints.factorised = held is not None
+        if held is not None:
+            held.converged, held.position_iterations, held.velocity_iterations = bool(closed), first, second
+        take_end(b, state.q, state.v)
+
+    # -- compiled steps ----------------------------------------------------------------------------------------
+
+    @property
+    def joint_rows(self) -> int:
+        """Largest number of joint rows of a step."""
+        return len(self.bodies.right)
+
+    def arrays(self, dt: float, acceleration: np.ndarray) -> tuple[MassMatrix, Motion, Limits]:
+        """What a compiled step writes to."""
+        b, self._dt = self.bodies, dt
+        if self._arrays is None or self._arrays[1].acceleration is not acceleration:
+            motion = Motion(b.f_ext, b.soft.gains, b.bias, b.free, b.velocity, b.q, acceleration)
+            self._arrays = b.mass, motion, self._limits
+        return self._arrays
+
+    def stepped(self, before: tuple[np.ndarray, ...], iterations: np.ndarray) -> None:
+        """Take note of compiled steps: Q, V, q and v before the last one, and the iterations of its corrections."""
+        self.constraints.looked()
+        self._before, held = before, self.stabilisation
+        if held is not None:
+            held.converged, held.position_iterations, held.velocity_iterations = True, *map(int, iterations)
+
+    @contextmanager
+    def at_beginning(self) -> Iterator[None]:
+        """Kinematics and rows at the beginning of the last compiled step, and then again those at its end."""
+        if not self._before:
+            yield
+            return
+        b = self.bodies
+        end = tuple(array.copy() for array in (b.Q, b.V, b.q, b.v))
+        self._look_at(self._before)
+        try:
+            yield
+        finally:
+            self._look_at(end)
+
+    def _look_at(self, arrays: tuple[np.ndarray, ...]) -> None:
+        b = self.bodies
+        b.Q[:], b.V[:], b.q[:], b.v[:] = arrays
+        look(self.links, b, b.Q, b.V)
+        self.constraints.looked()
 
     def memory(self) -> dict[str, np.ndarray]:
         return {"body_q": self.Q, "body_v": self.V, "joint_q": self._q, "joint_v": self._v}
