@@ -31,6 +31,8 @@ SAME = 1e-4
 many faces at small angles."""
 EXACT = 1e-5
 """Relative difference of gaps up to which a manifold is that of the nearest points; of the size, its square."""
+FLUSH = 1e-8
+"""Fraction of the size: at smaller gaps and depths GJK and EPA see flush faces only to this accuracy."""
 
 
 @kernel
@@ -149,11 +151,18 @@ def clip_faces(geometry, placed, work, a, b, x, y, z, size, margin, found):
 @kernel
 def agrees(found, start, gap, size):
     """Whether the least gap of the contacts from ``start`` on is the distance or depth of the bodies: a face whose
-    normal is only near to the axis may not be the one that touches."""
+    normal is only near to the axis may not be the one that touches.
+
+    Contacts of separate bodies may be nearer than ``gap``: each is a point of one body over a face of the other, so
+    that its gap bounds the distance from above, and GJK may end a little above the distance of flush faces.
+    """
     least = inf
     for c in range(start, min(found.total[0], found.gap.shape[0])):
         least = min(least, found.gap[c])
-    return abs(least - gap) <= EXACT * (abs(gap) + size * EXACT) or found.total[0] > found.gap.shape[0]
+    tolerance = EXACT * (abs(gap) + size * EXACT)
+    below = max(tolerance, FLUSH * size) if abs(gap) <= FLUSH * size else tolerance
+    above = below if gap <= 0.0 else tolerance
+    return min(gap, 0.0) - below <= least <= gap + above or found.total[0] > found.gap.shape[0]
 
 
 @kernel(inline=False)
