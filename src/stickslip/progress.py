@@ -1,4 +1,4 @@
-"""A progress bar that appears only when a task takes longer than two seconds."""
+"""A progress bar on terminals and in notebooks that appears only when a task takes longer than two seconds."""
 
 from __future__ import annotations
 
@@ -27,15 +27,20 @@ class Progress:
         if self.show is False or now < self._next:
             return
         self._next = now + 0.1
-        if self._bar is None:
-            self._start()
+        if self._bar is None and not self._start():
+            self.show = False
+            return
         self._bar.update(self._task, completed=done)
 
-    def _start(self) -> None:
+    def _start(self) -> bool:
+        """Show the bar; returns False, and writes nothing, if the error stream is neither a terminal nor a notebook."""
         from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
+        console = Console(stderr=True)
+        if not (console.is_terminal or console.is_jupyter):
+            return False
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -43,9 +48,10 @@ class Progress:
             TimeElapsedColumn(),
             TimeRemainingColumn(),
         )
-        self._bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+        self._bar = RichProgress(*columns, console=console, transient=True)
         self._bar.start()
         self._task = self._bar.add_task(self.description, total=self.total)
+        return True
 
     def __exit__(self, *exception) -> None:
         if self._bar is not None:

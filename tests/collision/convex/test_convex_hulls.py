@@ -1,8 +1,11 @@
 """Hulls at known gaps: a slice of the random pairs of ``bench collision``; and ids while shapes slide and rock."""
 
+import mujoco
 import numpy as np
 import pytest
+from convex_pairs import Pair, random_quaternion
 
+import stickslip as ss
 from stickslip.lab.bench.pair_field import EVERY, SIZE, PairField
 from stickslip.lab.bench.random_pairs import gap_errors
 from stickslip.lab.bench.touching import FACING, Placement
@@ -99,3 +102,19 @@ def test_no_contact_is_lost_while_a_block_rocks(kinds):
         if last is not None:
             assert np.abs(found.gap - last).max() < 2e-3 * SIZE
         last = found.gap
+
+
+def test_flush_faces_touch_at_four_corners():
+    """Stones of an arch, turned anyhow: their faces are parallel and touch, up to the 1e-8 m that meshes in single
+    precision leave."""
+    rng, pair = np.random.default_rng(0), Pair(ss.SCENES["arch"].build(0.110).scene, 1e-3)
+    stones = pair.model.state().q.reshape(-1, 7)
+    for _ in range(40):
+        turn, moved = random_quaternion(rng), stones.copy()
+        for stone, start in zip(moved, stones, strict=True):
+            mujoco.mju_rotVecQuat(stone[:3], start[:3], turn)
+            mujoco.mju_mulQuat(stone[3:], turn, start[3:])
+        moved[:, 2] += 5.0  # off the floor
+        found = pair.find(moved.ravel())
+        assert len(found.gap) == 4 * 19
+        assert np.abs(found.gap).max() < 1e-7

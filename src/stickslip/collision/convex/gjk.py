@@ -26,7 +26,7 @@ APART, NEAR, OVERLAP = 0, 1, 2
 MOST_STEPS = 64
 PRECISE = 1e-12
 """Relative error of the distance at which smooth shapes end."""
-TOUCHING = 1e-9
+TOUCHING = 1e-8
 """Distance, as a fraction of the size, below which bodies count as touching: the direction of v is then unreliable."""
 
 

@@ -33,6 +33,8 @@ EXACT = 1e-5
 """Relative difference of gaps up to which a manifold is that of the nearest points; of the size, its square."""
 MOST_APART = 5e-10
 """Largest such difference of separate bodies, relative to the size: their gaps are exact to 1e-9."""
+FLUSH = 1e-8
+"""Fraction of the size: at smaller gaps and depths GJK and EPA see flush faces only to this accuracy."""
 
 
 @kernel
@@ -151,14 +153,22 @@ def clip_faces(geometry, placed, work, a, b, x, y, z, size, margin, found):
 @kernel
 def agrees(found, start, gap, size):
     """Whether the least gap of the contacts from ``start`` on is the distance or depth of the bodies: a face whose
-    normal is only near to the axis may not be the one that touches."""
+    normal is only near to the axis may not be the one that touches.
+
+    Contacts of separate bodies may be nearer than ``gap``: each is a point of one body over a face of the other, so
+    that its gap bounds the distance from above, and GJK may end a little above the distance of flush faces.
+    """
     least = inf
     for c in range(start, min(found.total[0], found.gap.shape[0])):
         least = min(least, found.gap[c])
     allowed = EXACT * (abs(gap) + size * EXACT)
     if gap > 0.0:
         allowed = min(allowed, MOST_APART * size)
-    return abs(least - gap) <= allowed or found.total[0] > found.gap.shape[0]
+    low, high = gap - allowed, gap + allowed
+    if abs(gap) <= FLUSH * size:
+        low = min(gap, 0.0) - FLUSH * size
+        high = gap + (FLUSH * size if gap <= 0.0 else allowed)
+    return low <= least <= high or found.total[0] > found.gap.shape[0]
 
 
 @kernel(inline=False)

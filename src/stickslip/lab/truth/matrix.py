@@ -21,7 +21,9 @@ HEAD = """\
 
 Scenes with known answers, simulated by every method: the truth suite, `stickslip bench truth`. This page is what its
 `--out DIR` writes. The expected values are in `src/stickslip/lab/truth/facts.toml`, each with its tolerance, the reason
-for it, and its source. Methods and materials have their defaults.
+for it, and its source. Methods and materials have their defaults; rows whose names say more have the option that they
+name. Friction cones have eight directions by `stewart-trinkle`, `anitescu-potra` and `peg`, and are circular by the
+other methods; rows with four directions and `variational/pyramid` have the cones of the papers.
 
 A mark for each time step of a case, the default first: ✓ all quantities agree with the truth, ✗ one does not, – not
 applicable. The numbers are below, wrong ones in bold, and what the failures teach.
