@@ -9,7 +9,7 @@ run: .venv/runtime
 	$(BIN)/stickslip compare solo12-squat --methods $(METHODS) --time 1 --out out/solo12-squat
 
 test: .venv/development lint
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 lint: .venv/development
 	$(BIN)/ruff check

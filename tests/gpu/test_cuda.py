@@ -42,7 +42,9 @@ from stickslip.methods.expo.expo_step import ContactWork, JointWork
 from stickslip.methods.expo.expo_step import advance as expo_advance
 from stickslip.methods.expo.viscoelastic_pade import PadeWork
 from stickslip.methods.soft.anchors import Anchors
+from stickslip.methods.soft.limit_recovery import Limits
 from stickslip.methods.soft.viscoelastic import SoftWorld
+from stickslip.model.arrays import JointForces
 
 pytestmark = pytest.mark.gpu
 TOLERANCE = 1e-12
@@ -231,12 +233,13 @@ def contacts_of(contacts, w):
 def anchors_of(anchors, w):
     return Anchors(
         anchors.pair[:, w], anchors.anchor[:, :, w], anchors.point[:, :, w], anchors.rest[:, w],
-        anchors.place[:, w], anchors.seen[:, w], anchors.at_detection[:, w],
+        anchors.begun[:, w], anchors.place[:, w], anchors.seen[:, w], anchors.at_detection[:, w],
+        anchors.speed[:, w], anchors.weight[:, w],
     )  # fmt: skip
 
 
 class SearchScratch(NamedTuple):
-    """The parts of a contact search that every world needs for itself."""
+    """The parts of a contact search, and the present ranges of joints, that every world needs for itself."""
 
     placed: Placed
     grid: Grid
@@ -244,10 +247,15 @@ class SearchScratch(NamedTuple):
     found: Found
     work: ShapeWork
     material: np.ndarray
+    range: np.ndarray
+    beyond: np.ndarray
+    phase: np.ndarray
 
 
-def scratch_of(search):
-    return SearchScratch(search.placed, search.grid, search.candidates, search.found, search.work, search.material)
+def scratch_of(world):
+    s, limits = world.search, world.limits
+    search = (s.placed, s.grid, s.candidates, s.found, s.work, s.material)
+    return SearchScratch(*search, world.passive.range, limits.beyond, limits.phase)
 
 
 @cuda.jit(device=True)
@@ -276,8 +284,11 @@ def world_of(world, scratch, w):
         ),
         world.search.shares, scratch.material[:, :, w],
     )  # fmt: skip
+    f, r = world.passive, scratch.range[:, :, w]
+    passive = JointForces(f.damping, f.stiffness, f.q_spring, f.limited, r, f.limit_stiffness, f.limit_damping)
+    limits = Limits(world.limits.range, world.limits.speed, scratch.beyond[:, :, w], scratch.phase[:, w])
     return SoftWorld(
-        world.tree, world.support, world.inertia, world.passive, world.actuators, search, world.cell, world.loops
+        world.tree, world.support, world.inertia, passive, world.actuators, search, world.cell, world.loops, limits
     )  # fmt: skip
 
 
@@ -334,7 +345,7 @@ def expo_in_all_worlds(
             e.c[:, w], e.beta[:, w], e.factor[:, :, :, w], e.small[:, :, w],
         )  # fmt: skip
         s = expo.averages
-        averages = Averages(s.first[:, :, w], s.second[:, :, w], s.phase[:, w], s.slip[:, :, w])
+        averages = Averages(s.first[:, :, w], s.second[:, :, w], s.phase[:, w], s.slip[:, :, w], s.leaving[:, w])
         j = joints
         status[w], _ = expo_advance(
             world_of(world, scratch, w), work,
@@ -385,7 +396,7 @@ def test_steps_equal_cpu(name, worlds):
     device_q, device_v, status = cuda.to_device(q), cuda.to_device(v), cuda.to_device(np.zeros(worlds, np.int64))
     work = stepper.work
     steps_in_all_worlds[(worlds + 63) // 64, 64](
-        to_device(stepper.world), per_world(scratch_of(stepper.world.search), worlds),
+        to_device(stepper.world), per_world(scratch_of(stepper.world), worlds),
         per_world(work.kin, worlds), per_world(work.art, worlds),
         per_world(Forces(work.f_ext, work.tau, work.acceleration), worlds),
         per_world(stepper.contacts.arrays, worlds), per_world(stepper.anchors, worlds), to_device(sim.inputs),
@@ -420,7 +431,7 @@ def test_expo_equals_cpu(matmuls):
     v = 0.3 * rng.normal(size=(model.nv, worlds))
     device_q, device_v, status = cuda.to_device(q), cuda.to_device(v), cuda.to_device(np.zeros(worlds, np.int64))
     expo_in_all_worlds[(worlds + 63) // 64, 64](
-        to_device(stepper.world), per_world(scratch_of(stepper.world.search), worlds),
+        to_device(stepper.world), per_world(scratch_of(stepper.world), worlds),
         per_world(work.kin, worlds), per_world(work.art, worlds),
         per_world(Forces(work.f_ext, work.tau, work.acceleration), worlds),
         per_world(stepper.expo, worlds), per_world(stepper.joints, worlds),

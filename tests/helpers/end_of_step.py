@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from stickslip.methods.base import Inputs
-from stickslip.methods.implicit_euler.implicit_euler import ImplicitEuler, begin
+from stickslip.methods.implicit_euler.implicit_euler import ImplicitEuler
 from stickslip.methods.implicit_euler.implicit_step import evaluate, linearise, load
+from stickslip.methods.implicit_euler.spring_damper_derivatives import begin_contacts
+from stickslip.methods.soft.viscoelastic import detect, update_kinematics
 from stickslip.model.shape import Material, Shape
 
 TWO_TREES = """
@@ -60,7 +62,9 @@ class Problem:
         self.stepper, self.q, self.v = stepper, np.array(q), np.array(v)
         inputs = inputs or Inputs(np.zeros(m.nu), np.zeros(m.nv), np.zeros((m.nlink, 6)))
         s = stepper
-        begin(s.world, s.work, s.contacts.arrays, s.anchors, s.start, self.q, self.v)
+        update_kinematics(s.world, s.work, self.q, self.v)
+        assert detect(s.world, s.work, s.contacts.arrays) == 0
+        begin_contacts(s.work.kin, s.contacts.arrays, s.anchors, s.start)
         self.arguments = (
             s.world, s.work, s.contacts.arrays, s.anchors, s.start, inputs, s.derivatives, s.newton,
         )  # fmt: skip

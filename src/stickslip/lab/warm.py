@@ -9,8 +9,9 @@ from __future__ import annotations
 import inspect
 import time as clock
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 
 from stickslip.errors import StickslipError
@@ -29,21 +30,35 @@ def warm(
 ) -> dict[str, float | str]:
     """Compile the kernels of methods (default: of all); returns the seconds of each, or why it failed.
 
-    Methods with more source begin first, since they take longest to compile.
+    Methods with more source begin first, since they take longest to compile. Methods of one folder share most kernels,
+    so that the first of every folder begins before the second of any: no two processes compile the same.
     """
-    names = list(METHODS) if methods is None else list(dict.fromkeys(methods))
-    names.sort(key=lambda name: -source_size(name))
+    names = in_order(METHODS if methods is None else dict.fromkeys(methods))
     with Pool(None, min(len(names), jobs or available())) as pool:
         answers = pool.map(_first_step, [(name,) for name in names], "compiling", lambda _: DIED, progress)
     return dict(zip(names, answers, strict=True))
 
 
-def source_size(method: str | type[Method]) -> int:
-    """Bytes of source in the folder of a method, which tell how long it compiles; 0 if there is no file."""
+def in_order(methods: Iterable[str]) -> list[str]:
+    """The methods in the order in which they are compiled."""
+    folders: dict[Path | None, list[str]] = {}
+    for name in methods:
+        folders.setdefault(folder_of(name), []).append(name)
+    largest_first = sorted(folders, key=lambda folder: -source_size(folder))
+    rounds = zip_longest(*(folders[folder] for folder in largest_first))
+    return [name for each in rounds for name in each if name is not None]
+
+
+def folder_of(method: str | type[Method]) -> Path | None:
+    """The folder of a method's source; None if there is no file."""
     with suppress(TypeError, OSError):
-        folder = Path(inspect.getfile(resolve(method)[1])).parent
-        return sum(path.stat().st_size for path in folder.rglob("*.py"))
-    return 0
+        return Path(inspect.getfile(resolve(method)[1])).parent
+    return None
+
+
+def source_size(folder: Path | None) -> int:
+    """Bytes of source in a folder, which tell how long its methods compile."""
+    return 0 if folder is None else sum(path.stat().st_size for path in folder.rglob("*.py"))
 
 
 def _first_step(_: None, name: str) -> float | str:

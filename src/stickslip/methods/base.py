@@ -214,6 +214,10 @@ class Method(ABC):
         """What becomes of joints that start outside their range, for the warning."""
         return "the springs of its limits will push it back"
 
+    def bearable_depths(self) -> np.ndarray:
+        """(nc,) depths of the contacts at hand that loads may explain [m]; deeper starts are warned of."""
+        return np.zeros(len(self.contacts))
+
     def contact_energy(self) -> float:
         """Energy in contact springs after the observing stages [J]."""
         return 0.0
@@ -267,6 +271,10 @@ class Method(ABC):
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:
         """Put back what ``memory()`` gave; the present arrays may be longer or shorter."""
         self.make_room(max((len(array) for array in memory.values()), default=0))
+        self._write(memory)
+
+    def _write(self, memory: Mapping[str, np.ndarray]) -> None:
+        """Write into the present arrays, which have room."""
         for name, array in self.memory().items():
             array[:] = 0
             array[: len(memory[name])] = memory[name]

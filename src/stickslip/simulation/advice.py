@@ -93,12 +93,15 @@ def violent_start(sim: Simulation) -> None:
     gap = gaps_of_groups(sim)
     deep = np.flatnonzero(gap < -DEEP_START)
     if len(deep):
+        deep = deep[-gap[deep] > sim.stepper.bearable_depths()[deep]]
+    if len(deep):
         deepest = deep[np.argmin(gap[deep])]
         first, second = (m.link_names[i] for i in (c.link1[deepest], c.link2[deepest]))
         others = len(set(zip(c.link1[deep].tolist(), c.link2[deep].tolist(), strict=True))) - 1
         _warn(
             f"the simulation starts with {second!r} {-gap[deepest]:.3g} m inside {first!r}"
-            f"{_and_more(others, 'pair')}: {sim.stepper.at_overlap}; start them apart",
+            f"{_and_more(others, 'pair')}: {sim.stepper.at_overlap}; start them apart, by scene.set_home or "
+            "sim.set_state",
             StartWarning,
         )
     opened = sim.stepper.joint_error()[:, 0] if m.loops else np.zeros(0)

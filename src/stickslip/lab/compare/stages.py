@@ -16,7 +16,7 @@ from stickslip.lab.compare.grid import steps
 from stickslip.lab.compare.scorecard import convergence_order
 from stickslip.lab.compare.worker import Preview, Recorded, Work
 from stickslip.lab.pool import DIED, Pool
-from stickslip.lab.warm import source_size
+from stickslip.lab.warm import folder_of, source_size
 from stickslip.methods.registry import resolve
 from stickslip.record import load
 from stickslip.solvers.registry import SOLVERS
@@ -75,7 +75,7 @@ class Stages:
     def preview(self) -> None:
         """Compile every method, side by side; those with more source begin first."""
         candidates = self.work.candidates
-        order = sorted(range(len(candidates)), key=lambda k: -source_size(candidates[k].method))
+        order = sorted(range(len(candidates)), key=lambda k: -source_size(folder_of(candidates[k].method)))
         previews = self._map(worker.preview, [(k,) for k in order], "compiling", lambda which: Preview(trouble=DIED))
         found = dict(zip(order, previews, strict=True))
         self.entries = [UnfinishedResult(k, candidate, found[k]) for k, candidate in enumerate(candidates)]

@@ -25,6 +25,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.detectors import make_detector
+from stickslip.collision.reach import Reach
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
 from stickslip.constraints.loop_closure import CLOSED, close, push, still, worst_per_loop
 from stickslip.dynamics import Dynamics
@@ -34,7 +35,17 @@ from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, boun
 from stickslip.methods.bilateral.sticking_contacts import StickingContacts
 from stickslip.methods.materials import STICKING
 from stickslip.methods.options import Options, option
+from stickslip.methods.recovery import RECOVERY_TIME, make_recovery, put_back
 from stickslip.methods.soft.explicit import explicit_joint_gains, longest
+from stickslip.methods.soft.limit_recovery import (
+    NOT_BEGUN,
+    RECOVERS,
+    begin_limits,
+    limits_memory,
+    make_limits,
+    narrow_limits,
+    put_ranges,
+)
 from stickslip.methods.soft.viscoelastic import gather_forces, update_kinematics
 from stickslip.model.model import Model, State
 
@@ -60,6 +71,10 @@ class BilateralOptions(Options):
     touch: float = option(0.0, "gap [m] up to which contacts touch")
     detector: Any = option(
         None, "what finds contacts: a name, a Detector, or a function of (kinematics, contacts) (default 'convex')"
+    )
+    recovery_time: float = option(
+        RECOVERY_TIME,
+        "time [s] in which a radian, or a typical body's radius, outside a joint's range is undone; 0: at once",
     )
     unconverged: str = option("warn", "what to do where constraints contradict each other: 'warn' or 'raise'")
     mu: float = option(1e-8, "the proximal parameter over the largest diagonal entry of G")
@@ -110,6 +125,9 @@ class BilateralMethod(Method):
         given = {"detector": detector is not None, "release": self.release, "touch": self.touch > 0.0}
         for name in (name for name in given if variant == "none" and given[name]):
             raise InputError(f"{name}: bilateral/none has no contacts; leave it out, or use bilateral/sticking")
+        self.recovery = make_recovery(self.options.recovery_time, Reach(model).radius)
+        self.limits = make_limits(model, self.recovery)
+        self.world = self.world._replace(passive=model.joint_forces._replace(range=model.joint_forces.range.copy()))
         self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=self.options.mu)
         self._sticking, self._next = StickingContacts(), StickingContacts()
         self._damping, self._velocity = dt * model.joint_forces.damping, np.zeros(model.nv)
@@ -140,6 +158,8 @@ class BilateralMethod(Method):
         }
 
     def _begin(self, state: State) -> None:
+        if self.limits.phase[0] == NOT_BEGUN:
+            begin_limits(self.world.tree, self.world.passive, self.limits, state.q)
         update_kinematics(self.world, self.work, state.q, state.v)
         self._formulated = self._solved = False
 
@@ -237,6 +257,8 @@ class BilateralMethod(Method):
             self.work.acceleration[:] = (state.v - before) / self.dt
         else:
             integrate(self.world.tree, state.q, state.v, self.dt, state.q)
+        if self.limits.phase[0] == RECOVERS:
+            narrow_limits(self.world.passive, self.limits, self.dt)
 
     def _project(self, state: State) -> float:
         """Find velocities that close the constraints at ``_moved`` and keep them closed; returns the largest error."""
@@ -266,17 +288,22 @@ class BilateralMethod(Method):
         """max|J·q̈ + γ*| of the last step [m/s², rad/s²], the amount by which constraints contradict each other."""
         return 0.0 if self.result is None else self.result.residual
 
+    @property
+    def at_limits(self) -> str:
+        return put_back(self.recovery)
+
     def joint_error(self) -> np.ndarray:
         if self.result is None:
             return np.zeros((len(self.model.loops), 2))
         return np.column_stack([worst_per_loop(self.model.loops, x) for x in (self.result.error, self.result.rate)])
 
     def memory(self) -> dict[str, np.ndarray]:
-        return self._sticking.memory()
+        return {**self._sticking.memory(), **limits_memory(self.limits)}
 
     def remember(self, memory) -> None:
         self._sticking.make_room(len(memory["held_pair"]))
         super().remember(memory)
+        put_ranges(self.world.passive, self.limits)
 
     def stable_dt(self, state: State) -> float:
         """K·w·dt² + 2·B·w·dt < 4 for joint springs, limits and servos, as for semi-implicit Euler."""

@@ -239,7 +239,7 @@ def assign(places, contacts, anchors, crossed, lasting):
 
 
 @kernel(inline=False)
-def push(handle, x, crossed, lasting):
+def push(handle, elapsed, x, crossed, lasting):
     """Forces of loops, and of contacts that press by the mask, at the state of ``look``; ``lasting`` moves anchors."""
     system = restore(handle)
     contacts, anchors, places, first = system.contacts, system.trial, system.places, system.seen.shape[0]
@@ -247,7 +247,7 @@ def push(handle, x, crossed, lasting):
     for c in range(contacts.found[0]):
         k = places.at[c]
         if k >= 0 and crossed[2 * k]:
-            press(system.work.kin, contacts, anchors, c, k, x[first + 2 * k], x[first + 2 * k + 1])
+            press(system.work.kin, contacts, anchors, c, k, x[first + 2 * k], x[first + 2 * k + 1], elapsed)
         else:
             for i in range(3):
                 contacts.force[c, i] = 0.0
@@ -257,6 +257,7 @@ def push(handle, x, crossed, lasting):
         for k in range(places.guarded.shape[0]):
             if places.seen[k] == 0 or not crossed[2 * k]:
                 anchors.pair[k] = 0
+        anchors.begun[0] = 1
         copy_anchors(anchors, system.anchors)
 
 
@@ -264,7 +265,7 @@ def push(handle, x, crossed, lasting):
 def field(handle, elapsed, x, crossed, dx):
     """dx = f(x) with the contacts that press by the mask ``crossed`` (2·places,)."""
     look(handle, x)
-    push(handle, x, crossed, False)
+    push(handle, elapsed, x, crossed, False)
     system = restore(handle)
     nq, n, work, contacts = system.q.shape[0], system.seen.shape[0], system.work, system.contacts
     spatial_inertias(system.world.inertia, work.kin)
@@ -317,7 +318,7 @@ def arrive(handle, elapsed, x, crossed):
     system.places.margin[0] = -1.0
     look(handle, x)
     assign(system.places, system.contacts, system.anchors, crossed, True)
-    push(handle, x, crossed, True)
+    push(handle, elapsed, x, crossed, True)
     for i in range(system.seen.shape[0], x.shape[0]):
         x[i] = 0.0
 

@@ -66,7 +66,7 @@ from stickslip.methods.handle import make_handle, restored
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
 from stickslip.methods.soft.spring_damper import spring_damper
-from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, soft_capabilities
+from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, begin_joints, end_joints, soft_capabilities
 from stickslip.model.model import Model, State
 
 MOST_TURNS, WINDOW = 40, 0.01
@@ -222,8 +222,8 @@ def put_back(handle, flow, kept):
 @kernel(inline=False)
 def advance(handle, rules, flow, trace, work, pressed, turns, totals, kept, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
-    nq, x = q.shape[0], flow.x
-    forget(handle)
+    nq, x, world = q.shape[0], flow.x, restore(handle).world
+    begin_joints(world, q)
     for done in range(n):
         known = flow.clock[TIME] > 0.0
         for i in range(nq):
@@ -233,8 +233,14 @@ def advance(handle, rules, flow, trace, work, pressed, turns, totals, kept, dt, 
             known = known and x[nq + i] == v[i]
             x[nq + i] = v[i]
         if not known:  # the first step, or the state was set from outside
+            forget(handle)
+            system = restore(handle)
+            begun = system.anchors.begun[0]
             touching(handle, x, flow.crossed)
             arrive(handle, 0.0, x, flow.crossed)
+            if system.places.full[0] != 0:  # the start is looked at again when there is room
+                system.anchors.begun[0] = begun
+                return CONTACTS_FULL, done
         keep(handle, flow, kept)
         status = step(handle, rules, flow, trace, work, pressed, turns, totals, dt)
         if restore(handle).places.full[0] != 0:
@@ -249,6 +255,7 @@ def advance(handle, rules, flow, trace, work, pressed, turns, totals, kept, dt, 
             q[i] = x[i]
         for i in range(v.shape[0]):
             v[i] = x[nq + i]
+        end_joints(world, dt)
     return OK, n
 
 
@@ -299,7 +306,7 @@ class EventSelected(Viscoelastic):
         self.contacts = ContactList(self.work.kin, capacity=room)
         self.totals = np.zeros(4, dtype=np.int64)
         """Runge–Kutta steps, crossings, violations of liveness, steps in which a contact chattered."""
-        self.anchors = make_anchors(room)
+        self.anchors = self._make_anchors(room)
         self._make_places(room)
 
     def _make_places(self, places: int) -> None:
@@ -358,6 +365,15 @@ class EventSelected(Viscoelastic):
         """Number of Runge–Kutta steps and projections of the last step."""
         return int(self.flow.counts[STEPS] + self.flow.counts[PROJECTIONS])
 
+    def _kinematics(self, sim) -> None:
+        super()._kinematics(sim)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Let the next step look at its state anew, because kinematics, contacts or places have changed."""
+        if self._system is not None:
+            self._system.seen[:1] = np.nan
+
     def _formulate(self, sim) -> None:
         """Fills in the contact forces for display; steps do not use them. The anchors already belong to this state."""
         spring_damper(self.work.kin, self._buffer, self.anchors, 0.0)
@@ -365,7 +381,7 @@ class EventSelected(Viscoelastic):
     def make_room(self, contacts: int) -> None:
         """Make as many places as contacts, and keep what is in the present ones."""
         if contacts > len(self.places.guarded):
-            saved = self.memory()
+            saved = {name: array.copy() for name, array in self.memory().items()}
             self._make_places(contacts)
             super().make_room(contacts)
             self._write(saved)
@@ -386,10 +402,5 @@ class EventSelected(Viscoelastic):
         return {**super().memory(), **places, "clock": flow.clock, "x": flow.x}
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:
-        self.make_room(len(memory["guarded"]))
-        self._write(memory)
-
-    def _write(self, memory: Mapping[str, np.ndarray]) -> None:
-        for name, array in self.memory().items():
-            array[:] = 0
-            array[: len(memory[name])] = memory[name]
+        super().remember(memory)
+        self._forget()

@@ -21,7 +21,7 @@ from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.handle import restored
 from stickslip.methods.materials import combined_materials
 from stickslip.methods.soft.explicit import Explicit, evaluate
-from stickslip.methods.soft.viscoelastic import soft_capabilities
+from stickslip.methods.soft.viscoelastic import begin_joints, end_joints, soft_capabilities
 from stickslip.model.model import Model, State
 
 
@@ -32,6 +32,7 @@ def integrate_state(world, acceleration, mean, dt, q, v):
         mean[d] = v[d] + 0.5 * dt * acceleration[d]
         v[d] += dt * acceleration[d]
     integrate(world.tree, q, mean, dt, q)
+    end_joints(world, dt)
 
 
 @kernel
@@ -48,6 +49,7 @@ def step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v):
 @kernel
 def advance(world, work, contacts, anchors, inputs, armature, mean, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
+    begin_joints(world, q)
     for k in range(n):
         status = step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v)
         if status != OK:

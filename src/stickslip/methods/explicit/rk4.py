@@ -21,7 +21,7 @@ from stickslip.methods.base import OK, Inputs, bounded
 from stickslip.methods.handle import restored
 from stickslip.methods.soft.anchors import copy_anchors, grown_anchors
 from stickslip.methods.soft.explicit import Explicit, evaluate
-from stickslip.methods.soft.viscoelastic import soft_capabilities
+from stickslip.methods.soft.viscoelastic import begin_joints, end_joints, soft_capabilities
 from stickslip.model.model import Model, State
 
 
@@ -76,12 +76,14 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
     integrate(world.tree, q, stages.dq, dt / 6.0, q)
     for d in range(nv):
         v[d] += dt * acceleration[d]
+    end_joints(world, dt)
     return OK
 
 
 @kernel
 def advance(world, work, contacts, anchors, first, trial, stages, inputs, armature, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
+    begin_joints(world, q)
     for k in range(n):
         status = step(world, work, contacts, anchors, first, trial, stages, inputs, armature, dt, q, v)
         if status != OK:

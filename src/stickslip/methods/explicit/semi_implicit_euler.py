@@ -17,7 +17,7 @@ from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.handle import restored
 from stickslip.methods.soft.explicit import Explicit, evaluate
-from stickslip.methods.soft.viscoelastic import soft_capabilities
+from stickslip.methods.soft.viscoelastic import begin_joints, end_joints, soft_capabilities
 from stickslip.model.model import State
 
 
@@ -26,6 +26,7 @@ def integrate_state(world, acceleration, dt, q, v):
     for d in range(v.shape[0]):
         v[d] += dt * acceleration[d]
     integrate(world.tree, q, v, dt, q)
+    end_joints(world, dt)
 
 
 @kernel
@@ -42,6 +43,7 @@ def step(world, work, contacts, anchors, inputs, armature, dt, q, v):
 @kernel
 def advance(world, work, contacts, anchors, inputs, armature, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
+    begin_joints(world, q)
     for k in range(n):
         status = step(world, work, contacts, anchors, inputs, armature, dt, q, v)
         if status != OK:

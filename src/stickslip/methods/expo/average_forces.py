@@ -80,6 +80,8 @@ class Averages(NamedTuple):
     slip: np.ndarray
     """(capacity, 4) for slipping contacts: expected friction [N], its direction along the two tangents, and its limit
     [N], the force that would make the contact stick."""
+    leaving: np.ndarray
+    """(capacity,) speed of the rest point of each normal spring [m/s]; y and y′ are relative to it."""
 
 
 def make_island_work(rows: int) -> IslandWork:
@@ -103,11 +105,12 @@ def make_island_work(rows: int) -> IslandWork:
 
 def make_averages(contacts: int) -> Averages:
     phase = np.zeros(contacts, dtype=np.int64)
-    return Averages(np.zeros((contacts, 3)), np.zeros((contacts, 3)), phase, np.zeros((contacts, 4)))
+    first, second = np.zeros((2, contacts, 3))
+    return Averages(first, second, phase, np.zeros((contacts, 4)), np.zeros(contacts))
 
 
 @kernel
-def contact_dynamics(support, L, rows, kin, contacts, members, island):
+def contact_dynamics(support, L, rows, kin, contacts, members, averages, island):
     """W, y, y′, c and β of all contacts of an island: A and b of eq. (11) in scaled coordinates."""
     W, full = island.W, island.full
     for a in range(members.shape[0]):
@@ -120,6 +123,7 @@ def contact_dynamics(support, L, rows, kin, contacts, members, island):
             full[1, i + r] = root * contacts.velocity[c, r]
             full[2, i + r] *= root
             full[3, i + r] = contacts.material[c, DAMPING] / K
+        full[1, i] -= root * averages.leaving[c]
         for b in range(a + 1):
             j, d = 3 * b, members[b]
             scale = root * sqrt(contacts.material[d, STIFFNESS])
@@ -253,7 +257,7 @@ def revise(contacts, members, averages, island):
             continue
         again = True
         enough = CRITICAL / sqrt(island.W[3 * a, 3 * a])
-        if contacts.velocity[c, 0] > 0.0 or enough <= island.full[3, 3 * a]:
+        if island.full[1, 3 * a] > 0.0 or enough <= island.full[3, 3 * a]:
             averages.phase[c] = OPEN
         else:
             damping = max(damping, enough)

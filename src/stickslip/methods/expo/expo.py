@@ -52,13 +52,14 @@ from stickslip.methods.expo.expo_step import (
     advance_held,
     integrate_state,
     islands_fit,
+    press_contacts,
 )
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import make_anchors
-from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.methods.soft.viscoelastic import (
     SoftOptions,
     Viscoelastic,
+    end_joints,
     soft_capabilities,
 )
 from stickslip.model.model import Model, State
@@ -167,7 +168,7 @@ class Expo(Viscoelastic):
         self._fit_work()
         while not islands_fit(self.world, self.expo, self._buffer):
             self.grow()
-        spring_damper(self.work.kin, self._buffer, self.anchors, self.joints.elapsed[0])
+        press_contacts(self.work, self._buffer, self.anchors, self.expo.averages, self.joints.elapsed[0])
 
     def _solve(self, sim) -> None:
         """Accelerations of a step that is not divided: contacts of a Python collision function cannot be predicted."""
@@ -181,6 +182,7 @@ class Expo(Viscoelastic):
     def _integrate(self, sim) -> None:
         integrate_state(self.world, self.work.acceleration, self.joints.mean, self.dt, sim.state.q, sim.state.v)
         self.joints.elapsed[0] = self.dt
+        end_joints(self.world, self.dt)
 
     def memory(self) -> dict[str, np.ndarray]:
         return {**super().memory(), "elapsed": self.joints.elapsed}

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts, contact_velocities, entries
+from stickslip.collision.contacts import Contacts, contact_velocities, entries, is_loop
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.loop_points import place_loops
 from stickslip.dynamics.configuration import integrate
@@ -36,9 +36,12 @@ from stickslip.methods.expo.average_forces import (
 from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands
 from stickslip.methods.handle import restored
 from stickslip.methods.soft.anchors import Anchors, copy_anchors
+from stickslip.methods.soft.overlap_recovery import rest_speed
 from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.methods.soft.viscoelastic import (
+    begin_joints,
     detect,
+    end_joints,
     gather_forces,
     poses_and_velocities,
 )
@@ -105,6 +108,15 @@ class JointWork(NamedTuple):
 
 
 @kernel
+def press_contacts(work, contacts, anchors, averages, elapsed):
+    """Springs of the contacts at the beginning of a step, and how fast their rest points move."""
+    spring_damper(work.kin, contacts, anchors, elapsed)
+    for c in range(entries(contacts)):
+        touching = not is_loop(contacts, c) and contacts.gap[c] < 0.0
+        averages.leaving[c] = rest_speed(anchors, anchors.place[c]) if touching else 0.0
+
+
+@kernel
 def look_ahead(world, work, joints, contacts, ahead, q, v):
     """Kinematics and contact points after ``ahead`` [s] at the current velocity; gaps and springs do not change."""
     integrate(world.tree, q, v, ahead, joints.middle)
@@ -153,7 +165,7 @@ def contact_forces(world, work, expo, contacts, settings, dt):
         eliminate(support, L, c, expo.rows)
     for i in range(find_islands(support, contacts, islands)):
         members = islands.order[islands.start[i] : islands.start[i + 1]]
-        contact_dynamics(support, L, expo.rows, work.kin, contacts, members, expo.island)
+        contact_dynamics(support, L, expo.rows, work.kin, contacts, members, expo.averages, expo.island)
         if not average_forces(contacts, members, expo.averages, expo.island, passes, matmuls, tolerance, dt):
             return DIVERGED
     return OK
@@ -239,7 +251,7 @@ def substep(world, work, expo, joints, contacts, anchors, inputs, settings, last
         if first < 0.0:
             return CONTACTS_FULL, dt
         h = min(dt, max(first, SHORTEST * dt))
-    spring_damper(work.kin, contacts, anchors, joints.elapsed[0])
+    press_contacts(work, contacts, anchors, expo.averages, joints.elapsed[0])
     status = accelerate(world, work, expo, joints, contacts, inputs, settings, h, q, v)
     if status == OK:
         status = bounded(work.acceleration, v, h)
@@ -268,12 +280,14 @@ def step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, 
         left -= h
         if left <= 1e-9 * dt:
             break
+    end_joints(world, dt)
     return OK
 
 
 @kernel
 def advance(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
+    begin_joints(world, q)
     for k in range(n):
         status = step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, v)
         if status != OK:

@@ -16,6 +16,7 @@ are damped by their mean rate over the step, so that forces do not jump where su
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,7 +41,15 @@ from stickslip.methods.implicit_euler.spring_damper_derivatives import begin_con
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
 from stickslip.methods.soft.spring_damper import spring_damper
-from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, detect, soft_capabilities, update_kinematics
+from stickslip.methods.soft.viscoelastic import (
+    SoftOptions,
+    Viscoelastic,
+    begin_joints,
+    detect,
+    end_joints,
+    soft_capabilities,
+    update_kinematics,
+)
 from stickslip.model.model import Model, State
 
 DIVISIONS = 6
@@ -85,12 +94,25 @@ def step(world, work, contacts, anchors, start, inputs, der, newton, report, tol
             work.acceleration[d] = (v[d] - report.v[d]) / dt
     if not worst <= tolerance:
         report.tally[UNCONVERGED] += 1
+    end_joints(world, dt)
     return OK
 
 
 @kernel
+def continues(anchors, newton, q, v):
+    """Whether the state is the one that the last step ended with, whose contacts are stored."""
+    same = anchors.begun[0] != 0
+    for i in range(q.shape[0]):
+        same = same and newton.q[i] == q[i]
+    for d in range(v.shape[0]):
+        same = same and newton.v[d] == v[d]
+    return same
+
+
+@kernel
 def begin(world, work, contacts, anchors, start, q, v):
-    """Store the contacts at the beginning of the first step; later steps know them from the step before."""
+    """Store the contacts at the beginning of a first step; later steps know them from the step before."""
+    begin_joints(world, q)
     update_kinematics(world, work, q, v)
     status = detect(world, work, contacts)
     if status == OK:
@@ -103,7 +125,7 @@ def advance(
     world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v, n
 ):
     """n steps without Python in between; returns (status, steps done)."""
-    status = begin(world, work, contacts, anchors, start, q, v)
+    status = OK if continues(anchors, newton, q, v) else begin(world, work, contacts, anchors, start, q, v)
     if status != OK:
         return status, 0
     for k in range(n):
@@ -188,7 +210,12 @@ class ImplicitEuler(Viscoelastic):
         n = len(self.anchors.pair)
         if n > len(self.start):
             self.start = np.zeros(n)
+            self.newton.q[:] = np.nan  # so that the next step stores the contacts anew
             self.report = self.report._replace(anchors=make_anchors(n))
+
+    def remember(self, memory: Mapping[str, np.ndarray]) -> None:
+        super().remember(memory)
+        self.newton.q[:] = np.nan
 
     def _formulate(self, sim) -> None:
         """Fills in the contact forces at this state, with a copy of the anchors, for display; steps do not use them."""

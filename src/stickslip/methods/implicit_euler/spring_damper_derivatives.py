@@ -6,7 +6,8 @@ because an iteration evaluates many trial states. In the contact frame
     λ_n = max(0, −K·(gap − rest) − B·(gap − gap₀)/dt),   g = −K·s − B·ṗ_t,   λ_t = g or, where |g| > μ·λ_n, μ·λ_n·g/|g|
 
 with gap₀ ≤ 0 the gap at the beginning, 0 if the contact was open then. The stretch is s = (p − p₀)_t for a point,
-s = s₀ + dt·ṗ_t for a rolling sphere, and s = 0 for a new contact.
+s = s₀ + dt·ṗ_t for a rolling sphere, and s = 0 for a new contact. While a deep start is undone, rest and gap₀ move by
+dt times the speed of the rest point (``overlap_recovery``).
 
 Let body 2 be displaced by ξ = (v, ω) at the contact point p and its spatial velocity change by ξ × V₂ + η; ω_rel is the
 angular velocity of body 2 relative to body 1. With δn and δp the changes of the normal and of the contact point,
@@ -43,6 +44,7 @@ from stickslip.methods.implicit_euler.turning_normals import (
 )
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
 from stickslip.methods.soft.loop_springs import loop_forces
+from stickslip.methods.soft.overlap_recovery import lies_before_rest, rest_speed, starts_deep
 from stickslip.methods.soft.spring_damper import hold
 
 
@@ -59,17 +61,19 @@ def begin_contacts(kin, contacts, anchors, start):
         k = give_place(anchors, c)
         start[k] = contacts.gap[c]
         if anchors.pair[k] != contacts.pair[c] + 1:  # at the start, or after the state was set
-            hold(kin, contacts, anchors, c, k, 0.0, 0.0)
+            hold(kin, contacts, anchors, c, k, 0.0, 0.0, 0.0)
+    anchors.begun[0] = 1
 
 
 @kernel
 def slopes(contacts, anchors, c, dt):
     """(k_n, k_t, b_t): stiffness of contact c along the normal, stiffness and damping in the tangent plane."""
     K, B = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
-    if anchors.place[c] < 0:  # new: no stretch, and no spring if springs rest at detection
+    k = anchors.place[c]
+    if k < 0:  # new: no stretch, and no spring if springs rest at detection
         return (0.0 if anchors.at_detection[0] != 0 else K) + B / dt, 0.0, B
-    if slips_over(contacts, anchors, c, anchors.place[c]):
-        return K + B / dt, 0.0, B + K * dt
+    if slips_over(contacts, anchors, c, k):
+        return (0.0 if lies_before_rest(contacts, anchors, c, k, dt) else K) + B / dt, 0.0, B + K * dt
     return K + B / dt, K, B
 
 
@@ -77,10 +81,13 @@ def slopes(contacts, anchors, c, dt):
 def forces_before_cone(kin, contacts, anchors, start, c, dt):
     """(normal force, tangential forces g₁ and g₂, h·n) of contact c before the friction limit: g = h − n·(h·n)."""
     k, a, A, v = anchors.place[c], contacts.link1[c], contacts.axes, contacts.velocity
+    if k < 0 and starts_deep(contacts, anchors, c):
+        return 0.0, 0.0, 0.0, 0.0
     kn, _, bt = slopes(contacts, anchors, c, dt)
     fn = -kn * contacts.gap[c]
     if k >= 0:
-        fn += contacts.material[c, DAMPING] * start[k] / dt + contacts.material[c, STIFFNESS] * anchors.rest[k]
+        B, speed = contacts.material[c, DAMPING], rest_speed(anchors, k)
+        fn += B * (start[k] / dt + speed) + (kn - B / dt) * (anchors.rest[k] + speed * dt)
     else:
         fn += contacts.material[c, PRELOAD]
     fn = max(0.0, fn)

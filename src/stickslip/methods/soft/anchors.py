@@ -33,32 +33,42 @@ class Anchors(NamedTuple):
     point: np.ndarray
     """(n, 3) previous contact point, in the frame of link 1 [m]."""
     rest: np.ndarray
-    """(n,) the gap at which the normal spring rests [m]."""
+    """(n,) the gap at which the normal spring rests [m]; negative while a deep start is undone."""
+    begun: np.ndarray
+    """(1,) 0 before the contacts of the start have been anchored, then 1."""
     place: np.ndarray
     """(n,) scratch: the place of each touching contact of the present instant, −1 if it has none."""
     seen: np.ndarray
     """(n,) scratch: 1 if the contact of this place was found."""
     at_detection: np.ndarray
     """(1,) constant: 1 if the normal spring rests at the gap of its first detection, 0 if on the surface."""
+    speed: np.ndarray
+    """(1,) constant: the fastest recovery from a deep start [m/s]; 0 if there is none (see ``overlap_recovery``)."""
+    weight: np.ndarray
+    """(nl,) constant: the weight of the tree of links that each link belongs to [N]."""
 
 
-def make_anchors(contacts: int, rest: str = "surface") -> Anchors:
+def make_anchors(contacts: int, rest: str = "surface", speed: float = 0.0, weight: np.ndarray | None = None) -> Anchors:
+    """Free places for a number of contacts; copies that only store anchors need no more than that."""
     n = max(1, contacts)
     return Anchors(
         pair=np.zeros(n, np.int64),
         anchor=np.zeros((n, 3)),
         point=np.zeros((n, 3)),
         rest=np.zeros(n),
+        begun=np.zeros(1, np.int64),
         place=np.zeros(n, np.int64),
         seen=np.zeros(n, np.int64),
         at_detection=np.array([REST.index(rest)], dtype=np.int64),
+        speed=np.array([speed]),
+        weight=np.zeros(1) if weight is None else weight,
     )
 
 
 def grown_anchors(anchors: Anchors, contacts: int) -> Anchors:
     """A copy with places for more contacts."""
-    bigger = make_anchors(contacts, REST[anchors.at_detection[0]])
-    for name in ("pair", "anchor", "point", "rest"):
+    bigger = make_anchors(contacts, REST[anchors.at_detection[0]], float(anchors.speed[0]), anchors.weight)
+    for name in ("pair", "anchor", "point", "rest", "begun"):
         old = getattr(anchors, name)
         getattr(bigger, name)[: len(old)] = old
     return bigger
@@ -66,6 +76,7 @@ def grown_anchors(anchors: Anchors, contacts: int) -> Anchors:
 
 @kernel
 def copy_anchors(source, target):
+    target.begun[0] = source.begun[0]
     for k in range(source.pair.shape[0]):
         target.pair[k] = source.pair[k]
         target.rest[k] = source.rest[k]

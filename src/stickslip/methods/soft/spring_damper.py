@@ -6,15 +6,16 @@ viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per cont
 * Normal: f_n = max(0, −K·(gap − rest) − B·ġap), eqs. (2), (21): contacts push but never pull. The spring rests on the
   surface (rest = 0) or, as in the paper, where penetration was first detected (``rest="detected"``). A preloaded spring
   (P [N]) rests P/K further out and presses with P as soon as it touches: f_n = max(0, P − K·gap − B·ġap) for gap < 0.
+  Deep starts are undone at a bounded speed, by rest points that move (``overlap_recovery``).
 * Tangent: the spring is attached to an anchor p₀, set where the contact began. If |f_t| > μ·f_n, the force is scaled
   back to the cone (22) at the same normal force, and the anchor moves along the force so that the spring alone gives it
   (28), but never so far that the spring becomes longer than it was.
 
 Differs from the paper in: the normal rest point lies on the surface by default, so that the depth at rest is weight/K;
-preload; a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the spring, while (28) would create
-energy at the beginning of a slide in which the damper alone reaches the cone; the anchor of a sphere moves with the
-rolling contact point, so that only slip stretches the spring; the contacts of two faces share K and B (``finish`` of
-``collision.convex``).
+preload; recovery from deep starts; a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the
+spring, while (28) would create energy at the beginning of a slide in which the damper alone reaches the cone; the
+anchor of a sphere moves with the rolling contact point, so that only slip stretches the spring; the contacts of two
+faces share K and B (``finish`` of ``collision.convex``).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from stickslip.dynamics.jacobian import add_point_force, link_point, to_link
 from stickslip.math.spatial import rotate
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
 from stickslip.methods.soft.loop_springs import loop_energy, loop_forces
+from stickslip.methods.soft.overlap_recovery import first_rest, move_rest, rest_speed
 
 
 @kernel
@@ -43,21 +45,22 @@ def spring_damper(kin, contacts, anchors, dt):
                 contacts.stretch[c, i] = 0.0
             continue
         k = give_place(anchors, c)
-        press(kin, contacts, anchors, c, k, dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2])
+        press(kin, contacts, anchors, c, k, dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2], dt)
+    anchors.begun[0] = 1
     loop_forces(contacts)
 
 
 @kernel
-def press(kin, contacts, anchors, c, k, w1, w2):
+def press(kin, contacts, anchors, c, k, w1, w2, dt):
     """Force of the touching contact c and elongation of its springs; its anchor in place k is created or moved.
 
-    (w1, w2) [m] is the slip of body 2 along the tangents since the last call, which rolling contacts use.
+    (w1, w2) [m] is the slip of body 2 along the tangents since the last call, dt [s] ago, which rolling contacts use.
     """
-    hold(kin, contacts, anchors, c, k, w1, w2)
+    hold(kin, contacts, anchors, c, k, w1, w2, dt)
     s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
     K, B, mu = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING], contacts.material[c, FRICTION]
     sn = contacts.gap[c] - anchors.rest[k]
-    fn = max(0.0, -K * sn - B * contacts.velocity[c, 0])
+    fn = max(0.0, -K * sn - B * (contacts.velocity[c, 0] - rest_speed(anchors, k)))
     f1 = -K * s1 - B * contacts.velocity[c, 1]
     f2 = -K * s2 - B * contacts.velocity[c, 2]
     size = sqrt(f1 * f1 + f2 * f2)
@@ -71,16 +74,18 @@ def press(kin, contacts, anchors, c, k, w1, w2):
 
 
 @kernel
-def hold(kin, contacts, anchors, c, k, w1, w2):
-    """Update the anchor of contact c: create it if the contact is new, move it along if the contact rolls."""
+def hold(kin, contacts, anchors, c, k, w1, w2, dt):
+    """Update the anchor of contact c: create it if the contact is new; move it along if the contact rolls, and its rest
+    point if it recovers."""
     a = contacts.link1[c]
     px, py, pz = to_link(kin, a, contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2])
     if anchors.pair[k] == 0:
         anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = px, py, pz
-        anchors.rest[k] = contacts.gap[c] if anchors.at_detection[0] != 0 else 0.0
-        anchors.rest[k] += contacts.material[c, PRELOAD] / contacts.material[c, STIFFNESS]
-    elif slips_over(contacts, anchors, c, k):
-        roll_anchor(kin, contacts, anchors, c, k, w1, w2)
+        anchors.rest[k] = first_rest(contacts, anchors, c)
+    else:
+        move_rest(contacts, anchors, c, k, dt)
+        if slips_over(contacts, anchors, c, k):
+            roll_anchor(kin, contacts, anchors, c, k, w1, w2)
     anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2] = px, py, pz
     anchors.pair[k] = contacts.pair[c] + 1
 

@@ -14,6 +14,7 @@ from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.convex.find import Search, find_contacts
 from stickslip.collision.convex.finish import SHARES
 from stickslip.collision.loop_points import LoopPoints, append_loops
+from stickslip.collision.reach import Reach
 from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import joint_space_forces
@@ -23,8 +24,18 @@ from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stag
 from stickslip.methods.handle import HeldCall
 from stickslip.methods.materials import SPRINGS
 from stickslip.methods.options import Options, option
-from stickslip.methods.soft.anchors import REST, grown_anchors, make_anchors
+from stickslip.methods.recovery import make_recovery, pushed_out, put_back, recovery_option
+from stickslip.methods.soft.anchors import REST, Anchors, grown_anchors, make_anchors
+from stickslip.methods.soft.limit_recovery import (
+    Limits,
+    begin_limits,
+    limits_memory,
+    make_limits,
+    narrow_limits,
+    put_ranges,
+)
 from stickslip.methods.soft.loop_springs import loop_points
+from stickslip.methods.soft.overlap_recovery import bearable_depths, tree_weights
 from stickslip.methods.soft.spring_damper import contact_energy, spring_damper
 from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model
@@ -43,6 +54,8 @@ class SoftWorld(NamedTuple):
     """(1,) edge of a cell of the broad phase [m]."""
     loops: LoopPoints
     """Points of closed loops."""
+    limits: Limits
+    """The ranges of joints; that of ``passive`` may be wider for a while, after a start outside."""
 
 
 @kernel
@@ -72,6 +85,18 @@ def gather_forces(world, work, inputs, q, v):
     set_wrenches(work.kin, inputs.wrench, work.f_ext)
 
 
+@kernel
+def begin_joints(world, q):
+    """At the first step from q: look which joints start outside their range."""
+    begin_limits(world.tree, world.passive, world.limits, q)
+
+
+@kernel
+def end_joints(world, dt):
+    """After a step of dt [s]: narrow the ranges of joints that started outside."""
+    narrow_limits(world.passive, world.limits, dt)
+
+
 def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
     """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too."""
     honours = frozenset({"friction", "stiffness", "damping", "preload"})
@@ -82,6 +107,7 @@ def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
 class SoftOptions(Options):
     """Options of methods with spring-damper contacts."""
 
+    recovery_time: float = recovery_option()
     rest: str = option("surface", "where normal springs rest: 'surface', or 'detected', the point of first penetration")
     loop_stiffness: float | None = option(
         None, "stiffness of each closed loop [N/m] (default: the mass that it holds opens it by 0.1 mm)"
@@ -118,24 +144,48 @@ class Viscoelastic(Method):
         super().__init__(model, dt, variant, **options)
         seen = replace(model, shapes=()) if variant == "none" else model
         self.detector = ConvexDetector(seen, 0.0, stiffness_per=self.options.stiffness_per)
+        self.recovery = make_recovery(self.options.recovery_time, Reach(model).radius)
+        self.limits = make_limits(model, self.recovery)
+        self._passive = model.joint_forces._replace(range=model.joint_forces.range.copy())
         self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
         self._closure = LoopClosure(model) if model.loops else None
         self.world = self._world()
         room = len(self.contacts.arrays.pair) + len(self._loops.link1)
         self.contacts = ContactList(self.work.kin, capacity=room)
-        self.anchors = make_anchors(room, self.options.rest)
+        self.anchors = self._make_anchors(room)
         self._call = HeldCall(self.advance_held)
+
+    def _make_anchors(self, contacts: int) -> Anchors:
+        bounded = np.isfinite(self.recovery.speed) and self.options.rest == "surface"
+        speed = self.recovery.speed if bounded else 0.0
+        return make_anchors(contacts, self.options.rest, speed, tree_weights(self.model))
 
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector
-        constants = (m.tree, m.support, m.inertia, m.joint_forces, m.actuators)
-        return SoftWorld(*constants, d.search, np.array([d.cell], dtype=float), self._loops)
+        constants = (m.tree, m.support, m.inertia, self._passive, m.actuators)
+        return SoftWorld(*constants, d.search, np.array([d.cell], dtype=float), self._loops, self.limits)
+
+    @property
+    def at_overlap(self) -> str:
+        if self.options.rest != "surface":
+            return "its contact springs rest there (option 'rest')"
+        return pushed_out(self.recovery)
+
+    @property
+    def at_limits(self) -> str:
+        return put_back(self.recovery)
+
+    def bearable_depths(self) -> np.ndarray:
+        depths = np.zeros(len(self.contacts))
+        bearable_depths(self._buffer, self.anchors, depths)
+        return depths
 
     @property
     def _buffer(self) -> Contacts:
         """The buffer of contacts; the memory has as many places, whoever has made the buffer larger."""
         arrays = self.contacts.arrays
-        self.make_room(len(arrays.pair))
+        if len(arrays.pair) > len(self.anchors.pair):
+            self.make_room(len(arrays.pair))
         return arrays
 
     def reading(self) -> Mapping[str, str]:
@@ -150,10 +200,14 @@ class Viscoelastic(Method):
 
     def stages(self) -> dict[str, Stage]:
         return {
-            "kinematics": lambda sim: update_kinematics(self.world, self.work, sim.state.q, sim.state.v),
+            "kinematics": self._kinematics,
             "collision": self._collision,
             "formulate": self._formulate,
         }
+
+    def _kinematics(self, sim) -> None:
+        begin_joints(self.world, sim.state.q)
+        update_kinematics(self.world, self.work, sim.state.q, sim.state.v)
 
     def _collision(self, sim) -> None:
         while detect(self.world, self.work, self._buffer) == CONTACTS_FULL:
@@ -188,4 +242,10 @@ class Viscoelastic(Method):
 
     def memory(self) -> dict[str, np.ndarray]:
         a = self.anchors
-        return {"anchored": a.pair, "anchor": a.anchor, "point": a.point, "rest": a.rest}
+        anchors = {"anchored": a.pair, "anchor": a.anchor, "point": a.point, "rest": a.rest, "begun": a.begun}
+        return {**anchors, **limits_memory(self.limits)}
+
+    def remember(self, memory: Mapping[str, np.ndarray]) -> None:
+        self.make_room(len(memory["anchored"]))
+        self._write(memory)
+        put_ranges(self._passive, self.limits)

@@ -7,8 +7,9 @@ The stages of ``methods/expo/expo_step.py`` under the paper's names:
     computeIntegrals       the averages of the contact forces over the step (23), (25)
     rest                   accelerations under them, and the new state
 
-Each stage is timed in a compiled loop of its own that repeats it on one state; "step" is the loop over whole steps. A
-stage that is repeated finds its data in the cache, so that the stages add up to a little less than the step.
+Each stage is timed in a compiled loop of its own that repeats it on one state. "step" is the method's own compiled step
+as Python calls it, less the same call without a step. A stage that is repeated finds its data in the cache, so that the
+stages add up to a little less than the step.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from stickslip.lab.papers.expo.local_error import put_back
 from stickslip.lab.papers.expo.setups import METHODS, TESTS, Sizes, advance, control_steps, simulation
 from stickslip.lab.papers.paper import Part, Results, table
 from stickslip.lab.store import Store
-from stickslip.methods.explicit import euler
 from stickslip.methods.expo import expo_step
 from stickslip.methods.expo.average_forces import average_forces, contact_dynamics
 from stickslip.methods.expo.contact_space import find_islands
 from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.methods.soft.viscoelastic import detect, poses_and_velocities
 from stickslip.progress import Progress
+from stickslip.simulation import Simulation
 
 STAGES = ("computeContactForces", "prepareExpLDS", "computeIntegrals", "rest")
 VERSIONS = ("expo", "expo pade", "expo mmm-0")
@@ -49,6 +50,8 @@ DT = 2e-3
 """Step [s]."""
 CALLS = 200
 """Repetitions in one timed loop."""
+LEAST_ROUNDS = 5
+"""Smallest number of timed loops, of which the shortest counts."""
 
 
 @kernel
@@ -80,7 +83,9 @@ def linear_stage(n, world, work, scratch, joints, contacts, inputs, ahead, dt, q
             eliminate(support, scratch.mass.L, c, scratch.rows)
         for i in range(find_islands(support, contacts, islands)):
             members = islands.order[islands.start[i] : islands.start[i + 1]]
-            contact_dynamics(support, scratch.mass.L, scratch.rows, work.kin, contacts, members, scratch.island)
+            contact_dynamics(
+                support, scratch.mass.L, scratch.rows, work.kin, contacts, members, scratch.averages, scratch.island
+            )
         for c in range(contacts.found[0]):  # the next repetition looks ahead from the same points
             for k in range(3):
                 contacts.point[c, k] -= ahead * contacts.drift[c, k]
@@ -105,24 +110,20 @@ def rest_stage(n, world, work, scratch, joints, contacts, dt, q0, v0, q, v):
         expo_step.integrate_state(world, work.acceleration, joints.mean, dt, q, v)
 
 
-@kernel
-def expo_steps(n, world, work, scratch, joints, contacts, anchors, inputs, settings, dt, q0, v0, q, v):
-    for _ in range(n):
-        set_to(q0, q)
-        set_to(v0, v)
-        expo_step.step(world, work, scratch, joints, contacts, anchors, inputs, settings, dt, q, v)
+def calls_of_steps(sim: Simulation, truth: GroundTruth, k: int, steps: int) -> Callable[[int], None]:
+    """n calls of a number of steps each, all from the ground truth's state k."""
+    q0, v0 = truth.q[k].copy(), truth.v[k].copy()
 
+    def calls(n: int) -> None:
+        for _ in range(n):
+            sim.state.q[:], sim.state.v[:] = q0, v0
+            sim.stepper.advance(sim.state, sim.inputs, steps)
 
-@kernel
-def euler_steps(n, world, work, contacts, anchors, inputs, armature, mean, dt, q0, v0, q, v):
-    for _ in range(n):
-        set_to(q0, q)
-        set_to(v0, v)
-        euler.step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v)
+    return calls
 
 
 def expo_loops(truth: GroundTruth, label: str, k: int) -> dict[str, Callable[[int], None]]:
-    """The stages and the step at the ground truth's state k."""
+    """The stages, calls of a step and calls without a step at the ground truth's state k."""
     sim = simulation(TESTS["solo12-trot"], METHODS[label], DT)
     put_back(sim, truth, k)
     advance(sim, 1)  # makes room for all contacts
@@ -140,22 +141,19 @@ def expo_loops(truth: GroundTruth, label: str, k: int) -> dict[str, Callable[[in
         ),
         "computeIntegrals": lambda n: integral_stage(n, s.expo, buffer, *averages),
         "rest": lambda n: rest_stage(n, s.world, s.work, s.expo, s.joints, buffer, DT, q0, v0, q, v),
-        "step": lambda n: expo_steps(
-            n, s.world, s.work, s.expo, s.joints, buffer, s.anchors, sim.inputs, s.settings, DT, q0, v0, q, v
-        ),
+        "step": calls_of_steps(sim, truth, k, 1),
+        "call": calls_of_steps(sim, truth, k, 0),
     }
     for loop in loops.values():
         loop(1)  # compiles; each stage needs what the one before it computed
     return loops
 
 
-def euler_loop(truth: GroundTruth, k: int) -> Callable[[int], None]:
+def euler_loops(truth: GroundTruth, k: int) -> dict[str, Callable[[int], None]]:
+    """Calls of a step and calls without a step of explicit Euler."""
     sim = simulation(TESTS["solo12-trot"], METHODS["euler"], 1e-5)
     put_back(sim, truth, k)
-    s: Any = sim.stepper
-    q0, v0 = truth.q[k].copy(), truth.v[k].copy()
-    fixed = (s.contacts.arrays, s.anchors, sim.inputs, s.armature, s.mean, 1e-5, q0, v0, q0.copy(), v0.copy())
-    return lambda n: euler_steps(n, s.world, s.work, *fixed)
+    return {"step": calls_of_steps(sim, truth, k, 1), "call": calls_of_steps(sim, truth, k, 0)}
 
 
 def shortest(loop: Callable[[int], None], rounds: int) -> float:
@@ -177,10 +175,12 @@ def measure(truth: GroundTruth, sizes: Sizes) -> dict[str, Any]:
     with Progress("Table III: computation times", len(states), "states") as bar:
         for done, k in enumerate(states):
             bar.update(done)
-            for label in VERSIONS:
-                for stage, loop in expo_loops(truth, label, k).items():
-                    samples[label].setdefault(stage, []).append(shortest(loop, sizes.rounds))
-            samples["euler"].setdefault("step", []).append(shortest(euler_loop(truth, k), sizes.rounds))
+            for label in (*VERSIONS, "euler"):
+                loops = euler_loops(truth, k) if label == "euler" else expo_loops(truth, label, k)
+                times = {stage: shortest(loop, max(LEAST_ROUNDS, sizes.rounds)) for stage, loop in loops.items()}
+                times["step"] -= times.pop("call")
+                for stage, found in times.items():
+                    samples[label].setdefault(stage, []).append(found)
             contacts.append(float(np.count_nonzero(truth.memory["anchored"][k])))
     mean = {label: {s: statistics.mean(t) for s, t in stages.items()} for label, stages in samples.items()}
     return {"times": mean, "contacts": statistics.mean(contacts), "states": len(states)}
