@@ -155,7 +155,7 @@ def agrees(found, start, gap, size):
     """Whether the least gap of the contacts from ``start`` on is the distance or depth of the bodies: a face whose
     normal is only near to the axis may not be the one that touches.
 
-    Contacts of separate bodies may be nearer than ``gap``: each is a point of one body over a face of the other, so
+    Contacts of flush faces may be nearer than ``gap``: each is a point of one body over a face of the other, so
     that its gap bounds the distance from above, and GJK may end a little above the distance of flush faces.
     """
     least = inf
