@@ -125,7 +125,7 @@ class BilateralMethod(Method):
         given = {"detector": detector is not None, "release": self.release, "touch": self.touch > 0.0}
         for name in (name for name in given if variant == "none" and given[name]):
             raise InputError(f"{name}: bilateral/none has no contacts; leave it out, or use bilateral/sticking")
-        self.recovery = make_recovery(self.options.recovery_time, Reach(model).radius)
+        self.recovery = make_recovery(self.options.recovery_time, Reach(model).radius, model.inertia.mass)
         self.limits = make_limits(model, self.recovery)
         self.world = self.world._replace(passive=model.joint_forces._replace(range=model.joint_forces.range.copy()))
         self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=self.options.mu)

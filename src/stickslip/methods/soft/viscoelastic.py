@@ -144,7 +144,7 @@ class Viscoelastic(Method):
         super().__init__(model, dt, variant, **options)
         seen = replace(model, shapes=()) if variant == "none" else model
         self.detector = ConvexDetector(seen, 0.0, stiffness_per=self.options.stiffness_per)
-        self.recovery = make_recovery(self.options.recovery_time, Reach(model).radius)
+        self.recovery = make_recovery(self.options.recovery_time, Reach(model).radius, model.inertia.mass)
         self.limits = make_limits(model, self.recovery)
         self._passive = model.joint_forces._replace(range=model.joint_forces.range.copy())
         self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
