@@ -18,7 +18,7 @@ class UnsolvedReport(Protocol):
 
     @property
     def full(self) -> bool:
-        """Whether further problems are not kept: then it is enough to ``count_more``."""
+        """Whether further problems are not kept: then ``count_more`` is enough."""
 
     def keep(self, problem: Problem, result: SolverResult) -> str:
         """Keep the problem of the step at hand, with the best answer; returns a sentence that says where it is."""

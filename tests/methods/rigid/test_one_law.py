@@ -92,7 +92,7 @@ def test_b_and_R_of_the_compiled_loop_are_those_of_the_stages(law):
     """With overlaps, shallow and deep, gaps, joint limits and restitution."""
     soft, options = law == "relaxed", StepOptions(
         RELAXED if law == "relaxed" else COULOMB, False, True, False, False, np.nan, DT, 0.0, 0.0, 1.0, FEEDBACK,
-        REST_SPEED, *RECOVERY, RATIO, True, False, False, False,
+        REST_SPEED, *RECOVERY, RATIO, True, False, False,
     )  # fmt: skip
     shared = {"recovery": RECOVERY, "rest_speed": REST_SPEED}
     stated = Relaxed(friction_ratio=RATIO, **shared) if soft else Coulomb(feedback=FEEDBACK, **shared)

@@ -69,7 +69,7 @@ class Space(NamedTuple):
     law: np.ndarray
     """(4, N) offset that the law demands, offset with a bounded recovery [m/s], R_n and R_t [1/kg]."""
     report: np.ndarray
-    """(10,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
+    """(11,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
 
 
 class StepOptions(NamedTuple):
@@ -113,8 +113,6 @@ class StepOptions(NamedTuple):
     """Whether a pivoting method begins with the contacts that are met without impulses."""
     watch: bool
     """Whether a contact in Painlevé's paradox ends the call."""
-    accept: bool
-    """Whether a step whose solver does not converge is taken all the same, and counted; else it ends the call."""
 
 
 def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Space:
@@ -131,5 +129,5 @@ def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Spac
         u=u,
         change=np.zeros(len(support.dof_link)),
         law=np.zeros((4, contacts)),
-        report=np.zeros(10),
+        report=np.zeros(11),
     )

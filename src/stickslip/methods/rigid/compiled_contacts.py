@@ -36,6 +36,7 @@ from stickslip.methods.rigid.compiled_arrays import (
     UNCONVERGED,
 )
 from stickslip.methods.rigid.compiled_problem import (
+    ALLOWED,
     BLOCKS,
     CODE,
     CONTACTS,
@@ -46,6 +47,7 @@ from stickslip.methods.rigid.compiled_problem import (
     SOLVED,
     TOO_LARGE,
     UNKNOWNS,
+    UNSOLVED_STEPS,
     choose_sliding,
     fold,
     needs_no_impulse,
@@ -239,13 +241,13 @@ def lay_out(bodies, L, motion, limits, contacts, space, plan, options, memory, n
 
 
 @kernel
-def ending(good, options, report):
-    """DONE if the problem is solved, or if steps are taken all the same; else UNCONVERGED."""
+def ending(good, report):
+    """DONE if the problem is solved, or if the step is taken all the same; else UNCONVERGED."""
     if good:
         report[CODE] = CONVERGED
     elif report[CODE] == CONVERGED:
         report[CODE] = STALLED
-    return DONE if good or options.accept else UNCONVERGED
+    return DONE if good or report[UNSOLVED_STEPS] < report[ALLOWED] else UNCONVERGED
 
 
 @kernel
@@ -297,12 +299,12 @@ def solve_filled(space, blocks, plan, chain, options, ng, na, nf):
         fold(matrix, cones.R[: 3 * n])
     if options.polygons:
         code = solve_polygons(chain, W, space, plan, ng, na, nf, options.warm, options.working_set, report)
-        return LARGE if code == TOO_LARGE else ending(code == SOLVED, options, report)
+        return LARGE if code == TOO_LARGE else ending(code == SOLVED, report)
     if ng < n:
         good = solve_some_cones(chain, W, space, plan, ng, coulomb, report)
     else:
         good = solve_cones(chain, matrix, cones_of(cones, n), p[: 3 * n], space.u[: 3 * n], coulomb, report)
-    return ending(good, options, report)
+    return ending(good, report)
 
 
 @kernel

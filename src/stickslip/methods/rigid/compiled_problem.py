@@ -25,8 +25,9 @@ from stickslip.solvers.splitting.sweeps import Rows
 
 SOLVED, UNSOLVED, TOO_LARGE = range(3)
 """How a problem ends; the last: it is too large for the solver's core."""
-RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS, FOUND_BY, JOINTS, CODE, UNCONVERGED_STEPS = range(10)
-"""Places in ``Space.report``. CODE says how the last problem ended, as in ``solvers.core``."""
+RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS, FOUND_BY, JOINTS, CODE, UNSOLVED_STEPS, ALLOWED = range(11)
+"""Places in ``Space.report``. CODE says how the last problem ended, as in ``solvers.core``; UNSOLVED_STEPS counts the
+steps that were taken although their problem was not solved, and ALLOWED is the largest number of them."""
 
 
 class Chain(NamedTuple):
@@ -110,7 +111,7 @@ def fold(matrix, R):
 def count_unconverged(report):
     """Count a step that is taken although its problem was not solved."""
     if report[CODE] != CONVERGED:
-        report[UNCONVERGED_STEPS] += 1.0
+        report[UNSOLVED_STEPS] += 1.0
 
 
 @kernel

@@ -12,6 +12,7 @@ import time as clock
 from collections import Counter
 from functools import cache
 from inspect import getmembers, isfunction
+from math import inf
 from typing import Any, cast
 
 import numpy as np
@@ -30,6 +31,7 @@ from stickslip.methods.rigid.compiled_arrays import (
     PYTHON,
     RELAXED,
     ROOM,
+    UNCONVERGED,
     Bodies,
     StepOptions,
     make_space,
@@ -38,6 +40,7 @@ from stickslip.methods.rigid.compiled_joints import joint_rows_of
 from stickslip.methods.rigid.compiled_loop import GroupSearch
 from stickslip.methods.rigid.compiled_maximal import ClosingOptions
 from stickslip.methods.rigid.compiled_problem import (
+    ALLOWED,
     BLOCKS,
     CODE,
     CONTACTS,
@@ -46,8 +49,8 @@ from stickslip.methods.rigid.compiled_problem import (
     JOINTS,
     MARGIN,
     RESIDUAL,
-    UNCONVERGED_STEPS,
     UNKNOWNS,
+    UNSOLVED_STEPS,
     Chain,
     Plan,
     make_chain,
@@ -132,8 +135,13 @@ class CompiledStepping(TimeStepping):
         while done < n:
             reason = PYTHON
             if compiled:
-                steps, reason = self._advance_compiled(state, inputs, n - done)
+                steps, reason = self._advance_compiled(state, inputs, n - done, inf if self.solver.only_counts else 0.0)
                 done += steps
+                if reason == UNCONVERGED and self.solver.policy == "warn":
+                    self.step = first + done
+                    self._keep_unsolved(state, inputs)
+                    steps, reason = self._advance_compiled(state, inputs, 1, 1.0)
+                    done += steps
             if reason == ROOM:
                 self._make_room()
             elif reason == FULL:
@@ -148,6 +156,15 @@ class CompiledStepping(TimeStepping):
                     return status, done
                 done += 1
         return OK, n
+
+    def _keep_unsolved(self, state: State, inputs: Inputs) -> None:
+        """Keep the problem that the compiled loop has not solved, and its answer."""
+        result = self._result(0.0)
+        self._begin(state, inputs)
+        self._detect()
+        self._formulate()
+        assert self.solver.report is not None
+        self.solver.report.keep(self.problem, result)
 
     def _keeps_paradox(self, state: State, inputs: Inputs) -> bool:
         """Whether the stages, up to the problem, find the contact in Painlevé's paradox and keep it. The compiled loop
@@ -215,7 +232,6 @@ class CompiledStepping(TimeStepping):
             warm=self.warm_start,
             working_set=self.working_set and not self.solver.warm,
             watch=isinstance(f, Coulomb) and getattr(self, "seen_paradox", None) is None,
-            accept=self.solver.only_counts,
         )
 
     def _takes_sparse(self, law: type[Formulation]) -> bool:
@@ -279,14 +295,15 @@ class CompiledStepping(TimeStepping):
             self._changing = changing
         return self._held
 
-    def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        """Take up to n steps; returns how many, and why no more."""
+    def _advance_compiled(self, state: State, inputs: Inputs, n: int, unsolved: float) -> tuple[int, int]:
+        """Take up to n steps, at most so many of them with problems that are not solved; returns how many steps, and
+        why no more."""
         self._joints.begin(state)
         held, space = self._hold(state, inputs), self._space
         begin = clock.perf_counter()
-        space.report[UNCONVERGED_STEPS] = 0.0
+        space.report[UNSOLVED_STEPS], space.report[ALLOWED] = 0.0, unsolved
         done, reason = self._joints.loops[self.formulation.groups](held, n)
-        self.solver.count(int(space.report[UNCONVERGED_STEPS]))
+        self.solver.count(int(space.report[UNSOLVED_STEPS]), kept=unsolved < inf)
         if done:
             self._joints.end()
             self.detector.margin = float(space.report[MARGIN])

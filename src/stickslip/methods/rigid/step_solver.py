@@ -84,14 +84,13 @@ class StepSolver:
     @property
     def only_counts(self) -> bool:
         """Whether a step that is not solved is taken and counted, and nobody wants to see its problem."""
-        return self.policy == "warn" and self.report is not None and self.report.full
+        return self.policy == "warn" and (self.report is None or self.report.full)
 
-    def count(self, steps: int) -> None:
-        """Count steps that were taken although they were not solved, and whose problems nobody wants to see."""
-        if steps:
-            self.unconverged += steps
-            if self.report is not None:
-                self.report.count_more(steps)
+    def count(self, steps: int, kept: bool) -> None:
+        """Count steps that were taken although they were not solved; ``kept`` says whether ``report`` knows of them."""
+        self.unconverged += steps
+        if steps and self.report is not None and not kept:
+            self.report.count_more(steps)
 
     def limit(self, problem: Problem) -> float:
         """The natural residual up to which a problem counts as solved."""
