@@ -32,7 +32,7 @@ many faces at small angles."""
 EXACT = 1e-5
 """Relative difference of gaps up to which a manifold is that of the nearest points; of the size, its square."""
 MOST_APART = 5e-10
-"""Largest such difference of separate bodies, relative to the size: their gaps are exact to 1e-9."""
+"""Largest such difference of separate bodies, relative to the size: half of the error that their gaps may have."""
 
 
 @kernel
