@@ -7,6 +7,7 @@ import pytest
 from convex_pairs import Pair
 
 import stickslip as ss
+from stickslip.collision.convex.geometry import build_geometry
 from stickslip.errors import StartWarning, StickslipWarning
 
 CORNERS = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
@@ -102,6 +103,15 @@ def test_thin_bodies_have_finite_contacts_however_they_lie(name):
         met += len(contacts.gap) > 0
         assert contacts.gap.min(initial=0.0) >= -3.0
     assert met == 12
+
+
+def test_a_face_of_which_only_an_edge_is_left():
+    """Its third corner lies within an edge of its neighbours, to round-off."""
+    points = [[-4077, -8229, -5340], [29846, 34183, 25737], [-3765, -8442, -5325], [-4038, -8251, -5325]]
+    points += [[-8977, -4626, -4850], [-8988, -4635, -4897]]
+    geometry, _ = build_geometry(two_on_a_floor(1e-5 * np.array(points)).model)
+    assert np.diff(geometry.bodies.loop_start).min() == 3
+    np.testing.assert_allclose(np.linalg.norm(geometry.bodies.normal, axis=1), 1.0)
 
 
 @pytest.mark.parametrize("number", [4, 30, 300])
