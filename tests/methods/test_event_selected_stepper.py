@@ -207,7 +207,7 @@ def test_chatter_goes_on_from_a_snapshot_to_the_bit():
 def test_a_state_written_directly_has_a_new_mask(time, q, v):
     ends = []
     for direct in (True, False):
-        sim = after(preloaded_hopper().scene, time, 20)
+        sim = after(preloaded_hopper().scene, time, 20, recovery_time=0)
         if direct:
             sim.state.q[0], sim.state.v[0] = q, v
         else:

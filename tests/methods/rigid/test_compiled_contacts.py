@@ -8,7 +8,7 @@ import pytest
 import stickslip as ss
 from stickslip.errors import UnconvergedWarning
 from stickslip.methods.registry import METHODS as ALL
-from stickslip.methods.rigid.compiled_arrays import LARGE, PYTHON, UNCONVERGED
+from stickslip.methods.rigid.compiled_arrays import LARGE, PYTHON
 from stickslip.simulation.unsolved import IN_MEMORY
 from stickslip.solvers import Status, make_solver, residuals
 
@@ -131,7 +131,7 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps, options):
     one, other = moving(scene, method, dt, **plain), moving(scene, method, dt, compiled=False, **plain)
     largest, late = 0.0, 0
     near = 1e-9 if method in METHODS else 1e-7  # Newton's methods may grow round-off up to their tolerance
-    most = 2
+    most = max(2, steps // 20)
     if method.endswith(UNSURE):
         near, most = 1e-5, 10
     if options and not one.stepper.polygons:
@@ -147,14 +147,17 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps, options):
         other.restore(one.snapshot())
         for sim in (one, other):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UnconvergedWarning)  # without acceleration; those go to the stages
+                warnings.simplefilter("ignore", UnconvergedWarning)  # without acceleration
                 sim.step()
         n = len(one.contacts)
         largest = max(largest, np.abs(one.contacts.arrays.force[:n]).max(initial=0.0))
-        if one.result.iterations != other.result.iterations:  # by round-off, a residual beside the tolerance
-            late += 1
-            assert late <= most
-            np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-5)
+        solved, sizes = one.result.success and other.result.success, (one.result.residual, other.result.residual)
+        alike = solved and one.result.iterations == other.result.iterations
+        late += not alike
+        assert late <= most
+        if not (alike and max(sizes) <= 2 * min(sizes) + 1e-12):  # by round-off, a residual beside the tolerance
+            if solved:
+                np.testing.assert_allclose(one.state.v, other.state.v, rtol=0, atol=1e-5)
             continue
         assert n == len(other.contacts)
         np.testing.assert_array_equal(one.contacts.arrays.pair[:n], other.contacts.arrays.pair[:n])
@@ -168,11 +171,9 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps, options):
             np.testing.assert_allclose(value, other.stepper.memory()[key], rtol=0, atol=shared)
         assert one.result.found_by == other.result.found_by
     assert largest > 1.0  # there were contacts
-    assert set(one.stepper.left_to_stages) <= {UNCONVERGED}
+    assert not one.stepper.left_to_stages
     if method in METHODS:
         assert one.stepper.unconverged == other.stepper.unconverged <= steps // 20
-    else:
-        assert one.stepper.left_to_stages.total() <= most
 
 
 KEEPING = ("coulomb/interior-point", "relaxed/newton")
@@ -377,7 +378,7 @@ def test_options_mean_the_same_compiled(method, options):
         changed = len(one.contacts) != len(usual.contacts) or one.result.iterations != usual.result.iterations
         shown = shown or changed or np.abs(one.state.v - usual.state.v).max() > 1e-6
     assert late <= 2
-    assert set(one.stepper.left_to_stages) <= {UNCONVERGED}
+    assert not one.stepper.left_to_stages
     assert one.stepper.left_to_stages.total() < steps / 2
     assert shown
 

@@ -34,7 +34,7 @@ EXACT = 1e-5
 MOST_APART = 5e-10
 """Largest such difference of separate bodies, relative to the size: their gaps are exact to 1e-9."""
 FLUSH = 1e-8
-"""Fraction of the size: at smaller gaps and depths GJK and EPA see flush faces only to this accuracy."""
+"""Fraction of the size: at gaps and depths up to ten times that, GJK and EPA see flush faces only to this accuracy."""
 
 
 @kernel
@@ -165,7 +165,7 @@ def agrees(found, start, gap, size):
     if gap > 0.0:
         allowed = min(allowed, MOST_APART * size)
     low, high = gap - allowed, gap + allowed
-    if abs(gap) <= FLUSH * size:
+    if abs(gap) <= 10.0 * FLUSH * size:
         low = min(gap, 0.0) - FLUSH * size
         high = gap + (FLUSH * size if gap <= 0.0 else allowed)
     return low <= least <= high or found.total[0] > found.gap.shape[0]

@@ -142,6 +142,8 @@ class CompiledStepping(TimeStepping):
                     self._keep_unsolved(state, inputs)
                     steps, reason = self._advance_compiled(state, inputs, 1, 1.0)
                     done += steps
+            if reason == DONE:
+                continue
             if reason == ROOM:
                 self._make_room()
             elif reason == FULL:

@@ -39,6 +39,8 @@ UNEVEN = 2
 """Factor on a solver's patience, because residuals of contacts fall unevenly."""
 REFRESH = 64
 """Number of sweeps after which u is computed anew, so that round-off does not add up."""
+VISITS = 40_000
+"""Number of visits of contacts that brief sweeps may need, if these are more than 1000 sweeps."""
 PLAIN = 10
 """Number of plain sweeps before acceleration begins; twice as many follow its first failure."""
 P, U, F, BEFORE, SAFE, BEST = 0, 1, 2, 3, 4, 5
@@ -221,11 +223,11 @@ def accelerate(rows, contacts, memory, p, u, slot, filled):
 
 
 @kernel
-def hopeless(before, now, limit, rounds):
+def hopeless(before, now, limit, rounds, brief):
     """Whether a residual that fell from ``before`` to ``now`` in one round has stalled: it fell by less than a
-    thousandth, or, with ``rounds`` > 0, it is above the limit after so many more."""
+    thousandth, or, if ``brief``, it will be above the limit after so many more rounds."""
     fall = log(before / now)
-    return fall < 1e-3 or (rounds > 0.0 and log(now / limit) > rounds * fall)
+    return fall < 1e-3 or (brief and log(now / limit) > rounds * fall)
 
 
 @kernel(inline=False)
@@ -266,7 +268,8 @@ def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step
         if size <= limit:
             return CONVERGED, done
         if done % patience == 0:
-            if hopeless(mark, best, limit, (sweeps - done) / patience if brief else 0.0):
+            left = min(sweeps, max(VISITS / contacts.friction.shape[0], 1000.0)) - done
+            if hopeless(mark, best, limit, max(left, 0.0) / patience, brief):
                 return STALLED, done
             mark = best
         if adaptive:
