@@ -258,19 +258,6 @@ def test_plate_against_solve_ess():
     assert sim.stepper.crossings == len(truth.crossings.t) > n
 
 
-def test_buffers_of_the_search_grow_to_what_a_step_needs():
-    """A heap that flies together: its candidates are more than there is room for, and only within a step."""
-    scene, rng = ss.Scene(gravity=(0, 0, 0)), np.random.default_rng(0)
-    places = rng.normal(size=(12, 3))
-    places /= np.linalg.norm(places, axis=1)[:, None]
-    for place in places:
-        scene.add_sphere(0.1, pos=place, mass=1.0, stiffness=1e3, damping=1.0)
-    sim = ss.Simulation(scene, "event-selected", dt=0.3)
-    sim.set_state(v=np.concatenate([np.r_[-4.0 * place, 0, 0, 0] for place in places]))
-    sim.step(3)
-    assert len(sim.stepper.places.guarded) < 500
-
-
 def test_a_new_state_has_a_new_mask():
     sim = after(preloaded_hopper().scene, hop(20.0)[0] + 0.05, 20)
     assert sim.stepper.flow.crossed[0]

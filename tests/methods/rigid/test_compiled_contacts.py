@@ -8,7 +8,7 @@ import pytest
 import stickslip as ss
 from stickslip.errors import UnconvergedWarning
 from stickslip.methods.registry import METHODS as ALL
-from stickslip.methods.rigid.compiled_arrays import LARGE, PYTHON
+from stickslip.methods.rigid.compiled_arrays import LARGE, PYTHON, UNCONVERGED
 from stickslip.simulation.unsolved import IN_MEMORY
 from stickslip.solvers import Status, make_solver, residuals
 
@@ -171,7 +171,8 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps, options):
             np.testing.assert_allclose(value, other.stepper.memory()[key], rtol=0, atol=shared)
         assert one.result.found_by == other.result.found_by
     assert largest > 1.0  # there were contacts
-    assert not one.stepper.left_to_stages
+    assert set(one.stepper.left_to_stages) <= {UNCONVERGED}
+    assert one.stepper.left_to_stages.total() <= most
     if method in METHODS:
         assert one.stepper.unconverged == other.stepper.unconverged <= steps // 20
 

@@ -137,7 +137,7 @@ class CompiledStepping(TimeStepping):
             if compiled:
                 steps, reason = self._advance_compiled(state, inputs, n - done, inf if self.solver.only_counts else 0.0)
                 done += steps
-                if reason == UNCONVERGED and self.solver.policy == "warn":
+                if reason == UNCONVERGED and self.solver.final:
                     self.step = first + done
                     self._keep_unsolved(state, inputs)
                     steps, reason = self._advance_compiled(state, inputs, 1, 1.0)

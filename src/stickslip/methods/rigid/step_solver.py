@@ -82,9 +82,15 @@ class StepSolver:
         return result
 
     @property
+    def final(self) -> bool:
+        """Whether a step that the compiled loop has not solved is taken all the same: solvers that sweep would do no
+        better from Python, where others try further ways."""
+        return self.policy == "warn" and self.named is not None and self.named.splitting
+
+    @property
     def only_counts(self) -> bool:
-        """Whether a step that is not solved is taken and counted, and nobody wants to see its problem."""
-        return self.policy == "warn" and (self.report is None or self.report.full)
+        """Whether such a step is taken and counted, and nobody wants to see its problem."""
+        return self.final and (self.report is None or self.report.full)
 
     def count(self, steps: int, kept: bool) -> None:
         """Count steps that were taken although they were not solved; ``kept`` says whether ``report`` knows of them."""
