@@ -379,7 +379,7 @@ def test_options_mean_the_same_compiled(method, options):
         changed = len(one.contacts) != len(usual.contacts) or one.result.iterations != usual.result.iterations
         shown = shown or changed or np.abs(one.state.v - usual.state.v).max() > 1e-6
     assert late <= 2
-    assert not one.stepper.left_to_stages
+    assert set(one.stepper.left_to_stages) <= {UNCONVERGED}
     assert one.stepper.left_to_stages.total() < steps / 2
     assert shown
 
