@@ -12,13 +12,11 @@ from stickslip.solvers import make_solver
 
 G = 9.81
 SOLVERS = [name for name in ss.METHODS["coulomb"].capabilities.variants if name != "path"]
-SLOW_ON_WEDGE = {"fixed-point", "pgs", "admm"}
+SLOW_ON_WEDGE = {"fixed-point", "pgs", "admm", "fischer-newton"}
 """Solvers that come to a standstill above their tolerance where two friction cones just see each other."""
-BESIDE_WEDGE = ("fischer-newton", "fischer-newton+interior-point")
-"""Solvers that may stop at twice their tolerance in a step."""
-ON_WEDGE = [name for name in SOLVERS if name not in {*SLOW_ON_WEDGE, *BESIDE_WEDGE}]
+ON_WEDGE = [name for name in SOLVERS if name not in {*SLOW_ON_WEDGE, "fischer-newton+interior-point"}]
 _beside = pytest.mark.filterwarnings("ignore::stickslip.errors.UnconvergedWarning")
-ON_WEDGE += [pytest.param(name, marks=_beside) for name in BESIDE_WEDGE]
+ON_WEDGE.append(pytest.param("fischer-newton+interior-point", marks=_beside))  # twice its tolerance in a step, at most
 BESIDE_PAINLEVE = {"fixed-point", "fischer-newton", "admm"}
 """Solvers that do not find the impulse that stops a sliding contact in the paradox."""
 COARSE = {"admm"}

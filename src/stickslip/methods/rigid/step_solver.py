@@ -22,7 +22,7 @@ UNCONVERGED = ("warn", "raise", "fallback")
 TOLERANCE = 1e-6
 """Natural residual, relative to the largest |b| if that is above 1, up to which a Python function's answer counts as a
 solution, whatever status it returns."""
-IN_STEPS: dict[str, dict[str, Any]] = {"pgs": {"patience": 50, "brief": True}}
+IN_STEPS: dict[str, dict[str, Any]] = {"pgs": {"brief": True}}
 """Default options of solvers in time steps: where sweeps are slow, the next step goes on from there."""
 FALLBACK = "interior-point"
 """Name of the second solver, unless another one is chosen."""

@@ -39,8 +39,9 @@ UNEVEN = 2
 """Factor on a solver's patience, because residuals of contacts fall unevenly."""
 REFRESH = 64
 """Number of sweeps after which u is computed anew, so that round-off does not add up."""
-VISITS = 40_000
-"""Number of visits of contacts that brief sweeps may need, if these are more than 1000 sweeps."""
+ROUND, NEARLY = 100, 100.0
+"""Brief sweeps end, after any such number of them, where the residual is nearly the limit, in these units of it, and its
+fall shows that it will not reach it."""
 PLAIN = 10
 """Number of plain sweeps before acceleration begins; twice as many follow its first failure."""
 P, U, F, BEFORE, SAFE, BEST = 0, 1, 2, 3, 4, 5
@@ -223,24 +224,22 @@ def accelerate(rows, contacts, memory, p, u, slot, filled):
 
 
 @kernel
-def hopeless(before, now, limit, rounds, brief):
-    """Whether a residual that fell from ``before`` to ``now`` in one round has stalled: it fell by less than a
-    thousandth, or, if ``brief``, it will be above the limit after so many more rounds."""
-    fall = log(before / now)
-    return fall < 1e-3 or (brief and log(now / limit) > rounds * fall)
+def hopeless(before, now, limit, rounds):
+    """Whether a residual that fell from ``before`` to ``now`` in one round is above the limit after so many more."""
+    return log(now / limit) > rounds * log(before / now)
 
 
 @kernel(inline=False)
 def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step, coulomb, brief):
-    """Sweep from p until the residual is ``AIM`` of the limit, at most ``sweeps`` times, or until it is ``hopeless``,
-    which is asked once in ``UNEVEN``·``patience`` sweeps; ``brief`` says whether by its rate, too. Returns (code,
-    sweeps done); the best p is in ``memory.last[BEST]``."""
+    """Sweep from p until the residual is ``AIM`` of the limit, at most ``sweeps`` times, or until ``UNEVEN`` times the
+    patience has passed without progress, or, if ``brief``, until it is ``hopeless``. Returns (code, sweeps done); the
+    best p is in ``memory.last[BEST]``."""
     limit, patience = AIM * limit, UNEVEN * patience
     last, n, deep = memory.last, p.shape[0], memory.impulses.shape[0]
     adaptive, omega = step <= 0.0, (step if step > 0.0 else 1.0)
     speeds(rows, contacts, p, u)
     size = residual(contacts, p, u, coulomb)
-    best = mark = previous = size
+    best = mark = recent = previous = size
     least, filled, slot, known = 1e300, 0, 0, False
     pause, resume = PLAIN, PLAIN
     for i in range(n):
@@ -268,10 +267,13 @@ def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step
         if size <= limit:
             return CONVERGED, done
         if done % patience == 0:
-            left = min(sweeps, max(VISITS / contacts.friction.shape[0], 1000.0)) - done
-            if hopeless(mark, best, limit, max(left, 0.0) / patience, brief):
+            if best > 0.999 * mark:
                 return STALLED, done
             mark = best
+        if brief and done % ROUND == 0:
+            if best <= NEARLY * limit and hopeless(recent, best, limit, (sweeps - done) / ROUND):
+                return STALLED, done
+            recent = best
         if adaptive:
             omega = max(0.8 * omega, 0.3) if deep == 0 and size > 1.05 * previous else min(1.05 * omega, 1.0)
         previous = size
