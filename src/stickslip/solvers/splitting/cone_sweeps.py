@@ -40,8 +40,8 @@ UNEVEN = 2
 REFRESH = 64
 """Number of sweeps after which u is computed anew, so that round-off does not add up."""
 ROUND, NEARLY = 100, 100.0
-"""Brief sweeps end, after any such number of them, where the residual is nearly the limit, in these units of it, and its
-fall shows that it will not reach it."""
+"""Brief sweeps end, after a round of so many, where the residual is within so many times the limit, and its fall shows
+that it will not reach it."""
 PLAIN = 10
 """Number of plain sweeps before acceleration begins; twice as many follow its first failure."""
 P, U, F, BEFORE, SAFE, BEST = 0, 1, 2, 3, 4, 5
