@@ -39,9 +39,9 @@ class Recovery(NamedTuple):
     """The fastest recovery."""
 
     speed: float = np.inf
-    """Of contacts and slides [m/s]."""
+    """Fastest recovery of contacts and slides [m/s]."""
     rate: float = np.inf
-    """Of hinges and ball joints [rad/s]."""
+    """Fastest recovery of hinges and ball joints [rad/s]."""
     least: float = 0.0
     """Inverse of the mass of all bodies, the least W of contacts [1/kg]."""
 

@@ -98,7 +98,7 @@ class FCLibLocal:
 
     @cached_property
     def friction(self) -> FrictionProblem:
-        """The same problem as a FrictionProblem."""
+        """This problem as a ``FrictionProblem``."""
         W, q, neq = self.W.array(), self.q, self.equations
         V = None if self.V is None else self.V.array()
         if self.spacedim == 2:

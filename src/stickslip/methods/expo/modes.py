@@ -52,7 +52,7 @@ def modal_averages(S, n, beta, h, basis, y, w, c):
 
 @kernel
 def low_rank_averages(S, n, beta, h, basis, factor, small, y, w, c):
-    """The same through the modes of RᵀR; ``factor`` (2, n, n) holds Rᵀ and R, ``small`` (4, n) is scratch."""
+    """Write the averages by the modes of RᵀR; ``factor`` (2, n, n) holds Rᵀ and R, ``small`` (4, n) is scratch."""
     r = cholesky_factor(S, n, factor, small[3])
     R, a, b, d = factor[1], small[0], small[1], small[2]
     for k in range(r):

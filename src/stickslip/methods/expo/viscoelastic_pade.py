@@ -197,8 +197,9 @@ def complex_factor(S, n, tau, pole, k, pade, c):
 
 @kernel
 def dense_averages(S, n, beta, h, pade, y, w, c):
-    """The same by eq. (29): the last two columns of the exponential of eq. (30) are ∫x and ∫∫x of x = (y, y′). Its rows
-    are y, y′, then 1, t and t²/2 of the polynomial that drives them: c, then the initial values (y, w)."""
+    """Compute the averages by eq. (29): the last two columns of the exponential of eq. (30) are ∫x and ∫∫x of
+    x = (y, y′). Its rows are y, y′, then 1, t and t²/2 of the polynomial that drives them: c, then the initial values
+    (y, w)."""
     A, X, size = pade.dense[0], pade.columns[0], 2 * n + 3
     work = ExpmWork(
         pade.dense[1:5], pade.dense[5], pade.dense[6], pade.dense[7], pade.columns[1], pade.pivot[0]

@@ -157,7 +157,7 @@ def solve_cones(chain, matrix, cones, p, u, coulomb, report):
 
 @kernel(inline=False)
 def solve_some_cones(chain, W, space, plan, ng, coulomb, report):
-    """The same for the contacts ``plan.primary`` alone; the others have no impulses."""
+    """Solve the contacts ``plan.primary`` alone; the others have no impulses. Returns what ``solve_cones`` does."""
     n, p = 3 * ng, space.p
     A, b, z = plan.A[: n * n].reshape(n, n), plan.vector[0, :n], plan.vector[1, :n]
     w, R = plan.vector[2, :n], plan.vector[3, :n]

@@ -50,7 +50,7 @@ class Seen:
     """Index of the solid; −1 where nothing is hit."""
 
     def flat(self) -> Seen:
-        """The same with the rays of a grid in one axis, row by row."""
+        """What the rays of a grid have hit, in one axis, row by row."""
         return Seen(self.depth.ravel(), self.normal.reshape(-1, 3), self.solid.ravel())
 
     def copy(self) -> Seen:

@@ -71,7 +71,7 @@ def scene(robot: str, stiffness: float | None = None) -> Scene:
 
 @cache
 def controller(robot: str, seconds: float) -> LinearFeedback:
-    """The same for all methods and grounds."""
+    """The robot's controller, which all methods and grounds share."""
     walker = WALKERS[robot]
     return trot(
         scene(robot).compile(), control_dt=CONTROL_DT, weights=walker.weights, duration=seconds, speed=0.3,

@@ -105,7 +105,7 @@ def put_block(blocks, a, k):
 
 @kernel
 def sparse_matrix(support, L, links, nc, n, rows, blocks):
-    """The same as a CSR matrix; returns the number of blocks, negated if there is no room for them."""
+    """Write W as a CSR matrix; returns the number of its blocks, negated if there is no room for them."""
     B, total = blocks.block, coupled_contacts(support, links, n, blocks)
     for a in range(n if total >= 0 else 0):
         for k in range(blocks.start[a], blocks.start[a + 1]):

@@ -311,7 +311,7 @@ def circular(W, b: np.ndarray, plan: Layout, nb: int) -> FrictionProblem:
 
 
 def relaxed(problem: FrictionProblem, regularisation: np.ndarray, plan: Layout) -> ConeProblem:
-    """The same contacts with R (nc, 2) of their normals and tangents; bilateral rows have none."""
+    """The relaxed problem of these contacts, with R (nc, 2) of their normals and tangents; bilateral rows have none."""
     R = np.zeros(problem.n)
     R[problem.bilateral :] = regularisation[plan.primary][:, [0, 1, 1]].ravel()
     return ConeProblem(problem.W, problem.b, problem.friction, R, problem.bilateral)

@@ -123,7 +123,7 @@ class StepGradient:
         return np.vstack([self.dz_du, self.dnu_du])
 
     def in_joints(self) -> JointGradient:
-        """The same from (q, v, u) to (q⁺, v⁺).
+        """The gradient of the step from (q, v, u) to (q⁺, v⁺).
 
         A chain of steps is exact in (z, ν), but not in (q, v): after a step G(z)·ν = O(dt) is part of the state, which
         joint coordinates do not contain. Multiply ``matrix``, and convert to joints at the two ends."""

@@ -144,7 +144,7 @@ def ones(word):
 
 @kernel
 def minimum_degree(kind, first, near, order, done, part, anchor, degree, bits):
-    """The same by minimum degree; ``bits`` (nn, ⌈nn/62⌉) is the graph's matrix, 62 neighbours per word."""
+    """Write the order by minimum degree; ``bits`` (nn, ⌈nn/62⌉) is the graph's matrix, 62 neighbours per word."""
     nn, words = bits.shape
     for a in range(nn):
         done[a], part[a], anchor[a] = False, a, NOBODY
