@@ -42,6 +42,9 @@ REFRESH = 64
 ROUND, NEARLY = 100, 100.0
 """Brief sweeps end, after a round of so many, where the residual is within so many times the limit, and its fall shows
 that it will not reach it."""
+LONG = 800
+"""Brief sweeps end after so many, too, wherever the residual is, if its fall over the second half of them shows the
+same; they look again at twice as many."""
 PLAIN = 10
 """Number of plain sweeps before acceleration begins; twice as many follow its first failure."""
 P, U, F, BEFORE, SAFE, BEST = 0, 1, 2, 3, 4, 5
@@ -242,6 +245,7 @@ def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step
     best = mark = recent = previous = size
     least, filled, slot, known = 1e300, 0, 0, False
     pause, resume = PLAIN, PLAIN
+    halfway, window = size, ROUND
     for i in range(n):
         last[BEST, i] = p[i]
     if history.shape[0] > 0:
@@ -274,6 +278,10 @@ def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step
             if best <= NEARLY * limit and hopeless(recent, best, limit, (sweeps - done) / ROUND):
                 return STALLED, done
             recent = best
+            if done == window:
+                if done >= LONG and hopeless(halfway, best, limit, (sweeps - done) / (done / 2)):
+                    return STALLED, done
+                halfway, window = best, 2 * done
         if adaptive:
             omega = max(0.8 * omega, 0.3) if deep == 0 and size > 1.05 * previous else min(1.05 * omega, 1.0)
         previous = size
