@@ -168,6 +168,18 @@ def test_contacts_without_friction_are_an_lcp():
         np.testing.assert_allclose(np.minimum(p[:, 0], u), 0.0, atol=2e-8)
 
 
+@pytest.mark.parametrize(("kind", "name"), [("ncp", "stack"), ("ncp", "heap"), ("cone", "heavy-on-light")])
+def test_brief_sweeps_end_where_they_will_not_converge(kind, name):
+    """By Coulomb's law a stack is given up early, and said to be; what converges, and what is convex, takes as long."""
+    whole, brief = (make_solver("pgs", max_iterations=10_000, brief=b).solve(made(kind, name)) for b in (False, True))
+    assert brief.status == (Status.STALLED if name == "stack" else Status.CONVERGED)
+    if name == "stack":
+        assert not whole.success
+        assert brief.iterations < 0.2 * whole.iterations
+    else:
+        assert brief.iterations == whole.iterations
+
+
 def test_mass_ratio_of_a_million_standing():
     """1000 kg on 1 g at rest: the floor carries both, the small one the large one."""
     problem = generate_cones.blocks(np.array([1e-3, 1e3]), 0.5, np.zeros(12))

@@ -43,8 +43,8 @@ ROUND, NEARLY = 100, 100.0
 """Brief sweeps end, after a round of so many, where the residual is within so many times the limit, and its fall shows
 that it will not reach it."""
 LONG = 800
-"""Brief sweeps end after so many, too, wherever the residual is, if its fall over the second half of them shows the
-same; they look again at twice as many."""
+"""By Coulomb's law brief sweeps end after so many, too, wherever the residual is, if its fall over the second half of
+them shows the same; they look again at twice as many. The relaxed problem is convex: its sweeps get there."""
 PLAIN = 10
 """Number of plain sweeps before acceleration begins; twice as many follow its first failure."""
 P, U, F, BEFORE, SAFE, BEST = 0, 1, 2, 3, 4, 5
@@ -279,7 +279,7 @@ def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step
                 return STALLED, done
             recent = best
             if done == window:
-                if done >= LONG and hopeless(halfway, best, limit, (sweeps - done) / (done / 2)):
+                if coulomb and done >= LONG and hopeless(halfway, best, limit, (sweeps - done) / (done / 2)):
                     return STALLED, done
                 halfway, window = best, 2 * done
         if adaptive:
