@@ -175,7 +175,7 @@ def test_brief_sweeps_end_where_they_will_not_converge(kind, name):
     assert brief.status == (Status.STALLED if name == "stack" else Status.CONVERGED)
     if name == "stack":
         assert not whole.success
-        assert brief.iterations < 0.2 * whole.iterations
+        assert brief.iterations < 0.5 * whole.iterations
     else:
         assert brief.iterations == whole.iterations
 

@@ -42,7 +42,7 @@ REFRESH = 64
 ROUND, NEARLY = 100, 100.0
 """Brief sweeps end, after a round of so many, where the residual is within so many times the limit, and its fall shows
 that it will not reach it."""
-LONG = 800
+LONG = 1600
 """By Coulomb's law brief sweeps end after so many, too, wherever the residual is, if its fall over the second half of
 them shows the same; they look again at twice as many. The relaxed problem is convex: its sweeps get there."""
 PLAIN = 10
@@ -279,7 +279,7 @@ def iterate(rows, contacts, memory, p, u, history, limit, sweeps, patience, step
                 return STALLED, done
             recent = best
             if done == window:
-                if coulomb and done >= LONG and hopeless(halfway, best, limit, (sweeps - done) / (done / 2)):
+                if coulomb and done >= LONG and hopeless(halfway, best, limit, 2 * sweeps / done - 2):
                     return STALLED, done
                 halfway, window = best, 2 * done
         if adaptive:

@@ -39,7 +39,7 @@ class PGS(SplittingSolver):
     """Number of sweeps that Anderson's acceleration combines on circular cones; 0: no acceleration."""
     brief: bool = False
     """Whether sweeps over circular cones end as soon as their rate shows that they will not reach the tolerance; far
-    from it they look at their rate after 800 sweeps and at each doubling, by Coulomb's law alone."""
+    from it they look at their rate after 1600 sweeps and at each doubling, by Coulomb's law alone."""
 
     summary: ClassVar[str] = "projected Gauss–Seidel, a block at a time; linear in the entries of a sparse matrix"
     reference: ClassVar[str] = "Cottle, Pang and Stone 1992, Sec. 5.2"
