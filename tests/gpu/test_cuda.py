@@ -288,7 +288,8 @@ def world_of(world, scratch, w):
     passive = JointForces(f.damping, f.stiffness, f.q_spring, f.limited, r, f.limit_stiffness, f.limit_damping)
     limits = Limits(world.limits.range, world.limits.speed, scratch.beyond[:, :, w], scratch.phase[:, w])
     return SoftWorld(
-        world.tree, world.support, world.inertia, passive, world.actuators, search, world.cell, world.loops, limits
+        world.tree, world.support, world.inertia, passive, world.actuators, search, world.cell, world.loops, limits,
+        world.radius,
     )  # fmt: skip
 
 

@@ -22,6 +22,10 @@ from stickslip.math.spatial import cross
 DIRECTIONS = 96
 STARTS = 6
 STEPS = 40
+EAGER = 10.0
+"""A climb that would miss the best gap with steps so many times as high as its last one is given up."""
+COS, SIN = cos(2.399963229728653), sin(2.399963229728653)
+"""Cosine and sine of the golden angle, by which one direction of the spiral follows another."""
 
 
 @kernel
@@ -52,10 +56,11 @@ def support_point(nx, ny, nz, ax, ay, az, r, h):
 
 
 @kernel
-def climb(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2):
-    """The maximum of g near n, by Newton steps if they ascend, else gradient steps, halved until g increases."""
+def climb(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, best):
+    """The maximum of g near n, by Newton steps if they ascend, else gradient steps, halved until g increases; or less,
+    where it creeps up a ridge and would stay below ``best``."""
     g = gap_along(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
-    for _ in range(STEPS):
+    for k in range(STEPS):
         x1, y1, z1, sx, sy, sz, root1 = support_point(nx, ny, nz, ax, ay, az, r1, h1)
         x2, y2, z2, tx, ty, tz, root2 = support_point(-nx, -ny, -nz, bx, by, bz, r2, h2)
         wx, wy, wz = dx + x2 - x1, dy + y2 - y1, dz + z2 - z1
@@ -75,7 +80,7 @@ def climb(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2):
         longest = sqrt(u * u + v * v)
         if longest > 0.5:
             u, v = 0.5 * u / longest, 0.5 * v / longest
-        gained = False
+        gained, before = False, g
         for _ in range(30):
             x, y, z = nx + u * px + v * qx, ny + u * py + v * qy, nz + u * pz + v * qz
             length = sqrt(x * x + y * y + z * z)
@@ -85,7 +90,7 @@ def climb(nx, ny, nz, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2):
                 gained, g, nx, ny, nz = True, value, x, y, z
                 break
             u, v = 0.5 * u, 0.5 * v
-        if not gained or longest < 1e-12:
+        if not gained or longest < 1e-12 or g + EAGER * (STEPS - k) * (g - before) < best:
             break
     return g, nx, ny, nz
 
@@ -143,21 +148,23 @@ def ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie):
 def cylinders_axis(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie, margin, starts):
     """(g, n) of the largest gap, or of any gap that is not below ``margin``; ``starts`` (STARTS, 4) is scratch.
     ``ridges`` win ties of ``tie`` [m]."""
-    length = sqrt(dx * dx + dy * dy + dz * dz)
+    length, top, mx, my, mz = sqrt(dx * dx + dy * dy + dz * dz), -inf, 0.0, 0.0, 1.0
     if length > 1e-150:
         x, y, z = dx / length, dy / length, dz / length
-        g, x, y, z = climb(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
-        if g >= margin:
-            return g, x, y, z
+        top, mx, my, mz = climb(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, -inf)
+        if top >= margin:
+            return top, mx, my, mz
     best, nx, ny, nz = ridges(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie)
     if best >= margin:
         return best, nx, ny, nz
     for i in range(STARTS):
         starts[i, 0] = -inf
+    c, s = 1.0, 0.0
     for k in range(DIRECTIONS):  # a spiral that covers the sphere evenly
         z = 1.0 - (2.0 * k + 1.0) / DIRECTIONS
-        rho, phi = sqrt(1.0 - z * z), 2.399963229728653 * k
-        x, y = rho * cos(phi), rho * sin(phi)
+        rho = sqrt(1.0 - z * z)
+        x, y = rho * c, rho * s
+        c, s = c * COS - s * SIN, s * COS + c * SIN
         g = gap_along(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
         least = 0
         for i in range(1, STARTS):
@@ -170,15 +177,11 @@ def cylinders_axis(dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, tie, marg
         i = near if near >= 0 else least
         if g > starts[i, 0]:
             starts[i, 0], starts[i, 1], starts[i, 2], starts[i, 3] = g, x, y, z
-    for i in range(STARTS + 1):
-        if i == STARTS:
-            length = sqrt(dx * dx + dy * dy + dz * dz)
-            if length <= 1e-150:
-                continue
-            x, y, z = dx / length, dy / length, dz / length
-        else:
-            x, y, z = starts[i, 1], starts[i, 2], starts[i, 3]
-        g, x, y, z = climb(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2)
+    for i in range(STARTS):
+        x, y, z = starts[i, 1], starts[i, 2], starts[i, 3]
+        g, x, y, z = climb(x, y, z, dx, dy, dz, ax, ay, az, r1, h1, bx, by, bz, r2, h2, max(best, top))
         if g > best + tie:
             best, nx, ny, nz, tie = g, x, y, z, 0.0
+    if top > best + tie:
+        best, nx, ny, nz = top, mx, my, mz
     return best, nx, ny, nz

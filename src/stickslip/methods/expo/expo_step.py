@@ -15,6 +15,7 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import Contacts, contact_velocities, entries, is_loop
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.loop_points import place_loops
+from stickslip.collision.reach import fastest_point
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix
@@ -43,6 +44,7 @@ from stickslip.methods.soft.viscoelastic import (
     detect,
     end_joints,
     gather_forces,
+    loops_alone,
     poses_and_velocities,
 )
 
@@ -214,15 +216,17 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 
 @kernel
 def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
-    """The time until the first gap closes in motion without contact forces, at most ``most`` [s]; −1 if a buffer of the
-    search is full."""
-    near, first, soon = expo.near, most, False
-    if not find_contacts(world.search, work.kin, most * FAST, world.cell[0], near):
-        return -1.0
+    """(Time until the first gap closes in motion without contact forces, at most ``most`` [s], or −1 if a buffer of the
+    search is full; whether a gap is closed now)."""
+    near, first, soon, touching = expo.near, most, False, False
+    margin = most * min(FAST, 2.0 * fastest_point(work.kin, world.radius) + 0.5 * most * HARD)
+    if not find_contacts(world.search, work.kin, margin, world.cell[0], near):
+        return -1.0, True
     contact_velocities(work.kin, near)
     n = near.found[0]
     for c in range(n):
         gap, rate = near.gap[c], near.velocity[c, 0]
+        touching = touching or gap < 0.0
         soon = soon or (gap >= 0.0 and gap + most * (rate - 0.5 * most * HARD) < 0.0)
     if soon:
         free_motion(world, work, expo, joints, inputs, most, q, v)
@@ -233,24 +237,24 @@ def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
                 root = rate * rate - 2.0 * acceleration * gap
                 if root >= 0.0 and 2.0 * gap < first * (sqrt(root) - rate):
                     first = 2.0 * gap / (sqrt(root) - rate)
-    return first
+    return first, touching
 
 
 @kernel
 def substep(world, work, expo, joints, contacts, anchors, inputs, settings, last, dt, q, v):
     """A step, or its part up to the next touchdown; returns (status, length). ``last`` means that all is taken."""
     poses_and_velocities(world, work, q, v)
-    status = detect(world, work, contacts)
+    h, touching = dt, True
+    if not last:
+        first, touching = time_to_touchdown(world, work, expo, joints, inputs, dt, q, v)
+        if first < 0.0:
+            return CONTACTS_FULL, dt
+        h = min(dt, max(first, SHORTEST * dt))
+    status = detect(world, work, contacts) if touching else loops_alone(world, work, contacts)
     if status == OK and not islands_fit(world, expo, contacts):
         status = CONTACTS_FULL
     if status != OK:
         return status, dt
-    h = dt
-    if not last:
-        first = time_to_touchdown(world, work, expo, joints, inputs, dt, q, v)
-        if first < 0.0:
-            return CONTACTS_FULL, dt
-        h = min(dt, max(first, SHORTEST * dt))
     press_contacts(work, contacts, anchors, expo.averages, joints.elapsed[0])
     status = accelerate(world, work, expo, joints, contacts, inputs, settings, h, q, v)
     if status == OK:

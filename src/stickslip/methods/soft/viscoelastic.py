@@ -56,6 +56,8 @@ class SoftWorld(NamedTuple):
     """Points of closed loops."""
     limits: Limits
     """The ranges of joints; that of ``passive`` may be wider for a while, after a start outside."""
+    radius: np.ndarray
+    """(nlink,) upper bounds of the distances of the points of links from their origins [m]."""
 
 
 @kernel
@@ -75,6 +77,13 @@ def detect(world, work, contacts):
     """Find the contacts that touch, since a spring-damper acts only in penetration, and the loops behind them."""
     if not find_contacts(world.search, work.kin, 0.0, world.cell[0], contacts):
         return CONTACTS_FULL
+    return OK if append_loops(world.loops, work.kin, contacts) else CONTACTS_FULL
+
+
+@kernel
+def loops_alone(world, work, contacts):
+    """As ``detect`` where nothing touches."""
+    contacts.found[0] = 0
     return OK if append_loops(world.loops, work.kin, contacts) else CONTACTS_FULL
 
 
@@ -144,7 +153,8 @@ class Viscoelastic(Method):
         super().__init__(model, dt, variant, **options)
         seen = replace(model, shapes=()) if variant == "none" else model
         self.detector = ConvexDetector(seen, 0.0, stiffness_per=self.options.stiffness_per)
-        self.recovery = make_recovery(self.options.recovery_time, Reach(model).radius, model.inertia.mass)
+        self._radius = Reach(model).radius
+        self.recovery = make_recovery(self.options.recovery_time, self._radius, model.inertia.mass)
         self.limits = make_limits(model, self.recovery)
         self._passive = model.joint_forces._replace(range=model.joint_forces.range.copy())
         self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
@@ -163,7 +173,8 @@ class Viscoelastic(Method):
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector
         constants = (m.tree, m.support, m.inertia, self._passive, m.actuators)
-        return SoftWorld(*constants, d.search, np.array([d.cell], dtype=float), self._loops, self.limits)
+        cell = np.array([d.cell], dtype=float)
+        return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius)
 
     @property
     def at_overlap(self) -> str:
