@@ -73,8 +73,8 @@ class Case:
     lessons: tuple[Lesson, ...] = ()
     """Lessons; the first one that explains a failure is used."""
     unsuited: Mapping[str, str] = field(default_factory=dict)
-    """Names or patterns of methods that cannot simulate this case, and why. Methods that refuse a scene by themselves,
-    or whose shapes would pass through each other, need no entry."""
+    """Names or patterns of methods that cannot simulate this case, and why. Methods that refuse a scene by themselves
+    need no entry."""
     bounces_by_springs: bool = False
     """Whether the scene's stiffness and damping give the same bounce as its restitution, so that either will do."""
     quick: bool = True
