@@ -28,7 +28,7 @@ def pendulum(angle: float = np.pi / 5) -> Setup:
 
 
 def hanging_rod(angle: float = np.pi / 5) -> Setup:
-    """The same rod on a spherical joint."""
+    """The rod of Fig. 4 on a spherical joint, released at an angle [rad]."""
     scene = _rod("hanging-rod", "ball")
     half = number("angle", angle) / 2
     scene.set_home("rod", [np.cos(half), 0, np.sin(half), 0])

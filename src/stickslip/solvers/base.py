@@ -96,7 +96,7 @@ class Solver(ABC):
     reference: ClassVar[str]
     """Papers and books, for people to read."""
     bibtex: ClassVar[tuple[str, ...]] = ()
-    """The same as keys of the bibliography."""
+    """Keys of these papers and books in the bibliography."""
     page: ClassVar[str] = "docs/solvers.md"
     """Documentation, with an anchor."""
     solves: ClassVar[frozenset[str]]

@@ -97,7 +97,7 @@ def _solve(A: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 
 def _solve_sparse(A: sp.csc_array, right: np.ndarray) -> np.ndarray:
-    """The same by a sparse LU. If A is singular, A + δ·diag(A) is factored, and refinement removes the effect of δ:
+    """A⁻¹·right by a sparse LU. If A is singular, A + δ·diag(A) is factored, and refinement removes the effect of δ:
     redundant rows get the smallest impulses in the norm of A's diagonal."""
     diagonal = A.diagonal()
     unit = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))

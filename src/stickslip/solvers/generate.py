@@ -181,7 +181,7 @@ def _rows(normal: np.ndarray, first: np.ndarray, second: np.ndarray, bodies: int
 
 
 def coulomb(contacts: Contacts, friction: float = 0.5, sparse: bool = False) -> FrictionProblem:
-    """The same contacts with the circular cone: u = W·p + b."""
+    """Coulomb's problem of the contacts, with circular cones: u = W·p + b."""
     W, b = _delassus(contacts)
     return FrictionProblem(W if sparse else W.toarray(), b, np.full(len(contacts.gap), friction))
 

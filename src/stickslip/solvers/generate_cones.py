@@ -38,7 +38,7 @@ def heap(rng: np.random.Generator) -> FrictionProblem:
 
 
 def sparse_heap(rng: np.random.Generator) -> FrictionProblem:
-    """The same as CSR."""
+    """The problem of ``heap``, with W as a CSR array."""
     problem = heap(rng)
     return FrictionProblem(sp.csr_array(problem.W), problem.b, problem.friction)
 
@@ -98,7 +98,7 @@ def graph(rng: np.random.Generator) -> FrictionProblem:
 
 
 def jointed(rng: np.random.Generator) -> FrictionProblem:
-    """The same with 6 bilateral rows, one of them redundant."""
+    """The bodies and contacts of ``graph``, with 6 bilateral rows, one of them redundant."""
     return _graph(rng, 6)
 
 

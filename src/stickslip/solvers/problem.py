@@ -259,7 +259,7 @@ def _dense_asymmetry(W, limit):
 
 @kernel
 def _sparse_asymmetry(indptr, indices, data, limit):
-    """The same for a CSR array with sorted indices."""
+    """(i, j) of the first such pair in a CSR array with sorted indices; (−1, −1) if there is none."""
     for i in range(indptr.shape[0] - 1):
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]

@@ -82,7 +82,7 @@ class Residuals:
     bilateral: float | None = None
     """‖u‖∞ of bilateral rows [m/s]."""
     contacts: ContactResiduals | None = None
-    """The same contact by contact."""
+    """Residuals contact by contact."""
 
     def numbers(self) -> dict[str, float | None]:
         """Values by name, without those per contact."""

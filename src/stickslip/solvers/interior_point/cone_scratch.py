@@ -132,7 +132,7 @@ def natural_residual(cone, p, coulomb):
 
 @kernel
 def residual_at(cone, x, coulomb):
-    """The same of a point x in scaled units."""
+    """The natural residual of a point x in scaled units."""
     for i in range(x.shape[0]):
         cone.p[i] = cone.scale[i] * x[i]
     return natural_residual(cone, cone.p, coulomb)

@@ -79,7 +79,7 @@ def fischer_merit(y, w, lower, upper):
 
 @kernel
 def minmap(y, w, lower, upper, kink, phi, dy, dw):
-    """The same for the minimum map, whose derivatives are (1, 0) at a bound and (0, 1) in between."""
+    """Write φ by the minimum map and its derivatives, (1, 0) at a bound and (0, 1) in between; returns ½·Σφ²."""
     total = 0.0
     for i in range(y.shape[0]):
         moved = y[i] - w[i]
