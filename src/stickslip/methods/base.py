@@ -11,6 +11,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
+from stickslip.constraints.dry_friction import DryFriction, make_dry_friction
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.errors import deprecated
 from stickslip.methods.materials import Asked, asked_for, beyond, how_read
@@ -89,6 +90,8 @@ class World(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Actuators
+    dry: DryFriction
+    """Dry friction of joints."""
 
 
 class Work(NamedTuple):
@@ -159,7 +162,8 @@ class Method(ABC):
         self.model, self.dt, self.variant = model, dt, variant
         self.options = self.Options(**options)
         data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
-        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators)
+        self.dry = make_dry_friction(model)
+        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, self.dry)
         self.contacts = ContactList(data.kin)
         self.work = Work(
             kin=data.kin,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.collision.contacts import ContactList, contact_velocities
+from stickslip.constraints.dry_friction import smooth_friction
 from stickslip.dynamics import Dynamics
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.soft.explicit import accelerate
@@ -50,6 +51,7 @@ class PlainMethod(Method):
         """(nv,) at a state: gravity, joint springs and dampers, actuators, forces from outside, and contacts act."""
         self._look(state)
         work, armature = self.work, self.model.inertia.armature
+        smooth_friction(self.world.dry, state.v)
         accelerate(self.world, work, self.contacts.arrays, inputs, armature, state.q, state.v)
         return work.acceleration.copy()
 

@@ -30,6 +30,7 @@ from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.convex.finish import FEATURES
 from stickslip.collision.loop_points import append_loops
 from stickslip.collision.reach import fastest_point
+from stickslip.constraints.dry_friction import smooth_friction
 from stickslip.dynamics.jacobian import to_link
 from stickslip.dynamics.kinematics import spatial_inertias
 from stickslip.methods.base import Inputs, Work
@@ -269,6 +270,7 @@ def field(handle, elapsed, x, crossed, dx):
     system = restore(handle)
     nq, n, work, contacts = system.q.shape[0], system.seen.shape[0], system.work, system.contacts
     spatial_inertias(system.world.inertia, work.kin)
+    smooth_friction(system.world.dry, x[nq:n])
     accelerate(system.world, work, contacts, system.inputs, system.armature, system.q, x[nq:n])
     rates_of_coordinates(system.world.tree, system.q, x[nq:n], dx)
     for d in range(work.acceleration.shape[0]):

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.constraints.dry_friction import balance_friction, balance_slopes
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.derivatives import composites, joint_columns, load_wrenches, project, split_forces, unload
 from stickslip.dynamics.implicit_joint_forces import end_joint_forces, subtract_joint_slopes
@@ -147,6 +148,7 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
             outer += S[d, k] * G[b, k]
         newton.r[d] = inner - outer - tau[d]
         newton.terms[d] = abs(inner) + abs(outer) + abs(tau[d])
+    balance_friction(world.dry, dt, newton.v, newton.r)
     return OK
 
 
@@ -201,6 +203,7 @@ def linearise(world, work, contacts, anchors, start, inputs, der, newton, exact,
     subtract_joint_slopes(
         tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, newton.turn, B[4], A
     )  # fmt: skip
+    balance_slopes(world.dry, dt, A)
 
 
 @kernel
