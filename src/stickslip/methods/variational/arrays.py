@@ -14,6 +14,7 @@ from stickslip.methods.variational.bodies import Centred, Pose, make_pose
 from stickslip.methods.variational.contact.cones import Cones, make_cones
 from stickslip.methods.variational.contact.points import Points, make_points
 from stickslip.methods.variational.graph.block_graph import Symbolic
+from stickslip.methods.variational.joints.dry_friction import Rubbing, make_rubbing
 from stickslip.methods.variational.joints.joint_nodes import JointNodes
 
 
@@ -59,6 +60,10 @@ class Motion(NamedTuple):
     """(nl, 6) residuals of bodies [N s]."""
     joint: np.ndarray
     """(m,) residuals of held and soft rows, and l(z⁺) − s of limits."""
+    rub: Rubbing
+    """Dry friction of joints."""
+    drub: Rubbing
+    """Newton step of it."""
 
 
 class Rows(NamedTuple):
@@ -117,7 +122,7 @@ class Linear(NamedTuple):
     """Right-hand side, then the solution."""
 
 
-def make_motion(nl: int, rows: int, limits: int) -> Motion:
+def make_motion(nl: int, rows: int, limits: int, dry: int = 0) -> Motion:
     return Motion(
         pose=make_pose(nl),
         after=make_pose(nl),
@@ -132,6 +137,8 @@ def make_motion(nl: int, rows: int, limits: int) -> Motion:
         dslack=np.zeros(limits),
         body=np.zeros((nl, 6)),
         joint=np.zeros(rows),
+        rub=make_rubbing(dry),
+        drub=make_rubbing(dry),
     )
 
 

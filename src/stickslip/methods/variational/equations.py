@@ -6,7 +6,7 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
 
     bodies   P(ν⁺) − P₋(ν) − dt·f − Gᵀ·λ − Rᵀ·λ_soft − Lᵀ·λ_limit − dt·Cᵀ·(γ, β)     G, R, L, C at z     [N s]
     held     g(z⁺)                                                                                        [m, rad]
-    soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇)                                                           [N s]
+    soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇) − dt·φ,   φ: ``joints.dry_friction``                       [N s]
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
 
 and those of contacts with u = (φ(z⁺), B·ν⁺), B at z. Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have
@@ -24,6 +24,7 @@ from stickslip.methods.variational.bodies import next_pose
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.points import gap_and_rows
 from stickslip.methods.variational.discrete_rotation import OK, momentum_after
+from stickslip.methods.variational.joints.dry_friction import rubbing_residual
 from stickslip.methods.variational.joints.joint_nodes import limit_gaps
 
 ROUND_OFF = 2e-15
@@ -110,6 +111,15 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         add_row(row, -lam[m], a, b, body)
         rate = times_row(row, a, b, nu) - joint_step.rate[d]
         joint[m] = joint_step.weight[d] * rate + lam[m] - joint_step.impulse[d]
+    for k in range(nodes.dry_soft.shape[0]):
+        i = nodes.dry_soft[k]
+        j = nodes.soft_node[i]
+        joint[first[j] + nodes.soft_place[i]] -= dt * motion.rub.force[k]
+        u = times_row(joint_step.rates[nodes.soft_dof[i]], nodes.link1[j], nodes.link2[j], nu)
+        one, two = rubbing_residual(nodes, motion.rub, k, u, target)
+        equations, products = max(equations, one), max(products, two)
+    for i in range(nodes.soft_dof.shape[0]):
+        m = first[nodes.soft_node[i]] + nodes.soft_place[i]
         momentum = max(momentum, abs(joint[m]))
         total += joint[m]
     for i in range(nodes.limit_joint.shape[0]):

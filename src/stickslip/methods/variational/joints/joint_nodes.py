@@ -3,7 +3,7 @@
 A node connects two bodies. Its rows, in this order, with r(z) the row of a joint velocity (``velocity_rows``):
 
     held    g(z⁺) = 0                                                         rows of ``maximal.joint_types``
-    soft    w·(r(z)·ν⁺ − q̇⁻) + λ − h·(τ − h·K·q̇⁻) = 0,  w = I_a + h·D + h²·K  armature, dampers, actuators
+    soft    w·(r(z)·ν⁺ − q̇⁻) + λ − h·(τ − h·K·q̇⁻) = 0,  w = I_a + h·D + h²·K  armature, dampers, actuators, dry friction
     limits  0 ≤ gap(z⁺) ⟂ λ ≥ 0                                               ends of a joint's range
 
 A rotor's impulse is I_a·(r(z)·ν⁺ − r(z⁻)·ν), z⁻ ⊕ h·ν = z: the change of the joint's rate, with each velocity projected
@@ -54,6 +54,10 @@ class JointNodes(NamedTuple):
     """(ns,) node of each soft row."""
     soft_place: np.ndarray
     """(ns,) its place in the node."""
+    dry_soft: np.ndarray
+    """(nd,) the soft rows with dry friction."""
+    dry_bound: np.ndarray
+    """(nd,) their largest friction f [N or N m]."""
     limit_joint: np.ndarray
     """(nlim,) joint of the model (0 … nj − 1)."""
     limit_side: np.ndarray
@@ -81,6 +85,8 @@ class JointStep(NamedTuple):
     """(nl, 6) impulses of joint forces that are not soft, h·rᵀ·τ, over ν of the bodies."""
     soft: np.ndarray
     """(nv,) 1 if the velocity has a soft row; constant."""
+    rubbing: np.ndarray
+    """(nv,) −∂φ/∂q̇⁺ of dry friction at the unknowns of the last Newton system [N s/m or N m s/rad]."""
     turning: np.ndarray
     """(nt,) joint velocities with a rotor whose rows turn with the bodies: all but single hinges; constant."""
     before: Pose
@@ -100,7 +106,8 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
     for b in range(1, model.nlink):  # the tree's joints come first, by link
         if tree.joint_type[tree.joint_start[b]] != FREE:
             node_of[b] = len(node_of)
-    soft = (model.inertia.armature > 0.0) | (model.joint_forces.damping > 0.0)
+    friction = model.joint_forces.friction
+    soft = (model.inertia.armature > 0.0) | (model.joint_forces.damping > 0.0) | (friction > 0.0)
     soft[tree.joint_v[model.actuators.joint]] = True
     soft_dof = np.flatnonzero(soft)
     soft_node, soft_place = np.zeros(len(soft_dof), dtype=np.int64), np.zeros(len(soft_dof), dtype=np.int64)
@@ -134,6 +141,8 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
         soft_dof=whole(soft_dof),
         soft_node=soft_node,
         soft_place=soft_place,
+        dry_soft=whole(np.flatnonzero(friction[soft_dof] > 0.0)),
+        dry_bound=friction[soft_dof][friction[soft_dof] > 0.0],
         limit_joint=whole(listed[:, 0]),
         limit_side=whole(listed[:, 1]),
         limit_bound=np.ascontiguousarray(model.joint_forces.range[listed[:, 0], listed[:, 1]], dtype=float),
@@ -161,6 +170,7 @@ def make_joint_step(model: Model, nodes: JointNodes) -> JointStep:
         impulse=np.zeros(nv),
         push=np.zeros((model.nlink, 6)),
         soft=soft,
+        rubbing=np.zeros(nv),
         turning=np.concatenate([turning_rotors(model), free_rotors(model)]),
         before=make_pose(model.nlink),
         rates_before=np.zeros((nv, 12)),
