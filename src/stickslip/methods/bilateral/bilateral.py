@@ -27,7 +27,7 @@ from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.detectors import make_detector
 from stickslip.collision.reach import Reach
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
-from stickslip.constraints.dry_friction import friction_impulses
+from stickslip.constraints.joint_rows import friction_impulses
 from stickslip.constraints.loop_closure import CLOSED, close, push, still, worst_per_loop
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
@@ -96,6 +96,7 @@ class BilateralOptions(Options):
 class BilateralMethod(Method):
     """Loops and sticking contacts by least action."""
 
+    couples = False
     capabilities = Capabilities(
         summary="contacts that touch stick for good, and pull: rigid, bilateral",
         variants=("sticking", "none"),
@@ -204,7 +205,7 @@ class BilateralMethod(Method):
             self._constrain()
             self._bilateral.work.free[0] = free
             result = self._bilateral.solve_free(self.work.kin, mass.L)
-        if len(self.dry.dof):
+        if len(self.joint_rows.dof):
             self._rub(result)
             self._move_freely(state, inputs)
             result = self._bilateral.solve_free(self.work.kin, mass.L)
@@ -224,7 +225,7 @@ class BilateralMethod(Method):
 
     def _rub(self, result: BilateralResult) -> None:
         """Dry friction in the joints: stick or slip at the end of the step, with all constraints enforced."""
-        dry, dt, b = self.dry, self.dt, self._bilateral
+        dry, dt, b = self.joint_rows, self.dt, self._bilateral
         response = np.zeros((len(dry.dof), self.model.nv))
         response[np.arange(len(dry.dof)), dry.dof] = 1.0
         for row in response:
@@ -234,10 +235,10 @@ class BilateralMethod(Method):
         W = response[:, dry.dof] + force.T @ held
         dry.W[:] = W + SINGULAR * np.diag(response[np.arange(len(dry.dof)), dry.dof])
         without = self._velocity + dt * result.acceleration
-        dry.vector[0] = without[dry.dof] - dry.W @ (dt * dry.force[dry.dof])
+        dry.vector[0] = without[dry.dof] - dry.W @ (dt * dry.force)
         friction_impulses(dry, dt)
         most = dt * dry.bound
-        dry.force[dry.dof] = np.clip(dry.vector[1], -most, most) / dt
+        dry.force[:] = np.clip(dry.vector[1], -most, most) / dt
 
     def _stop(self) -> None:
         """The velocity after an inelastic impact of all constraints."""
@@ -323,7 +324,7 @@ class BilateralMethod(Method):
         return np.column_stack([worst_per_loop(self.model.loops, x) for x in (self.result.error, self.result.rate)])
 
     def memory(self) -> dict[str, np.ndarray]:
-        return {**self._sticking.memory(), **limits_memory(self.limits), "dry": self.dry.force}
+        return {**self._sticking.memory(), **limits_memory(self.limits), "joint_forces": self.joint_rows.force}
 
     def remember(self, memory) -> None:
         self._sticking.make_room(len(memory["held_pair"]))

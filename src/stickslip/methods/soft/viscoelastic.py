@@ -15,7 +15,7 @@ from stickslip.collision.convex.find import Search, find_contacts
 from stickslip.collision.convex.finish import SHARES
 from stickslip.collision.loop_points import LoopPoints, append_loops
 from stickslip.collision.reach import Reach
-from stickslip.constraints.dry_friction import DryFriction, add_dry_forces
+from stickslip.constraints.joint_rows import JointRows, add_joint_rows
 from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import joint_space_forces
@@ -59,8 +59,8 @@ class SoftWorld(NamedTuple):
     """The ranges of joints; that of ``passive`` may be wider for a while, after a start outside."""
     radius: np.ndarray
     """(nlink,) upper bounds of the distances of the points of links from their origins [m]."""
-    dry: DryFriction
-    """Dry friction of joints."""
+    rows: JointRows
+    """Dry friction and couplings of joints."""
 
 
 @kernel
@@ -92,10 +92,10 @@ def loops_alone(world, work, contacts):
 
 @kernel
 def gather_forces(world, work, inputs, q, v):
-    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping and dry friction of the last step,
+    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, dry friction and couplings of the last step,
     applied forces; no contacts."""
     joint_space_forces(world.tree, world.passive, world.actuators, q, v, inputs.control, inputs.applied, work.tau)
-    add_dry_forces(world.dry, work.tau)
+    add_joint_rows(world.rows, work.kin, work.tau)
     set_wrenches(work.kin, inputs.wrench, work.f_ext)
 
 
@@ -179,7 +179,7 @@ class Viscoelastic(Method):
         m, d = self.model, self.detector
         constants = (m.tree, m.support, m.inertia, self._passive, m.actuators)
         cell = np.array([d.cell], dtype=float)
-        return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.dry)
+        return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows)
 
     @property
     def at_overlap(self) -> str:
@@ -259,7 +259,7 @@ class Viscoelastic(Method):
     def memory(self) -> dict[str, np.ndarray]:
         a = self.anchors
         anchors = {"anchored": a.pair, "anchor": a.anchor, "point": a.point, "rest": a.rest, "begun": a.begun}
-        return {**anchors, **limits_memory(self.limits), "dry": self.dry.force}
+        return {**anchors, **limits_memory(self.limits), "joint_forces": self.joint_rows.force}
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:
         self.make_room(len(memory["anchored"]))
