@@ -14,6 +14,7 @@ from stickslip.methods.variational.bodies import Centred, Pose, make_pose
 from stickslip.methods.variational.contact.cones import Cones, make_cones
 from stickslip.methods.variational.contact.points import Points, make_points
 from stickslip.methods.variational.graph.block_graph import Symbolic
+from stickslip.methods.variational.joints.coupling_nodes import CouplingNodes
 from stickslip.methods.variational.joints.dry_friction import Rubbing, make_rubbing
 from stickslip.methods.variational.joints.joint_nodes import JointNodes
 
@@ -28,7 +29,11 @@ class Mechanism(NamedTuple):
     looped: np.ndarray
     """(nn,) 1 if the joint is part of a loop."""
     edge: np.ndarray
-    """(nn, 2) the edges of the graph to its two links; −1 for the world."""
+    """(nn, 2) the edges of the graph to its two links; −1 for the world, and for couplings."""
+    coupled: CouplingNodes
+    """The couplings, which are the last nodes."""
+    coupled_edges: np.ndarray
+    """(k, 2) their edges: node and link."""
 
 
 class Motion(NamedTuple):

@@ -54,6 +54,10 @@ def derivatives(mechanism, motion, rows, touch, dt):
         j = nodes.limit_node[i]
         over_velocities(rows.limits_after[i, :6], turn, dt, nodes.link1[j])
         over_velocities(rows.limits_after[i, 6:], turn, dt, nodes.link2[j])
+    coupled = mechanism.coupled
+    for t in range(coupled.joint.shape[0]):
+        over_velocities(coupled.rows[t, :6], turn, dt, coupled.parent[t])
+        over_velocities(coupled.rows[t, 6:], turn, dt, coupled.link[t])
     points = touch.points
     for c in range(points.found[0]):
         over_velocities(touch.normal[c, 0], turn, dt, points.link1[c])
@@ -116,6 +120,28 @@ def put_joints(mechanism, motion, rows, joint_step, linear, dt):
         put_row(linear, mechanism, j, m, rows.limits[i], rows.limits_after[i], 1.0)
         diagonal = motion.slack[i] / motion.lam[first[j] + m] + motion.ease[i]
         values[sym.diagonal[bodies + j] + m * (nodes.size[j] + 1)] = diagonal
+
+
+@kernel
+def put_couplings(mechanism, joint_step, linear):
+    """Add the rows of couplings, of which several terms may share a body, and a shift to their diagonals."""
+    coupled, sym, values = mechanism.coupled, linear.symbolic, linear.values
+    mass, J = mechanism.bodies.mass, mechanism.bodies.J
+    bodies = mass.shape[0] - 1
+    for c in range(coupled.node.shape[0]):
+        total = 0.0
+        for t in range(coupled.couplings.start[c], coupled.couplings.start[c + 1]):
+            before, after = joint_step.rates[coupled.couplings.dof[t]], coupled.rows[t]
+            for side in range(2):
+                e, b = coupled.edge[t, side], coupled.parent[t] if side == 0 else coupled.link[t]
+                if e < 0:
+                    continue
+                for k in range(6):
+                    x, y = coupled.weight[1, t] * after[6 * side + k], coupled.weight[0, t] * before[6 * side + k]
+                    values[sym.upper[e] + k] += x
+                    values[sym.lower[e] + k] -= y
+                    total += abs(x * y) / (mass[b] if k < 3 else J[b, k - 3, k - 3])
+        values[sym.diagonal[bodies + coupled.node[c]]] = SHIFT * total
 
 
 @kernel
@@ -184,6 +210,7 @@ def assemble(mechanism, motion, rows, joint_step, touch, linear, dt):
             for k in range(3):
                 values[at + 6 * (3 + i) + 3 + k] = rows.R[i, k]
     put_joints(mechanism, motion, rows, joint_step, linear, dt)
+    put_couplings(mechanism, joint_step, linear)
     put_contacts(touch, linear, dt)
 
 

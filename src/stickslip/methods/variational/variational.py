@@ -176,7 +176,7 @@ class Variational(Method):
                 del self._graphs[next(iter(self._graphs))]
             self._graphs[key] = build_linear(self.mechanism, pairs)
         self.linear = self._graphs[key]
-        first = int(np.count_nonzero(self.mechanism.edge >= 0))
+        first = int(np.count_nonzero(self.mechanism.edge >= 0)) + len(self.mechanism.coupled_edges)
         key, edge = pairs[:, 0] * self.model.nlink + pairs[:, 1], first + np.arange(len(pairs), dtype=np.int64)
         self._edges = stepping.Edges(key, edge, np.zeros(len(pairs), dtype=np.int64))
 

@@ -27,6 +27,7 @@ from stickslip.methods.variational.contact.points import place_points
 from stickslip.methods.variational.discrete_rotation import momentum_before
 from stickslip.methods.variational.equations import contact_force, move_to
 from stickslip.methods.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
+from stickslip.methods.variational.joints.coupling_nodes import weigh
 from stickslip.methods.variational.joints.dry_friction import Rubbing, copy_rubbing, start_rubbing
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
 from stickslip.methods.variational.recovering import bound_recovery
@@ -126,6 +127,7 @@ def begin(mechanism, motion, rows, joint_step, forces, inputs, q, dt):
     add_wrench_impulses(bodies, pose, inputs.wrench, dt, given)
     body_rows(nodes.joints, pose, rows.held)
     copy_to(q, rows.q)
+    weigh(mechanism.coupled, q, mechanism.coupled.weight[0])
     limit_gaps(nodes, bodies.tree, pose, q, rows.R, rows.gap, rows.limits)
 
 

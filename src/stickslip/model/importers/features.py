@@ -202,7 +202,6 @@ FEATURES = (
 )  # fmt: skip
 
 URDF_FEATURES = {
-    "mimic": "a joint that follows another",
     "planar joint": "two translations and a rotation; the link is fixed when it is ignored",
 }
 """Features that are seen in the URDF itself, before MuJoCo reads it."""

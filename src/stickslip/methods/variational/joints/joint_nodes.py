@@ -16,7 +16,8 @@ at their force limits. Springs act with their force at z: they are part of the L
 with w = 0 a soft row is λ = h·τ.
 
 Nodes are the joints of ``build_joints`` (tree, loops, extra ones) in their order, then one for each free joint with
-armature or damping, which has no rigid rows and whose link 1 is the world. Sizes: nn nodes, nb held (rigid) rows, ns
+armature or damping, which has no rigid rows and whose link 1 is the world, then one for each coupling
+(``coupling_nodes``), whose links are not here. Sizes: nn nodes, nb held (rigid) rows, ns
 soft rows, nlim limits.
 """
 
@@ -45,7 +46,7 @@ class JointNodes(NamedTuple):
     link1: np.ndarray
     """(nn,) the parent or the world."""
     link2: np.ndarray
-    """(nn,) the child; never the world."""
+    """(nn,) the child; the world only of couplings."""
     size: np.ndarray
     """(nn,) rows: held, soft and limits."""
     soft_dof: np.ndarray
@@ -129,6 +130,10 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
                 limits.append((j, side, node_of[b], size[node_of[b]]))
                 size[node_of[b]] += 1
     listed = np.array(limits, dtype=np.int64).reshape(-1, 4)
+    for _ in model.couplings:
+        link1.append(0)
+        link2.append(0)
+        size.append(1)
 
     def whole(values) -> np.ndarray:
         return np.ascontiguousarray(values, dtype=np.int64)
