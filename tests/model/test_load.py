@@ -314,7 +314,11 @@ def test_a_missing_range_is_noted(urdf):
         (link("${name}"), "xacro"),
         (link("a") + link("b") + joint("j", "a", "b", more='<mimic joint="k"/>'), "mimics 'k'"),
         (
-            link("a") + link("b") + link("c") + joint("k", "a", "c") + joint("j", "a", "b", more='<mimic joint="k" offset="x"/>'),
+            link("a")
+            + link("b")
+            + link("c")
+            + joint("k", "a", "c")
+            + joint("j", "a", "b", more='<mimic joint="k" offset="x"/>'),
             "a number for offset in <mimic>",
         ),
         (link("a") + link("b") + joint("j", "a", "b", "planar"), 'ignore=("planar joint",)'),

@@ -26,7 +26,6 @@ from stickslip.math.spatial import rotate
 from stickslip.model.loops import Constraint, Coupling
 from stickslip.model.model import Model
 
-
 LINEAR, ANGULAR, COUPLED = 0, 1, 2
 """Kinds of groups of rows."""
 

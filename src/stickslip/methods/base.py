@@ -163,7 +163,9 @@ class Method(ABC):
         self.options = self.Options(**options)
         data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
         self.joint_rows = make_joint_rows(model, self.couples)
-        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators, self.joint_rows)
+        self.world = World(
+            model.tree, model.support, model.inertia, model.joint_forces, model.actuators, self.joint_rows
+        )
         self.contacts = ContactList(data.kin)
         self.work = Work(
             kin=data.kin,

@@ -127,9 +127,7 @@ def build_coupling(mj: mujoco.MjModel, e: int, first: int, second: int) -> Coupl
     if one is None or two is None:
         return None
     name = mj.equality(e).name or f"coupling {e}"
-    return Coupling(
-        one[0], one[1], two[0], two[1], mj.eq_data[e, :5].astype(float), np.array([one[2], two[2]]), name
-    )
+    return Coupling(one[0], one[1], two[0], two[1], mj.eq_data[e, :5].astype(float), np.array([one[2], two[2]]), name)
 
 
 def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint | Coupling, ...]:

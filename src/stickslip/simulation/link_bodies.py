@@ -150,9 +150,7 @@ class LinkBodies:
             jacobian[0, place : place + 6] = _moved(wrench, self.kin.pos[b], self.centre[b])
             if pair[0] not in (WORLD, *loaded):
                 jacobian[0, :6] = -_moved(wrench, self.kin.pos[b], self.centre[pair[0]])
-        return Constraints(
-            np.ones(1), np.array([error]), np.zeros(1), bounds, np.array([pair]), jacobian
-        )
+        return Constraints(np.ones(1), np.array([error]), np.zeros(1), bounds, np.array([pair]), jacobian)
 
     def _constraint(self, b: int, p: int, rows: np.ndarray, errors: np.ndarray, bounds: np.ndarray) -> Constraints:
         """A constraint from rows (r, 6) on the velocity of link b relative to link p, at the origin of b."""

@@ -159,7 +159,9 @@ def longest_step(mechanism, motion, touch, dt):
         if motion.dlam[m] < 0.0:
             alpha = min(alpha, -motion.lam[m] / motion.dlam[m])
     for i in range(motion.rub.force.shape[0]):
-        alpha = shorter(shorter(alpha, motion.rub.room[i], motion.drub.room[i]), motion.rub.slip[i], motion.drub.slip[i])
+        alpha = shorter(
+            shorter(alpha, motion.rub.room[i], motion.drub.room[i]), motion.rub.slip[i], motion.drub.slip[i]
+        )
     for c in range(touch.points.found[0]):
         friction = touch.points.friction[c]
         if touch.D.shape[0] > 0:

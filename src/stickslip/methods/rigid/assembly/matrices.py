@@ -19,7 +19,6 @@ from scipy.sparse.linalg import spsolve
 
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_STIFFNESS
 
-
 FIRST_DRY = -(1 << 40)
 """Id of the first row of dry friction; the next are lower by one each."""
 

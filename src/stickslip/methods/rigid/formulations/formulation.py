@@ -160,7 +160,9 @@ class Formulation(ABC):
         """(nd,) offsets that make the normal impulses of dry friction their bounds [m/s]."""
         return dry_offset(matrices.normal_mass(), matrices.dry)
 
-    def renewed(self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float) -> WrittenProblem | None:
+    def renewed(
+        self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float
+    ) -> WrittenProblem | None:
         """The problem whose solution z is, put right where it depends on its solution; None where it is right."""
         return None
 

@@ -42,7 +42,6 @@ from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.soft_reference import SOLIMP, SOLREF, SoftReference
 from stickslip.solvers.problem import ConeProblem
 
-
 HEAVY, ROUNDS = 99.0, 20
 """The normal of dry friction has a mass that is higher by HEAVY times, so that its offset, which depends on the slip, is
 found within a few rounds: each divides its error by about a hundred. ROUNDS is the largest number of them."""
@@ -131,7 +130,9 @@ class Relaxed(Formulation):
             slip = np.abs(matrices.approach[matrices.bilateral + 3 * (matrices.contacts - len(matrices.dry)) + 1 :: 3])
         return slip + dry_offset((1.0 + HEAVY) * matrices.normal_mass(), matrices.dry)
 
-    def renewed(self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float) -> WrittenProblem | None:
+    def renewed(
+        self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float
+    ) -> WrittenProblem | None:
         problem, nd = written.problem, len(matrices.dry)
         if not nd or not isinstance(problem, ConeProblem):
             return None
