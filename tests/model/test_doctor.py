@@ -121,8 +121,9 @@ def test_unlimited_motors_are_noted(look):
     assert only(look(urdf(effort=0), "robot.urdf"), "actuator-limits").where == "actuator 'j'"
 
 
-PLANAR = """<link name="plate"><inertial><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>
-</inertial></link><joint name="slab" type="planar"><parent link="arm"/><child link="plate"/></joint></robot>"""
+PLANAR = """<link name="plate"><inertial><mass value="1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="slab" type="planar"><parent link="arm"/><child link="plate"/></joint></robot>"""
 
 
 def test_a_planar_joint_is_an_error_and_the_rest_is_examined(look):

@@ -64,7 +64,7 @@ def make_loops(model: Model, constraints: Sequence[Constraint | Coupling]) -> Lo
         else:
             groups += [(placed, kind) for kind in range(c.rows // 3)]
             placed += 1
-    constraints = [c for c in constraints if isinstance(c, Constraint)]
+    points = [c for c in constraints if isinstance(c, Constraint)]
 
     def stack(values, *shape: int) -> np.ndarray:
         return np.ascontiguousarray(np.array(list(values), dtype=float).reshape(-1, *shape))
@@ -73,12 +73,12 @@ def make_loops(model: Model, constraints: Sequence[Constraint | Coupling]) -> Lo
         return np.array(list(values), dtype=np.int64)
 
     return Loops(
-        link1=whole(c.link1 for c in constraints),
-        link2=whole(c.link2 for c in constraints),
-        pos1=stack((c.pos1 for c in constraints), 3),
-        pos2=stack((c.pos2 for c in constraints), 3),
-        rot1=stack((c.rot1 for c in constraints), 3, 3),
-        rot2=stack((c.rot2 for c in constraints), 3, 3),
+        link1=whole(c.link1 for c in points),
+        link2=whole(c.link2 for c in points),
+        pos1=stack((c.pos1 for c in points), 3),
+        pos2=stack((c.pos2 for c in points), 3),
+        rot1=stack((c.rot1 for c in points), 3, 3),
+        rot2=stack((c.rot2 for c in points), 3, 3),
         constraint=whole(c for c, _ in groups),
         kind=whole(kind for _, kind in groups),
         couplings=make_couplings(model, coupled),

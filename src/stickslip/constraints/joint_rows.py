@@ -229,8 +229,8 @@ def wrong_side(rows, i, dt, speed):
 
 @kernel(inline=False)
 def friction_impulses(rows, dt):
-    """Write λ (``vector[1]``) for the W and the velocities without friction (``vector[0]``) at hand; returns whether the
-    conditions are met."""
+    """Write λ (``vector[1]``) for W and u without these impulses (``vector[0]``); returns whether the conditions are
+    met."""
     nf, b = rows.bound.shape[0], rows.vector[0]
     best, patience, speed = nf + 1, PATIENCE, 0.0
     for i in range(nf):
@@ -315,7 +315,7 @@ CREEP = 1e-3
 
 @kernel
 def smooth_friction(rows, v):
-    """Write friction forces −f·v/√(v² + ``CREEP``²), for methods that integrate smooth fields: a joint that is held creeps."""
+    """Write friction forces −f·v/√(v² + ``CREEP``²), for methods that integrate smooth fields: a held joint creeps."""
     for i in range(rows.dof.shape[0]):
         d = rows.dof[i]
         rows.force[i] = -rows.bound[i] * v[d] / (v[d] * v[d] + CREEP * CREEP) ** 0.5
@@ -347,8 +347,8 @@ def balance_slopes(rows, dt, A):
 
 
 STIFF = 1e6
-"""Stiffness of couplings in an implicit step over their mass per dt²: a step's acceleration opens them by a millionth of
-dt² of it."""
+"""Stiffness of couplings in an implicit step, in units of their mass over dt²: an acceleration a opens them by a
+millionth of a·dt²."""
 
 
 @kernel

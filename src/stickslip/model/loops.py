@@ -143,7 +143,7 @@ def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint | Coupling, ...]
         kind = KINDS.get(int(mj.eq_type[e]))
         first, second, data = int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e]), mj.eq_data[e]
         if int(mj.eq_type[e]) in COUPLED:
-            coupling = build_coupling(mj, e, first, second)
+            coupling = build_coupling(mj, int(e), first, second)
             if coupling is not None:
                 loops.append(coupling)
         if kind is None:

@@ -111,7 +111,7 @@ class LinkBodies:
         return np.linalg.pinv(self.motions(b)).T
 
     def constraints(self) -> Constraints:
-        """Constraints of the tree's joints, then the joint rows, limits and dry friction that the coordinates report."""
+        """Constraints of the tree's joints, then joint rows, limits and dry friction that the coordinates report."""
         parts = [self._joint(b) for b in self.links if self.dofs[b + 1] - self.dofs[b] < 6]
         for reported, least in ((self.coordinates.bilateral(), -np.inf), (self.coordinates.limits(), 0.0)):
             if reported is not None and len(reported[1]):

@@ -5,9 +5,9 @@
 with x = (q, v) and f = (v, M⁻¹(τ − D·v − b + Jᵀλ)). Rotations are integrated in the tangent space at q (Munthe-Kaas):
 each stage's angular velocity is pulled back to it, without which the order would drop to two. The method is of fourth
 order while contacts neither open, close nor slip; the anchors of rolling spheres are integrated to first order.
-Dry friction and couplings of joints are those of the last step in all four stages, and are put right at the end of the step, which is of
-first order where a joint starts or stops. Friction anchors move in the first stage only; the later stages work on copies. Cost: four evaluations, each linear in
-links and contacts.
+Dry friction and couplings of joints are those of the last step in all four stages, and are put right at the end of the
+step, which is of first order where a joint starts or stops. Friction anchors move in the first stage only; the later
+stages work on copies. Cost: four evaluations, each linear in links and contacts.
 """
 
 from __future__ import annotations

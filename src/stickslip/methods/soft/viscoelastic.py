@@ -92,8 +92,8 @@ def loops_alone(world, work, contacts):
 
 @kernel
 def gather_forces(world, work, inputs, q, v):
-    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, dry friction and couplings of the last step,
-    applied forces; no contacts."""
+    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, applied forces, dry friction and
+    couplings of the last step; no contacts."""
     joint_space_forces(world.tree, world.passive, world.actuators, q, v, inputs.control, inputs.applied, work.tau)
     add_joint_rows(world.rows, work.kin, work.tau)
     set_wrenches(work.kin, inputs.wrench, work.f_ext)

@@ -54,7 +54,7 @@ def build_linear(mechanism: Mechanism, pairs: np.ndarray) -> Linear:
     kind = np.where(np.arange(len(size)) < bodies, BODY, JOINT)
     node, side = np.nonzero(mechanism.edge >= 0)
     links = np.stack([nodes.link1, nodes.link2], axis=1)[node, side]
-    joints, coupled = np.stack([bodies + node, links - 1], axis=1), mechanism.coupled_edges + (bodies, -1)
+    joints, coupled = np.stack([bodies + node, links - 1], axis=1), mechanism.coupled_edges + np.array([bodies, -1])
     edges = np.concatenate([joints, coupled, np.reshape(pairs, (-1, 2)) - 1])
     sym = symbolic(size, edges, kind)
     return Linear(sym, np.zeros(sym.length), np.zeros(sym.rows, dtype=np.int64), np.zeros(sym.rows))

@@ -115,7 +115,7 @@ def _equalities(mj: mujoco.MjModel) -> list[int]:
     found = []
     for e in np.flatnonzero(mj.eq_active0):
         coupled = int(mj.eq_type[e]) in COUPLED
-        held = build_coupling(mj, e, mj.eq_obj1id[e], mj.eq_obj2id[e]) is not None if coupled else False
+        held = build_coupling(mj, int(e), int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])) is not None if coupled else False
         if not held and int(mj.eq_type[e]) not in KINDS:
             found.append(int(e))
     return found

@@ -47,8 +47,8 @@ def make_blocks(support: Support, contacts: int, blocks: int) -> Blocks:
 
 @kernel
 def limit_rows(support, limits, n, first, rows):
-    """Write n rows of joints into the rows from ``first`` on, filled in at ancestors: limits as normals, dry friction as
-    first tangents; the others are empty."""
+    """Write n rows of joints into the rows from ``first`` on, filled in at ancestors: limits as normals, dry friction
+    as first tangents; the others are empty."""
     for i in range(n):
         c, m, k = first + i, 0, limits.start[i + 1] - 1
         normal = limits.bound[i] == 0.0

@@ -41,8 +41,8 @@ def pack_contacts(rows, nc, row, start, column, J, Y):
 
 @kernel
 def pack_rows(support, L, given_start, given_column, given, ahead, spaced, row, start, column, J, Y, x, found):
-    """CSR rows (``given_…``), filled in at ancestors, from CSR row ``row`` on, each after ``ahead`` and before ``spaced``
-    empty rows.
+    """CSR rows (``given_…``), filled in at ancestors, from CSR row ``row`` on, each after ``ahead`` empty rows and
+    before ``spaced`` ones.
 
     ``x`` (nv,) is scratch, zero before and after; ``found`` (nv,) is scratch.
     """

@@ -83,8 +83,8 @@ class Matrices:
     angular: np.ndarray = None  # type: ignore[assignment]
     """(limits,) which of them are angles; by default all."""
     dry: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    """(nd,) largest impulses of dry friction [N s or N m s]: the last nd contacts, with an empty normal of its own mass,
-    the joint velocity as first tangent, and an empty second one."""
+    """(nd,) largest impulses of dry friction [N s or N m s]: the last nd contacts, with an empty normal that has a mass
+    of its own, the joint velocity as first tangent, and an empty second one."""
     pair: np.ndarray = None  # type: ignore[assignment]
     """(nc,) ids that persist from step to step, for warm starts; by default 0, 1, 2, …"""
     approach: np.ndarray = None  # type: ignore[assignment]

@@ -6,9 +6,9 @@
 ``angular`` says which gaps are angles, for all but those of slides.
 A limit is near if the joint is within ``NEAR`` of its range from it, or would be within the step by its free velocity.
 
-Dry friction of a joint velocity v_d with the force f is |λ| ≤ f·dt, with λ = −f·dt·sign(v_d) where the joint moves. It is
-a contact whose first tangent is the joint velocity and whose normal is its own: the normal has no velocities, only a
-mass, and an impulse that is f·dt by its offset (``dry_offset``). So every solver of contacts solves it, too.
+Dry friction of a joint velocity v_d with the force f is |λ| ≤ f·dt, with λ = −f·dt·sign(v_d) where the joint moves. It
+is a contact whose first tangent is the joint velocity and whose normal is its own: the normal has no velocities, only
+a mass, and an impulse that is f·dt by its offset (``dry_offset``). So every solver of contacts solves it, too.
 """
 
 from __future__ import annotations

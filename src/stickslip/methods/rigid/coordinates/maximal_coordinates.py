@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.dynamics.factor import solve
+from stickslip.errors import InputError, listed
 from stickslip.maximal.constraints import Constraints
 from stickslip.maximal.conversion import to_bodies
 from stickslip.maximal.cut import cut
@@ -54,6 +55,11 @@ class MaximalCoordinates(Coordinates):
     def __init__(
         self, model: Model, *, stabilise: bool = True, extra_joints: Sequence[Joint] = (), tolerance: float = 1e-5
     ) -> None:
+        if model.couplings:
+            names = listed(repr(coupling.name) for coupling in model.couplings)
+            raise InputError(
+                f"coordinates='maximal': coupled joints ({names}) are held in joint coordinates only; leave it out"
+            )
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
         passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # whose limits are rows

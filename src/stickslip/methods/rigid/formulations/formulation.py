@@ -83,7 +83,7 @@ def meets_nothing(b, nb, contacts):
 
 @kernel
 def dry_offset(own, bound):
-    """Offset of the normal of dry friction [m/s], whose mass is ``own`` [1/kg]: it makes the normal's impulse the bound."""
+    """Offset of the normal of dry friction [m/s] that makes its impulse the bound; ``own`` is its W [1/kg]."""
     return -own * bound
 
 

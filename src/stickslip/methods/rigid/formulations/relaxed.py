@@ -43,8 +43,8 @@ from stickslip.methods.rigid.formulations.soft_reference import SOLIMP, SOLREF, 
 from stickslip.solvers.problem import ConeProblem
 
 HEAVY, ROUNDS = 99.0, 20
-"""The normal of dry friction has a mass that is higher by HEAVY times, so that its offset, which depends on the slip, is
-found within a few rounds: each divides its error by about a hundred. ROUNDS is the largest number of them."""
+"""The normal of dry friction has a mass that is higher by HEAVY times, so that its offset, which depends on the slip,
+is found within a few rounds: each divides its error by about a hundred. ROUNDS is the largest number of them."""
 
 
 @kernel

@@ -47,7 +47,8 @@ def build_coupling_nodes(model: Model, nodes: int, edges: int) -> tuple[Coupling
     nc, n = len(couplings.start) - 1, len(couplings.dof)
     tree, link = model.tree, model.support.dof_link[couplings.dof]
     joint = np.array([int(np.flatnonzero(tree.joint_v == d)[0]) for d in couplings.dof], dtype=np.int64)
-    edge, listed = np.full((n, 2), -1, dtype=np.int64), []
+    edge = np.full((n, 2), -1, dtype=np.int64)
+    listed: list[tuple[int, int]] = []
     for c in range(nc):
         known: dict[int, int] = {}
         for t in range(couplings.start[c], couplings.start[c + 1]):

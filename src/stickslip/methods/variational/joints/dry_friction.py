@@ -9,7 +9,8 @@ soft row, w·(u − q̇⁻) + λ − h·(τ − h·K·q̇⁻) − dt·φ = 0. Th
 
     Δφ = k − K·Δu,    K = f·r/(ψ·(r + 2·b²)),    k = −K·(u + ψ·b) − f·b·(p − ψ·(1 − b² − r))/(ψ·(r + 2·b²)),
 
-p = μ − r·ψ, less the second-order term of the predictor. It is ``contact.circular`` with one direction and a fixed size.
+p = μ − r·ψ, less the second-order term of the predictor. It is ``contact.circular`` with one direction and a fixed
+size.
 Sizes: nd joint velocities with friction.
 """
 
