@@ -16,6 +16,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.reach import fastest_point
+from stickslip.dynamics.drives import Drives
 from stickslip.math.linear import copy_to
 from stickslip.math.spatial import cross, rotate
 from stickslip.maximal.rows import body_rows
@@ -29,7 +30,7 @@ from stickslip.methods.variational.equations import contact_force, move_to
 from stickslip.methods.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
 from stickslip.methods.variational.recovering import bound_recovery
-from stickslip.model.arrays import Actuators, JointForces
+from stickslip.model.arrays import JointForces
 
 DONE, PAIRS, ROOM, GRAPH, UNSOLVED = range(5)
 REASONS = {
@@ -49,7 +50,7 @@ class Forces(NamedTuple):
 
     passive: JointForces
     """Passive joint forces without limits."""
-    actuators: Actuators
+    actuators: Drives
     armature: np.ndarray
     gravity: np.ndarray
     radius: np.ndarray
