@@ -40,11 +40,16 @@ def motor(attributes, kind="general"):
     return f'<actuator><{kind} name="m" {attributes}/></actuator>'
 
 
-CABLE = '<tendon><fixed name="cable"><joint joint="elbow" coef="1"/></fixed></tendon>'
+def cable(attributes=""):
+    return f'<tendon><fixed name="cable" {attributes}><joint joint="elbow" coef="1"/></fixed></tendon>'
+
+
 GRID = 'type="grid" count="3 3 1" spacing=".1 .1 .1" pos="0 0 2"'
 CLOTH = f'<flexcomp name="cloth" {GRID}><edge equality="true"/></flexcomp>'
 CASES = {
-    "tendon": (scene(more=CABLE), "tendon 'cable'"),
+    "tendon friction": (scene(more=cable('frictionloss="1"')), "tendon 'cable'"),
+    "tendon armature": (scene(more=cable('armature="1"')), "tendon 'cable'"),
+    "yielding tendon": (scene(more=cable('stiffness="1" springyield="1"')), "tendon 'cable'"),
     "equality": (scene(more='<equality><joint name="lock" joint1="elbow"/></equality>'), "equality 'lock'"),
     "flex": (scene(world=CLOTH), "flex 'cloth'"),
     "plugin": (
@@ -54,21 +59,10 @@ CASES = {
         ),
         "actuator 'm'",
     ),
-    "actuator dynamics": (scene(more=motor('joint="elbow" lengthrange="0 1"', "muscle")), "actuator 'm'"),
-    "transmission": (scene(more=motor('site="tip"')), "actuator 'm'"),
-    "actuator gain": (scene(more=motor('joint="elbow" gaintype="affine" gainprm="1 2"')), "actuator 'm'"),
-    "actuator damping": (scene(more=motor('joint="elbow" damping="0 1"')), "actuator 'm'"),
-    "actuator group": (
-        scene(option='<option actuatorgroupdisable="2"/>', more=motor('joint="elbow" group="2"')),
-        "actuator 'm'",
-    ),
-    "joint force limit": (
-        scene(
-            joint='actuatorfrcrange="-1 1"',
-            more='<actuator><motor joint="elbow"/><motor joint="elbow" gear="2"/></actuator>',
-        ),
-        "joint 'elbow'",
-    ),
+    "actuator dynamics": (scene(more=motor('joint="elbow" delay="0.1" nsample="5"')), "actuator 'm'"),
+    "transmission": (scene(more=motor('body="base" ctrlrange="0 1"', "adhesion")), "actuator 'm'"),
+    "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
+    "actuator damping": (scene(more=motor('joint="root" damping="0 1"')), "actuator 'm'"),
     "frictionloss": (scene(joint='frictionloss="0.1"'), "joint 'elbow'"),
     "nonlinear spring": (scene(joint='stiffness="1 2"'), "joint 'elbow'"),
     "nonlinear damper": (scene(joint='damping="1 2"'), "joint 'elbow'"),
@@ -128,28 +122,23 @@ def test_a_plain_model_uses_none():
     check_features(loaded.spec.compile(), (), "plain")
 
 
-def test_a_tendon_driven_by_a_muscle_is_refused_and_accepted():
+def test_a_tendon_driven_by_a_muscle_is_read():
     sensors = '<sensor><tendonpos tendon="cable"/><actuatorfrc actuator="m"/><jointpos joint="elbow"/></sensor>'
-    key = '<keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.5" ctrl="1 2" act="1"/></keyframe>'
+    key = '<keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.5" act="1"/></keyframe>'
     drive = '<actuator><muscle name="m" tendon="cable" lengthrange="0 1"/><motor name="kept" joint="elbow"/></actuator>'
-    xml = scene(more=CABLE + drive + sensors + key)
-    with pytest.raises(UnsupportedFeatureError, match=r"tendon .*actuator dynamics .*transmission "):
-        read_spec(xml=xml)
-    with pytest.raises(UnsupportedFeatureError, match=r'ignore=\("actuator dynamics", "transmission"\)'):
-        read_spec(xml=xml, ignore=("tendon",))
-    loaded = read_spec(xml=xml, ignore=("tendon", "actuator dynamics", "transmission"))
-    mj = loaded.spec.compile()
-    assert (mj.ntendon, mj.nsensor) == (0, 1)
-    assert compile_model(mj).actuator_names == ("kept",)
+    loaded = read_spec(xml=scene(more=cable() + drive + sensors + key), ignore=("tendon",))
+    model = compile_model(loaded.spec.compile())
+    assert (model.tendon_names, model.actuator_names, model.na) == (("cable",), ("m", "kept"), 1)
     np.testing.assert_allclose(loaded.home["elbow"], [0.5])
 
 
-def test_a_filtered_actuator_stays_and_responds_at_once():
-    xml = scene(more=motor('joint="elbow" timeconst="0.1" kp="3"', "position"))
+def test_a_delayed_actuator_stays_and_responds_at_once():
+    xml = scene(more=motor('joint="elbow" timeconst="0.1" kp="3" delay="0.1" nsample="5"', "position"))
     loaded = read_spec(xml=xml, ignore=("actuator dynamics",))
-    actuators = compile_model(loaded.spec.compile()).actuators
-    np.testing.assert_allclose(actuators.gain, [3])
-    np.testing.assert_allclose(actuators.bias, [[0, -3, 0]])
+    model = compile_model(loaded.spec.compile())
+    np.testing.assert_allclose(model.actuators.gain[:, 0], [3])
+    np.testing.assert_allclose(model.actuators.bias[:, :3], [[0, -3, 0]])
+    assert model.na == 1
 
 
 def test_a_dropped_shape_leaves_its_mass():
@@ -167,22 +156,6 @@ def test_an_ellipsoid_that_is_only_drawn_is_dropped_with_a_note():
     assert "geom 'shell'" in loaded.notes[0]
     mass = mujoco.MjModel.from_xml_string(xml).body_mass.sum()
     np.testing.assert_allclose(loaded.spec.compile().body_mass.sum(), mass)
-
-
-def test_a_force_limit_of_a_joint_with_one_actuator_moves_to_the_actuator():
-    drive = '<actuator><motor name="m" joint="elbow" gear="-2" forcerange="-1 30"/></actuator>'
-    xml = scene(joint='actuatorfrcrange="-10 6"', more=drive)
-    original, loaded = mujoco.MjModel.from_xml_string(xml), read_spec(xml=xml)
-    assert "force limit of 'elbow'" in loaded.notes[0]
-    ours = loaded.spec.compile()
-    for control in (-100.0, -0.5, 2.0, 100.0):
-        forces = []
-        for mj in (original, ours):
-            data = mujoco.MjData(mj)
-            data.ctrl[0] = control
-            mujoco.mj_forward(mj, data)
-            forces.append(data.qfrc_actuator[-1])
-        assert forces[0] == forces[1]
 
 
 def test_armature_and_damping_of_an_actuator_move_to_its_joint():

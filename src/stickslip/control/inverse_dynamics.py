@@ -224,6 +224,9 @@ class InverseDynamics:
     def _passive(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         model, tau = self._dyn.model, np.zeros(len(v))
         spring_and_limit_forces(model.tree, model.joint_forces, q, v, tau)
+        if len(model.tendons.limited):
+            force = self._dyn.tendon_forces(q, v)
+            tau += self._dyn.tendon_lengths(q)[1].T @ force
         return tau - model.joint_forces.damping * v
 
     def _contact_rows(self, active: dict, q: np.ndarray, v: np.ndarray, J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

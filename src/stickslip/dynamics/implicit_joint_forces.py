@@ -1,6 +1,6 @@
 """Joint forces at the end of a step, and their derivatives: actuators, springs, limits, damping.
 
-    τ(q⁺, v⁺) = applied + gear·clip(gain·u + bias) − k·(q⁺ ⊖ q_s) − D·v⁺ ∓ max(0, k_l·e + b_l·(e − e₀)/dt)
+    τ(q⁺, v⁺) = applied + Jᵀ·f(ℓ, ℓ̇, u) − k·(q⁺ ⊖ q_s) − D·v⁺ ∓ max(0, k_l·e + b_l·(e − e₀)/dt)
 
 e > 0 is how far a limit is exceeded, e₀ ≥ 0 how far it was at the beginning of the step. With the joint's speed in
 place of (e − e₀)/dt the force would jump by b_l·v where the limit is met, and an implicit equation with a discontinuous
@@ -15,7 +15,8 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.dynamics.joint_forces import actuator_forces, servo_gains, turned
+from stickslip.dynamics.drive_forces import add_drive_forces, add_drive_slopes, drive_forces
+from stickslip.dynamics.joint_forces import turned
 from stickslip.math.quaternion import inverse_right_jacobian, logarithm
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
@@ -25,7 +26,8 @@ def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, dt, tau):
     """tau (nv,) at the configuration q and velocity v at the end of a step that began at q0."""
     for d in range(tau.shape[0]):
         tau[d] = inputs.applied[d] - passive.damping[d] * v[d]
-    actuator_forces(tree, actuators, q, v, inputs.control, tau)
+    drive_forces(actuators, q, v, inputs.control)
+    add_drive_forces(actuators, tau)
     for j in range(tree.joint_type.shape[0]):
         kind, i, d, stiffness = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j], passive.stiffness[j]
         if kind == HINGE or kind == SLIDE:
@@ -82,10 +84,8 @@ def subtract_joint_slopes(tree, passive, actuators, inputs, q0, q, v, dt, turn, 
     """A −= dτ/dv⁺ where q⁺ = q0 ⊕ dt·v⁺; ``turn`` (nj, 3, 3): right Jacobians of the rotations, ``block`` (3, 3)."""
     for d in range(v.shape[0]):
         A[d, d] += passive.damping[d]
-    for k in range(actuators.joint.shape[0]):
-        i, d = tree.joint_q[actuators.joint[k]], tree.joint_v[actuators.joint[k]]
-        spring, damper = servo_gains(actuators, k, q[i], v[d], inputs.control[k])
-        A[d, d] += dt * spring + damper
+    drive_forces(actuators, q, v, inputs.control)
+    add_drive_slopes(actuators, dt, A)
     for j in range(tree.joint_type.shape[0]):
         kind, i, d, stiffness = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j], passive.stiffness[j]
         if kind == HINGE or kind == SLIDE:

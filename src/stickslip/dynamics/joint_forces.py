@@ -1,4 +1,4 @@
-"""Forces in the joints: actuators, springs, limits.
+"""Forces in the joints: actuators and tendons (``drive_forces``), springs, limits.
 
 A limit is a one-sided spring-damper that pushes but never pulls. Joint damping is added by each method, because some
 treat it implicitly.
@@ -9,38 +9,9 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
+from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces
 from stickslip.math.quaternion import logarithm, multiply
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
-
-
-@kernel
-def unclipped_force(actuators, k, position, speed, control):
-    """gain·clip(u) + bias of actuator k at its joint's ``position`` [rad or m] and ``speed``. The result is not yet
-    clipped to the force range."""
-    u = min(max(control, actuators.control_range[k, 0]), actuators.control_range[k, 1])
-    bias = actuators.bias[k, 0] + actuators.gear[k] * (actuators.bias[k, 1] * position + actuators.bias[k, 2] * speed)
-    return actuators.gain[k] * u + bias
-
-
-@kernel
-def servo_gains(actuators, k, position, speed, control):
-    """Stiffness −∂τ/∂q and damping −∂τ/∂v of actuator k at its joint; both are zero where its force is clipped."""
-    force = unclipped_force(actuators, k, position, speed, control)
-    if not actuators.force_range[k, 0] < force < actuators.force_range[k, 1]:
-        return 0.0, 0.0
-    square = actuators.gear[k] * actuators.gear[k]
-    return -square * actuators.bias[k, 1], -square * actuators.bias[k, 2]
-
-
-@kernel
-def actuator_forces(tree, actuators, q, v, control, tau):
-    """tau += the actuators' forces for the controls (nu,), clipped to their ranges."""
-    for k in range(control.shape[0]):
-        j = actuators.joint[k]
-        i, d = tree.joint_q[j], tree.joint_v[j]
-        force = unclipped_force(actuators, k, q[i], v[d], control[k])
-        force = min(max(force, actuators.force_range[k, 0]), actuators.force_range[k, 1])
-        tau[d] += actuators.gear[k] * force
 
 
 @kernel
@@ -52,10 +23,11 @@ def turned(q0, q1, i):
 
 @kernel
 def joint_space_forces(tree, passive, actuators, q, v, control, applied, tau):
-    """tau (nv,): actuators, springs, dampers and applied forces, and limits if ``passive`` has them."""
+    """tau (nv,): actuators, tendons, springs, dampers and applied forces, and limits if ``passive`` has them."""
     for d in range(tau.shape[0]):
         tau[d] = applied[d] - passive.damping[d] * v[d]
-    actuator_forces(tree, actuators, q, v, control, tau)
+    drive_forces(actuators, q, v, control)
+    add_drive_forces(actuators, tau)
     spring_and_limit_forces(tree, passive, q, v, tau)
 
 
@@ -97,9 +69,9 @@ def spring_and_limit_forces(tree, passive, q, v, tau):
 
 
 @kernel
-def joint_gains(tree, passive, actuators, q, v, control, stiffness, damping):
-    """Diagonals (nv,) of −∂τ/∂q and −∂τ/∂v at this state, for methods that treat joint forces implicitly. They include
-    dampers, springs, limits that push and servos whose force is not clipped."""
+def joint_gains(tree, passive, q, v, stiffness, damping):
+    """Diagonals (nv,) of −∂τ/∂q and −∂τ/∂v at this state, for methods that treat joint forces implicitly: dampers,
+    springs, and limits that push. Those of tendons and actuators are added by ``add_drive_gains``."""
     for d in range(v.shape[0]):
         stiffness[d], damping[d] = 0.0, passive.damping[d]
     for j in range(tree.joint_type.shape[0]):
@@ -115,11 +87,6 @@ def joint_gains(tree, passive, actuators, q, v, control, stiffness, damping):
         else:
             for k in range(6 if kind == FREE else 3):
                 stiffness[d + k] += passive.stiffness[j]
-    for k in range(control.shape[0]):
-        i, d = tree.joint_q[actuators.joint[k]], tree.joint_v[actuators.joint[k]]
-        spring, damper = servo_gains(actuators, k, q[i], v[d], control[k])
-        stiffness[d] += max(0.0, spring)
-        damping[d] += max(0.0, damper)
 
 
 @kernel

@@ -12,11 +12,12 @@ free joint remains here.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from stickslip.maximal.conversion import to_bodies
-from stickslip.model.arrays import FREE, Actuators, JointForces, Tree, build_support
+from stickslip.model.arrays import FREE, Activations, Actuators, JointForces, Tendons, Tree, build_support
 from stickslip.model.model import Model
 
 
@@ -56,13 +57,24 @@ def cut(model: Model) -> Model:
             limit_damping=np.zeros(n),
             friction=np.zeros(6 * n),
         ),
-        actuators=Actuators(*(array[:0] for array in model.actuators)),
+        **no_drives(model, 6 * n),
         joint_names=model.link_names[1:],
-        actuator_names=(),
         keyframes={name: to_bodies(model, q, np.zeros(model.nv))[0] for name, q in model.keyframes.items()},
         loops=(),
         spec=None,
     )
+
+
+def no_drives(model: Model, nv: int) -> dict[str, Any]:
+    """What a model of nv velocities without tendons and actuators has in their places."""
+    tendons = Tendons(*(array[:0] for array in model.tendons))
+    actuators = Actuators(*(array[:0] for array in model.actuators))
+    return {
+        "tendons": tendons._replace(start=np.zeros(1, dtype=np.int64)),
+        "actuators": actuators._replace(joint_range=np.tile([-np.inf, np.inf], (nv, 1))),
+        "activations": Activations(*(array[:0] for array in model.activations)),
+        "tendon_names": (), "actuator_names": (),
+    }  # fmt: skip
 
 
 def _armature(model: Model) -> np.ndarray:

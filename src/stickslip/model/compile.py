@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Tree
+from stickslip.model.arrays import Frames, Inertia, JointForces, Tree
 from stickslip.model.mesh import simplified
 from stickslip.model.shape import Material, Shape
 
@@ -94,6 +94,16 @@ def build_inertia(mj: mujoco.MjModel, bodies: list[Attachment], nl: int) -> Iner
     return Inertia(mass, com, six, mj.dof_armature.astype(float), mj.opt.gravity.astype(float))
 
 
+def spring_of_solref(solref: np.ndarray, solimp: np.ndarray, inertia: float) -> tuple[float, float]:
+    """Stiffness and damping of a limit from MuJoCo's solref = (time constant, damping ratio), or −(stiffness, damping)
+    by mass, for something of this inertia."""
+    first, second = float(solref[0]), float(solref[1])
+    if first > 0:
+        width = float(solimp[1])
+        return inertia / (width * first * second) ** 2, inertia * 2.0 / (width * first)
+    return -inertia * first, -inertia * second
+
+
 def build_joint_forces(mj: mujoco.MjModel) -> JointForces:
     """Springs, dampers and limits; a limit is a one-sided spring-damper with MuJoCo's solref time constant.
 
@@ -103,32 +113,13 @@ def build_joint_forces(mj: mujoco.MjModel) -> JointForces:
     """
     stiffness, damping = np.zeros(mj.njnt), np.zeros(mj.njnt)
     for j in range(mj.njnt):
-        inertia = mj.dof_M0[mj.jnt_dofadr[j]]
-        first, second = mj.jnt_solref[j]
-        if first > 0:
-            width = mj.jnt_solimp[j, 1]
-            stiffness[j] = inertia / (width * first * second) ** 2
-            damping[j] = inertia * 2.0 / (width * first)
-        else:
-            stiffness[j], damping[j] = -inertia * first, -inertia * second
+        inertia = float(mj.dof_M0[mj.jnt_dofadr[j]])
+        stiffness[j], damping[j] = spring_of_solref(mj.jnt_solref[j], mj.jnt_solimp[j], inertia)
     return JointForces(
         damping=mj.dof_damping.astype(float), stiffness=mj.jnt_stiffness.astype(float),
         q_spring=mj.qpos_spring.astype(float), limited=mj.jnt_limited.astype(np.int64),
         range=mj.jnt_range.astype(float).reshape(-1, 2), limit_stiffness=stiffness, limit_damping=damping,
         friction=mj.dof_frictionloss.astype(float),
-    )  # fmt: skip
-
-
-def build_actuators(mj: mujoco.MjModel) -> Actuators:
-    """Affine actuators on hinge and slide joints (anything else was refused before)."""
-    unlimited = np.array([-np.inf, np.inf])
-    control = np.where(mj.actuator_ctrllimited[:, None] != 0, mj.actuator_ctrlrange, unlimited)
-    force = np.where(mj.actuator_forcelimited[:, None] != 0, mj.actuator_forcerange, unlimited)
-    affine = (mj.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)[:, None]
-    return Actuators(
-        joint=mj.actuator_trnid[:, 0].astype(np.int64), gear=mj.actuator_gear[:, 0].astype(float),
-        gain=mj.actuator_gainprm[:, 0].astype(float), bias=np.where(affine, mj.actuator_biasprm[:, :3], 0.0),
-        control_range=control.astype(float).reshape(-1, 2), force_range=force.astype(float).reshape(-1, 2),
     )  # fmt: skip
 
 

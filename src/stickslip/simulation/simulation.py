@@ -18,6 +18,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
+from stickslip.dynamics.activation import advance_activations, drive_signals
 from stickslip.errors import DivergedError, InputError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
@@ -88,11 +89,13 @@ class Simulation:
         self.builtin_stages = self.stepper.stages()
 
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
+        self._signal = np.zeros(self.model.nu)
+        self._acting = self.inputs._replace(control=self._signal)
         self.controller: Controller | None = None
         self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
         self.steps = 0
         self.status = OK
-        self._checked: tuple[Any, ...] = (None,) * 5
+        self._checked: tuple[Any, ...] = (None,) * 6
         """The arrays of state and inputs that were checked last."""
         self._wall_start = clock.perf_counter()
         self._paradox_announced = self._start_looked_at = False
@@ -182,16 +185,27 @@ class Simulation:
         """Set the controls; they hold until the next call."""
         self.inputs.control[:] = checked_control(self.model, value)
 
-    def set_state(self, q=None, v=None) -> None:
-        """Start from another configuration or velocity; contact memory is cleared."""
-        state = self.model.state(self.state.q if q is None else q, self.state.v if v is None else v)
+    @property
+    def acting(self) -> Inputs:
+        """The inputs as methods see them: an actuator with an activation has it in place of its control."""
+        if self.model.na == 0 or self.stepper.own_activations:
+            return self.inputs
+        drive_signals(self.model.activations, self.inputs.control, self.state.act, self.dt, self._signal)
+        if self._acting.applied is not self.inputs.applied or self._acting.wrench is not self.inputs.wrench:
+            self._acting = self.inputs._replace(control=self._signal)
+        return self._acting
+
+    def set_state(self, q=None, v=None, act=None) -> None:
+        """Start from another configuration, velocity or activation; contact memory is cleared."""
+        now = self.state
+        state = self.model.state(now.q if q is None else q, now.v if v is None else v, now.act if act is None else act)
         self._start_looked_at = False
-        self.state.q[:], self.state.v[:] = state.q, state.v
+        now.q[:], now.v[:], now.act[:] = state.q, state.v, state.act
         for array in self.stepper.memory().values():
             array[:] = 0
 
     def energy(self) -> Energy:
-        """Kinetic, potential and joint-spring energy now [J]."""
+        """Kinetic energy, and that of gravity and of the springs of joints and tendons now [J]."""
         return self.dynamics.energy(self.state.q, self.state.v)
 
     # -- stepping ----------------------------------------------------------------------------------------------
@@ -217,7 +231,7 @@ class Simulation:
                 raise expected("n", "a whole number of steps ≥ 0", n)
             n = int(n)
         state, inputs, compiled = self.state, self.inputs, self.stages.compiled
-        arrays = (state.q, state.v, *inputs)
+        arrays = (state.q, state.v, state.act, *inputs)
         if not all(map(is_, arrays, self._checked)):
             check_arrays(self)
             self._checked = arrays
@@ -228,10 +242,14 @@ class Simulation:
         while self.steps < end:
             self.stepper.step = self.steps
             if compiled:
-                self.status, done = self.stepper.advance(self.state, self.inputs, end - self.steps)
+                # Activations change from step to step, and their rates do not depend on the motion.
+                most = end - self.steps if self.model.na == 0 or self.stepper.own_activations else 1
+                self.status, done = self.stepper.advance(self.state, self.acting, most)
             else:
                 self.status = staged_step(self)
                 done = int(self.status == OK)
+            if done and self.model.na and not self.stepper.own_activations:
+                advance_activations(self.model.activations, self.inputs.control, self.state.act, self.dt)
             self.steps += done
             self.state.time = self.steps * self.dt
             if self.status == CONTACTS_FULL:
@@ -247,7 +265,7 @@ class Simulation:
 
     def reset(self) -> None:
         """Back to the scene's initial configuration, at rest, at t = 0; controls and contact memory are cleared."""
-        self.set_state(self.model.state().q, np.zeros(self.model.nv))
+        self.set_state(self.model.state().q, np.zeros(self.model.nv), np.zeros(self.model.na))
         for array in self.inputs:
             array[:] = 0.0
         self.steps, self.state.time, self.status = 0, 0.0, OK

@@ -158,7 +158,7 @@ class BilateralMethod(Method):
             "kinematics": lambda sim: self._begin(sim.state),
             "collision": lambda sim: self._detect(),
             "formulate": lambda sim: self._formulate(),
-            "solve": lambda sim: self._solve(sim.state, sim.inputs),
+            "solve": lambda sim: self._solve(sim.state, sim.acting),
             "integrate": lambda sim: self._finish(sim.state),
         }
 
@@ -333,6 +333,6 @@ class BilateralMethod(Method):
 
     def stable_dt(self, state: State) -> float:
         """K·w·dt² + 2·B·w·dt < 4 for joint springs, limits and servos, as for semi-implicit Euler."""
-        dynamics, (stiffness, damping) = Dynamics(self.model), explicit_joint_gains(self.model)
+        dynamics, (stiffness, damping) = Dynamics(self.model), explicit_joint_gains(self.model, state.q)
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
         return longest(kw, bw)

@@ -77,6 +77,7 @@ class MuJoCoOptions(Options):
 class MuJoCo(Method):
     """MuJoCo's engine."""
 
+    own_activations = True
     capabilities = Capabilities(
         summary="MuJoCo's engine on the identical model",
         variants=("soft", "spring-damper", "none"),
@@ -130,7 +131,7 @@ class MuJoCo(Method):
                 d.solver.gradient[self._last_iteration] = UNTOUCHED
                 mujoco.mj_step(self.mj, d, n)
                 if self._well() and np.all(d.solver.gradient[self._last_iteration] == UNTOUCHED):
-                    state.q[:], state.v[:] = d.qpos, d.qvel
+                    state.q[:], state.v[:], state.act[:] = d.qpos, d.qvel, d.act
                     return OK, n
                 self._hand_over(d, state, inputs)
                 d.qacc_warmstart[:] = before
@@ -149,7 +150,7 @@ class MuJoCo(Method):
                 d.qacc_warmstart[:] = before
                 return DIVERGED, k
             self._failed += self.iterations >= self.mj.opt.iterations
-            state.q[:], state.v[:] = d.qpos, d.qvel
+            state.q[:], state.v[:], state.act[:] = d.qpos, d.qvel, d.act
         return OK, n
 
     def _well(self) -> bool:
@@ -162,7 +163,7 @@ class MuJoCo(Method):
         return not d.warning.number.any() and bool(np.all(np.abs(d.qvel) <= FASTEST))
 
     def _hand_over(self, data: mujoco.MjData, state: State, inputs: Inputs) -> None:
-        data.time, data.qpos[:], data.qvel[:] = state.time, state.q, state.v
+        data.time, data.qpos[:], data.qvel[:], data.act[:] = state.time, state.q, state.v, state.act
         data.ctrl[:], data.qfrc_applied[:], data.xfrc_applied[:] = inputs.control, inputs.applied, 0.0
 
     def _push(self, data: mujoco.MjData, inputs: Inputs) -> None:

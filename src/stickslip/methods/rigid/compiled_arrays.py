@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip.dynamics.delassus import ContactRows, make_contact_rows
+from stickslip.dynamics.drives import Drives
 from stickslip.methods.base import FASTEST
-from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
+from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
 from stickslip.solvers.storage import SMALL
 
@@ -44,7 +45,7 @@ class Bodies(NamedTuple):
     """Joint forces without limits."""
     limits: JointForces
     """Joint forces with limits."""
-    actuators: Actuators
+    actuators: Drives
     radius: np.ndarray
     """(nl,) distance of the farthest point of each link's shapes from its origin [m]."""
 

@@ -156,7 +156,7 @@ class TimeStepping(Method):
 
     def stages(self) -> dict[str, Stage]:
         return {
-            "kinematics": lambda sim: self._begin(sim.state, sim.inputs),
+            "kinematics": lambda sim: self._begin(sim.state, sim.acting),
             "collision": lambda sim: self._detect(),
             "formulate": lambda sim: self._formulate(),
             "solve": lambda sim: self._solve_problem(),

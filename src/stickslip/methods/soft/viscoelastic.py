@@ -17,6 +17,7 @@ from stickslip.collision.loop_points import LoopPoints, append_loops
 from stickslip.collision.reach import Reach
 from stickslip.constraints.joint_rows import JointRows, add_joint_rows
 from stickslip.constraints.loop_closure import LoopClosure
+from stickslip.dynamics.drives import Drives
 from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
@@ -38,7 +39,7 @@ from stickslip.methods.soft.limit_recovery import (
 from stickslip.methods.soft.loop_springs import loop_points
 from stickslip.methods.soft.overlap_recovery import bearable_depths, tree_weights
 from stickslip.methods.soft.spring_damper import contact_energy, spring_damper
-from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
+from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model
 
 
@@ -49,7 +50,7 @@ class SoftWorld(NamedTuple):
     support: Support
     inertia: Inertia
     passive: JointForces
-    actuators: Actuators
+    actuators: Drives
     search: Search
     cell: np.ndarray
     """(1,) edge of a cell of the broad phase [m]."""
@@ -162,6 +163,7 @@ class Viscoelastic(Method):
         self.recovery = make_recovery(self.options.recovery_time, self._radius, model.inertia.mass)
         self.limits = make_limits(model, self.recovery)
         self._passive = model.joint_forces._replace(range=model.joint_forces.range.copy())
+        self._drives = self.world.actuators
         self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
         self._closure = LoopClosure(model) if model.loops else None
         self.world = self._world()
@@ -177,7 +179,7 @@ class Viscoelastic(Method):
 
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector
-        constants = (m.tree, m.support, m.inertia, self._passive, m.actuators)
+        constants = (m.tree, m.support, m.inertia, self._passive, self._drives)
         cell = np.array([d.cell], dtype=float)
         return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows)
 

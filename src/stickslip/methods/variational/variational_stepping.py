@@ -16,6 +16,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.reach import fastest_point
+from stickslip.dynamics.drives import Drives
 from stickslip.math.linear import copy_to
 from stickslip.math.spatial import cross, rotate
 from stickslip.maximal.rows import body_rows
@@ -31,7 +32,7 @@ from stickslip.methods.variational.joints.coupling_nodes import weigh
 from stickslip.methods.variational.joints.dry_friction import Rubbing, copy_rubbing, start_rubbing
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
 from stickslip.methods.variational.recovering import bound_recovery
-from stickslip.model.arrays import Actuators, JointForces
+from stickslip.model.arrays import JointForces
 
 DONE, PAIRS, ROOM, GRAPH, UNSOLVED = range(5)
 REASONS = {
@@ -51,7 +52,7 @@ class Forces(NamedTuple):
 
     passive: JointForces
     """Passive joint forces without limits."""
-    actuators: Actuators
+    actuators: Drives
     armature: np.ndarray
     gravity: np.ndarray
     radius: np.ndarray

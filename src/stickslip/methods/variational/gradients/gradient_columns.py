@@ -240,7 +240,7 @@ def control_columns(mechanism, sym, slopes, joint_step, actuators, dt, applied, 
             if applied:
                 x[at] += dt
             for k in range(slopes.by_u.shape[0]):
-                if bodies.tree.joint_v[actuators.joint[k]] == d:
+                if bodies.tree.joint_v[actuators.actuators.target[k]] == d:
                     X[first + k, at] += dt * slopes.by_u[k]
         elif applied:
             for m in range(6):

@@ -6,13 +6,15 @@ With τ(q, q̇, u) as in ``joint_impulses``, h·(τ − h·K·q̇) in every join
     by_v = ∂(τ − h·K·q̇)/∂q̇    servos, dampers, −h·K
     by_u = ∂τ/∂u        gain·gear, 0 where the control or the force is clipped
 
+All actuators drive one hinge or slide joint each (``Variational.gradient`` refuses other models).
 K and the gains jump where a servo reaches its force limit; elsewhere their derivatives are zero.
 """
 
 from __future__ import annotations
 
 from stickslip._jit import kernel
-from stickslip.dynamics.joint_forces import servo_gains, turned
+from stickslip.dynamics.drive_forces import drive_forces
+from stickslip.dynamics.joint_forces import turned
 from stickslip.math.quaternion import inverse_right_jacobian
 from stickslip.model.arrays import FREE, HINGE, SLIDE
 
@@ -38,24 +40,12 @@ def joint_slopes(tree, passive, actuators, q, v, control, dt, by_q, by_v, by_u):
             by_q[d, 0], by_q[d, 1], by_q[d, 2] = -k * a, -k * b, -k * c
             by_q[d + 1, 0], by_q[d + 1, 1], by_q[d + 1, 2] = -k * e, -k * f, -k * g
             by_q[d + 2, 0], by_q[d + 2, 1], by_q[d + 2, 2] = -k * h, -k * m, -k * n
+    drive_forces(actuators, q, v, control)
     for a in range(control.shape[0]):
-        j = actuators.joint[a]
-        i, d = tree.joint_q[j], tree.joint_v[j]
-        stiffness, damping = servo_gains(actuators, a, q[i], v[d], control[a])
-        by_q[d, 0] -= stiffness
-        by_v[d] -= damping + dt * max(0.0, stiffness)
-        by_u[a] = control_slope(actuators, a, q[i], v[d], control[a])
-
-
-@kernel
-def control_slope(actuators, a, position, speed, control):
-    """∂τ/∂u of actuator a."""
-    if not actuators.control_range[a, 0] <= control <= actuators.control_range[a, 1]:
-        return 0.0
-    bias = actuators.bias[a, 0] + actuators.gear[a] * (actuators.bias[a, 1] * position + actuators.bias[a, 2] * speed)
-    if not actuators.force_range[a, 0] < actuators.gain[a] * control + bias < actuators.force_range[a, 1]:
-        return 0.0
-    return actuators.gear[a] * actuators.gain[a]
+        d, arm = actuators.column[actuators.start[a]], actuators.value[actuators.start[a]]
+        by_q[d, 0] -= arm * arm * actuators.stiffness[a]
+        by_v[d] -= arm * arm * (actuators.damping[a] + dt * max(0.0, actuators.stiffness[a]))
+        by_u[a] = arm * actuators.by_control[a]
 
 
 @kernel

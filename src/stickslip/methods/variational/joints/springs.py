@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.dynamics import Dynamics
+from stickslip.dynamics.largest_gains import add_largest_gains
 from stickslip.model.arrays import JOINT_NV
 from stickslip.model.model import Model
 
@@ -22,8 +23,11 @@ def spring_stiffness(model: Model) -> np.ndarray:
 
 
 def longest_spring_step(model: Model, q: np.ndarray) -> float:
-    """The longest stable step [s], 2/ω, of the passive joint springs at the configuration q (nq,); infinite without."""
+    """The longest stable step [s], 2/ω, of the passive springs of joints and tendons at the configuration q (nq,);
+    infinite without."""
     stiffness = spring_stiffness(model)
+    if len(model.tendons.limited):
+        add_largest_gains(model, q, stiffness, np.zeros(model.nv), servos=False)
     if not np.any(stiffness > 0.0):
         return float("inf")
     return float(2.0 / np.sqrt(Dynamics(model).mobility_norm(q, stiffness)))
