@@ -68,6 +68,9 @@ class Contacts(NamedTuple):
     """(capacity, 3) velocity of body 2's point relative to body 1's, contact frame [m/s]."""
     force: np.ndarray
     """(capacity, 3) force on body 2, contact frame [N]."""
+    torque: np.ndarray
+    """(capacity, 3) torque of torsional and rolling friction on body 2, contact frame [N m]; valid where the contact
+    has such friction."""
     stretch: np.ndarray
     """(capacity, 3) elongation of the contact's springs, contact frame [m]; written by methods that have springs."""
 
@@ -90,6 +93,7 @@ def make_contacts(capacity: int) -> Contacts:
         material=np.zeros((n, PROPERTIES)),
         velocity=np.zeros((n, 3)),
         force=np.zeros((n, 3)),
+        torque=np.zeros((n, 3)),
         stretch=np.zeros((n, 3)),
     )
 
@@ -329,7 +333,7 @@ class ContactList:
         c.material[i] = friction, stiffness, damping, restitution, preload, torsion, rolling_friction, adhesion
         c.rolling[i], c.radius[i], c.curvature[i] = rolling, 0.0, 0.0
         c.spin[i], c.drift[i] = motion
-        c.velocity[i], c.force[i] = 0.0, 0.0
+        c.velocity[i], c.force[i], c.torque[i] = 0.0, 0.0, 0.0
         c.found[0] = i + 1
 
 

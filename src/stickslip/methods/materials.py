@@ -35,8 +35,8 @@ SPRINGS = {
     "damping": "dampers in every direction, which the contact points of a pair share",
     "restitution": "bounce follows from stiffness and damping",
     "preload": "presses as soon as a contact touches",
-    "torsion": "bodies spin about the normal without friction",
-    "rolling": "bodies roll without friction",
+    "torsion": "a torque about the normal up to μ_t times the normal force; until it slips, a spring and a damper",
+    "rolling": "a torque about the tangents up to μ_r times the normal force; until it slips, a spring and a damper",
     "adhesion": "contacts do not pull",
 }
 RIGID = {

@@ -221,6 +221,8 @@ class MuJoCo(Method):
         for unused in (x.rolling, x.radius, x.curvature, x.spin, x.drift, x.stretch):
             unused[:n] = 0
         x.gap[:n] -= found.includemargin[kept]
+        forces[swapped, 4] *= -1.0
+        x.torque[:n] = forces[:, 3:]
         x.force[:n], x.stretch[:n, 0] = forces[:, :3], x.gap[:n]
 
     def _material(self, pair: tuple[int, int]) -> tuple[float, ...]:

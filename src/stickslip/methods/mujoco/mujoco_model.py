@@ -38,7 +38,7 @@ from stickslip.methods.explicit.semi_implicit_euler import SemiImplicitEuler
 from stickslip.methods.soft.explicit import explicit_joint_gains, longest
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.model import Model, State
-from stickslip.model.shape import Shape
+from stickslip.model.shape import PairMaterial, Shape
 
 IMPEDANCE = mujoco.mjMINIMP
 """Impedance d of the variant "spring-damper"."""
@@ -61,7 +61,7 @@ def make_peer(model: Model, variant: str) -> Peer:
     """A separate MuJoCo model that may be changed; ``model`` is not."""
     ngeom = model.mj.ngeom
     points = model.shapes[ngeom:] if variant != "none" else ()
-    if not points and variant != "spring-damper":
+    if not points and variant != "spring-damper" and not _half_told(model):
         peer = Peer(copy.deepcopy(model.mj), model.shapes[:ngeom])
     else:
         peer = _recompiled(model, points, variant)
@@ -92,7 +92,41 @@ def _recompiled(model: Model, points: tuple[Shape, ...], variant: str) -> Peer:
         names = {id(shape): mj.geom(g).name for g, shape in enumerate(shapes)}
         _list_pairs(model, spec, names)
         mj = compile_spec(spec, f"scene {spec.modelname!r}")
+    elif variant == "soft" and _half_told(model):
+        names = {id(shape): mj.geom(g).name for g, shape in enumerate(shapes)}
+        _list_half_told(model, spec, names)
+        mj = compile_spec(spec, f"scene {spec.modelname!r}")
     return Peer(mj, shapes)
+
+
+def _half_told(model: Model) -> list[Shape]:
+    """Shapes that leave friction unset but have torsional or rolling friction, for which MuJoCo has no rule."""
+    return [s for s in model.shapes if s.solid and s.material.friction is None and s.material.condim is not None]
+
+
+def _list_half_told(model: Model, spec: mujoco.MjSpec, names: dict[int, str]) -> None:
+    """Make the pairs of such shapes explicit, with the solver parameters of both geoms mixed by ``solmix``."""
+    mixed = {id(shape) for shape in _half_told(model)}
+    for a, b in touching(model):
+        if not {id(a), id(b)} & mixed or model.explicit(a, b) is not None:
+            continue
+        one, two = spec.geom(names[id(a)]), spec.geom(names[id(b)])
+        share = one.solmix / max(one.solmix + two.solmix, 1e-15)
+        solref, solimp = (
+            share * getattr(one, name) + (1.0 - share) * getattr(two, name) for name in ("solref", "solimp")
+        )
+        spec.add_pair(
+            geomname1=one.name, geomname2=two.name, solref=solref, solimp=solimp,
+            **_pair_values(model.pair_material(a, b)),
+        )  # fmt: skip
+
+
+def _pair_values(m: PairMaterial) -> dict:
+    """The attributes of an explicit pair."""
+    friction = [m.friction, m.friction, m.torsion, m.rolling, m.rolling]
+    return {
+        "condim": m.condim, "friction": friction, "margin": m.margin, "gap": m.gap, "adhesion": m.adhesion,
+    }  # fmt: skip
 
 
 def _in_order(model: Model, points: tuple[Shape, ...]) -> tuple[Shape, ...]:
@@ -116,11 +150,8 @@ def _list_pairs(model: Model, spec: mujoco.MjSpec, names: dict[int, str]) -> Non
             )
         material = model.pair_material(a, b)
         scale = (1.0 - IMPEDANCE) * (inverse_mass[a.body] + inverse_mass[b.body])
-        mu = material.friction
         spec.add_pair(
-            geomname1=names[id(a)], geomname2=names[id(b)], condim=material.condim,
-            friction=[mu, mu, material.torsion, material.rolling, material.rolling], margin=material.margin,
-            gap=material.gap, adhesion=material.adhesion,
+            geomname1=names[id(a)], geomname2=names[id(b)], **_pair_values(material),
             solref=[-material.stiffness * scale, -material.damping * scale],
             solimp=[IMPEDANCE, IMPEDANCE, 0.001, 0.5, 2.0],
         )  # fmt: skip
