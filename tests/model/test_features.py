@@ -78,13 +78,7 @@ CASES = {
         '<geom name="ring" type="sdf" mesh="t"><plugin instance="t"/></geom></body></worldbody></mujoco>',
         "geom 'ring'",
     ),
-    "torsional friction": (scene(geom='condim="6"'), "geom 'shell'"),
-    "contact margin": (scene(geom='margin="0.01"'), "geom 'shell'"),
-    "contact priority": (scene(geom='priority="1"'), "geom 'shell'"),
-    "contact pair": (scene(more='<contact><pair name="p" geom1="floor" geom2="hand"/></contact>'), "pair 'p'"),
-    "adhesion": (scene(geom='adhesion="1"'), "geom 'shell'"),
     "surface velocity": (scene(geom='surfacevel="1 0 0 0 0 0"'), "geom 'shell'"),
-    "contact override": (scene(option='<option><flag override="enable"/></option>'), 'flag override="enable"'),
     "disable flag": (scene(option='<option><flag limit="disable"/></option>'), 'flag limit="disable"'),
 }
 

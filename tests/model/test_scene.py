@@ -1,5 +1,7 @@
 """Building scenes: what is built by hand and what is loaded become the same model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,7 +88,8 @@ def test_hand_built_equals_mjcf(tmp_path):
     )
     scene = ss.Scene()
     rod = scene.add_body("rod", joint="hinge", axis=(0, 1, 0), pos=(0, 0, 1), range=(-1, 1), damping=0.2, armature=0.1)
-    rod.add_capsule(0.05, 0.5, mass=1.5, pos=(0, 0, -0.25), friction=1.0, name="shape0").add_frame(
+    friction = {"friction": 1.0, "torsion": 0.005, "rolling": 0.0001, "condim": 3}  # MuJoCo's defaults
+    rod.add_capsule(0.05, 0.5, mass=1.5, pos=(0, 0, -0.25), name="shape0", **friction).add_frame(
         "end", pos=(0, 0, -0.5)
     )
     assert_same_model(scene.compile(), ss.Scene.from_file(path).compile())
@@ -157,12 +160,24 @@ def test_material_combination():
     assert combine(Material(stiffness=1e4), Material(stiffness=1e4)).stiffness == pytest.approx(5e3)
     assert combine(Material(stiffness=1e4), Material()).stiffness == 1e4
     assert combine(Material(damping=0.0), Material(damping=5.0)).damping == 0.0
+    # the surface of higher priority dictates what it says
+    dictates = combine(Material(friction=0.2, stiffness=1e4, priority=1), Material(friction=0.5, stiffness=1e3))
+    assert (dictates.friction, dictates.stiffness) == (0.2, 1e4)
+    assert combine(Material(priority=1), Material(friction=0.5)).friction == 0.5
+    # the larger condim counts; a smaller one hides coefficients
+    rough = Material(friction=0.5, torsion=0.1, rolling=0.01, condim=4)
+    assert combine(rough, Material(friction=1.0, condim=1)) == combine(Material(friction=1.0, condim=1), rough)
+    assert combine(rough, Material(friction=1.0, condim=1)).row[5:7] == (0.1, 0.0)
+    assert combine(rough, Material(condim=1, priority=1)).friction == 0.0
+    assert combine(Material(margin=0.01), Material(margin=0.02)).margin == pytest.approx(0.03)
 
 
 def test_material_survives_mjcf_user_data():
     for material in (Material(), Material(0.0, 1e3, 0.0, 0.0), Material(0.4, None, 7.0, 1.0)):
         friction = 1.0 if material.friction is None else material.friction
-        assert Material.from_user(np.array(material.to_user()), friction, 3) == material
+        told = {} if material.friction is None else {"torsion": 0.1, "rolling": 0.2, "condim": 3}
+        read = Material.from_user(np.array(material.to_user()), (friction, 0.1, 0.2), 3)
+        assert read == replace(material, **told)
 
 
 # -- builders -----------------------------------------------------------------------------------------------------
@@ -317,7 +332,7 @@ def test_a_material_can_be_shared():
     scene.add_sphere(0.1, material=rubber)
     scene.add_sphere(0.1, material=rubber, friction=0.5, pos=(1, 0, 0))
     materials = [shape.material for shape in scene.compile().shapes]
-    assert materials == [rubber, ss.Material(0.5, 1e4, 50.0)]
+    assert materials == [replace(rubber, condim=3), ss.Material(0.5, 1e4, 50.0, condim=3)]
 
 
 def test_unknown_names_suggest_the_nearest():

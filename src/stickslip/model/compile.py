@@ -15,7 +15,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from stickslip.model.arrays import Frames, Inertia, JointForces, Tree
 from stickslip.model.mesh import simplified
-from stickslip.model.shape import Material, Shape
+from stickslip.model.shape import ContactPair, Material, PairMaterial, Shape, combine
 
 
 def rotation(quat: np.ndarray) -> np.ndarray:
@@ -163,23 +163,76 @@ def hull_vertices(mj: mujoco.MjModel, mesh: int, tolerance: float) -> np.ndarray
         return np.unique(points, axis=0)
 
 
+def contacts_enabled(mj: mujoco.MjModel) -> bool:
+    """Whether ``<option><flag contact="enable"/>`` lets shapes touch at all."""
+    return not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CONTACT
+
+
+def filters_parents(mj: mujoco.MjModel) -> bool:
+    """Whether a link does not touch its parent link; ``<flag filterparent="disable"/>`` lets it."""
+    return not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
+
+
+def overridden(mj: mujoco.MjModel) -> bool:
+    """Whether ``<flag override="enable"/>`` gives all contacts the friction and margin of ``<option>``."""
+    return bool(mj.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+
+
+def build_material(mj: mujoco.MjModel, g: int) -> Material:
+    """The surface of geom g. With ``override``, friction and margin are those of the options."""
+    friction, margin = mj.geom_friction[g].astype(float), float(mj.geom_margin[g])
+    if overridden(mj):
+        own = mj.opt.o_friction
+        friction, margin = np.array([max(own[:2]), own[2], max(own[3:])]), 0.5 * float(mj.opt.o_margin)
+    user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
+    return Material.from_user(
+        user, friction, int(mj.geom_condim[g]), priority=int(mj.geom_priority[g]), margin=margin,
+        gap=float(mj.geom_gap[g]), adhesion=float(mj.geom_adhesion[g]),
+    )  # fmt: skip
+
+
+def build_pairs(mj: mujoco.MjModel, shapes: tuple[Shape, ...]) -> tuple[ContactPair, ...]:
+    """The explicit pairs of shapes on different links, in the order of their shapes; of equal pairs the first counts.
+
+    A pair has its own friction, condim, margin and adhesion. Stiffness, damping, restitution and preload, which MJCF
+    has no words for, are those of its two surfaces. If friction differs along the two tangents, the larger one acts.
+    """
+    pairs: dict[tuple[int, int], ContactPair] = {}
+    for k in range(mj.npair if contacts_enabled(mj) else 0):
+        one, two = sorted((int(mj.pair_geom1[k]), int(mj.pair_geom2[k])))
+        a, b = shapes[one], shapes[two]
+        if a.link == b.link or (one, two) in pairs:
+            continue
+        override, condim, own = overridden(mj), int(mj.pair_dim[k]), combine(a.material, b.material)
+        mu = mj.opt.o_friction if override else mj.pair_friction[k]
+        material = PairMaterial(
+            friction=float(max(mu[:2])) if condim >= 3 else 0.0,
+            stiffness=own.stiffness, damping=own.damping, restitution=own.restitution, preload=own.preload,
+            torsion=float(mu[2]) if condim >= 4 else 0.0, rolling=float(max(mu[3:])) if condim >= 6 else 0.0,
+            adhesion=float(mj.pair_adhesion[k]),
+            margin=float(mj.opt.o_margin if override else mj.pair_margin[k]), gap=float(mj.pair_gap[k]),
+        )  # fmt: skip
+        pairs[one, two] = ContactPair(one, two, material)
+    return tuple(pairs[key] for key in sorted(pairs))
+
+
 def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment], hull_tolerance: float = 0.0) -> tuple[Shape, ...]:
     """Collision and drawing shapes, then the contact points (sites marked with ``user="1"``)."""
     shapes = []
     hull = cache(lambda mesh: hull_vertices(mj, mesh, hull_tolerance))
+    touching = int(contacts_enabled(mj))
     for g in range(mj.ngeom):
         link, pos, rot = bodies[mj.geom_bodyid[g]].place(mj.geom_pos[g], mj.geom_quat[g])
         vertices = None
         if mj.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:
             vertices = hull(int(mj.geom_dataid[g]))
-        user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
         shape = Shape(
             name=mj.geom(g).name or f"{mj.body(mj.geom_bodyid[g]).name}/{g}",
             kind=SHAPE_NAMES[mujoco.mjtGeom(mj.geom_type[g])],
             link=link, pos=pos, rot=rot, size=mj.geom_size[g].astype(float), vertices=vertices,
-            material=Material.from_user(user, float(mj.geom_friction[g, 0]), int(mj.geom_condim[g])),
-            group=int(mj.geom_contype[g]), mask=int(mj.geom_conaffinity[g]), rgba=mj.geom_rgba[g].astype(float),
-            body=int(mj.geom_bodyid[g]),
+            material=build_material(mj, g), group=touching * int(mj.geom_contype[g]),
+            mask=touching * int(mj.geom_conaffinity[g]), rgba=mj.geom_rgba[g].astype(float),
+            body=int(mj.geom_bodyid[g]), paired=bool(touching and (g in mj.pair_geom1 or g in mj.pair_geom2)),
         )  # fmt: skip
         shapes.append(shape)
     for s in range(mj.nsite):
@@ -187,7 +240,8 @@ def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment], hull_tolerance: f
             link, pos, rot = bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s])
             point = Shape(
                 name=mj.site(s).name, kind="point", link=link, pos=pos, rot=rot, size=np.zeros(3), vertices=None,
-                material=Material(), group=0, mask=1, rgba=mj.site_rgba[s].astype(float), body=int(mj.site_bodyid[s]),
+                material=Material(), group=0, mask=touching, rgba=mj.site_rgba[s].astype(float),
+                body=int(mj.site_bodyid[s]),
             )  # fmt: skip
             shapes.append(point)
     return tuple(shapes)

@@ -25,7 +25,7 @@ from stickslip.model.arrays import (
 from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons
 from stickslip.model.loops import Constraint, Coupling, build_loops
 from stickslip.model.mjspec import xml_with_keyframes
-from stickslip.model.shape import Shape
+from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
 
 
 @dataclass
@@ -69,6 +69,10 @@ class Model:
     """The MuJoCo model that this one was compiled from; MuJoCo simulates it when methods are compared."""
     loops: tuple[Constraint | Coupling, ...] = ()
     """Constraints besides the joints of the tree: closed loops, welds and coupled joints."""
+    pairs: tuple[ContactPair, ...] = ()
+    """Pairs of shapes that may touch whatever their masks and bodies, with properties of their own."""
+    filter_parents: bool = True
+    """Whether a link does not touch its parent link (unless that is the world)."""
     spec: mujoco.MjSpec | None = field(default=None, repr=False, compare=False)
     """Its specification, if it was compiled from a scene."""
 
@@ -113,6 +117,7 @@ class Model:
             for array in part:
                 digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(repr([(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in self.shapes]).encode())
+        digest.update(repr((self.pairs, self.filter_parents)).encode())
         for shape in self.shapes:
             for array in (shape.pos, shape.rot, shape.size):
                 digest.update(array.tobytes())
@@ -125,6 +130,19 @@ class Model:
             for array in (loop.pos1, loop.rot1, loop.pos2, loop.rot2):
                 digest.update(array.tobytes())
         return digest.hexdigest()[:16]
+
+    @cached_property
+    def _pair_materials(self) -> dict[tuple[int, int], PairMaterial]:
+        return {(id(self.shapes[p.one]), id(self.shapes[p.two])): p.material for p in self.pairs}
+
+    def explicit(self, a: Shape, b: Shape) -> PairMaterial | None:
+        """The properties of an explicit pair of two of the model's shapes; None if they are no such pair."""
+        known = self._pair_materials
+        return known.get((id(a), id(b))) or known.get((id(b), id(a))) if known else None
+
+    def pair_material(self, a: Shape, b: Shape) -> PairMaterial:
+        """The properties of contacts between two of the model's shapes."""
+        return self.explicit(a, b) or combine(a.material, b.material)
 
     def to_xml(self) -> str:
         """MJCF text, with all digits and the keyframes; empty if the model was not compiled from a scene."""
@@ -185,6 +203,7 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
     bodies, link_body = build.attach_bodies(mj)
     tree = build.build_tree(mj, bodies, link_body)
     frames, frame_index = build.build_frames(mj, bodies)
+    shapes = build.build_shapes(mj, bodies, hull_tolerance)
     return Model(
         tree=tree,
         support=build_support(tree, mj.nv),
@@ -194,7 +213,7 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
         actuators=build_actuators(mj, bodies),
         activations=build_activations(mj),
         frames=frames,
-        shapes=build.build_shapes(mj, bodies, hull_tolerance),
+        shapes=shapes,
         link_names=tuple(mj.body(b).name or f"link {i}" for i, b in enumerate(link_body)),
         joint_names=tuple(mj.joint(j).name or f"joint {j}" for j in range(mj.njnt)),
         tendon_names=tuple(mj.tendon(t).name or f"tendon {t}" for t in range(mj.ntendon)),
@@ -203,4 +222,6 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
         keyframes={mj.key(k).name or f"key {k}": mj.key_qpos[k].copy() for k in range(mj.nkey)},
         mj=mj,
         loops=build_loops(mj, bodies),
+        pairs=build.build_pairs(mj, shapes),
+        filter_parents=build.filters_parents(mj),
     )

@@ -21,9 +21,10 @@ from stickslip.model.arrays import JOINT_NQ
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
-from stickslip.model.importers.read import LoadedSpec, read_spec
+from stickslip.model.importers.read import CONTACT_OPTIONS, LoadedSpec, read_spec
 from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import Model, compile_model
+from stickslip.model.shape import DEFAULT_FRICTION, Material
 
 ROBOTS = Path(__file__).parent / "robots"
 BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
@@ -89,6 +90,9 @@ class Scene:
     @classmethod
     def _from_loaded(cls, loaded: LoadedSpec, name: str) -> Scene:
         scene = cls(gravity=loaded.gravity, name=name)
+        for option in CONTACT_OPTIONS:
+            setattr(scene.spec.option, option, loaded.contact_options[option])
+        loaded.contact_options.clear()
         scene._attach(loaded, prefix="")
         return scene
 
@@ -284,6 +288,7 @@ class Scene:
         child.nuser_geom, child.nuser_site, child.nkey = self.spec.nuser_geom, self.spec.nuser_site, self.spec.nkey
         for option in OPTIONS_OF_A_FILE:  # solver options and gravity are the scene's
             setattr(child.option, option, getattr(self.spec.option, option))
+        loaded.notes += [f"not used: {flag}; only a scene made of one file has it" for flag in loaded.contact_flags()]
         with collected_warnings() as messages:
             self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
         # MuJoCo warns of an empty prefix, but tests show that to_xml() then reproduces the scene
@@ -302,6 +307,27 @@ class Scene:
             raise unknown("joint", joint, [j.name for j in self.spec.joints])
         size = JOINT_NQ[int(spec.type)]
         self._keyframes["home"][joint] = vector(f"home of joint {joint!r}", np.atleast_1d(value), size)
+
+    @says_why
+    def add_contact_pair(
+        self, one: str, two: str, *, friction: float = DEFAULT_FRICTION, torsion: float = 0.0, rolling: float = 0.0,
+        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0, name: str | None = None,
+    ) -> None:  # fmt: skip
+        """Let two shapes touch, given by their names, whatever their bodies and masks; with a friction of their own.
+
+        Stiffness, damping, restitution and preload are those of the two surfaces. Torsional and rolling coefficients,
+        margin and gap are in m, adhesion in N.
+        """
+        for shape in (one, two):
+            if self.spec.geom(shape) is None:
+                raise unknown("shape", shape, [geom.name for geom in self.spec.geoms])
+        Material(
+            friction, torsion=torsion, rolling=rolling, margin=margin, gap=gap, adhesion=adhesion
+        )  # checks the numbers
+        self.spec.add_pair(
+            name=name or self._name("pair"), geomname1=one, geomname2=two, condim=6 if rolling else 4 if torsion else 3,
+            friction=[friction, friction, torsion, rolling, rolling], margin=margin, gap=gap, adhesion=adhesion,
+        )  # fmt: skip
 
     # -- the result --------------------------------------------------------------------------------------------
 

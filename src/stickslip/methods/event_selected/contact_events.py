@@ -39,6 +39,7 @@ from stickslip.methods.handle import restorer
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, grown_anchors, make_anchors, slips_over
 from stickslip.methods.soft.explicit import accelerate
 from stickslip.methods.soft.loop_springs import loop_forces
+from stickslip.methods.soft.spin_friction import resists_spin, spin_friction
 from stickslip.methods.soft.spring_damper import press
 from stickslip.methods.soft.viscoelastic import SoftWorld, poses_and_velocities
 from stickslip.model.arrays import BALL, FREE
@@ -249,9 +250,12 @@ def push(handle, elapsed, x, crossed, lasting):
         k = places.at[c]
         if k >= 0 and crossed[2 * k]:
             press(system.work.kin, contacts, anchors, c, k, x[first + 2 * k], x[first + 2 * k + 1], elapsed)
+            if resists_spin(contacts, c):
+                spin_friction(system.work.kin, contacts, anchors, c, k)
         else:
             for i in range(3):
                 contacts.force[c, i] = 0.0
+                contacts.torque[c, i] = 0.0
                 contacts.stretch[c, i] = 0.0
     loop_forces(contacts)
     if lasting:

@@ -116,7 +116,7 @@ def make_newton(model: Model) -> Newton:
         weight=np.zeros(nv),
         A=np.zeros((nv, nv)),
         columns=np.zeros((3, nv, 6)),
-        blocks=np.zeros((5, 3, 3)),
+        blocks=np.zeros((6, 3, 3)),
         turn=np.zeros((len(model.joint_names), 3, 3)),
     )
 
@@ -164,7 +164,7 @@ def load(world, work, contacts, anchors, start, inputs, der, newton, exact, dt):
     unload(der)
     load_wrenches(work.kin, inputs.wrench, der)
     B = newton.blocks
-    load_contacts(work.kin, contacts, anchors, start, dt, exact, B[0], B[1:4], der)
+    load_contacts(work.kin, contacts, anchors, start, dt, exact, B[0], B[1:5], der)
     composites(world.tree, work.kin, der)
 
 
@@ -203,11 +203,11 @@ def linearise(world, work, contacts, anchors, start, inputs, der, newton, exact,
     columns_of_v(tree, kin.S, der, newton, dt)
     move, vel, acc = newton.columns[0], newton.columns[1], newton.columns[2]
     project(tree, world.support, kin, der, move, vel, acc, A)
-    couple_contacts(world.support, kin, contacts, anchors, start, dt, exact, B[0], B[1:4], move, vel, A)
+    couple_contacts(world.support, kin, contacts, anchors, start, dt, exact, B[0], B[1:5], move, vel, A)
     for d in range(A.shape[0]):
         A[d, d] += world.inertia.armature[d] / dt
     subtract_joint_slopes(
-        tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, newton.turn, B[4], A
+        tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, newton.turn, B[5], A
     )  # fmt: skip
     subtract_coupling_slopes(world.rows, dt, A)
     balance_slopes(world.rows, dt, A)

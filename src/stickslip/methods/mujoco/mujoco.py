@@ -39,7 +39,6 @@ from stickslip.methods.soft.viscoelastic import update_kinematics
 from stickslip.model.compile import attach_bodies
 from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import Model, State
-from stickslip.model.shape import combine
 
 INTEGRATORS = {
     "euler": mujoco.mjtIntegrator.mjINT_EULER,
@@ -81,7 +80,7 @@ class MuJoCo(Method):
     capabilities = Capabilities(
         summary="MuJoCo's engine on the identical model",
         variants=("soft", "spring-damper", "none"),
-        honours=frozenset({"friction"}),
+        honours=frozenset({"friction", "torsion", "rolling", "adhesion"}),
         reference="Todorov, Erez, Tassa, IROS 2012; Todorov, ICRA 2014; MuJoCo's documentation",
         loops=True,
         stiff_loops=False,
@@ -222,12 +221,14 @@ class MuJoCo(Method):
         x.material[:n, FRICTION] = np.where(found.dim[kept] > 1, found.friction[kept, 0], 0.0)
         for unused in (x.rolling, x.radius, x.curvature, x.spin, x.drift, x.stretch):
             unused[:n] = 0
-        x.force[:n], x.stretch[:n, 0] = forces[:, :3], gap
+        x.gap[:n] -= found.includemargin[kept]
+        forces[swapped, 4] *= -1.0
+        x.torque[:n] = forces[:, 3:]
+        x.force[:n], x.stretch[:n, 0] = forces[:, :3], x.gap[:n]
 
     def _material(self, pair: tuple[int, int]) -> tuple[float, ...]:
         if pair not in self._materials:
-            a, b = (self.peer.shapes[g].material for g in pair)
-            self._materials[pair] = combine(a, b).row
+            self._materials[pair] = self.model.pair_material(*(self.peer.shapes[g] for g in pair)).row
         return self._materials[pair]
 
     def contact_energy(self) -> float:

@@ -38,6 +38,7 @@ from stickslip.methods.soft.limit_recovery import (
 )
 from stickslip.methods.soft.loop_springs import loop_points
 from stickslip.methods.soft.overlap_recovery import bearable_depths, tree_weights
+from stickslip.methods.soft.spin_friction import angular_bounds
 from stickslip.methods.soft.spring_damper import contact_energy, spring_damper
 from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model
@@ -114,7 +115,7 @@ def end_joints(world, dt):
 
 def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
     """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too."""
-    honours = frozenset({"friction", "stiffness", "damping", "preload"})
+    honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling"})
     return Capabilities(summary, ("spring-damper", "none"), honours, loops=True, stiff_loops=False, **declared)
 
 
@@ -175,7 +176,8 @@ class Viscoelastic(Method):
     def _make_anchors(self, contacts: int) -> Anchors:
         bounded = np.isfinite(self.recovery.speed) and self.options.rest == "surface"
         speed = self.recovery.speed if bounded else 0.0
-        return make_anchors(contacts, self.options.rest, speed, tree_weights(self.model))
+        angular = angular_bounds(self.model, self.dt)
+        return make_anchors(contacts, self.options.rest, speed, tree_weights(self.model), angular)
 
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector
@@ -261,6 +263,7 @@ class Viscoelastic(Method):
     def memory(self) -> dict[str, np.ndarray]:
         a = self.anchors
         anchors = {"anchored": a.pair, "anchor": a.anchor, "point": a.point, "rest": a.rest, "begun": a.begun}
+        anchors["twist"] = a.twist
         return {**anchors, **limits_memory(self.limits), "joint_forces": self.joint_rows.force}
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:

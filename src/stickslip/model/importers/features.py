@@ -143,19 +143,15 @@ def _fluid(mj: mujoco.MjModel) -> list[str]:
 DISABLE = {
     name: getattr(mujoco.mjtDisableBit, f"mjDSBL_{name.upper()}")
     for name in (
-        "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "clampctrl", "filterparent",
-        "actuation",
+        "constraint", "equality", "frictionloss", "limit", "spring", "damper", "clampctrl", "actuation",
     )
 }  # fmt: skip
-"""MuJoCo's switches that change the motion. Of those not listed, gravity is honoured and others concern its solver."""
+"""MuJoCo's switches that change the motion. Of those not listed, gravity, contact and filterparent are honoured and
+others concern its solver."""
 
 
 def _disabled(mj: mujoco.MjModel) -> list[str]:
     return [f'flag {name}="disable"' for name, bit in DISABLE.items() if mj.opt.disableflags & bit]
-
-
-def _override(mj: mujoco.MjModel) -> list[str]:
-    return ['flag override="enable"'] if mj.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE else []
 
 
 FEATURES = (
@@ -188,17 +184,8 @@ FEATURES = (
     Feature("shape: ellipsoid", "no contact with ellipsoids", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_ELLIPSOID)),
     Feature("shape: height field", "no contact with height fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_HFIELD)),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
-    Feature("torsional friction", "condim 4 or 6: friction against spinning and rolling", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, mj.geom_condim > 3)),
-    Feature("contact margin", "margin or gap: contact that begins at a distance", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, (mj.geom_margin != 0.0) | (mj.geom_gap != 0.0))),
-    Feature("contact priority", "one surface that dictates the friction of a pair", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, mj.geom_priority != 0)),
-    Feature("contact pair", "explicit pairs with their own parameters", OBJ.mjOBJ_PAIR, lambda mj: range(mj.npair)),
-    Feature("adhesion", "surfaces that stick", OBJ.mjOBJ_GEOM, lambda mj: _colliding_with(mj, mj.geom_adhesion != 0.0)),
     Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
             lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
-    Feature("contact override", "one set of contact parameters for all", OBJ.mjOBJ_UNKNOWN, _override),
     Feature("disable flag", "parts of the physics switched off by an option", OBJ.mjOBJ_UNKNOWN, _disabled),
 )  # fmt: skip
 
@@ -207,7 +194,10 @@ URDF_FEATURES = {
 }
 """Features that are seen in the URDF itself, before MuJoCo reads it."""
 
-HONOURED = frozenset({"tendon", "actuator group", "joint force limit"})
+HONOURED = frozenset({
+    "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
+    "contact priority", "contact pair", "contact override", "adhesion",
+})  # fmt: skip
 """Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
 
 NAMES = (*(feature.name for feature in FEATURES), *URDF_FEATURES)

@@ -117,10 +117,6 @@ def _no_fluid(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     spec.option.density, spec.option.viscosity, spec.option.wind = 0.0, 0.0, [0.0, 0.0, 0.0]
 
 
-def _no_override(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
-    spec.option.enableflags &= ~int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
-
-
 def _no_disable(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     for bit in DISABLE.values():
         spec.option.disableflags &= ~int(bit)
@@ -146,13 +142,7 @@ REMOVE: dict[str, Removal] = {
     "shape: ellipsoid": _delete_geoms,
     "shape: height field": _delete_geoms,
     "shape: sdf": _delete_geoms,
-    "torsional friction": _set("geoms", condim=3),
-    "contact margin": _set("geoms", margin=0.0, gap=0.0),
-    "contact priority": _set("geoms", priority=0),
-    "contact pair": _delete("pairs"),
-    "adhesion": _set("geoms", adhesion=0.0),
     "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
-    "contact override": _no_override,
     "disable flag": _no_disable,
 }
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -23,6 +24,9 @@ from stickslip.model.importers.mjcf import free_base, mjcf_spec
 from stickslip.model.importers.urdf import parse_xml, urdf_spec
 
 POLICIES = ("error", "replace", "drop")
+BIT = mujoco.mjtDisableBit
+CONTACT_OPTIONS = ("disableflags", "enableflags", "o_margin", "o_friction", "o_solref", "o_solimp")
+"""Options of a file that decide on contacts; a scene made of this file alone takes them over."""
 
 
 @dataclass
@@ -39,6 +43,15 @@ class LoadedSpec:
     """Keyframe name → joint name → coordinates."""
     gravity: np.ndarray
     """(3,) [m/s²]; zero where the file switches gravity off."""
+    contact_options: dict[str, Any]
+    """Values of ``CONTACT_OPTIONS``; of the flags, those on contacts."""
+
+    def contact_flags(self) -> list[str]:
+        """The switches of contacts that the file sets, as it writes them."""
+        off, on = (self.contact_options.get(name, 0) for name in ("disableflags", "enableflags"))
+        bits = {"contact": BIT.mjDSBL_CONTACT, "filterparent": BIT.mjDSBL_FILTERPARENT}
+        flags = [f'flag {name}="disable"' for name, bit in bits.items() if off & bit]
+        return flags + (['flag override="enable"'] if on else [])
 
 
 def read_spec(
@@ -96,7 +109,10 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
     gravity = np.zeros(3) if off else mj.opt.gravity.astype(float)
     spec.option.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
     spec.option.gravity = gravity
-    return LoadedSpec(spec, notes, {j: q.copy() for j, q in home.items()}, keyframes, gravity)
+    options = {option: getattr(spec.option, option) for option in CONTACT_OPTIONS}
+    options["disableflags"] &= int(BIT.mjDSBL_CONTACT | BIT.mjDSBL_FILTERPARENT)
+    options["enableflags"] &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+    return LoadedSpec(spec, notes, {j: q.copy() for j, q in home.items()}, keyframes, gravity, options)
 
 
 @dataclass
