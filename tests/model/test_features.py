@@ -70,10 +70,15 @@ CASES = {
         "joint 'elbow'",
     ),
     "frictionloss": (scene(joint='frictionloss="0.1"'), "joint 'elbow'"),
-    "nonlinear spring": (scene(joint='stiffness="1 2"'), "joint 'elbow'"),
-    "nonlinear damper": (scene(joint='damping="1 2"'), "joint 'elbow'"),
-    "joint margin": (scene(joint='margin="0.1"'), "joint 'elbow'"),
-    "gravcomp": (scene(body='gravcomp="1"'), "body 'base'"),
+    "yielding spring": (scene(joint='stiffness="1" springyield="0.1"'), "joint 'elbow'"),
+    "limited gravcomp": (
+        scene(
+            body='gravcomp="1"',
+            joint='actuatorgravcomp="true" actuatorfrcrange="-1 1"',
+            more='<actuator><motor joint="elbow"/></actuator>',
+        ),
+        "joint 'elbow'",
+    ),
     "mocap": (scene(world='<body name="ghost" mocap="true"/>'), "body 'ghost'"),
     "fluid": (scene(option='<option density="1.2" viscosity="1e-5"/>'), "density=1.2"),
     "shape: ellipsoid": (scene(shell='type="ellipsoid" size="0.1 0.2 0.3"'), "geom 'shell'"),
@@ -91,7 +96,7 @@ CASES = {
     "adhesion": (scene(geom='adhesion="1"'), "geom 'shell'"),
     "surface velocity": (scene(geom='surfacevel="1 0 0 0 0 0"'), "geom 'shell'"),
     "contact override": (scene(option='<option><flag override="enable"/></option>'), 'flag override="enable"'),
-    "disable flag": (scene(option='<option><flag limit="disable"/></option>'), 'flag limit="disable"'),
+    "disable flag": (scene(option='<option><flag filterparent="disable"/></option>'), 'flag filterparent="disable"'),
 }
 
 

@@ -48,7 +48,9 @@ def cut(model: Model) -> Model:
         inertia=model.inertia._replace(armature=_armature(model)),
         joint_forces=JointForces(
             damping=np.zeros(6 * n),
+            damping_poly=np.zeros((6 * n, 2)),
             stiffness=np.zeros(n),
+            stiffness_poly=np.zeros((n, 2)),
             q_spring=Q0.copy(),
             limited=np.zeros(n, dtype=np.int64),
             range=np.zeros((n, 2)),

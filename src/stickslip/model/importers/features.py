@@ -110,6 +110,11 @@ def _shared_force_limit(mj: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero((mj.jnt_actfrclimited != 0) & (actuators_per_joint(mj) > 1))
 
 
+def _limited_gravcomp(mj: mujoco.MjModel) -> np.ndarray:
+    # Without a limit, it makes no difference whether actuators or the joint itself compensates.
+    return np.flatnonzero((mj.jnt_actgravcomp != 0) & (mj.jnt_actfrclimited != 0) & mj.body_gravcomp.any())
+
+
 def _couplings(mj: mujoco.MjModel) -> np.ndarray:
     # connect and weld are closed loops, which are simulated (model.loops)
     loops = np.isin(mj.eq_type, (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD))
@@ -131,14 +136,9 @@ def _fluid(mj: mujoco.MjModel) -> list[str]:
     return [f"{name}={getattr(mj.opt, name):g}" for name in ("density", "viscosity") if getattr(mj.opt, name) > 0.0]
 
 
-DISABLE = {
-    name: getattr(mujoco.mjtDisableBit, f"mjDSBL_{name.upper()}")
-    for name in (
-        "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "clampctrl", "filterparent",
-        "actuation",
-    )
-}  # fmt: skip
-"""MuJoCo's switches that change the motion. Of those not listed, gravity is honoured and others concern its solver."""
+DISABLE = {name: getattr(mujoco.mjtDisableBit, f"mjDSBL_{name.upper()}") for name in ("filterparent",)}
+"""MuJoCo's switches that change the motion and are not simulated; ``flags.FLAGS`` are, and gravity is. Others concern
+MuJoCo's solver."""
 
 
 def _disabled(mj: mujoco.MjModel) -> list[str]:
@@ -171,13 +171,10 @@ FEATURES = (
     Feature("joint force limit", "one limit on the sum of several actuators", OBJ.mjOBJ_JOINT, _shared_force_limit),
     Feature("frictionloss", "dry friction in joints", OBJ.mjOBJ_JOINT,
             lambda mj: _joints_of_dofs(mj, mj.dof_frictionloss > 0.0)),
-    Feature("nonlinear spring", "polynomial or yielding joint springs", OBJ.mjOBJ_JOINT,
-            lambda mj: np.flatnonzero(mj.jnt_stiffnesspoly.any(axis=1) | (mj.jnt_springyield > 0.0))),
-    Feature("nonlinear damper", "polynomial joint damping", OBJ.mjOBJ_JOINT,
-            lambda mj: _joints_of_dofs(mj, mj.dof_dampingpoly.any(axis=1))),
-    Feature("joint margin", "joint limits that act before they are reached", OBJ.mjOBJ_JOINT,
-            lambda mj: np.flatnonzero((mj.jnt_limited != 0) & (mj.jnt_margin != 0.0))),
-    Feature("gravcomp", "gravity compensation", OBJ.mjOBJ_BODY, lambda mj: np.flatnonzero(mj.body_gravcomp != 0.0)),
+    Feature("yielding spring", "joint springs whose rest position gives way, springyield", OBJ.mjOBJ_JOINT,
+            lambda mj: np.flatnonzero(mj.jnt_springyield > 0.0)),
+    Feature("limited gravcomp", "gravity compensation by actuators within a joint's force limit", OBJ.mjOBJ_JOINT,
+            _limited_gravcomp),
     Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
             lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
     Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
@@ -204,6 +201,8 @@ URDF_FEATURES = {
 }
 """Features that are seen in the URDF itself, before MuJoCo reads it."""
 
+SIMULATED = ("nonlinear spring", "nonlinear damper", "joint margin", "gravcomp")
+"""Names of features that earlier versions refused; ``ignore`` takes them, and nothing is left out."""
 NAMES = (*(feature.name for feature in FEATURES), *URDF_FEATURES)
 
 
@@ -212,10 +211,10 @@ def feature_names(ignore: Iterable[str] | str) -> frozenset[str]:
     if ignore == "all":
         return frozenset(NAMES)
     if isinstance(ignore, str):
-        if ignore not in NAMES:
+        if ignore not in (*NAMES, *SIMULATED):
             raise expected("ignore", '"all" or a tuple of feature names', ignore, f"known: {', '.join(NAMES)}")
-        return frozenset([ignore])
-    wanted = frozenset(ignore)
+        return frozenset([ignore]) - frozenset(SIMULATED)
+    wanted = frozenset(ignore) - frozenset(SIMULATED)
     for name in sorted(wanted, key=str):
         if name not in NAMES:
             raise unknown("feature to ignore", str(name), NAMES)

@@ -110,9 +110,8 @@ def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         spec.delete(geom)
 
 
-def _linear(collection: str, attribute: str, **values) -> Removal:
+def _linear(collection: str, attribute: str) -> Removal:
     def keep_linear_term(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-        _set(collection, **values)(spec, ids)
         for element in _pick(getattr(spec, collection), ids):
             setattr(element, attribute, [getattr(element, attribute)[0], 0.0, 0.0])
 
@@ -148,10 +147,8 @@ REMOVE: dict[str, Removal] = {
     "actuator group": _all_groups,
     "joint force limit": _set("joints", actfrclimited=FALSE),
     "frictionloss": _set("joints", frictionloss=0.0),
-    "nonlinear spring": _linear("joints", "stiffness", springyield=0.0),
-    "nonlinear damper": _linear("joints", "damping"),
-    "joint margin": _set("joints", margin=0.0),
-    "gravcomp": _set("bodies", gravcomp=0.0),
+    "yielding spring": _set("joints", springyield=0.0),
+    "limited gravcomp": _set("joints", actgravcomp=False),
     "mocap": _set("bodies", mocap=False),
     "fluid": _no_fluid,
     "shape: ellipsoid": _delete_geoms,
@@ -220,7 +217,7 @@ def translate(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
     for actuator in (a for a in spec.actuators if drives_one_joint(mj)[a.id]):
         i, j = actuator.id, int(mj.actuator_trnid[actuator.id, 0])
         gear, joint = float(mj.actuator_gear[i, 0]), joints[j]
-        if mj.jnt_actfrclimited[j] and alone[j] and gear != 0.0:
+        if mj.jnt_actfrclimited[j] and alone[j] and gear != 0.0 and not mj.jnt_actgravcomp[j]:
             low, high = sorted(mj.jnt_actfrcrange[j] / gear)
             own = mj.actuator_forcerange[i] if mj.actuator_forcelimited[i] else (-np.inf, np.inf)
             actuator.forcerange, actuator.forcelimited = np.clip(own, low, high), TRUE

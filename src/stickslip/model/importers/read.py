@@ -16,6 +16,7 @@ import numpy as np
 from stickslip.errors import ModelError, expected, listed
 from stickslip.model.arrays import JOINT_NQ
 from stickslip.model.importers.features import check_features, feature_names
+from stickslip.model.importers.flags import take_in_flags
 from stickslip.model.importers.inertia import merge_impossible
 from stickslip.model.importers.leave_out import drop_drawings, remove_features, translate
 from stickslip.model.importers.messages import compile_spec, mujoco_notes, one_line
@@ -80,7 +81,8 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
         notes.append(f"dropped: qvel and ctrl of keyframe {listed(moving)}; use sim.set_state and sim.set_control")
     for key in list(spec.keys):
         spec.delete(key)
-    notes += translate(spec, mj)
+    notes += take_in_flags(spec)
+    notes += translate(spec, compile_spec(spec, origin))
     mj = compile_spec(spec, origin)
     check_features(mj, ignored, origin)
     try:

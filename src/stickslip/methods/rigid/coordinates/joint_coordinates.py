@@ -19,9 +19,9 @@ from stickslip.constraints.loop_closure import CLOSED, LoopClosure
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
-from stickslip.dynamics.jacobian import set_wrenches
-from stickslip.dynamics.joint_forces import actuator_forces, joint_gains, spring_and_limit_forces
+from stickslip.dynamics.joint_forces import actuator_forces, damper_force, joint_gains, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_motion
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, make_limits, near_limits
@@ -55,10 +55,10 @@ def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mas
     joint_gains(tree, passive, actuators, q, v, inputs.control, gains[0], gains[1])
     for d in range(v.shape[0]):
         mass.M[support.start[d]] += dt * (gains[1, d] + dt * gains[0, d])
-        free[d] = inputs.applied[d] - passive.damping[d] * v[d] - dt * gains[0, d] * v[d]
+        free[d] = inputs.applied[d] + damper_force(passive, d, v[d]) - dt * gains[0, d] * v[d]
     actuator_forces(tree, actuators, q, v, inputs.control, free)
     spring_and_limit_forces(tree, passive, q, v, free)
-    set_wrenches(kin, inputs.wrench, f_ext)
+    outside_forces(inertia, kin, inputs.wrench, f_ext)
     free_velocities(tree, support, inertia, free, f_ext, kin, mass, v, dt, bias, free)
 
 
