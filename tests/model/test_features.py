@@ -146,7 +146,7 @@ def test_a_tendon_driven_by_a_muscle_is_refused_and_accepted():
     mj = loaded.spec.compile()
     assert (mj.ntendon, mj.nsensor) == (0, 1)
     assert compile_model(mj).actuator_names == ("kept",)
-    np.testing.assert_allclose(loaded.home["elbow"], [0.5])
+    np.testing.assert_allclose(loaded.home.joints["elbow"], [0.5])
 
 
 def test_a_filtered_actuator_stays_and_responds_at_once():

@@ -17,6 +17,7 @@ import numpy as np
 
 from stickslip.maximal.conversion import to_bodies
 from stickslip.model.arrays import FREE, Actuators, JointForces, Tree, build_support
+from stickslip.model.keyframes import Keyframe
 from stickslip.model.model import Model
 
 
@@ -60,10 +61,15 @@ def cut(model: Model) -> Model:
         actuators=Actuators(*(array[:0] for array in model.actuators)),
         joint_names=model.link_names[1:],
         actuator_names=(),
-        keyframes={name: to_bodies(model, q, np.zeros(model.nv))[0] for name, q in model.keyframes.items()},
+        keyframes={name: _cut_keyframe(model, key) for name, key in model.keyframes.items()},
         loops=(),
         spec=None,
     )
+
+
+def _cut_keyframe(model: Model, key: Keyframe) -> Keyframe:
+    Q, V = to_bodies(model, key.q, key.v)
+    return key._replace(q=Q, v=V, control=key.control[:0], act=key.act[:0])
 
 
 def _armature(model: Model) -> np.ndarray:

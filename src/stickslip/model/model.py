@@ -12,8 +12,9 @@ import numpy as np
 from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
 from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Support, Tree, build_support
+from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, build_loops
-from stickslip.model.mjspec import xml_with_keyframes
+from stickslip.model.mjspec import exact_xml
 from stickslip.model.shape import Shape
 
 
@@ -47,8 +48,8 @@ class Model:
     joint_names: tuple[str, ...]
     actuator_names: tuple[str, ...]
     frame_index: dict[str, int] = field(repr=False)
-    keyframes: dict[str, np.ndarray] = field(repr=False)
-    """Named configurations (nq,)."""
+    keyframes: dict[str, Keyframe] = field(repr=False)
+    """Named moments; a simulation begins with ``home``."""
     mj: mujoco.MjModel = field(repr=False, compare=False)
     """The MuJoCo model that this one was compiled from; MuJoCo simulates it when methods are compared."""
     loops: tuple[Constraint, ...] = ()
@@ -93,7 +94,12 @@ class Model:
 
     def to_xml(self) -> str:
         """MJCF text, with all digits and the keyframes; empty if the model was not compiled from a scene."""
-        return "" if self.spec is None else xml_with_keyframes(self.spec, self.keyframes)
+        if self.spec is None:
+            return ""
+        spec = self.spec.copy()
+        write_keyframes(spec, self.keyframes)
+        spec.compile()
+        return exact_xml(spec)
 
     def link(self, name: str) -> int:
         """Index of the link that carries the body ``name``."""
@@ -110,10 +116,18 @@ class Model:
             raise unknown("joint", name, self.joint_names)
         return self.joint_names.index(name)
 
+    def keyframe(self, name: str) -> Keyframe:
+        if name not in self.keyframes:
+            raise unknown("keyframe", str(name), self.keyframes)
+        return self.keyframes[name]
+
     def state(self, q: np.ndarray | None = None, v: np.ndarray | None = None) -> State:
-        """A checked state; by default the keyframe ``home`` if there is one, else the reference configuration."""
+        """A checked state; by default the keyframe ``home`` if there is one, else the reference configuration at rest.
+        A configuration alone is at rest."""
+        home = self.keyframes.get("home")
         if q is None:
-            q = self.keyframes.get("home", self.tree.q0)
+            q = self.tree.q0 if home is None else home.q
+            v = home.v if v is None and home is not None else v
         state = State(np.array(q, dtype=float), np.zeros(self.nv) if v is None else np.array(v, dtype=float))
         self.check(state)
         for _, first in self.quaternions():  # given as unit to 1e-6, now to round-off
@@ -160,7 +174,7 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
         joint_names=tuple(mj.joint(j).name or f"joint {j}" for j in range(mj.njnt)),
         actuator_names=tuple(mj.actuator(a).name or f"actuator {a}" for a in range(mj.nu)),
         frame_index=frame_index,
-        keyframes={mj.key(k).name or f"key {k}": mj.key_qpos[k].copy() for k in range(mj.nkey)},
+        keyframes={name: named.arrays(mj) for name, named in read_keyframes(mj).items()},
         mj=mj,
         loops=build_loops(mj, bodies),
     )

@@ -8,20 +8,22 @@ A scene holds a MuJoCo specification, whether it is built in Python or loaded fr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import mujoco
 import numpy as np
 
 from stickslip.errors import InputError, ModelError, StickslipError, expected, number, unknown
 from stickslip.files import check_writable
-from stickslip.model.arrays import JOINT_NQ
+from stickslip.model.arrays import JOINT_NQ, JOINT_NV
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
 from stickslip.model.importers.read import LoadedSpec, read_spec
+from stickslip.model.keyframes import NamedKeyframe
 from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import Model, compile_model
 
@@ -68,8 +70,8 @@ class Scene:
         self.spec.nuser_geom, self.spec.nuser_site = 5, 1
         self._counter = itertools.count()
         self._bodies = {"world"}  # names in use
-        # keyframe name -> joint name -> coordinates; "home" is the initial configuration
-        self._keyframes: dict[str, dict[str, np.ndarray]] = {"home": {}}
+        self._keyframes: dict[str, NamedKeyframe] = {"home": NamedKeyframe()}
+        """Keyframes by name; a simulation begins with ``home``."""
         self.notes: list[str] = []
         """What was dropped, replaced or ignored while loading files."""
         self.world = Body(self, self.spec.worldbody, "world")
@@ -274,7 +276,7 @@ class Scene:
                 body.quat = vector("quat", quat, 4)
             free = [j for j in body.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
             for joint in free:  # the given pose takes precedence over the file's home pose
-                home = loaded.home.setdefault(joint.name, np.concatenate([body.pos, body.quat]))
+                home = loaded.home.joints.setdefault(joint.name, np.concatenate([body.pos, body.quat]))
                 if pos is not None:
                     home[:3] = pos
                 if quat is not None:
@@ -288,9 +290,9 @@ class Scene:
             self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
         # MuJoCo warns of an empty prefix, but tests show that to_xml() then reproduces the scene
         loaded.notes += [" ".join(m.split()) for m in messages if "empty prefix" not in m]
-        for key, joints_of_key in {**loaded.keyframes, "home": loaded.home}.items():
-            values = self._keyframes.setdefault(key if key == "home" else prefix + key, {})
-            values.update({prefix + joint: value for joint, value in joints_of_key.items()})
+        for key, named in {**loaded.keyframes, "home": loaded.home}.items():
+            mine = self._keyframes.setdefault(key if key == "home" else prefix + key, NamedKeyframe())
+            mine.update(named.renamed(prefix))
         self.notes += loaded.notes
         return Robot(name, prefix, joints, actuators, tuple(loaded.notes))
 
@@ -301,7 +303,33 @@ class Scene:
         if spec is None:
             raise unknown("joint", joint, [j.name for j in self.spec.joints])
         size = JOINT_NQ[int(spec.type)]
-        self._keyframes["home"][joint] = vector(f"home of joint {joint!r}", np.atleast_1d(value), size)
+        self._keyframes["home"].joints[joint] = vector(f"home of joint {joint!r}", np.atleast_1d(value), size)
+
+    @says_why
+    def add_keyframe(
+        self,
+        name: str,
+        *,
+        joints: Mapping[str, Vector | float] = MappingProxyType({}),
+        velocities: Mapping[str, Vector | float] = MappingProxyType({}),
+        controls: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
+        """A moment to which ``sim.reset(name)`` goes; ``"home"`` is where a simulation begins. Joints that are not
+        named are where ``home`` has them, at rest; velocities and controls that are not named are zero."""
+        frame = NamedKeyframe(joints=dict(self._keyframes["home"].joints))
+        known = {joint.name: int(joint.type) for joint in self.spec.joints}
+        parts = (("position", joints, frame.joints, JOINT_NQ), ("velocity", velocities, frame.velocities, JOINT_NV))
+        for what, given, mine, sizes in parts:
+            for joint, value in given.items():
+                if joint not in known:
+                    raise unknown("joint", str(joint), known)
+                mine[joint] = vector(f"{what} of joint {joint!r}", np.atleast_1d(value), sizes[known[joint]])
+        actuators = [actuator.name for actuator in self.spec.actuators]
+        for actuator, value in controls.items():
+            if actuator not in actuators:
+                raise unknown("actuator", str(actuator), actuators)
+            frame.controls[actuator] = number(f"control of {actuator!r}", value, "a number")
+        self._keyframes[name] = frame
 
     # -- the result --------------------------------------------------------------------------------------------
 
@@ -310,7 +338,8 @@ class Scene:
         spec = self.spec.copy()
         spec.add_text(name=MARKER, data="1")  # marks the user attributes as ours
         mj = compile_spec(spec, f"scene {self.name!r}")
-        return replace(compile_model(mj, self.hull_tolerance), keyframes=self._configurations(mj), spec=spec)
+        keyframes = {name: frame.arrays(mj) for name, frame in self._keyframes.items()}
+        return replace(compile_model(mj, self.hull_tolerance), keyframes=keyframes, spec=spec)
 
     def to_xml(self) -> str:
         """MJCF text of the scene, with its initial configuration as the keyframe ``home``."""
@@ -320,13 +349,3 @@ class Scene:
         """Write the scene as MJCF; MuJoCo opens it, and ``Scene.from_file`` gives it back."""
         check_writable(Path(path))
         Path(path).write_text(self.to_xml())
-
-    def _configurations(self, mj: mujoco.MjModel) -> dict[str, np.ndarray]:
-        """Keyframe name → configuration (nq,); joints that a keyframe does not mention are at their reference."""
-        keyframes = {}
-        for name, joints in self._keyframes.items():
-            keyframes[name] = mj.qpos0.copy()
-            for joint, value in joints.items():
-                first = mj.joint(joint).qposadr[0]
-                keyframes[name][first : first + len(value)] = value
-        return keyframes
