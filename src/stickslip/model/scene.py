@@ -20,6 +20,7 @@ from stickslip.errors import InputError, ModelError, StickslipError, expected, n
 from stickslip.files import check_writable
 from stickslip.model.arrays import JOINT_NQ, JOINT_NV
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
+from stickslip.model.importers.file_options import OPTIONS, defaults, take_over, written_out
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
 from stickslip.model.importers.read import LoadedSpec, read_spec
@@ -32,7 +33,6 @@ BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 """The robots that come with the package."""
 
 
-OPTIONS_OF_A_FILE = [name for name in dir(mujoco.MjSpec().option) if not name.startswith("_")]
 PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force")
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
 
@@ -64,6 +64,8 @@ class Scene:
         """Convex hulls of meshes are simplified by at most this distance [m]; 0 keeps every corner."""
         self.spec = mujoco.MjSpec()
         self.spec.modelname = name
+        for option, value in defaults().items():
+            setattr(self.spec.option, option, value)
         self.spec.option.gravity = vector("gravity", gravity, 3)
         self.spec.compiler.fusestatic = False
         self.spec.compiler.degree = False
@@ -284,7 +286,8 @@ class Scene:
         joints = tuple(prefix + joint.name for joint in child.joints)
         actuators = tuple(prefix + actuator.name for actuator in child.actuators)
         child.nuser_geom, child.nuser_site, child.nkey = self.spec.nuser_geom, self.spec.nuser_site, self.spec.nkey
-        for option in OPTIONS_OF_A_FILE:  # solver options and gravity are the scene's
+        loaded.notes += take_over(self.spec.option, loaded.options)
+        for option in OPTIONS:
             setattr(child.option, option, getattr(self.spec.option, option))
         with collected_warnings() as messages:
             self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
@@ -336,7 +339,7 @@ class Scene:
     def compile(self) -> Model:
         """The constant arrays of this scene; the initial configuration is its keyframe ``home``."""
         spec = self.spec.copy()
-        spec.add_text(name=MARKER, data="1")  # marks the user attributes as ours
+        spec.add_text(name=MARKER, data="1" + written_out(spec.option))  # marks the user attributes as ours
         mj = compile_spec(spec, f"scene {self.name!r}")
         keyframes = {name: frame.arrays(mj) for name, frame in self._keyframes.items()}
         return replace(compile_model(mj, self.hull_tolerance), keyframes=keyframes, spec=spec)

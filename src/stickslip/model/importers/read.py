@@ -10,12 +10,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from stickslip.errors import ModelError, expected
 from stickslip.model.importers.features import check_features, feature_names
+from stickslip.model.importers.file_options import option_notes, read_options
 from stickslip.model.importers.flags import take_in_flags
 from stickslip.model.importers.inertia import merge_impossible
 from stickslip.model.importers.leave_out import drop_drawings, remove_features, translate
@@ -41,6 +43,8 @@ class LoadedSpec:
     """All keyframes by name."""
     gravity: np.ndarray
     """(3,) [m/s²]; zero where the file switches gravity off."""
+    options: dict[str, Any]
+    """The file's options that differ from MuJoCo's defaults."""
 
 
 def read_spec(
@@ -96,7 +100,8 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
     gravity = np.zeros(3) if off else mj.opt.gravity.astype(float)
     spec.option.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
     spec.option.gravity = gravity
-    return LoadedSpec(spec, notes, home, keyframes, gravity)
+    options = read_options(spec, parsed.text)
+    return LoadedSpec(spec, notes + option_notes(options), home, keyframes, gravity, options)
 
 
 @dataclass
@@ -108,6 +113,8 @@ class Parsed:
     origin: str
     """Name of the file in messages."""
     urdf: bool
+    text: str = ""
+    """The file's text."""
 
 
 def parse(
@@ -149,7 +156,7 @@ def parse(
     _name_everything(spec)
     if tag == "mujoco" and floating_base:
         free_base(spec, origin)
-    return Parsed(spec, notes, origin, urdf=tag == "robot")
+    return Parsed(spec, notes, origin, urdf=tag == "robot", text=text)
 
 
 def _known_tag(tag: str) -> str:
