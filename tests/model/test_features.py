@@ -64,10 +64,15 @@ CASES = {
     "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
     "actuator damping": (scene(more=motor('joint="root" damping="0 1"')), "actuator 'm'"),
     "frictionloss": (scene(joint='frictionloss="0.1"'), "joint 'elbow'"),
-    "nonlinear spring": (scene(joint='stiffness="1 2"'), "joint 'elbow'"),
-    "nonlinear damper": (scene(joint='damping="1 2"'), "joint 'elbow'"),
-    "joint margin": (scene(joint='margin="0.1"'), "joint 'elbow'"),
-    "gravcomp": (scene(body='gravcomp="1"'), "body 'base'"),
+    "yielding spring": (scene(joint='stiffness="1" springyield="0.1"'), "joint 'elbow'"),
+    "limited gravcomp": (
+        scene(
+            body='gravcomp="1"',
+            joint='actuatorgravcomp="true" actuatorfrcrange="-1 1"',
+            more='<actuator><motor joint="elbow"/></actuator>',
+        ),
+        "joint 'elbow'",
+    ),
     "mocap": (scene(world='<body name="ghost" mocap="true"/>'), "body 'ghost'"),
     "fluid": (scene(option='<option density="1.2" viscosity="1e-5"/>'), "density=1.2"),
     "shape: ellipsoid": (scene(shell='type="ellipsoid" size="0.1 0.2 0.3"'), "geom 'shell'"),
@@ -79,7 +84,6 @@ CASES = {
         "geom 'ring'",
     ),
     "surface velocity": (scene(geom='surfacevel="1 0 0 0 0 0"'), "geom 'shell'"),
-    "disable flag": (scene(option='<option><flag limit="disable"/></option>'), 'flag limit="disable"'),
 }
 
 

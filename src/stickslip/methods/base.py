@@ -183,6 +183,11 @@ class Method(ABC):
         """Each option's name, and what it chooses, in one line."""
         return {name: text for name, text in cls.Options.help().items() if name not in cls.refused}
 
+    @classmethod
+    def step_of_file(cls, model: Model) -> float | None:
+        """The time step that the scene's file gives for this method [s]; None if it has none."""
+        return None
+
     @abstractmethod
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]: ...
 

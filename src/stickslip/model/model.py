@@ -23,8 +23,9 @@ from stickslip.model.arrays import (
     build_support,
 )
 from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons
+from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
-from stickslip.model.mjspec import xml_with_keyframes
+from stickslip.model.mjspec import exact_xml
 from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
 
 
@@ -63,8 +64,8 @@ class Model:
     tendon_names: tuple[str, ...]
     actuator_names: tuple[str, ...]
     frame_index: dict[str, int] = field(repr=False)
-    keyframes: dict[str, np.ndarray] = field(repr=False)
-    """Named configurations (nq,)."""
+    keyframes: dict[str, Keyframe] = field(repr=False)
+    """Named moments; a simulation begins with ``home``."""
     mj: mujoco.MjModel = field(repr=False, compare=False)
     """The MuJoCo model that this one was compiled from; MuJoCo simulates it when methods are compared."""
     loops: tuple[Constraint | Coupling, ...] = ()
@@ -146,7 +147,12 @@ class Model:
 
     def to_xml(self) -> str:
         """MJCF text, with all digits and the keyframes; empty if the model was not compiled from a scene."""
-        return "" if self.spec is None else xml_with_keyframes(self.spec, self.keyframes)
+        if self.spec is None:
+            return ""
+        spec = self.spec.copy()
+        write_keyframes(spec, self.keyframes)
+        spec.compile()
+        return exact_xml(spec)
 
     def link(self, name: str) -> int:
         """Index of the link that carries the body ``name``."""
@@ -163,11 +169,19 @@ class Model:
             raise unknown("joint", name, self.joint_names)
         return self.joint_names.index(name)
 
+    def keyframe(self, name: str) -> Keyframe:
+        if name not in self.keyframes:
+            raise unknown("keyframe", str(name), self.keyframes)
+        return self.keyframes[name]
+
     def state(self, q: np.ndarray | None = None, v: np.ndarray | None = None, act: np.ndarray | None = None) -> State:
-        """A checked state; by default the keyframe ``home`` if there is one, else the reference configuration, at rest
-        and without activation."""
+        """A checked state; by default the keyframe ``home`` if there is one, else the reference configuration at rest.
+        A configuration alone is at rest and without activation."""
+        home = self.keyframes.get("home")
         if q is None:
-            q = self.keyframes.get("home", self.tree.q0)
+            q = self.tree.q0 if home is None else home.q
+            v = home.v if v is None and home is not None else v
+            act = home.act if act is None and home is not None and len(home.act) else act
         state = State(np.array(q, dtype=float), np.zeros(self.nv) if v is None else np.array(v, dtype=float))
         state.act = np.zeros(self.na) if act is None else np.array(act, dtype=float)
         self.check(state)
@@ -219,7 +233,7 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
         tendon_names=tuple(mj.tendon(t).name or f"tendon {t}" for t in range(mj.ntendon)),
         actuator_names=tuple(mj.actuator(a).name or f"actuator {a}" for a in range(mj.nu)),
         frame_index=frame_index,
-        keyframes={mj.key(k).name or f"key {k}": mj.key_qpos[k].copy() for k in range(mj.nkey)},
+        keyframes={name: named.arrays(mj) for name, named in read_keyframes(mj).items()},
         mj=mj,
         loops=build_loops(mj, bodies),
         pairs=build.build_pairs(mj, shapes),

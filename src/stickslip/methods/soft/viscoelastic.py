@@ -18,9 +18,9 @@ from stickslip.collision.reach import Reach
 from stickslip.constraints.joint_rows import JointRows, add_joint_rows
 from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.dynamics.drives import Drives
-from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.errors import number, one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.handle import HeldCall
@@ -94,11 +94,11 @@ def loops_alone(world, work, contacts):
 
 @kernel
 def gather_forces(world, work, inputs, q, v):
-    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, applied forces, dry friction and
-    couplings of the last step; no contacts."""
+    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, applied forces, gravity compensation,
+    dry friction and couplings of the last step; no contacts."""
     joint_space_forces(world.tree, world.passive, world.actuators, q, v, inputs.control, inputs.applied, work.tau)
     add_joint_rows(world.rows, work.kin, work.tau)
-    set_wrenches(work.kin, inputs.wrench, work.f_ext)
+    outside_forces(world.inertia, work.kin, inputs.wrench, work.f_ext)
 
 
 @kernel

@@ -115,6 +115,11 @@ def _tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
     return np.union1d(np.flatnonzero(mj.tendon_armature > 0.0), pulled).astype(int)
 
 
+def _limited_gravcomp(mj: mujoco.MjModel) -> np.ndarray:
+    # Without a limit, it makes no difference whether actuators or the joint itself compensates.
+    return np.flatnonzero((mj.jnt_actgravcomp != 0) & (mj.jnt_actfrclimited != 0) & mj.body_gravcomp.any())
+
+
 def _equalities(mj: mujoco.MjModel) -> list[int]:
     found = []
     for e in np.flatnonzero(mj.eq_active0):
@@ -140,20 +145,6 @@ def _fluid(mj: mujoco.MjModel) -> list[str]:
     return [f"{name}={getattr(mj.opt, name):g}" for name in ("density", "viscosity") if getattr(mj.opt, name) > 0.0]
 
 
-DISABLE = {
-    name: getattr(mujoco.mjtDisableBit, f"mjDSBL_{name.upper()}")
-    for name in (
-        "constraint", "equality", "frictionloss", "limit", "spring", "damper", "clampctrl", "actuation",
-    )
-}  # fmt: skip
-"""MuJoCo's switches that change the motion. Of those not listed, gravity, contact and filterparent are honoured and
-others concern its solver."""
-
-
-def _disabled(mj: mujoco.MjModel) -> list[str]:
-    return [f'flag {name}="disable"' for name, bit in DISABLE.items() if mj.opt.disableflags & bit]
-
-
 FEATURES = (
     Feature("tendon friction", "dry friction along tendons", OBJ.mjOBJ_TENDON,
             lambda mj: np.flatnonzero(mj.tendon_frictionloss > 0.0)),
@@ -171,13 +162,10 @@ FEATURES = (
     Feature("actuator gain", "a force that is neither affine in length and velocity nor a muscle's", OBJ.mjOBJ_ACTUATOR,
             _odd_gain),
     Feature("actuator damping", "damping of actuators on ball and free joints", OBJ.mjOBJ_ACTUATOR, _odd_damping),
-    Feature("nonlinear spring", "polynomial or yielding joint springs", OBJ.mjOBJ_JOINT,
-            lambda mj: np.flatnonzero(mj.jnt_stiffnesspoly.any(axis=1) | (mj.jnt_springyield > 0.0))),
-    Feature("nonlinear damper", "polynomial joint damping", OBJ.mjOBJ_JOINT,
-            lambda mj: _joints_of_dofs(mj, mj.dof_dampingpoly.any(axis=1))),
-    Feature("joint margin", "joint limits that act before they are reached", OBJ.mjOBJ_JOINT,
-            lambda mj: np.flatnonzero((mj.jnt_limited != 0) & (mj.jnt_margin != 0.0))),
-    Feature("gravcomp", "gravity compensation", OBJ.mjOBJ_BODY, lambda mj: np.flatnonzero(mj.body_gravcomp != 0.0)),
+    Feature("yielding spring", "joint springs whose rest position gives way, springyield", OBJ.mjOBJ_JOINT,
+            lambda mj: np.flatnonzero(mj.jnt_springyield > 0.0)),
+    Feature("limited gravcomp", "gravity compensation by actuators within a joint's force limit", OBJ.mjOBJ_JOINT,
+            _limited_gravcomp),
     Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
             lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
     Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
@@ -186,7 +174,6 @@ FEATURES = (
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
     Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
             lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
-    Feature("disable flag", "parts of the physics switched off by an option", OBJ.mjOBJ_UNKNOWN, _disabled),
 )  # fmt: skip
 
 URDF_FEATURES = {
@@ -196,7 +183,8 @@ URDF_FEATURES = {
 
 HONOURED = frozenset({
     "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
-    "contact priority", "contact pair", "contact override", "adhesion",
+    "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
+    "joint margin", "gravcomp", "disable flag",
 })  # fmt: skip
 """Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
 

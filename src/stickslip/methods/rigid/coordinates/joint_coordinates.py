@@ -28,9 +28,9 @@ from stickslip.dynamics.drive_forces import (
     drive_forces,
 )
 from stickslip.dynamics.drives import make_drives
-from stickslip.dynamics.jacobian import set_wrenches
-from stickslip.dynamics.joint_forces import joint_gains, spring_and_limit_forces
+from stickslip.dynamics.joint_forces import damper_force, joint_gains, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_motion
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, make_limits
@@ -65,14 +65,14 @@ def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mas
     joint_gains(tree, passive, q, v, gains[0], gains[1])
     for d in range(v.shape[0]):
         mass.M[support.start[d]] += dt * (gains[1, d] + dt * gains[0, d])
-        free[d] = inputs.applied[d] - passive.damping[d] * v[d] - dt * gains[0, d] * v[d]
+        free[d] = inputs.applied[d] + damper_force(passive, d, v[d]) - dt * gains[0, d] * v[d]
     drive_forces(actuators, q, v, inputs.control)
     add_drive_forces(actuators, free)
     add_drive_lead(actuators, 0, dt, free)
     add_drive_mass(actuators, support, dt, mass.M)
     add_drive_gains(actuators, 0, 1.0, 1.0, gains[0], gains[1])
     spring_and_limit_forces(tree, passive, q, v, free)
-    set_wrenches(kin, inputs.wrench, f_ext)
+    outside_forces(inertia, kin, inputs.wrench, f_ext)
     free_velocities(tree, support, inertia, free, f_ext, kin, mass, v, dt, bias, free)
 
 
