@@ -25,7 +25,7 @@ from stickslip.dynamics.delassus import (
 from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
 from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces, tendon_energy
 from stickslip.dynamics.drives import make_drives, row_arms
-from stickslip.dynamics.joint_forces import joint_space_forces, spring_energy
+from stickslip.dynamics.joint_forces import damper_force, spring_and_limit_forces, spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
     forward_kinematics,
@@ -151,11 +151,14 @@ class Dynamics:
         return self.rnea(q, v, np.zeros(self.model.nv), external)
 
     def passive_forces(self, q, v) -> np.ndarray:
-        """Joint springs, dampers, limits that push, and gravity compensation (nv,)."""
+        """Springs, dampers and limits that push, of joints and tendons, and gravity compensation (nv,)."""
         m, tau, rest = self.model, np.zeros(self.model.nv), np.zeros(self.model.nv)
         q, v = self._q(q), self._v(v)
-        no_actuators = type(m.actuators)(*(array[:0] for array in m.actuators))
-        joint_space_forces(m.tree, m.joint_forces, no_actuators, q, v, np.zeros(0), rest, tau)
+        spring_and_limit_forces(m.tree, m.joint_forces, q, v, tau)
+        for d in range(m.nv):
+            tau[d] += damper_force(m.joint_forces, d, v[d])
+        if len(m.tendons.limited):
+            tau += self.tendon_lengths(q)[1].T @ self.tendon_forces(q, v)
         self._update(q, v)
         outside_forces(m.inertia, self.data.kin, np.zeros((m.nlink, 6)), self.data.kin.force)
         collect_forces(m.tree, m.support, self.data.kin, rest)
