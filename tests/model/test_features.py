@@ -50,7 +50,14 @@ CASES = {
     "tendon friction": (scene(more=cable('frictionloss="1"')), "tendon 'cable'"),
     "tendon armature": (scene(more=cable('armature="1"')), "tendon 'cable'"),
     "yielding tendon": (scene(more=cable('stiffness="1" springyield="1"')), "tendon 'cable'"),
-    "equality": (scene(more='<equality><joint name="lock" joint1="elbow"/></equality>'), "equality 'lock'"),
+    "equality": (
+        scene(
+            world='<site name="here"/>',
+            more='<tendon><spatial name="rope"><site site="here"/><site site="tip"/></spatial></tendon>'
+            '<equality><tendon name="lock" tendon1="rope"/></equality>',
+        ),
+        "equality 'lock'",
+    ),
     "flex": (scene(world=CLOTH), "flex 'cloth'"),
     "plugin": (
         scene(
@@ -63,7 +70,6 @@ CASES = {
     "transmission": (scene(more=motor('body="base" ctrlrange="0 1"', "adhesion")), "actuator 'm'"),
     "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
     "actuator damping": (scene(more=motor('joint="root" damping="0 1"')), "actuator 'm'"),
-    "frictionloss": (scene(joint='frictionloss="0.1"'), "joint 'elbow'"),
     "yielding spring": (scene(joint='stiffness="1" springyield="0.1"'), "joint 'elbow'"),
     "limited gravcomp": (
         scene(
@@ -127,7 +133,7 @@ def test_a_tendon_driven_by_a_muscle_is_read():
     loaded = read_spec(xml=scene(more=cable() + drive + sensors + key), ignore=("tendon",))
     model = compile_model(loaded.spec.compile())
     assert (model.tendon_names, model.actuator_names, model.na) == (("cable",), ("m", "kept"), 1)
-    np.testing.assert_allclose(loaded.home["elbow"], [0.5])
+    np.testing.assert_allclose(loaded.home.joints["elbow"], [0.5])
 
 
 def test_a_delayed_actuator_stays_and_responds_at_once():
@@ -178,7 +184,7 @@ def test_solver_parameters_are_a_note_and_not_an_error():
 def test_names_to_ignore_are_checked():
     assert feature_names("all") == frozenset(NAMES)
     assert feature_names("tendon") == feature_names(("tendon",))
-    with pytest.raises(InputError, match="'frictionloss'"):
-        feature_names(("friction loss",))
+    with pytest.raises(InputError, match="'planar joint'"):
+        feature_names(("planar joints",))
     with pytest.raises(InputError, match="ignore"):
         feature_names("everything")
