@@ -192,7 +192,9 @@ class TimeStepping(Method):
                     bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft(), c.bound
                 )
                 self._matrices.solve_joints = c.joint_solver()
-                self._matrices.angular = c.angular[: self._matrices.limits]
+                spins = np.ones(len(self._matrices.owner), dtype=np.bool_)
+                self._matrices.angular = np.concatenate([c.angular, spins])[-self._matrices.limits :]
+                self._matrices.bound_spins(self._impulses.recall(self._matrices))
         return self._matrices
 
     @property
