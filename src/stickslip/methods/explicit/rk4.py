@@ -71,6 +71,9 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
     for d in range(nv):
         acceleration[d] = stages.dv[d] / 6.0
     hold(world, work, armature, dt, v)
+    if world.rows.bound.shape[0] > 0:
+        for d in range(nv):
+            stages.dq[d] += 3.0 * world.rows.change[d]  # half the change of velocity, on the average over the step
     status = bounded(acceleration, v, dt)
     if status != OK:
         return status
