@@ -105,6 +105,7 @@ class MuJoCo(Method):
         self._loops = LoopClosure(model) if model.loops else None
         option, chosen = self.mj.opt, self.options
         option.timestep = dt
+        self.mj.actuator_delay[:], self.mj.actuator_history[:, 0] = 0.0, 0  # the simulation delays controls
         option.integrator, option.solver = INTEGRATORS[chosen.integrator], SOLVERS[chosen.solver]
         option.cone, option.impratio = CONES[chosen.cone], chosen.impratio
         option.iterations, option.tolerance = chosen.iterations, chosen.tolerance
@@ -185,7 +186,7 @@ class MuJoCo(Method):
     def _observe(self, sim) -> None:
         """The contacts of the step that begins here, and the forces that act in it."""
         d = self._seen
-        self._hand_over(d, sim.state, sim.inputs)
+        self._hand_over(d, sim.state, sim.acting)
         d.qacc_warmstart[:] = self.data.qacc_warmstart
         with collected_warnings():
             if sim.inputs.wrench.any():

@@ -75,9 +75,10 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
         notes += merge_impossible(spec)
     mj = compile_spec(spec, origin)
     keyframes = read_keyframes(mj)
-    moving = [mj.key(k).name or f"{k}" for k in range(mj.nkey) if mj.key_qvel[k].any() or mj.key_ctrl[k].any()]
+    given = (mj.key_qvel, mj.key_ctrl, mj.key_act)
+    moving = [mj.key(k).name or f"{k}" for k in range(mj.nkey) if any(values[k].any() for values in given)]
     if moving:
-        notes.append(f"dropped: qvel and ctrl of keyframe {listed(moving)}; use sim.set_state and sim.set_control")
+        notes.append(f"dropped: qvel, ctrl and act of keyframe {listed(moving)}; use sim.set_state and sim.set_control")
     for key in list(spec.keys):
         spec.delete(key)
     notes += translate(spec, mj)
