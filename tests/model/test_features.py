@@ -50,7 +50,14 @@ CASES = {
     "tendon friction": (scene(more=cable('frictionloss="1"')), "tendon 'cable'"),
     "tendon armature": (scene(more=cable('armature="1"')), "tendon 'cable'"),
     "yielding tendon": (scene(more=cable('stiffness="1" springyield="1"')), "tendon 'cable'"),
-    "equality": (scene(more='<equality><joint name="lock" joint1="elbow"/></equality>'), "equality 'lock'"),
+    "equality": (
+        scene(
+            world='<site name="here"/>',
+            more='<tendon><spatial name="rope"><site site="here"/><site site="tip"/></spatial></tendon>'
+            '<equality><tendon name="lock" tendon1="rope"/></equality>',
+        ),
+        "equality 'lock'",
+    ),
     "flex": (scene(world=CLOTH), "flex 'cloth'"),
     "plugin": (
         scene(
@@ -63,11 +70,15 @@ CASES = {
     "transmission": (scene(more=motor('body="base" ctrlrange="0 1"', "adhesion")), "actuator 'm'"),
     "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
     "actuator damping": (scene(more=motor('joint="root" damping="0 1"')), "actuator 'm'"),
-    "frictionloss": (scene(joint='frictionloss="0.1"'), "joint 'elbow'"),
-    "nonlinear spring": (scene(joint='stiffness="1 2"'), "joint 'elbow'"),
-    "nonlinear damper": (scene(joint='damping="1 2"'), "joint 'elbow'"),
-    "joint margin": (scene(joint='margin="0.1"'), "joint 'elbow'"),
-    "gravcomp": (scene(body='gravcomp="1"'), "body 'base'"),
+    "yielding spring": (scene(joint='stiffness="1" springyield="0.1"'), "joint 'elbow'"),
+    "limited gravcomp": (
+        scene(
+            body='gravcomp="1"',
+            joint='actuatorgravcomp="true" actuatorfrcrange="-1 1"',
+            more='<actuator><motor joint="elbow"/></actuator>',
+        ),
+        "joint 'elbow'",
+    ),
     "mocap": (scene(world='<body name="ghost" mocap="true"/>'), "body 'ghost'"),
     "fluid": (scene(option='<option density="1.2" viscosity="1e-5"/>'), "density=1.2"),
     "shape: ellipsoid": (scene(shell='type="ellipsoid" size="0.1 0.2 0.3"'), "geom 'shell'"),
@@ -78,14 +89,7 @@ CASES = {
         '<geom name="ring" type="sdf" mesh="t"><plugin instance="t"/></geom></body></worldbody></mujoco>',
         "geom 'ring'",
     ),
-    "torsional friction": (scene(geom='condim="6"'), "geom 'shell'"),
-    "contact margin": (scene(geom='margin="0.01"'), "geom 'shell'"),
-    "contact priority": (scene(geom='priority="1"'), "geom 'shell'"),
-    "contact pair": (scene(more='<contact><pair name="p" geom1="floor" geom2="hand"/></contact>'), "pair 'p'"),
-    "adhesion": (scene(geom='adhesion="1"'), "geom 'shell'"),
     "surface velocity": (scene(geom='surfacevel="1 0 0 0 0 0"'), "geom 'shell'"),
-    "contact override": (scene(option='<option><flag override="enable"/></option>'), 'flag override="enable"'),
-    "disable flag": (scene(option='<option><flag limit="disable"/></option>'), 'flag limit="disable"'),
 }
 
 
@@ -129,7 +133,7 @@ def test_a_tendon_driven_by_a_muscle_is_read():
     loaded = read_spec(xml=scene(more=cable() + drive + sensors + key), ignore=("tendon",))
     model = compile_model(loaded.spec.compile())
     assert (model.tendon_names, model.actuator_names, model.na) == (("cable",), ("m", "kept"), 1)
-    np.testing.assert_allclose(loaded.home["elbow"], [0.5])
+    np.testing.assert_allclose(loaded.home.joints["elbow"], [0.5])
 
 
 def test_a_dropped_shape_leaves_its_mass():
@@ -171,7 +175,7 @@ def test_solver_parameters_are_a_note_and_not_an_error():
 def test_names_to_ignore_are_checked():
     assert feature_names("all") == frozenset(NAMES)
     assert feature_names("tendon") == feature_names(("tendon",))
-    with pytest.raises(InputError, match="'frictionloss'"):
-        feature_names(("friction loss",))
+    with pytest.raises(InputError, match="'planar joint'"):
+        feature_names(("planar joints",))
     with pytest.raises(InputError, match="ignore"):
         feature_names("everything")

@@ -171,8 +171,8 @@ def test_the_root_tag_decides_and_not_the_ending(write):
 def test_keyframes_are_given_by_joint_and_unnamed_joints_get_names(write):
     loaded = read_spec(write(ARM.format(custom=""), "arm.xml"))
     assert set(loaded.keyframes) == {"up", "home"}
-    np.testing.assert_allclose(loaded.home["elbow"], [0.5])
-    np.testing.assert_allclose(loaded.home["base_joint"], [0, 0, 2, 1, 0, 0, 0])
+    np.testing.assert_allclose(loaded.home.joints["elbow"], [0.5])
+    np.testing.assert_allclose(loaded.home.joints["base_joint"], [0, 0, 2, 1, 0, 0, 0])
     np.testing.assert_allclose(loaded.gravity, [0, 0, -1.62])
     assert loaded.spec.compile().nkey == 0
     assert compile_model(loaded.spec.compile()).actuator_names == ("elbow",)
@@ -223,8 +223,8 @@ def test_a_floating_base_can_be_asked_of_mjcf(write):
     key = '<keyframe><key name="home" qpos="0.5"/></keyframe>'
     child = '<body name="c"><joint name="j"/><geom size="1"/></body>'
     loaded = read_spec(write(fixed.format(child, key), "a.xml"), floating_base=True)
-    np.testing.assert_allclose(loaded.home["root"], [0, 0, 1, 1, 0, 0, 0])
-    np.testing.assert_allclose(loaded.home["j"], [0.5])
+    np.testing.assert_allclose(loaded.home.joints["root"], [0, 0, 1, 1, 0, 0, 0])
+    np.testing.assert_allclose(loaded.home.joints["j"], [0.5])
     hinged = write(fixed.format("<joint/>", ""), "b.xml")
     assert "floating_base" in the_error(lambda: read_spec(hinged, floating_base=True))
 
@@ -312,7 +312,14 @@ def test_a_missing_range_is_noted(urdf):
         (link("a", more=collision("package://lost/gone.stl")), "package 'lost'"),
         (link("a", more="<collision><geometry><mesh/></geometry></collision>"), "link 'a': a <mesh> has no filename"),
         (link("${name}"), "xacro"),
-        (link("a") + link("b") + joint("j", "a", "b", more='<mimic joint="k"/>'), 'ignore=("mimic",)'),
+        (
+            link("a")
+            + link("b")
+            + link("c")
+            + joint("k", "a", "c")
+            + joint("j", "a", "b", more='<mimic joint="k" offset="x"/>'),
+            "a number for offset in <mimic>",
+        ),
         (link("a") + link("b") + joint("j", "a", "b", "planar"), 'ignore=("planar joint",)'),
     ],
 )
@@ -361,17 +368,24 @@ def test_point_masses_may_be_fixed_to_links(urdf):
     assert compile_model(read_spec(urdf(body)).spec.compile()).inertia.mass[1] == 1.5
 
 
-def test_ignored_mimic_and_planar_joints_are_noted(urdf):
-    body = (
-        link("a")
-        + link("b")
-        + link("c")
-        + joint("j", "a", "b", more='<mimic joint="k"/>')
-        + joint("k", "a", "c", "planar")
-    )
-    loaded = read_spec(urdf(body), ignore=("mimic", "planar joint"))
-    assert [n.split(" (")[0] for n in loaded.notes if "ignored" in n] == ["ignored: mimic", "ignored: planar joint"]
-    assert loaded.spec.compile().nv == 1
+def test_an_ignored_planar_joint_is_noted(urdf):
+    loaded = read_spec(urdf(link("a") + link("b") + joint("k", "a", "b", "planar")), ignore=("planar joint",))
+    assert [n.split(" (")[0] for n in loaded.notes if "ignored" in n] == ["ignored: planar joint"]
+    assert loaded.spec.compile().nv == 0
+
+
+def test_a_mimic_joint_is_coupled_and_has_no_motor(urdf):
+    more = '<mimic joint="k" multiplier="-2" offset="0.5"/>'
+    body = link("a") + link("b") + link("c") + joint("j", "a", "b", more=more) + joint("k", "a", "c")
+    loaded = read_spec(urdf(body))
+    model = compile_model(loaded.spec.compile())
+    (coupling,) = model.couplings
+    assert model.actuator_names == ("k",)
+    assert [model.joint_names[j] for j in (*coupling.joints1, *coupling.joints2)] == ["j", "k"]
+    assert list(coupling.polynomial) == [0.5, -2.0, 0.0, 0.0, 0.0]
+    assert any("coupled: joints that mimic" in note for note in loaded.notes)
+    lost = read_spec(urdf(link("a") + link("b") + joint("j", "a", "b", more='<mimic joint="k"/>')))
+    assert any("dropped: joint 'j' mimics 'k'" in note for note in lost.notes)
 
 
 def test_a_robot_fixed_to_a_link_named_world_cannot_float(urdf):

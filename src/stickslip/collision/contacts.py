@@ -18,9 +18,9 @@ from stickslip.errors import expected
 from stickslip.math.spatial import cross
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
 
-FRICTION, STIFFNESS, DAMPING, RESTITUTION, PRELOAD = 0, 1, 2, 3, 4
+FRICTION, STIFFNESS, DAMPING, RESTITUTION, PRELOAD, TORSION, ROLLING, ADHESION = range(8)
 """Columns of ``material``."""
-PROPERTIES = 5
+PROPERTIES = 8
 ON_SPHERE, ON_BOX = 1, 2
 """Values of ``rolling``: the contact point moves over body 2 because that is round, or because body 1 carries it."""
 MOST_PAIRS = 1 << 31
@@ -45,7 +45,7 @@ class Contacts(NamedTuple):
     axes: np.ndarray
     """(capacity, 3, 3) rows: normal, tangent 1, tangent 2 [world]."""
     gap: np.ndarray
-    """(capacity,) [m]."""
+    """(capacity,) distance of the surfaces, less the pair's margin [m]: margins inflate surfaces."""
     rolling: np.ndarray
     """(capacity,) 0 if the contact point is fixed to body 2; ON_SPHERE or ON_BOX if it moves over body 2's surface."""
     radius: np.ndarray
@@ -62,11 +62,15 @@ class Contacts(NamedTuple):
     drift: np.ndarray
     """(capacity, 3) velocity of the geometric contact point, ṗ [m/s, world]."""
     material: np.ndarray
-    """(capacity, 5) friction, stiffness [N/m], damping [N s/m], restitution, preload [N]."""
+    """(capacity, 8) friction, stiffness [N/m], damping [N s/m], restitution, preload [N], coefficients of torsional and
+    rolling friction [m], adhesion [N]."""
     velocity: np.ndarray
     """(capacity, 3) velocity of body 2's point relative to body 1's, contact frame [m/s]."""
     force: np.ndarray
     """(capacity, 3) force on body 2, contact frame [N]."""
+    torque: np.ndarray
+    """(capacity, 3) torque of torsional and rolling friction on body 2, contact frame [N m]; valid where the contact
+    has such friction."""
     stretch: np.ndarray
     """(capacity, 3) elongation of the contact's springs, contact frame [m]; written by methods that have springs."""
 
@@ -89,6 +93,7 @@ def make_contacts(capacity: int) -> Contacts:
         material=np.zeros((n, PROPERTIES)),
         velocity=np.zeros((n, 3)),
         force=np.zeros((n, 3)),
+        torque=np.zeros((n, 3)),
         stretch=np.zeros((n, 3)),
     )
 
@@ -282,6 +287,9 @@ class ContactList:
         damping: float = DEFAULT_DAMPING,
         restitution: float = 0.0,
         preload: float = 0.0,
+        torsion: float = 0.0,
+        rolling_friction: float = 0.0,
+        adhesion: float = 0.0,
         rolling: bool = False,
         spin=(0.0, 0.0, 0.0),
         drift=None,
@@ -306,7 +314,9 @@ class ContactList:
             raise expected("contact links", "two different links", (link1, link2))
         if not 0 <= pair < MOST_PAIRS:
             raise expected("contact pair", f"a whole number from 0 to {MOST_PAIRS - 1}", pair)
-        Material(friction, stiffness, damping, restitution, preload)  # checks the numbers
+        Material(
+            friction, stiffness, damping, restitution, preload, torsion, rolling_friction, adhesion=adhesion
+        )  # checks the numbers
         if drift is None:
             velocity, arm = self.kin.vel[link2], p - self.kin.origin[link2]
             drift = velocity[:3] + np.cross(velocity[3:], arm)
@@ -320,10 +330,10 @@ class ContactList:
         c.pair[i] = pair
         c.link1[i], c.link2[i] = link1, link2
         c.point[i], c.axes[i], c.gap[i] = p, tangents(n), gap
-        c.material[i] = friction, stiffness, damping, restitution, preload
+        c.material[i] = friction, stiffness, damping, restitution, preload, torsion, rolling_friction, adhesion
         c.rolling[i], c.radius[i], c.curvature[i] = rolling, 0.0, 0.0
         c.spin[i], c.drift[i] = motion
-        c.velocity[i], c.force[i] = 0.0, 0.0
+        c.velocity[i], c.force[i], c.torque[i] = 0.0, 0.0, 0.0
         c.found[0] = i + 1
 
 

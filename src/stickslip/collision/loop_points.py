@@ -34,7 +34,7 @@ class LoopPoints(NamedTuple):
     pos2: np.ndarray
     """(n, 3) p₂ in the frame of link 2 [m]."""
     material: np.ndarray
-    """(n, 5) stiffness and damping of the point as in ``Contacts.material``; the other columns are zero."""
+    """(n, 8) stiffness and damping of the point as in ``Contacts.material``; the other columns are zero."""
 
 
 def no_loop_points() -> LoopPoints:

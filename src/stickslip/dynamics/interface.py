@@ -25,7 +25,7 @@ from stickslip.dynamics.delassus import (
 from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
 from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces, tendon_energy
 from stickslip.dynamics.drives import make_drives, row_arms
-from stickslip.dynamics.joint_forces import spring_energy
+from stickslip.dynamics.joint_forces import damper_force, spring_and_limit_forces, spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
     forward_kinematics,
@@ -34,7 +34,8 @@ from stickslip.dynamics.kinematics import (
     path_kinematics,
     spatial_inertias,
 )
-from stickslip.dynamics.rnea import rnea
+from stickslip.dynamics.outside_forces import outside_forces
+from stickslip.dynamics.rnea import collect_forces, rnea
 from stickslip.dynamics.rnea_derivatives import rnea_derivatives
 from stickslip.dynamics.transmission import transmit
 from stickslip.errors import expected
@@ -148,6 +149,20 @@ class Dynamics:
     def bias(self, q, v, external=None) -> np.ndarray:
         """Gravity, centrifugal and Coriolis forces b(q, v) (nv,)."""
         return self.rnea(q, v, np.zeros(self.model.nv), external)
+
+    def passive_forces(self, q, v) -> np.ndarray:
+        """Springs, dampers and limits that push, of joints and tendons, and gravity compensation (nv,)."""
+        m, tau, rest = self.model, np.zeros(self.model.nv), np.zeros(self.model.nv)
+        q, v = self._q(q), self._v(v)
+        spring_and_limit_forces(m.tree, m.joint_forces, q, v, tau)
+        for d in range(m.nv):
+            tau[d] += damper_force(m.joint_forces, d, v[d])
+        if len(m.tendons.limited):
+            tau += self.tendon_lengths(q)[1].T @ self.tendon_forces(q, v)
+        self._update(q, v)
+        outside_forces(m.inertia, self.data.kin, np.zeros((m.nlink, 6)), self.data.kin.force)
+        collect_forces(m.tree, m.support, self.data.kin, rest)
+        return tau + rest
 
     def crba(self, q) -> np.ndarray:
         """The mass matrix M (nv, nv)."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from stickslip.maximal.conversion import to_bodies
 from stickslip.model.arrays import FREE, Activations, Actuators, JointForces, Tendons, Tree, build_support
+from stickslip.model.keyframes import Keyframe
 from stickslip.model.model import Model
 
 
@@ -49,16 +50,19 @@ def cut(model: Model) -> Model:
         inertia=model.inertia._replace(armature=_armature(model)),
         joint_forces=JointForces(
             damping=np.zeros(6 * n),
+            damping_poly=np.zeros((6 * n, 2)),
             stiffness=np.zeros(n),
+            stiffness_poly=np.zeros((n, 2)),
             q_spring=Q0.copy(),
             limited=np.zeros(n, dtype=np.int64),
             range=np.zeros((n, 2)),
             limit_stiffness=np.zeros(n),
             limit_damping=np.zeros(n),
+            friction=np.zeros(6 * n),
         ),
         **no_drives(model, 6 * n),
         joint_names=model.link_names[1:],
-        keyframes={name: to_bodies(model, q, np.zeros(model.nv))[0] for name, q in model.keyframes.items()},
+        keyframes={name: _cut_keyframe(model, key) for name, key in model.keyframes.items()},
         loops=(),
         spec=None,
     )
@@ -74,6 +78,11 @@ def no_drives(model: Model, nv: int) -> dict[str, Any]:
         "activations": Activations(*(array[:0] for array in model.activations)),
         "tendon_names": (), "actuator_names": (),
     }  # fmt: skip
+
+
+def _cut_keyframe(model: Model, key: Keyframe) -> Keyframe:
+    Q, V = to_bodies(model, key.q, key.v)
+    return key._replace(q=Q, v=V, control=key.control[:0], act=key.act[:0])
 
 
 def _armature(model: Model) -> np.ndarray:

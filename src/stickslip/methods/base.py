@@ -11,6 +11,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
+from stickslip.constraints.joint_rows import JointRows, make_joint_rows
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.dynamics.drives import Drives, make_drives
 from stickslip.errors import deprecated
@@ -90,6 +91,8 @@ class World(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Drives
+    rows: JointRows
+    """Dry friction and couplings of joints."""
 
 
 class Work(NamedTuple):
@@ -163,7 +166,9 @@ class Method(ABC):
         self.model, self.dt, self.variant = model, dt, variant
         self.options = self.Options(**options)
         data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
-        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, make_drives(model))
+        self.joint_rows = make_joint_rows(model, self.couples)
+        constants = (model.tree, model.support, model.inertia, model.joint_forces)
+        self.world = World(*constants, make_drives(model), self.joint_rows)
         self.contacts = ContactList(data.kin)
         self.work = Work(
             kin=data.kin,
@@ -177,6 +182,11 @@ class Method(ABC):
     def option_help(cls) -> dict[str, str]:
         """Each option's name, and what it chooses, in one line."""
         return {name: text for name, text in cls.Options.help().items() if name not in cls.refused}
+
+    @classmethod
+    def step_of_file(cls, model: Model) -> float | None:
+        """The time step that the scene's file gives for this method [s]; None if it has none."""
+        return None
 
     @abstractmethod
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]: ...
@@ -249,6 +259,8 @@ class Method(ABC):
             return {}
         return asked_for(self.model)
 
+    couples: ClassVar[bool] = True
+    """Whether coupled joints are ``joint_rows``; else the method has its own rows for them."""
     solves_problems: ClassVar[bool] = False
     """Whether its steps solve complementarity problems, and it has the members of ``ComplementaritySteps``."""
 

@@ -21,6 +21,9 @@ NAMES = {
     "damping": ("damping B", " N s/m"),
     "restitution": ("restitution e", ""),
     "preload": ("preload P", " N"),
+    "torsion": ("torsion μ_t", " m"),
+    "rolling": ("rolling μ_r", " m"),
+    "adhesion": ("adhesion A", " N"),
 }
 """The properties in the order of rows of ``material``: name and unit in sentences."""
 UNSAID = ("acts as the method defines it", "does not act")
@@ -32,6 +35,9 @@ SPRINGS = {
     "damping": "dampers in every direction, which the contact points of a pair share",
     "restitution": "bounce follows from stiffness and damping",
     "preload": "presses as soon as a contact touches",
+    "torsion": "a torque about the normal up to μ_t times the normal force; until it slips, a spring and a damper",
+    "rolling": "a torque about the tangents up to μ_r times the normal force; until it slips, a spring and a damper",
+    "adhesion": "contacts do not pull",
 }
 RIGID = {
     "friction": "a polygonal cone",
@@ -39,6 +45,9 @@ RIGID = {
     "damping": "contacts are rigid",
     "restitution": "Newton's law of impact",
     "preload": "contacts press no more than they must",
+    "torsion": "bodies spin about the normal without friction",
+    "rolling": "bodies roll without friction",
+    "adhesion": "contacts do not pull",
 }
 VARIATIONAL = {
     **RIGID,
@@ -62,7 +71,7 @@ def asked_for(model: Model) -> dict[str, Asked]:
     solid, rows = solid_shapes(model), combined_materials(model)
     if len(rows) == 0:
         return {}
-    said = [any(getattr(shape.material, name) is not None for shape in solid) for name in NAMES]
+    said = [any(getattr(shape.material, name) is not None for shape in solid) or bool(model.pairs) for name in NAMES]
     return {
         name: Asked(float(low), float(high), given)
         for name, low, high, given in zip(NAMES, rows.min(axis=0), rows.max(axis=0), said, strict=True)
@@ -71,15 +80,15 @@ def asked_for(model: Model) -> dict[str, Asked]:
 
 def solid_shapes(model: Model) -> list[Shape]:
     """The shapes that can touch something."""
-    return [shape for shape in model.shapes if shape.group or shape.mask]
+    return [shape for shape in model.shapes if shape.solid]
 
 
 def combined_materials(model: Model) -> np.ndarray:
-    """(n, 5) the materials of pairs that may touch, by kinds of surfaces: of a thousand equal balls one row."""
+    """(n, 8) the materials of pairs that may touch, by kinds of surfaces: of a thousand equal balls one row."""
     kinds: dict[tuple[Material, int, int], set[int]] = {}
     for shape in solid_shapes(model):
         kinds.setdefault((shape.material, shape.group, shape.mask), set()).add(shape.link)
-    parent = model.tree.parent
+    parent = model.tree.parent if model.filter_parents else np.full(model.nlink, -1)
 
     def apart(a: int, b: int) -> bool:
         return a != b and not (a and parent[b] == a) and not (b and parent[a] == b)
@@ -89,6 +98,7 @@ def combined_materials(model: Model) -> np.ndarray:
         meet = one[1] & other[2] or other[1] & one[2]
         if meet and any(apart(a, b) for a in kinds[one] for b in kinds[other]):
             rows.append(combine(one[0], other[0]).row)
+    rows += [pair.material.row for pair in model.pairs]
     return np.array(rows).reshape(-1, len(NAMES))
 
 

@@ -87,6 +87,10 @@ class Inertia(NamedTuple):
     """(nv,) rotor inertia added to the diagonal of M [kg m² or kg]."""
     gravity: np.ndarray
     """(3,) [m/s²]."""
+    lifted_mass: np.ndarray
+    """(nl,) mass whose weight is compensated: Σ gravcomp·mass of the link's bodies [kg]."""
+    lifted_com: np.ndarray
+    """(nl, 3) the point at which the compensating force −lifted_mass·gravity acts [m, link frame]."""
 
 
 class JointForces(NamedTuple):
@@ -94,18 +98,26 @@ class JointForces(NamedTuple):
 
     damping: np.ndarray
     """(nv,) [N m s/rad or N s/m]."""
+    damping_poly: np.ndarray
+    """(nv, 2) b₁, b₂ of the damper −(damping + b₁·|v| + b₂·v²)·v."""
     stiffness: np.ndarray
     """(nj,) spring towards q_spring [N m/rad or N/m]."""
+    stiffness_poly: np.ndarray
+    """(nj, 2) k₁, k₂ of the spring −(stiffness + k₁·e + k₂·e²)·e, with e the deviation of a hinge or slide, and its
+    size in the stiffness of a ball or free joint."""
     q_spring: np.ndarray
     """(nq,) rest configuration of the springs."""
     limited: np.ndarray
     """(nj,) 1 where the range is enforced."""
     range: np.ndarray
-    """(nj, 2) lower and upper limit [rad or m]; for a ball joint (0, largest angle)."""
+    """(nj, 2) lower and upper limit [rad or m], where the file's range is narrowed by its margin; for a ball joint
+    (0, largest angle)."""
     limit_stiffness: np.ndarray
     """(nj,) stiffness of the one-sided limit spring [N m/rad or N/m]."""
     limit_damping: np.ndarray
     """(nj,) damping of the one-sided limit damper [N m s/rad or N s/m]."""
+    friction: np.ndarray
+    """(nv,) dry friction: the largest force that holds a joint still, and the force against its motion [N m or N]."""
 
 
 class Tendons(NamedTuple):

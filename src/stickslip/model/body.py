@@ -9,12 +9,12 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown
+from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown, whole
 from stickslip.model.mesh import (
     HOLLOW,
     check_choice,
@@ -27,7 +27,7 @@ from stickslip.model.mesh import (
     triangles,
 )
 from stickslip.model.servo import Servo
-from stickslip.model.shape import DEFAULT_FRICTION, Material
+from stickslip.model.shape import Material
 
 if TYPE_CHECKING:
     from stickslip.model.scene import Scene
@@ -187,6 +187,8 @@ class Body:
         self, kind, size, *, pos: Vector = (0, 0, 0), quat: Vector = (1, 0, 0, 0), mass: float | None = None,
         density: float | None = None, friction: float | None = None, stiffness: float | None = None,
         damping: float | None = None, restitution: float | None = None, preload: float | None = None,
+        torsion: float | None = None, rolling: float | None = None, condim: int | None = None, priority: int = 0,
+        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0,
         material: Material | None = None, collide: bool = True, rgba: Vector | None = None, name: str | None = None,
         meshname: str | None = None,
     ) -> Body:  # fmt: skip
@@ -195,14 +197,21 @@ class Body:
         for what, value in (("mass", mass), ("density", density)):
             if value is not None:
                 number(what, value, "a number ≥ 0", least=0.0)
-        given = {"friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution}
-        given = {key: value for key, value in (given | {"preload": preload}).items() if value is not None}
+        given: dict[str, Any] = {
+            "friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution,
+            "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin or None,
+            "gap": gap or None, "adhesion": adhesion or None,
+        }  # fmt: skip
+        given = {key: value for key, value in given.items() if value is not None}
+        if priority:
+            given["priority"] = whole("priority", priority, least=-(2**31))
         material = replace(material, **given) if material is not None else Material(**given)
         geom = self.spec.add_geom(
             name=name or self.scene._name("shape"), type=kind, size=size, pos=vector("pos", pos, 3),
             quat=vector("quat", quat, 4),
-            friction=[DEFAULT_FRICTION if material.friction is None else material.friction, 0.005, 0.0001],
-            userdata=material.to_user(), contype=int(collide), conaffinity=int(collide),
+            friction=material.coefficients, condim=material.least_condim, priority=material.priority,
+            margin=material.margin, gap=material.gap, adhesion=material.adhesion, userdata=material.to_user(),
+            contype=int(collide), conaffinity=int(collide),
         )  # fmt: skip
         if mass is not None:
             geom.mass = mass

@@ -15,7 +15,7 @@ from scipy.spatial import ConvexHull, QhullError
 
 from stickslip.model.arrays import Frames, Inertia, JointForces, Tree
 from stickslip.model.mesh import simplified
-from stickslip.model.shape import Material, Shape
+from stickslip.model.shape import ContactPair, Material, PairMaterial, Shape, combine
 
 
 def rotation(quat: np.ndarray) -> np.ndarray:
@@ -76,22 +76,26 @@ def build_tree(mj: mujoco.MjModel, bodies: list[Attachment], link_body: list[int
 
 def build_inertia(mj: mujoco.MjModel, bodies: list[Attachment], nl: int) -> Inertia:
     """Sum the inertias of all bodies on a link: mass and first moment first, then about the common centre of mass."""
-    mass = np.zeros(nl)
+    mass, lifted, lifted_moment = np.zeros(nl), np.zeros(nl), np.zeros((nl, 3))
     moment = np.zeros((nl, 3))
     placed = []
     for b in range(mj.nbody):
         link, pos, rot = bodies[b].place(mj.body_ipos[b], mj.body_iquat[b])
         mass[link] += mj.body_mass[b]
         moment[link] += mj.body_mass[b] * pos
+        lifted[link] += mj.body_gravcomp[b] * mj.body_mass[b]
+        lifted_moment[link] += mj.body_gravcomp[b] * mj.body_mass[b] * pos
         placed.append((link, mj.body_mass[b], pos, rot @ np.diag(mj.body_inertia[b]) @ rot.T))
     com = np.divide(moment, mass[:, None], out=np.zeros_like(moment), where=mass[:, None] > 0)
+    lifted_com = np.divide(lifted_moment, lifted[:, None], out=com.copy(), where=lifted[:, None] != 0)
     tensor = np.zeros((nl, 3, 3))
     for link, m, pos, about_own in placed:
         r = pos - com[link]
         tensor[link] += about_own + m * (r @ r * np.eye(3) - np.outer(r, r))
     six = np.stack([tensor[:, i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))], axis=1)
-    mass[0], com[0], six[0] = 0.0, 0.0, 0.0  # the world does not move, so its mass has no meaning
-    return Inertia(mass, com, six, mj.dof_armature.astype(float), mj.opt.gravity.astype(float))
+    for part in (mass, com, six, lifted, lifted_com):
+        part[0] = 0.0  # the world does not move, so its mass has no meaning
+    return Inertia(mass, com, six, mj.dof_armature.astype(float), mj.opt.gravity.astype(float), lifted, lifted_com)
 
 
 def spring_of_solref(solref: np.ndarray, solimp: np.ndarray, inertia: float) -> tuple[float, float]:
@@ -109,16 +113,22 @@ def build_joint_forces(mj: mujoco.MjModel) -> JointForces:
 
     solref = (time constant, damping ratio) describes an acceleration. Multiplied by the joint's own inertia at the
     reference configuration it gives a stiffness [N m/rad or N/m] and a damping. The default is critically damped within
-    20 ms.
+    20 ms. A limit with a margin acts from that distance on, as in MuJoCo, whose constraint settles there: the range is
+    narrowed by the margin, at most to its middle.
     """
     stiffness, damping = np.zeros(mj.njnt), np.zeros(mj.njnt)
     for j in range(mj.njnt):
         inertia = float(mj.dof_M0[mj.jnt_dofadr[j]])
         stiffness[j], damping[j] = spring_of_solref(mj.jnt_solref[j], mj.jnt_solimp[j], inertia)
+    bounds, margin = mj.jnt_range.astype(float).reshape(-1, 2), mj.jnt_margin.astype(float)
+    ball = mj.jnt_type == mujoco.mjtJoint.mjJNT_BALL
+    room = np.maximum(0.0, bounds[:, 1] - bounds[:, 0]) * np.where(ball, 1.0, 0.5)
+    inside = np.minimum(margin, room)[:, None] * np.column_stack([~ball, -np.ones(mj.njnt)])
     return JointForces(
-        damping=mj.dof_damping.astype(float), stiffness=mj.jnt_stiffness.astype(float),
-        q_spring=mj.qpos_spring.astype(float), limited=mj.jnt_limited.astype(np.int64),
-        range=mj.jnt_range.astype(float).reshape(-1, 2), limit_stiffness=stiffness, limit_damping=damping,
+        damping=mj.dof_damping.astype(float), damping_poly=mj.dof_dampingpoly.astype(float).reshape(-1, 2),
+        stiffness=mj.jnt_stiffness.astype(float), stiffness_poly=mj.jnt_stiffnesspoly.astype(float).reshape(-1, 2),
+        q_spring=mj.qpos_spring.astype(float), limited=mj.jnt_limited.astype(np.int64), range=bounds + inside,
+        limit_stiffness=stiffness, limit_damping=damping, friction=mj.dof_frictionloss.astype(float),
     )  # fmt: skip
 
 
@@ -162,23 +172,76 @@ def hull_vertices(mj: mujoco.MjModel, mesh: int, tolerance: float) -> np.ndarray
         return np.unique(points, axis=0)
 
 
+def contacts_enabled(mj: mujoco.MjModel) -> bool:
+    """Whether ``<option><flag contact="enable"/>`` lets shapes touch at all."""
+    return not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CONTACT
+
+
+def filters_parents(mj: mujoco.MjModel) -> bool:
+    """Whether a link does not touch its parent link; ``<flag filterparent="disable"/>`` lets it."""
+    return not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
+
+
+def overridden(mj: mujoco.MjModel) -> bool:
+    """Whether ``<flag override="enable"/>`` gives all contacts the friction and margin of ``<option>``."""
+    return bool(mj.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+
+
+def build_material(mj: mujoco.MjModel, g: int) -> Material:
+    """The surface of geom g. With ``override``, friction and margin are those of the options."""
+    friction, margin = mj.geom_friction[g].astype(float), float(mj.geom_margin[g])
+    if overridden(mj):
+        own = mj.opt.o_friction
+        friction, margin = np.array([max(own[:2]), own[2], max(own[3:])]), 0.5 * float(mj.opt.o_margin)
+    user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
+    return Material.from_user(
+        user, friction, int(mj.geom_condim[g]), priority=int(mj.geom_priority[g]), margin=margin,
+        gap=float(mj.geom_gap[g]), adhesion=float(mj.geom_adhesion[g]),
+    )  # fmt: skip
+
+
+def build_pairs(mj: mujoco.MjModel, shapes: tuple[Shape, ...]) -> tuple[ContactPair, ...]:
+    """The explicit pairs of shapes on different links, in the order of their shapes; of equal pairs the first counts.
+
+    A pair has its own friction, condim, margin and adhesion. Stiffness, damping, restitution and preload, which MJCF
+    has no words for, are those of its two surfaces. If friction differs along the two tangents, the larger one acts.
+    """
+    pairs: dict[tuple[int, int], ContactPair] = {}
+    for k in range(mj.npair if contacts_enabled(mj) else 0):
+        one, two = sorted((int(mj.pair_geom1[k]), int(mj.pair_geom2[k])))
+        a, b = shapes[one], shapes[two]
+        if a.link == b.link or (one, two) in pairs:
+            continue
+        override, condim, own = overridden(mj), int(mj.pair_dim[k]), combine(a.material, b.material)
+        mu = mj.opt.o_friction if override else mj.pair_friction[k]
+        material = PairMaterial(
+            friction=float(max(mu[:2])) if condim >= 3 else 0.0,
+            stiffness=own.stiffness, damping=own.damping, restitution=own.restitution, preload=own.preload,
+            torsion=float(mu[2]) if condim >= 4 else 0.0, rolling=float(max(mu[3:])) if condim >= 6 else 0.0,
+            adhesion=float(mj.pair_adhesion[k]),
+            margin=float(mj.opt.o_margin if override else mj.pair_margin[k]), gap=float(mj.pair_gap[k]),
+        )  # fmt: skip
+        pairs[one, two] = ContactPair(one, two, material)
+    return tuple(pairs[key] for key in sorted(pairs))
+
+
 def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment], hull_tolerance: float = 0.0) -> tuple[Shape, ...]:
     """Collision and drawing shapes, then the contact points (sites marked with ``user="1"``)."""
     shapes = []
     hull = cache(lambda mesh: hull_vertices(mj, mesh, hull_tolerance))
+    touching = int(contacts_enabled(mj))
     for g in range(mj.ngeom):
         link, pos, rot = bodies[mj.geom_bodyid[g]].place(mj.geom_pos[g], mj.geom_quat[g])
         vertices = None
         if mj.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:
             vertices = hull(int(mj.geom_dataid[g]))
-        user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
         shape = Shape(
             name=mj.geom(g).name or f"{mj.body(mj.geom_bodyid[g]).name}/{g}",
             kind=SHAPE_NAMES[mujoco.mjtGeom(mj.geom_type[g])],
             link=link, pos=pos, rot=rot, size=mj.geom_size[g].astype(float), vertices=vertices,
-            material=Material.from_user(user, float(mj.geom_friction[g, 0]), int(mj.geom_condim[g])),
-            group=int(mj.geom_contype[g]), mask=int(mj.geom_conaffinity[g]), rgba=mj.geom_rgba[g].astype(float),
-            body=int(mj.geom_bodyid[g]),
+            material=build_material(mj, g), group=touching * int(mj.geom_contype[g]),
+            mask=touching * int(mj.geom_conaffinity[g]), rgba=mj.geom_rgba[g].astype(float),
+            body=int(mj.geom_bodyid[g]), paired=bool(touching and (g in mj.pair_geom1 or g in mj.pair_geom2)),
         )  # fmt: skip
         shapes.append(shape)
     for s in range(mj.nsite):
@@ -186,7 +249,8 @@ def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment], hull_tolerance: f
             link, pos, rot = bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s])
             point = Shape(
                 name=mj.site(s).name, kind="point", link=link, pos=pos, rot=rot, size=np.zeros(3), vertices=None,
-                material=Material(), group=0, mask=1, rgba=mj.site_rgba[s].astype(float), body=int(mj.site_bodyid[s]),
+                material=Material(), group=0, mask=touching, rgba=mj.site_rgba[s].astype(float),
+                body=int(mj.site_bodyid[s]),
             )  # fmt: skip
             shapes.append(point)
     return tuple(shapes)

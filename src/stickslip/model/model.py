@@ -23,9 +23,10 @@ from stickslip.model.arrays import (
     build_support,
 )
 from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons
-from stickslip.model.loops import Constraint, build_loops
-from stickslip.model.mjspec import xml_with_keyframes
-from stickslip.model.shape import Shape
+from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
+from stickslip.model.loops import Constraint, Coupling, build_loops
+from stickslip.model.mjspec import exact_xml
+from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
 
 
 @dataclass
@@ -63,14 +64,28 @@ class Model:
     tendon_names: tuple[str, ...]
     actuator_names: tuple[str, ...]
     frame_index: dict[str, int] = field(repr=False)
-    keyframes: dict[str, np.ndarray] = field(repr=False)
-    """Named configurations (nq,)."""
+    keyframes: dict[str, Keyframe] = field(repr=False)
+    """Named moments; a simulation begins with ``home``."""
     mj: mujoco.MjModel = field(repr=False, compare=False)
     """The MuJoCo model that this one was compiled from; MuJoCo simulates it when methods are compared."""
-    loops: tuple[Constraint, ...] = ()
-    """Constraints besides the joints of the tree: closed loops and welds."""
+    loops: tuple[Constraint | Coupling, ...] = ()
+    """Constraints besides the joints of the tree: closed loops, welds and coupled joints."""
+    pairs: tuple[ContactPair, ...] = ()
+    """Pairs of shapes that may touch whatever their masks and bodies, with properties of their own."""
+    filter_parents: bool = True
+    """Whether a link does not touch its parent link (unless that is the world)."""
     spec: mujoco.MjSpec | None = field(default=None, repr=False, compare=False)
     """Its specification, if it was compiled from a scene."""
+
+    @property
+    def closed_loops(self) -> tuple[Constraint, ...]:
+        """The loops and welds among ``loops``."""
+        return tuple(loop for loop in self.loops if isinstance(loop, Constraint))
+
+    @property
+    def couplings(self) -> tuple[Coupling, ...]:
+        """The coupled joints among ``loops``."""
+        return tuple(loop for loop in self.loops if isinstance(loop, Coupling))
 
     @property
     def nlink(self) -> int:
@@ -108,18 +123,41 @@ class Model:
             for array in part:
                 digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(repr([(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in self.shapes]).encode())
+        digest.update(repr((self.pairs, self.filter_parents)).encode())
         for shape in self.shapes:
             for array in (shape.pos, shape.rot, shape.size):
                 digest.update(array.tobytes())
-        for loop in self.loops:
+        for coupling in self.couplings:
+            for array in (coupling.joints1, coupling.factors1, coupling.joints2, coupling.factors2):
+                digest.update(array.tobytes())
+            digest.update(coupling.polynomial.tobytes() + coupling.reference.tobytes())
+        for loop in self.closed_loops:
             digest.update(repr((loop.kind, loop.link1, loop.link2)).encode())
             for array in (loop.pos1, loop.rot1, loop.pos2, loop.rot2):
                 digest.update(array.tobytes())
         return digest.hexdigest()[:16]
 
+    @cached_property
+    def _pair_materials(self) -> dict[tuple[int, int], PairMaterial]:
+        return {(id(self.shapes[p.one]), id(self.shapes[p.two])): p.material for p in self.pairs}
+
+    def explicit(self, a: Shape, b: Shape) -> PairMaterial | None:
+        """The properties of an explicit pair of two of the model's shapes; None if they are no such pair."""
+        known = self._pair_materials
+        return known.get((id(a), id(b))) or known.get((id(b), id(a))) if known else None
+
+    def pair_material(self, a: Shape, b: Shape) -> PairMaterial:
+        """The properties of contacts between two of the model's shapes."""
+        return self.explicit(a, b) or combine(a.material, b.material)
+
     def to_xml(self) -> str:
         """MJCF text, with all digits and the keyframes; empty if the model was not compiled from a scene."""
-        return "" if self.spec is None else xml_with_keyframes(self.spec, self.keyframes)
+        if self.spec is None:
+            return ""
+        spec = self.spec.copy()
+        write_keyframes(spec, self.keyframes)
+        spec.compile()
+        return exact_xml(spec)
 
     def link(self, name: str) -> int:
         """Index of the link that carries the body ``name``."""
@@ -136,11 +174,19 @@ class Model:
             raise unknown("joint", name, self.joint_names)
         return self.joint_names.index(name)
 
+    def keyframe(self, name: str) -> Keyframe:
+        if name not in self.keyframes:
+            raise unknown("keyframe", str(name), self.keyframes)
+        return self.keyframes[name]
+
     def state(self, q: np.ndarray | None = None, v: np.ndarray | None = None, act: np.ndarray | None = None) -> State:
-        """A checked state; by default the keyframe ``home`` if there is one, else the reference configuration, at rest
-        and without activation."""
+        """A checked state; by default the keyframe ``home`` if there is one, else the reference configuration at rest.
+        A configuration alone is at rest and without activation."""
+        home = self.keyframes.get("home")
         if q is None:
-            q = self.keyframes.get("home", self.tree.q0)
+            q = self.tree.q0 if home is None else home.q
+            v = home.v if v is None and home is not None else v
+            act = home.act if act is None and home is not None and len(home.act) else act
         state = State(np.array(q, dtype=float), np.zeros(self.nv) if v is None else np.array(v, dtype=float))
         state.act = np.zeros(self.na) if act is None else np.array(act, dtype=float)
         self.check(state)
@@ -176,6 +222,7 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
     bodies, link_body = build.attach_bodies(mj)
     tree = build.build_tree(mj, bodies, link_body)
     frames, frame_index = build.build_frames(mj, bodies)
+    shapes = build.build_shapes(mj, bodies, hull_tolerance)
     return Model(
         tree=tree,
         support=build_support(tree, mj.nv),
@@ -185,13 +232,15 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
         actuators=build_actuators(mj, bodies),
         activations=build_activations(mj),
         frames=frames,
-        shapes=build.build_shapes(mj, bodies, hull_tolerance),
+        shapes=shapes,
         link_names=tuple(mj.body(b).name or f"link {i}" for i, b in enumerate(link_body)),
         joint_names=tuple(mj.joint(j).name or f"joint {j}" for j in range(mj.njnt)),
         tendon_names=tuple(mj.tendon(t).name or f"tendon {t}" for t in range(mj.ntendon)),
         actuator_names=tuple(mj.actuator(a).name or f"actuator {a}" for a in range(mj.nu)),
         frame_index=frame_index,
-        keyframes={mj.key(k).name or f"key {k}": mj.key_qpos[k].copy() for k in range(mj.nkey)},
+        keyframes={name: named.arrays(mj) for name, named in read_keyframes(mj).items()},
         mj=mj,
         loops=build_loops(mj, bodies),
+        pairs=build.build_pairs(mj, shapes),
+        filter_parents=build.filters_parents(mj),
     )

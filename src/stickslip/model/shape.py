@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,6 +14,10 @@ DEFAULT_STIFFNESS = 1e5
 """[N/m] contact stiffness in the paper of ``expo``."""
 DEFAULT_DAMPING = 300.0
 """[N s/m] contact damping in the paper of ``expo``."""
+
+
+CONDIMS = (1, 3, 4, 6)
+"""Dimensions of a contact force: without friction, with friction along the surface, against spinning, and rolling."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +34,44 @@ class Material:
     """Newton's coefficient e."""
     preload: float | None = None
     """P [N]: the contact spring is compressed in advance, so that the force is P as soon as surfaces touch."""
+    torsion: float | None = None
+    """Coefficient μ_t of friction against spinning about the normal [m]; acts with condim 4 and 6."""
+    rolling: float | None = None
+    """Coefficient μ_r of friction against rolling [m]; acts with condim 6."""
+    condim: int | None = None
+    """1: no friction; 3: along the surface; 4: also against spinning; 6: also against rolling."""
+    priority: int = 0
+    """If the two surfaces of a pair differ in it, the higher one dictates the pair's properties."""
+    margin: float = 0.0
+    """Thickness by which the surface is inflated for contact [m]."""
+    gap: float = 0.0
+    """Distance beyond the margin at which adhesion begins [m]."""
+    adhesion: float = 0.0
+    """Force with which a contact may pull [N]."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None and field.name != "stiffness":
-                number(field.name, value, "a finite number ≥ 0", least=0.0)
+        for name in ("friction", "damping", "restitution", "preload", "torsion", "rolling", "gap", "adhesion"):
+            value = getattr(self, name)
+            if value is not None:
+                number(name, value, "a finite number ≥ 0", least=0.0)
+        number("margin", self.margin, "a finite number [m]")
         if self.stiffness is not None:
             number("stiffness", self.stiffness, "a number > 0 [N/m], or none for the default of 1e5", above=0.0)
         if self.restitution is not None and self.restitution > 1.0:
             raise expected("restitution", "a number from 0 to 1", self.restitution)
+        if self.condim is not None and self.condim not in CONDIMS:
+            raise expected("condim", "1, 3, 4 or 6", self.condim)
+
+    @property
+    def coefficients(self) -> list[float]:
+        """MuJoCo's three coefficients of friction; torsional and rolling ones that are unset are 0, so that the other
+        surface's are larger."""
+        return [DEFAULT_FRICTION if self.friction is None else self.friction, self.torsion or 0.0, self.rolling or 0.0]
+
+    @property
+    def least_condim(self) -> int:
+        """``condim``, or, where that is unset, the least that lets the coefficients act."""
+        return self.condim or (6 if self.rolling else 4 if self.torsion else 3)
 
     # MJCF carries stiffness, damping, restitution, "friction is unset" and preload in the user="…" attribute of a geom,
     # 0 meaning unset; damping, restitution and preload of exactly zero are written as -1.
@@ -50,41 +83,74 @@ class Material:
         return [code(self.stiffness), code(self.damping), code(self.restitution), unset, code(self.preload)]
 
     @staticmethod
-    def from_user(user: np.ndarray, friction: float, condim: int) -> Material:
+    def from_user(user: np.ndarray, friction: Sequence[float], condim: int, **contact) -> Material:
+        """From a geom's user data, its three coefficients of friction, and whatever else MJCF has words for.
+
+        A coefficient of 0 that the geom's own condim does not let act is unset. If friction is unset, so are these
+        coefficients and condim, unless condim is above 3.
+        """
+
         def value(x: float) -> float | None:
             return None if x == 0.0 else max(float(x), 0.0)
 
-        mu: float | None = friction if condim >= 3 else 0.0  # condim 1 is MuJoCo's frictionless contact
-        preload = value(user[4]) if len(user) > 4 else None  # older files end with user[3]
-        return Material(None if user[3] == 1.0 else mu, value(user[0]), value(user[1]), value(user[2]), preload)
+        unset = user[3] == 1.0
+        more = None if unset and condim <= 3 else condim
+        torsion = None if more is None or (friction[1] == 0.0 and more < 4) else float(friction[1])
+        rolling = None if more is None or (friction[2] == 0.0 and more < 6) else float(friction[2])
+        return Material(
+            None if unset else float(friction[0]), value(user[0]), value(user[1]), value(user[2]),
+            value(user[4]) if len(user) > 4 else None,  # older files end with user[3]
+            torsion, rolling, more, **contact,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
 class PairMaterial:
-    """The properties of one pair of surfaces, after the combination rule."""
+    """The properties of one pair of surfaces, after the combination rule; coefficients that condim excludes are 0."""
 
     friction: float
     stiffness: float
     damping: float
     restitution: float
     preload: float
+    torsion: float = 0.0
+    rolling: float = 0.0
+    adhesion: float = 0.0
+    margin: float = 0.0
+    """Distance of the surfaces below which contact forces act [m]: contact gaps are measured from it."""
+    gap: float = 0.0
+    """Distance beyond the margin at which adhesion begins [m]."""
 
     @property
-    def row(self) -> tuple[float, float, float, float, float]:
-        """A row of ``material`` arrays: friction, stiffness, damping, restitution, preload."""
-        return self.friction, self.stiffness, self.damping, self.restitution, self.preload
+    def row(self) -> tuple[float, ...]:
+        """A row of ``Contacts.material``: friction, stiffness, damping, restitution, preload, torsion, rolling,
+        adhesion."""
+        return (
+            self.friction, self.stiffness, self.damping, self.restitution, self.preload, self.torsion, self.rolling,
+            self.adhesion,
+        )  # fmt: skip
+
+    @property
+    def condim(self) -> int:
+        """The least condim that has all coefficients."""
+        return 6 if self.rolling > 0.0 else 4 if self.torsion > 0.0 else 3 if self.friction > 0.0 else 1
 
 
 COMBINATION_RULE = (
-    "friction, restitution and preload: the larger of the two surfaces (of friction, MuJoCo's rule); "
-    "stiffness and damping: two springs, two dampers in series; a property left unset takes the other surface's"
+    "friction, condim, restitution and preload: the larger of the two surfaces (of friction, MuJoCo's rule); "
+    "stiffness and damping: two springs, two dampers in series; margin and adhesion: the sum; the surface of higher "
+    "priority dictates all but the margin; a property left unset takes the other surface's"
 )
 
 
 def combine(a: Material, b: Material) -> PairMaterial:
     """The material of a pair, by ``COMBINATION_RULE``."""
 
-    def given(x: float | None, y: float | None) -> list[float]:
+    def given(name: str) -> list[float]:
+        """The values that count: of both surfaces, or of the one that dictates; none if both leave it unset."""
+        x, y = getattr(a, name), getattr(b, name)
+        if x is not None and y is not None and a.priority != b.priority:
+            return [x if a.priority > b.priority else y]
         return [value for value in (x, y) if value is not None]
 
     def series(values: list[float], default: float) -> float:
@@ -92,12 +158,18 @@ def combine(a: Material, b: Material) -> PairMaterial:
             return default
         return 0.0 if min(values) == 0.0 else 1.0 / sum(1.0 / value for value in values)
 
+    condim = max(given("condim"), default=3)
     return PairMaterial(
-        friction=max(given(a.friction, b.friction), default=DEFAULT_FRICTION),
-        stiffness=series(given(a.stiffness, b.stiffness), DEFAULT_STIFFNESS),
-        damping=series(given(a.damping, b.damping), DEFAULT_DAMPING),
-        restitution=max(given(a.restitution, b.restitution), default=0.0),
-        preload=max(given(a.preload, b.preload), default=0.0),
+        friction=max(given("friction"), default=DEFAULT_FRICTION) if condim >= 3 else 0.0,
+        stiffness=series(given("stiffness"), DEFAULT_STIFFNESS),
+        damping=series(given("damping"), DEFAULT_DAMPING),
+        restitution=max(given("restitution"), default=0.0),
+        preload=max(given("preload"), default=0.0),
+        torsion=max(given("torsion"), default=0.0) if condim >= 4 else 0.0,
+        rolling=max(given("rolling"), default=0.0) if condim >= 6 else 0.0,
+        adhesion=sum(given("adhesion")),
+        margin=a.margin + b.margin,
+        gap=a.gap + b.gap,
     )
 
 
@@ -125,3 +197,21 @@ class Shape:
     rgba: np.ndarray
     body: int
     """Index of its MuJoCo body."""
+    paired: bool = False
+    """Whether an explicit pair names it; it may then touch without a group or a mask."""
+
+    @property
+    def solid(self) -> bool:
+        """Whether it can touch anything."""
+        return bool(self.group or self.mask or self.paired)
+
+
+@dataclass(frozen=True)
+class ContactPair:
+    """Two shapes that may touch whatever their masks and bodies, with properties of their own."""
+
+    one: int
+    """Index of the first shape in ``model.shapes``."""
+    two: int
+    """Index of the second shape, above the first."""
+    material: PairMaterial

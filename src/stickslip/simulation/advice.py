@@ -26,7 +26,7 @@ TINY_STEP = 1e-5
 
 def not_honoured(method: str, stepper: Method) -> None:
     """Restitution and preload; that a rigid contact has no stiffness is what the method is chosen for."""
-    for sentence in stepper.not_honoured("restitution", "preload"):
+    for sentence in stepper.not_honoured("restitution", "preload", "torsion", "rolling", "adhesion"):
         _warn(f"{method} does not honour {sentence}.", NotHonouredWarning)
 
 

@@ -90,6 +90,7 @@ class Simulation:
 
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
         self.drive = Drive(self.model, self.dt, self.stepper.own_activations)
+        self._begin_inputs("home")
         self.controller: Controller | None = None
         self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
         self.steps = 0
@@ -258,12 +259,23 @@ class Simulation:
             self._start_looked_at = True
             advice.violent_start(self)
 
-    def reset(self) -> None:
-        """Back to the scene's initial configuration, at rest, at t = 0; controls and contact memory are cleared."""
-        self.set_state(self.model.state().q, np.zeros(self.model.nv), np.zeros(self.model.na))
+    def reset(self, keyframe: str = "home") -> None:
+        """To a keyframe of the scene at t = 0 (default: where the simulation began): configuration, velocity,
+        activations and controls; applied forces and contact memory are cleared."""
+        if keyframe != "home" or keyframe in self.model.keyframes:
+            key = self.model.keyframe(keyframe)
+            self.set_state(key.q, key.v, key.act if len(key.act) else np.zeros(self.model.na))
+        else:
+            start = self.model.state()
+            self.set_state(start.q, start.v, start.act)
+        self._begin_inputs(keyframe)
+        self.steps, self.state.time, self.status = 0, 0.0, OK
+
+    def _begin_inputs(self, keyframe: str) -> None:
         for array in self.inputs:
             array[:] = 0.0
-        self.steps, self.state.time, self.status = 0, 0.0, OK
+        if keyframe in self.model.keyframes:
+            self.inputs.control[:] = self.model.keyframes[keyframe].control
 
     def warm_up(self, controller: Controller | None = None) -> float:
         """Compile the kernels (or load them from the cache) by one step, and one call of the controller, that are taken

@@ -11,14 +11,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
+from stickslip.collision.allowed import touching
 from stickslip.methods.base import OK
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.model import Model, compile_model
-from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS, combine
+from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS
 from stickslip.record import Contacts, Recorder
 from stickslip.record.header import Header
 from stickslip.scenes import Setup
@@ -117,10 +117,9 @@ class Live:
 
     def contact_material(self) -> tuple[float, float]:
         """(μ, K [N/m]) of the first pair of shapes that can collide."""
-        for a, b in combinations(self.sim.model.shapes, 2):
-            if a.link != b.link and (a.group & b.mask or b.group & a.mask):
-                pair = combine(a.material, b.material)
-                return pair.friction, pair.stiffness
+        for a, b in touching(self.sim.model):
+            pair = self.sim.model.pair_material(a, b)
+            return pair.friction, pair.stiffness
         return DEFAULT_FRICTION, DEFAULT_STIFFNESS
 
     # -- running -----------------------------------------------------------------------------------------------

@@ -285,7 +285,7 @@ def test_materials_follow_the_combination_rule():
     scene.add_plane(friction=0.3, restitution=0.2)
     scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.1), mass=1.0, friction=0.5, stiffness=2e4)
     c = Pair(scene, 0.01).find()
-    np.testing.assert_allclose(c.material, np.tile([0.5, 2e4, 300.0, 0.2, 0.0], (4, 1)))
+    np.testing.assert_allclose(c.material, np.tile([0.5, 2e4, 300.0, 0.2, 0.0, 0.0, 0.0, 0.0], (4, 1)))
 
 
 def test_neutral_values_for_viscoelastic_methods():

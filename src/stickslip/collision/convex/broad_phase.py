@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.convex.geometry import BOX, CAPSULE, PLANE, SPHERE, Placed, Rules, Shapes
+from stickslip.collision.convex.geometry import BOX, CAPSULE, PAIRED, PLANE, SPHERE, Placed, Rules, Shapes
 
 KIND_PAIRS = 36
 FEW = 24
@@ -72,9 +72,27 @@ def excluded(rules, one, other):
 
 
 @kernel
+def explicit_pair(shapes, rules, a, b):
+    """Row of ``rules.pair_material`` of an explicit pair; −1 if the shapes are none."""
+    if rules.pair.shape[0] == 0 or shapes.material[a, PAIRED] == 0.0 or shapes.material[b, PAIRED] == 0.0:
+        return -1
+    name = min(a, b) * shapes.kind.shape[0] + max(a, b)
+    left, right = 0, rules.pair.shape[0]
+    while left < right:
+        middle = (left + right) // 2
+        if rules.pair[middle] < name:
+            left = middle + 1
+        else:
+            right = middle
+    return left if left < rules.pair.shape[0] and rules.pair[left] == name else -1
+
+
+@kernel
 def allowed(shapes, rules, a, b):
-    """Whether masks, parents and exclusions allow two shapes to touch."""
+    """Whether masks, parents and exclusions allow two shapes to touch, or they are an explicit pair."""
     i, j = shapes.link[a], shapes.link[b]
+    if explicit_pair(shapes, rules, a, b) >= 0:
+        return True
     if i == j or not (shapes.group[a] & shapes.mask[b] or shapes.group[b] & shapes.mask[a]):
         return False
     if (i != 0 and rules.parent[j] == i) or (j != 0 and rules.parent[i] == j):

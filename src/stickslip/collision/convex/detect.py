@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.collision.contacts import PROPERTIES, ContactList, entries
+from stickslip.collision.contacts import ContactList, entries
 from stickslip.collision.convex.broad_phase import cell_size, list_pairs, make_candidates, make_grid
 from stickslip.collision.convex.find import Search, find_contacts, find_raw
 from stickslip.collision.convex.finish import SHARES
-from stickslip.collision.convex.geometry import NAMES, POINTS, Found, build_geometry, make_found, make_placed
+from stickslip.collision.convex.geometry import NAMES, PAIR, POINTS, Found, build_geometry, make_found, make_placed
 from stickslip.collision.convex.placed_polyhedron import make_work
 from stickslip.collision.detector import Detector
 from stickslip.dynamics.data import Kinematics
@@ -41,7 +41,7 @@ class ConvexDetector(Detector):
             found=make_found(4 * ns + 16),
             work=make_work(geometry.bodies),
             shares=np.array([SHARES.index(stiffness_per)], dtype=np.int64),
-            material=np.zeros((1, PROPERTIES)),
+            material=np.zeros((1, PAIR)),
         )
 
     def leave_out(self, one: str, other: str) -> None:
@@ -54,8 +54,8 @@ class ConvexDetector(Detector):
             self.make_room(contacts)
 
     def find_raw(self, kin: Kinematics) -> Found:
-        """The raw contacts between shapes, before ``finish``."""
-        while not find_raw(self.search, kin, self.margin, self.cell):
+        """The raw contacts between shapes, before ``finish``; margins of pairs are not yet subtracted."""
+        while not find_raw(self.search, kin, self.margin + self.search.rules.margin[0], self.cell):
             self.make_room()
         return self.search.found
 

@@ -15,8 +15,33 @@ from __future__ import annotations
 from math import isnan, pi
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, PRELOAD, STIFFNESS, append, move, set_frame
-from stickslip.collision.convex.geometry import BOX, CAPSULE, CYLINDER, MESH, PLANE, SPHERE
+from stickslip.collision.contacts import (
+    ADHESION,
+    DAMPING,
+    FRICTION,
+    PRELOAD,
+    RESTITUTION,
+    ROLLING,
+    STIFFNESS,
+    TORSION,
+    append,
+    move,
+    set_frame,
+)
+from stickslip.collision.convex.broad_phase import explicit_pair
+from stickslip.collision.convex.geometry import (
+    BOX,
+    CAPSULE,
+    CONDIM,
+    CYLINDER,
+    GAP,
+    MARGIN,
+    MESH,
+    PAIR,
+    PLANE,
+    PRIORITY,
+    SPHERE,
+)
 from stickslip.collision.convex.motion import follow, tilt
 from stickslip.collision.tangent import carried_axis, from_carried_axis, smooth_tangent
 from stickslip.math.spatial import rotate, rotate_transposed
@@ -31,29 +56,47 @@ UPRIGHT = 1e-9
 
 
 @kernel
-def larger(x, y, default):
+def larger(x, y, lead, default):
+    """The larger of two values, or that of the surface that dictates: ``lead`` > 0 the first, < 0 the second."""
     if isnan(x):
         return default if isnan(y) else y
-    return x if isnan(y) else max(x, y)
+    if isnan(y) or lead > 0.0:
+        return x
+    return y if lead < 0.0 else max(x, y)
 
 
 @kernel
-def in_series(x, y, default):
+def in_series(x, y, lead, default):
     if isnan(x):
         return default if isnan(y) else y
-    if isnan(y):
+    if isnan(y) or lead > 0.0:
         return x
+    if lead < 0.0:
+        return y
     return 0.0 if min(x, y) == 0.0 else 1.0 / (1.0 / x + 1.0 / y)
 
 
 @kernel
-def combine(material, a, b, out):
-    """The material of a pair, by the rule of ``model.shape.combine``."""
-    out[0, 0] = larger(material[a, 0], material[b, 0], DEFAULT_FRICTION)
-    out[0, 1] = in_series(material[a, 1], material[b, 1], DEFAULT_STIFFNESS)
-    out[0, 2] = in_series(material[a, 2], material[b, 2], DEFAULT_DAMPING)
-    out[0, 3] = larger(material[a, 3], material[b, 3], 0.0)
-    out[0, 4] = larger(material[a, 4], material[b, 4], 0.0)
+def combine(shapes, rules, a, b, out):
+    """The material of a pair with its margin and gap, by the rule of ``model.shape.combine`` or an explicit pair."""
+    material, k = shapes.material, explicit_pair(shapes, rules, a, b)
+    if k >= 0:
+        for i in range(PAIR):
+            out[0, i] = rules.pair_material[k, i]
+        return
+    lead = material[a, PRIORITY] - material[b, PRIORITY]
+    condim = larger(material[a, CONDIM], material[b, CONDIM], lead, 3.0)
+    out[0, FRICTION] = larger(material[a, 0], material[b, 0], lead, DEFAULT_FRICTION) if condim >= 3.0 else 0.0
+    out[0, STIFFNESS] = in_series(material[a, 1], material[b, 1], lead, DEFAULT_STIFFNESS)
+    out[0, DAMPING] = in_series(material[a, 2], material[b, 2], lead, DEFAULT_DAMPING)
+    out[0, RESTITUTION] = larger(material[a, 3], material[b, 3], lead, 0.0)
+    out[0, PRELOAD] = larger(material[a, 4], material[b, 4], lead, 0.0)
+    out[0, TORSION] = larger(material[a, 5], material[b, 5], lead, 0.0) if condim >= 4.0 else 0.0
+    out[0, ROLLING] = larger(material[a, 6], material[b, 6], lead, 0.0) if condim >= 6.0 else 0.0
+    own, other = (material[a, 7] if lead >= 0.0 else 0.0), (material[b, 7] if lead <= 0.0 else 0.0)
+    out[0, ADHESION] = own + other
+    out[0, MARGIN] = material[a, MARGIN] + material[b, MARGIN]
+    out[0, GAP] = material[a, GAP] + material[b, GAP]
 
 
 @kernel
@@ -98,8 +141,13 @@ def share_out(geometry, placed, found, i, a, b, by, nx, ny, nz, material):
 
 
 @kernel
-def finish(geometry, placed, kin, found, contacts, by, material):
-    """Append all raw contacts to ``contacts``; ``by`` is one of ``SHARES``; ``material`` (1, 5) is scratch."""
+def finish(geometry, rules, placed, kin, found, contacts, by, margin, material):
+    """Append all raw contacts whose gap, less the margin of their pair, is below ``margin`` [m] to ``contacts``; ``by``
+    is one of ``SHARES``; ``material`` (1, 10) is scratch.
+
+    The margin of a pair inflates its surfaces: it is subtracted from the gap, once the contact's motion, which depends
+    on the surfaces themselves, is known. Adhesion is dropped beyond the distance at which it begins.
+    """
     shapes = geometry.shapes
     R, ns = placed.rot, shapes.kind.shape[0]
     for i in range(min(found.total[0], found.gap.shape[0])):
@@ -112,7 +160,12 @@ def finish(geometry, placed, kin, found, contacts, by, material):
             a, b = b, a
             x, y, z = x - gap * nx, y - gap * ny, z - gap * nz
             nx, ny, nz = -nx, -ny, -nz
-        combine(shapes.material, a, b, material)
+        combine(shapes, rules, a, b, material)
+        inflated = gap - material[0, MARGIN]
+        if not inflated < margin:
+            continue
+        if not inflated < material[0, GAP]:
+            material[0, ADHESION] *= 1.0 if inflated < 0.0 else 0.0
         if by != BY_POINT:
             share_out(geometry, placed, found, i, a, b, by, nx, ny, nz, material)
         c = append(contacts, name, shapes.link[a], shapes.link[b], gap, 0, 0.0, material, 0)
@@ -131,3 +184,4 @@ def finish(geometry, placed, kin, found, contacts, by, material):
         set_frame(contacts, c, x, y, z, 0.0, nx, ny, nz, tx, ty, tz)
         follow(shapes, placed, a, b, turned, found.feature[i], contacts, c)
         move(kin, contacts, c)
+        contacts.gap[c] = inflated

@@ -16,7 +16,7 @@ from stickslip.collision.convex.climb import Climb, make_climb
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
 from stickslip.math.spatial import rotate
 from stickslip.model.model import Model
-from stickslip.model.shape import Shape
+from stickslip.model.shape import Material, PairMaterial, Shape
 
 PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
 KINDS = {"plane": PLANE, "sphere": SPHERE, "point": SPHERE, "box": BOX, "capsule": CAPSULE, "cylinder": CYLINDER}
@@ -25,6 +25,11 @@ KINDS["mesh"] = MESH
 POINTS = 4
 """Largest number of contacts of a mesh with a plane, a box or another mesh, unless all are asked for."""
 NAMES = ("plane", "sphere", "box", "capsule", "cylinder", "mesh")
+
+
+MARGIN, GAP, CONDIM, PRIORITY, PAIRED = range(PROPERTIES, PROPERTIES + 5)
+"""Columns of ``Shapes.material`` behind those of ``Contacts.material``."""
+SURFACE, PAIR = PROPERTIES + 5, PROPERTIES + 2
 
 
 class Shapes(NamedTuple):
@@ -51,7 +56,8 @@ class Shapes(NamedTuple):
     mask: np.ndarray
     """(ns,) bit mask of the groups that it touches."""
     material: np.ndarray
-    """(ns, 5) friction, stiffness, damping, restitution, preload; NaN leaves the value to the other shape."""
+    """(ns, 13) friction, stiffness, damping, restitution, preload, torsion, rolling, adhesion, margin [m], gap [m],
+    condim, priority, 1 if an explicit pair names the shape; NaN leaves the value to the other shape."""
     polyhedron: np.ndarray
     """(ns,) index among the polyhedra, or −1."""
     corners: np.ndarray
@@ -71,6 +77,12 @@ class Rules(NamedTuple):
     """(k, 2) all pairs that may touch, sorted by kinds, if there are so few shapes that all are tested; else empty."""
     left_out: np.ndarray
     """(36,) 1 for pairs of kinds that are not tested here."""
+    pair: np.ndarray
+    """(np,) sorted names a·ns + b of explicit pairs of shapes a < b, which may touch whatever the masks."""
+    pair_material: np.ndarray
+    """(np, 10) their properties: a row of ``Contacts.material``, margin and gap [m]."""
+    margin: np.ndarray
+    """(1,) the largest margin of any pair [m], ≥ 0; the search looks this much farther."""
 
 
 class Geometry(NamedTuple):
@@ -231,9 +243,29 @@ def bounding_radius(shape: Shape) -> float:
 
 
 def surface(shape: Shape) -> list[float]:
-    material = shape.material
-    values = (material.friction, material.stiffness, material.damping, material.restitution, material.preload)
+    m = shape.material
+    values = (
+        m.friction, m.stiffness, m.damping, m.restitution, m.preload, m.torsion, m.rolling, m.adhesion, m.margin, m.gap,
+        m.condim, m.priority, shape.paired,
+    )  # fmt: skip
     return [np.nan if value is None else float(value) for value in values]
+
+
+def pair_row(material: PairMaterial) -> tuple[float, ...]:
+    """A row of ``Rules.pair_material``."""
+    return *material.row, material.margin, material.gap
+
+
+def widest_margin(solid: tuple[Shape, ...], model: Model) -> float:
+    """An upper bound of the distance at which the contact of a pair acts [m], ≥ 0: by its margin, or by adhesion."""
+    own: list[Material] = [s.material for s in solid]
+    pairs: list[PairMaterial] = [p.material for p in model.pairs]
+    sticky = any(m.adhesion > 0.0 for m in own) or any(m.adhesion > 0.0 for m in pairs)
+
+    def reach(material: Material | PairMaterial) -> float:
+        return max(0.0, material.margin + (material.gap if sticky else 0.0))
+
+    return max(sum(sorted(map(reach, own))[-2:]), max(map(reach, pairs), default=0.0))
 
 
 def largest_faces(bodies: Polyhedra, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -251,7 +283,8 @@ def largest_faces(bodies: Polyhedra, which: np.ndarray) -> tuple[np.ndarray, np.
 
 def build_geometry(model: Model) -> tuple[Geometry, Rules]:
     """The arrays of all shapes that can touch anything, in the model's order."""
-    solid = tuple(shape for shape in model.shapes if shape.group or shape.mask)
+    solid = tuple(shape for shape in model.shapes if shape.solid)
+    place = {s: k for k, s in enumerate(s for s, shape in enumerate(model.shapes) if shape.solid)}
     bodies, edges, which = build_polyhedra(solid)
     corners, area = largest_faces(bodies, which)
     shapes = Shapes(
@@ -265,16 +298,19 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         radius=np.array([bounding_radius(s) for s in solid], dtype=float),
         group=np.array([s.group for s in solid], dtype=np.int64),
         mask=np.array([s.mask for s in solid], dtype=np.int64),
-        material=np.array([surface(s) for s in solid], dtype=float).reshape(-1, PROPERTIES),
+        material=np.array([surface(s) for s in solid], dtype=float).reshape(-1, SURFACE),
         polyhedron=which,
         corners=corners,
         area=area,
     )
     rules = Rules(
-        parent=model.tree.parent.astype(np.int64),
+        parent=model.tree.parent.astype(np.int64) if model.filter_parents else np.full(model.nlink, -1),
         excluded=np.sort(np.array(model.mj.exclude_signature, dtype=np.int64).ravel()),
         few=np.zeros((0, 2), dtype=np.int64),
         left_out=np.zeros(36, dtype=np.int64),
+        pair=np.array([place[p.one] * len(solid) + place[p.two] for p in model.pairs], dtype=np.int64),
+        pair_material=np.array([pair_row(p.material) for p in model.pairs], dtype=float).reshape(-1, PAIR),
+        margin=np.array([widest_margin(solid, model)]),
     )
     return Geometry(shapes, bodies, edges, make_climb(bodies), np.array([POINTS], dtype=np.int64)), rules
 

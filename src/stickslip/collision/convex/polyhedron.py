@@ -86,7 +86,7 @@ def build_polyhedra(shapes: tuple[Shape, ...]) -> tuple[Polyhedra, Neighbours, n
     parts: list[tuple[np.ndarray, Faces]] = []
     known: dict[bytes, tuple[np.ndarray, Faces]] = {}
     for s, shape in enumerate(shapes):
-        if shape.kind in ("box", "mesh") and (shape.group or shape.mask):
+        if shape.kind in ("box", "mesh") and shape.solid:
             which[s] = len(links)
             links.append(shape.link)
             vertices, faces = polyhedron(shape, known)

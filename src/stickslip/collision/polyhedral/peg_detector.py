@@ -20,7 +20,6 @@ from stickslip.collision.polyhedral.subcontacts import find_subcontacts
 from stickslip.dynamics.data import Kinematics
 from stickslip.errors import number
 from stickslip.model.model import Model
-from stickslip.model.shape import combine
 
 POLYHEDRA = ("box", "mesh")
 FIRST_ID = 1 << 62
@@ -30,7 +29,7 @@ FIRST_ID = 1 << 62
 def polyhedron_pairs(model: Model, bodies: Polyhedra, which: np.ndarray) -> PolyhedronPairs:
     """All pairs of boxes and meshes that may touch, the lower link first."""
     number_of = {id(shape): int(which[s]) for s, shape in enumerate(model.shapes)}
-    one, two, first, material = [], [], [], []
+    one, two, first, materials = [], [], [], []
     vertices, faces, edges = (np.diff(start) for start in (bodies.vertex_start, bodies.face_start, bodies.edge_start))
     ids = FIRST_ID
     for pair in touching(model):
@@ -38,17 +37,18 @@ def polyhedron_pairs(model: Model, bodies: Polyhedra, which: np.ndarray) -> Poly
             continue
         a, b = sorted(pair, key=lambda shape: shape.link)
         i, j = number_of[id(a)], number_of[id(b)]
-        m = combine(a.material, b.material)
         one.append(i)
         two.append(j)
         first.append(ids)
-        material.append(m.row)
+        materials.append(model.pair_material(a, b))
         ids += int(vertices[i] * faces[j] + vertices[j] * faces[i] + 5 * edges[i] * edges[j])
     return PolyhedronPairs(
         one=np.array(one, dtype=np.int64),
         two=np.array(two, dtype=np.int64),
         first=np.array(first, dtype=np.int64),
-        material=np.array(material, dtype=float).reshape(-1, PROPERTIES),
+        material=np.array([m.row for m in materials], dtype=float).reshape(-1, PROPERTIES),
+        margin=np.array([m.margin for m in materials], dtype=float),
+        widest=np.array([max((m.margin for m in materials), default=0.0)]).clip(0.0),
     )
 
 

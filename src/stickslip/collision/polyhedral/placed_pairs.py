@@ -30,7 +30,11 @@ class PolyhedronPairs(NamedTuple):
     first: np.ndarray
     """(n,) first id of the pair."""
     material: np.ndarray
-    """(n, 5) friction, stiffness, damping, restitution, preload."""
+    """(n, 8) friction, stiffness, damping, restitution, preload, torsion, rolling, adhesion."""
+    margin: np.ndarray
+    """(n,) distance by which the pair's surfaces are inflated [m]; it is subtracted from ψ."""
+    widest: np.ndarray
+    """(1,) the largest of these, ≥ 0."""
 
 
 class Placed(NamedTuple):

@@ -159,9 +159,10 @@ def close_group(bodies, neighbours, now, kin, pairs, p, complete, group: Group, 
     link1, link2 = bodies.link[pairs.one[p]], bodies.link[pairs.two[p]]
     for k in range(group.size[0]):
         psi, kind, a, b = group.psi[k], group.kind[k], group.feature[k, 0], group.feature[k, 1]
-        if k > 0 and psi < TOUCH and not complete:
+        gap = psi - pairs.margin[p]
+        if k > 0 and gap < TOUCH and not complete:
             continue
-        c = append(contacts, pairs.first[p] + group.feature[k, 2], link1, link2, psi, 0, 0.0, pairs.material, p)
+        c = append(contacts, pairs.first[p] + group.feature[k, 2], link1, link2, gap, 0, 0.0, pairs.material, p)
         if c < 0:
             continue
         if kind == CROSSING:
@@ -232,6 +233,7 @@ def edges_near(bodies: Polyhedra, neighbours: Neighbours, now: Placed, s, other,
 @kernel
 def find_subcontacts(bodies, neighbours, pairs, kin, margin, complete, now, group, start, contacts):
     """Append the groups of all pairs; group g has the contacts start[g] … start[g + 1] − 1. Returns their number."""
+    margin += pairs.widest[0]
     place(bodies, neighbours, kin, margin, now)
     group.size[1] = 0
     start[0] = contacts.found[0]

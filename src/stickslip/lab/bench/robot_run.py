@@ -185,7 +185,7 @@ class Measurement:
         start = time.perf_counter()
         self.model = Scene.from_file(self.path, ignore="all", unreadable_meshes="replace").compile()
         robot.load = time.perf_counter() - start
-        meshes = [s for s in self.model.shapes if s.vertices is not None and (s.group or s.mask)]
+        meshes = [s for s in self.model.shapes if s.vertices is not None and s.solid]
         robot.links, robot.dofs, robot.meshes = self.model.nlink - 1, self.model.nv, len(meshes)
         robot.largest_hull = max((len(s.vertices) for s in meshes if s.vertices is not None), default=0)
         robot.loaded = True

@@ -16,6 +16,7 @@ from stickslip.collision.contacts import Contacts, contact_velocities, entries, 
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.loop_points import place_loops
 from stickslip.collision.reach import fastest_point
+from stickslip.constraints.joint_rows import hold_joints
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix
@@ -39,6 +40,7 @@ from stickslip.methods.expo.contact_space import Islands, contact_acceleration, 
 from stickslip.methods.handle import restored
 from stickslip.methods.soft.anchors import Anchors, copy_anchors
 from stickslip.methods.soft.overlap_recovery import rest_speed
+from stickslip.methods.soft.spin_friction import apply_contact_torques
 from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.methods.soft.viscoelastic import (
     begin_joints,
@@ -131,10 +133,12 @@ def look_ahead(world, work, joints, contacts, ahead, q, v):
 
 
 @kernel
-def free_motion(world, work, expo, joints, inputs, dt, q, v):
-    """Mass matrix, its factor, and the accelerations of links and joints without contact forces."""
+def free_motion(world, work, expo, joints, contacts, inputs, dt, q, v):
+    """Mass matrix, its factor, and the accelerations of links and joints without contact forces. Torques of torsional
+    and rolling friction are part of it: they are held over the step."""
     support, mass, free = world.support, expo.mass, joints.free
     gather_forces(world, work, inputs, q, v)
+    apply_contact_torques(contacts, work.f_ext)
     spatial_inertias(world.inertia, work.kin)
     bias_forces(world.tree, support, world.inertia, work.f_ext, work.kin, free)
     composite_inertia(world.tree, support, world.inertia, work.kin, mass)
@@ -198,13 +202,17 @@ def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, q, v):
     """``work.acceleration`` under λ̄, eq. (24), and ``joints.mean`` under λ̿, eq. (26)."""
     if settings.freeze > 0.0:
         look_ahead(world, work, joints, contacts, settings.freeze * dt, q, v)
-    free_motion(world, work, expo, joints, inputs, dt, q, v)
+    free_motion(world, work, expo, joints, contacts, inputs, dt, q, v)
     status = contact_forces(world, work, expo, contacts, settings, dt)
     if status != OK:
         return status
     nc = entries(contacts)
     add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
     add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
+    if world.rows.bound.shape[0] > 0:
+        hold_joints(world.support, expo.mass.L, world.rows, work.kin, dt, v, work.acceleration)
+        for d in range(v.shape[0]):
+            joints.mean[d] += world.rows.change[d] / dt
     return OK
 
 
@@ -232,7 +240,7 @@ def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
         touching = touching or gap < 0.0
         soon = soon or (gap >= 0.0 and gap + most * (rate - 0.5 * most * HARD) < 0.0)
     if soon:
-        free_motion(world, work, expo, joints, inputs, most, q, v)
+        free_motion(world, work, expo, joints, near, inputs, most, q, v)
         for c in range(n):
             if near.gap[c] >= 0.0:
                 gap, rate = near.gap[c] + TOUCHING, near.velocity[c, 0]
@@ -275,6 +283,7 @@ def step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, 
     copy_to(q, joints.q)
     copy_to(v, joints.v)
     copy_anchors(anchors, expo.kept)
+    copy_to(world.rows.force, world.rows.kept)
     for k in range(settings.substeps):
         last = k + 1 == settings.substeps
         status, h = substep(world, work, expo, joints, contacts, anchors, inputs, settings, last, left, q, v)
@@ -282,6 +291,7 @@ def step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, 
             copy_to(joints.q, q)
             copy_to(joints.v, v)
             copy_anchors(expo.kept, anchors)
+            copy_to(world.rows.kept, world.rows.force)
             joints.elapsed[0] = elapsed
             return status
         left -= h

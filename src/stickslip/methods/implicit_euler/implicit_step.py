@@ -26,11 +26,17 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.constraints.joint_rows import (
+    balance_friction,
+    balance_slopes,
+    coupling_forces,
+    subtract_coupling_slopes,
+)
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.derivatives import composites, joint_columns, load_wrenches, project, split_forces, unload
 from stickslip.dynamics.implicit_joint_forces import end_joint_forces, subtract_joint_slopes
-from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.kinematics import forward_accelerations
+from stickslip.dynamics.outside_forces import load_gravity_compensation, outside_forces
 from stickslip.math.linear import copy_to, dot, solve_in_place
 from stickslip.math.quaternion import right_jacobian
 from stickslip.math.spatial import inertia_times
@@ -110,7 +116,7 @@ def make_newton(model: Model) -> Newton:
         weight=np.zeros(nv),
         A=np.zeros((nv, nv)),
         columns=np.zeros((3, nv, 6)),
-        blocks=np.zeros((5, 3, 3)),
+        blocks=np.zeros((6, 3, 3)),
         turn=np.zeros((len(model.joint_names), 3, 3)),
     )
 
@@ -133,10 +139,11 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
         a[d] = (newton.v[d] - v[d]) / dt
     forward_accelerations(world.tree, world.support, a, kin)
     end_forces(kin, contacts, anchors, start, dt)
-    set_wrenches(kin, inputs.wrench, f_ext)
+    outside_forces(world.inertia, kin, inputs.wrench, f_ext)
     apply_contact_forces(kin, contacts, f_ext)
     split_forces(world.tree, world.inertia, f_ext, kin, der)
     end_joint_forces(world.tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, tau)
+    coupling_forces(world.rows, kin, dt, tau)
     S, F, G = kin.S, der.inner, der.outer
     for d in range(a.shape[0]):
         b = world.support.dof_link[d]
@@ -147,6 +154,7 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
             outer += S[d, k] * G[b, k]
         newton.r[d] = inner - outer - tau[d]
         newton.terms[d] = abs(inner) + abs(outer) + abs(tau[d])
+    balance_friction(world.rows, dt, newton.v, newton.r)
     return OK
 
 
@@ -155,8 +163,9 @@ def load(world, work, contacts, anchors, start, inputs, der, newton, exact, dt):
     """Compute how external forces and contacts with the world depend on the motion, and all sums over subtrees."""
     unload(der)
     load_wrenches(work.kin, inputs.wrench, der)
+    load_gravity_compensation(world.inertia, work.kin, der)
     B = newton.blocks
-    load_contacts(work.kin, contacts, anchors, start, dt, exact, B[0], B[1:4], der)
+    load_contacts(work.kin, contacts, anchors, start, dt, exact, B[0], B[1:5], der)
     composites(world.tree, work.kin, der)
 
 
@@ -195,12 +204,14 @@ def linearise(world, work, contacts, anchors, start, inputs, der, newton, exact,
     columns_of_v(tree, kin.S, der, newton, dt)
     move, vel, acc = newton.columns[0], newton.columns[1], newton.columns[2]
     project(tree, world.support, kin, der, move, vel, acc, A)
-    couple_contacts(world.support, kin, contacts, anchors, start, dt, exact, B[0], B[1:4], move, vel, A)
+    couple_contacts(world.support, kin, contacts, anchors, start, dt, exact, B[0], B[1:5], move, vel, A)
     for d in range(A.shape[0]):
         A[d, d] += world.inertia.armature[d] / dt
     subtract_joint_slopes(
-        tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, newton.turn, B[4], A
+        tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, newton.turn, B[5], A
     )  # fmt: skip
+    subtract_coupling_slopes(world.rows, dt, A)
+    balance_slopes(world.rows, dt, A)
 
 
 @kernel

@@ -45,6 +45,7 @@ from stickslip.methods.implicit_euler.turning_normals import (
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
 from stickslip.methods.soft.loop_springs import loop_forces
 from stickslip.methods.soft.overlap_recovery import lies_before_rest, rest_speed, starts_deep
+from stickslip.methods.soft.spin_friction import angular_gains, resists_spin, set_torque, torque_before_bounds
 from stickslip.methods.soft.spring_damper import hold
 
 
@@ -113,13 +114,43 @@ def end_forces(kin, contacts, anchors, start, dt):
     for c in range(contacts.found[0]):
         if contacts.gap[c] >= 0.0:
             contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = 0.0, 0.0, 0.0
+            contacts.torque[c, 0], contacts.torque[c, 1], contacts.torque[c, 2] = 0.0, 0.0, 0.0
             continue
         fn, f1, f2, _ = forces_before_cone(kin, contacts, anchors, start, c, dt)
         size, most = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION] * fn
         if size > most:
             f1, f2 = most / size * f1, most / size * f2
         contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn, f1, f2
+        if resists_spin(contacts, c):
+            t0, t1, t2 = torque_before_bounds(kin, contacts, anchors, c, anchors.place[c], dt)
+            set_torque(contacts, c, t0, t1, t2)
     loop_forces(contacts)
+
+
+@kernel
+def torque_slopes(kin, contacts, anchors, c, dt, exact, local, slope):
+    """slope (3, 3) = −∂τ/∂ω of contact c in world axes at constant normal force; ``local`` (3, 3) is scratch."""
+    K, B = angular_gains(contacts, anchors, c)
+    D, A = B + K * dt, contacts.axes
+    t0, t1, t2 = torque_before_bounds(kin, contacts, anchors, c, anchors.place[c], dt)
+    first, second = set_torque(contacts, c, t0, t1, t2)
+    for i in range(3):
+        for j in range(3):
+            local[i, j] = 0.0
+    local[0, 0] = D if first == 1.0 else D * first * (1.0 - exact)
+    local[1, 1], local[2, 2] = D * second, D * second
+    if second < 1.0:
+        square = t1 * t1 + t2 * t2
+        local[1, 1] *= 1.0 - exact * t1 * t1 / square
+        local[2, 2] *= 1.0 - exact * t2 * t2 / square
+        local[1, 2] = -exact * D * second * t1 * t2 / square
+        local[2, 1] = local[1, 2]
+    for i in range(3):
+        for j in range(3):
+            x = 0.0
+            for m in range(3):
+                x += A[c, m, i] * (local[m, 0] * A[c, 0, j] + local[m, 1] * A[c, 1, j] + local[m, 2] * A[c, 2, j])
+            slope[i, j] = x
 
 
 @kernel
@@ -182,6 +213,11 @@ def load_contacts(kin, contacts, anchors, start, dt, exact, local, slope, der):
                 load_turning_contact(kin, contacts, c, slope, der)
             else:
                 load_contact(kin, contacts, c, contacts.radius[c], slope, der)
+            if not is_loop(contacts, c) and resists_spin(contacts, c):
+                torque_slopes(kin, contacts, anchors, c, dt, exact, local, slope[0])
+                for i in range(3):
+                    for j in range(3):
+                        der.damping[contacts.link2[c], 3 + i, 3 + j] += slope[0, i, j]
 
 
 @kernel
@@ -242,10 +278,31 @@ def couple_contacts(support, kin, contacts, anchors, start, dt, exact, local, sl
         while k1 >= 0 or k2 >= 0:
             k = max(k1, k2)
             couple_column(support, kin, contacts, c, contacts.radius[c], slope, k, k == k1, k == k2, move, vel, A)
+            if resists_spin(contacts, c) and (k == k1) != (k == k2):
+                torque_slopes(kin, contacts, anchors, c, dt, exact, local, slope[3])
+                couple_spin(support, kin, contacts, c, slope[3], k, 1.0 if k == k2 else -1.0, vel, A)
             if k == k1:
                 k1 = support.dof_parent[k1]
             if k == k2:
                 k2 = support.dof_parent[k2]
+
+
+@kernel
+def couple_spin(support, kin, contacts, c, D, k, side, vel, A):
+    """Column k of A += ∂(torques of contact c)/∂v, with D = −∂τ/∂ω; joint k turns body 2 (``side`` 1) or 1 (−1)."""
+    S = kin.S
+    x = side * (D[0, 0] * vel[k, 3] + D[0, 1] * vel[k, 4] + D[0, 2] * vel[k, 5])
+    y = side * (D[1, 0] * vel[k, 3] + D[1, 1] * vel[k, 4] + D[1, 2] * vel[k, 5])
+    z = side * (D[2, 0] * vel[k, 3] + D[2, 1] * vel[k, 4] + D[2, 2] * vel[k, 5])
+    d1, d2 = last_dof(support, contacts.link1[c]), last_dof(support, contacts.link2[c])
+    while d1 != d2:  # joints before the common ancestor move both links alike
+        d = max(d1, d2)
+        sign = -1.0 if d == d1 else 1.0
+        A[d, k] += sign * (S[d, 3] * x + S[d, 4] * y + S[d, 5] * z)
+        if d == d1:
+            d1 = support.dof_parent[d1]
+        else:
+            d2 = support.dof_parent[d2]
 
 
 @kernel

@@ -38,7 +38,7 @@ from stickslip.methods.explicit.semi_implicit_euler import SemiImplicitEuler
 from stickslip.methods.soft.explicit import explicit_joint_gains, longest
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.model import Model, State
-from stickslip.model.shape import Shape, combine
+from stickslip.model.shape import PairMaterial, Shape
 
 IMPEDANCE = mujoco.mjMINIMP
 """Impedance d of the variant "spring-damper"."""
@@ -61,7 +61,7 @@ def make_peer(model: Model, variant: str) -> Peer:
     """A separate MuJoCo model that may be changed; ``model`` is not."""
     ngeom = model.mj.ngeom
     points = model.shapes[ngeom:] if variant != "none" else ()
-    if not points and variant != "spring-damper":
+    if not points and variant != "spring-damper" and not _half_told(model):
         peer = Peer(copy.deepcopy(model.mj), model.shapes[:ngeom])
     else:
         peer = _recompiled(model, points, variant)
@@ -92,7 +92,41 @@ def _recompiled(model: Model, points: tuple[Shape, ...], variant: str) -> Peer:
         names = {id(shape): mj.geom(g).name for g, shape in enumerate(shapes)}
         _list_pairs(model, spec, names)
         mj = compile_spec(spec, f"scene {spec.modelname!r}")
+    elif variant == "soft" and _half_told(model):
+        names = {id(shape): mj.geom(g).name for g, shape in enumerate(shapes)}
+        _list_half_told(model, spec, names)
+        mj = compile_spec(spec, f"scene {spec.modelname!r}")
     return Peer(mj, shapes)
+
+
+def _half_told(model: Model) -> list[Shape]:
+    """Shapes that leave friction unset but have torsional or rolling friction, for which MuJoCo has no rule."""
+    return [s for s in model.shapes if s.solid and s.material.friction is None and s.material.condim is not None]
+
+
+def _list_half_told(model: Model, spec: mujoco.MjSpec, names: dict[int, str]) -> None:
+    """Make the pairs of such shapes explicit, with the solver parameters of both geoms mixed by ``solmix``."""
+    mixed = {id(shape) for shape in _half_told(model)}
+    for a, b in touching(model):
+        if not {id(a), id(b)} & mixed or model.explicit(a, b) is not None:
+            continue
+        one, two = spec.geom(names[id(a)]), spec.geom(names[id(b)])
+        share = one.solmix / max(one.solmix + two.solmix, 1e-15)
+        solref, solimp = (
+            share * getattr(one, name) + (1.0 - share) * getattr(two, name) for name in ("solref", "solimp")
+        )
+        spec.add_pair(
+            geomname1=one.name, geomname2=two.name, solref=solref, solimp=solimp,
+            **_pair_values(model.pair_material(a, b)),
+        )  # fmt: skip
+
+
+def _pair_values(m: PairMaterial) -> dict:
+    """The attributes of an explicit pair."""
+    friction = [m.friction, m.friction, m.torsion, m.rolling, m.rolling]
+    return {
+        "condim": m.condim, "friction": friction, "margin": m.margin, "gap": m.gap, "adhesion": m.adhesion,
+    }  # fmt: skip
 
 
 def _in_order(model: Model, points: tuple[Shape, ...]) -> tuple[Shape, ...]:
@@ -105,6 +139,8 @@ def _in_order(model: Model, points: tuple[Shape, ...]) -> tuple[Shape, ...]:
 
 def _list_pairs(model: Model, spec: mujoco.MjSpec, names: dict[int, str]) -> None:
     """List every pair that may touch, with its own spring and damper; MuJoCo then tests no others."""
+    for pair in list(spec.pairs):
+        spec.delete(pair)
     inverse_mass = model.mj.body_invweight0[:, 0]
     for listed, (a, b) in enumerate(touching(model)):
         if listed == MOST_EXPLICIT:
@@ -112,12 +148,10 @@ def _list_pairs(model: Model, spec: mujoco.MjSpec, names: dict[int, str]) -> Non
                 f"method 'mujoco/spring-damper': more than {MOST_EXPLICIT} pairs of surfaces may touch, and MuJoCo "
                 "would look at all of them in every step; use 'mujoco/soft'"
             )
-        material = combine(a.material, b.material)
+        material = model.pair_material(a, b)
         scale = (1.0 - IMPEDANCE) * (inverse_mass[a.body] + inverse_mass[b.body])
-        mu = material.friction
         spec.add_pair(
-            geomname1=names[id(a)], geomname2=names[id(b)], condim=3 if mu > 0.0 else 1,
-            friction=[mu, mu, 0.005, 1e-4, 1e-4], margin=0.0, gap=0.0,
+            geomname1=names[id(a)], geomname2=names[id(b)], **_pair_values(material),
             solref=[-material.stiffness * scale, -material.damping * scale],
             solimp=[IMPEDANCE, IMPEDANCE, 0.001, 0.5, 2.0],
         )  # fmt: skip
@@ -126,11 +160,16 @@ def _list_pairs(model: Model, spec: mujoco.MjSpec, names: dict[int, str]) -> Non
 
 
 def _set_friction(peer: Peer) -> None:
-    """Set priorities: MuJoCo uses the larger friction of two surfaces of equal priority, else that of the higher."""
+    """Set priorities: MuJoCo uses the larger friction of two surfaces of equal priority, else that of the higher.
+
+    Surfaces that leave friction unset come below all others; among these the file's priorities count.
+    """
+    own, mj = peer.mj.geom_priority.copy(), peer.mj
     given = np.array([shape.material.friction is not None for shape in peer.shapes], dtype=bool)
     slippery = np.array([shape.material.friction == 0.0 for shape in peer.shapes], dtype=bool)
-    peer.mj.geom_priority[:] = given if not given.all() else 0
-    peer.mj.geom_condim[:] = np.where(slippery, 1, 3)
+    if not given.all():
+        mj.geom_priority[:] = own + given * (1 + own.max(initial=0) - own.min(initial=0))
+    mj.geom_condim[slippery & (mj.geom_condim == 3)] = 1
 
 
 def soft_numbers(peer: Peer) -> str:
@@ -155,4 +194,4 @@ def stable_step(model: Model, variant: str, state: State) -> float:
         return SemiImplicitEuler(model, 1e-3, variant, stiffness_per="point").stable_dt(state)
     free = replace(model, joint_forces=model.joint_forces._replace(limited=np.zeros_like(model.joint_forces.limited)))
     dynamics = Dynamics(model)
-    return longest(*(dynamics.mobility_norm(state.q, gain) for gain in explicit_joint_gains(free, state.q)))
+    return longest(*(dynamics.mobility_norm(state.q, gain) for gain in explicit_joint_gains(free, state)))

@@ -34,6 +34,8 @@ class Anchors(NamedTuple):
     """(n, 3) previous contact point, in the frame of link 1 [m]."""
     rest: np.ndarray
     """(n,) the gap at which the normal spring rests [m]; negative while a deep start is undone."""
+    twist: np.ndarray
+    """(n, 3) twist of the angular spring of torsional and rolling friction, contact frame [rad]."""
     begun: np.ndarray
     """(1,) 0 before the contacts of the start have been anchored, then 1."""
     place: np.ndarray
@@ -46,9 +48,13 @@ class Anchors(NamedTuple):
     """(1,) constant: the fastest recovery from a deep start [m/s]; 0 if there is none (see ``overlap_recovery``)."""
     weight: np.ndarray
     """(nl,) constant: the weight of the tree of links that each link belongs to [N]."""
+    angular: np.ndarray
+    """(nl, 3) constant: what bounds the gains of angular springs (``spin_friction.angular_bounds``)."""
 
 
-def make_anchors(contacts: int, rest: str = "surface", speed: float = 0.0, weight: np.ndarray | None = None) -> Anchors:
+def make_anchors(
+    contacts: int, rest: str = "surface", speed: float = 0.0, weight: np.ndarray | None = None, angular=None
+) -> Anchors:
     """Free places for a number of contacts; copies that only store anchors need no more than that."""
     n = max(1, contacts)
     return Anchors(
@@ -56,19 +62,22 @@ def make_anchors(contacts: int, rest: str = "surface", speed: float = 0.0, weigh
         anchor=np.zeros((n, 3)),
         point=np.zeros((n, 3)),
         rest=np.zeros(n),
+        twist=np.zeros((n, 3)),
         begun=np.zeros(1, np.int64),
         place=np.zeros(n, np.int64),
         seen=np.zeros(n, np.int64),
         at_detection=np.array([REST.index(rest)], dtype=np.int64),
         speed=np.array([speed]),
         weight=np.zeros(1) if weight is None else weight,
+        angular=np.zeros((1, 3)) if angular is None else angular,
     )
 
 
 def grown_anchors(anchors: Anchors, contacts: int) -> Anchors:
     """A copy with places for more contacts."""
-    bigger = make_anchors(contacts, REST[anchors.at_detection[0]], float(anchors.speed[0]), anchors.weight)
-    for name in ("pair", "anchor", "point", "rest", "begun"):
+    rest, speed = REST[anchors.at_detection[0]], float(anchors.speed[0])
+    bigger = make_anchors(contacts, rest, speed, anchors.weight, anchors.angular)
+    for name in ("pair", "anchor", "point", "rest", "twist", "begun"):
         old = getattr(anchors, name)
         getattr(bigger, name)[: len(old)] = old
     return bigger
@@ -83,6 +92,7 @@ def copy_anchors(source, target):
         for i in range(3):
             target.anchor[k, i] = source.anchor[k, i]
             target.point[k, i] = source.point[k, i]
+            target.twist[k, i] = source.twist[k, i]
 
 
 @kernel

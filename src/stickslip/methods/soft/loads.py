@@ -10,7 +10,7 @@ proportional to the number of shapes, times the number of different kinds of sur
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import NamedTuple
 
 import numpy as np
@@ -94,6 +94,7 @@ def contacts_at_once(shape: Shape, stiffness_per: str) -> float:
 def loads(model: Model, kin, stiffness_per: str) -> Loads:
     """The loads of all shapes where they are now; ``stiffness_per`` as in the options of the methods."""
     solid = solid_shapes(model)
+    paired = explicit_loads(model)
     kinds = Counter(surface_of(shape) for shape in solid)
     on_link = Counter((surface_of(shape), shape.link) for shape in solid)
     gravity = np.asarray(model.inertia.gravity, dtype=float)
@@ -103,7 +104,8 @@ def loads(model: Model, kin, stiffness_per: str) -> Loads:
     for shape in solid:
         if shape.link == 0:
             continue
-        K, B = _at_once(shape, kinds, on_link, model.tree.parent)
+        K, B = _at_once(shape, kinds, on_link, model.tree.parent if model.filter_parents else np.zeros(model.nlink))
+        K, B = K + paired[id(shape)][0], B + paired[id(shape)][1]
         if K == 0.0 and B == 0.0:
             continue
         R = kin.rot[shape.link]
@@ -116,6 +118,20 @@ def loads(model: Model, kin, stiffness_per: str) -> Loads:
     return Loads(
         np.array(links, dtype=np.int64), np.array(points).reshape(-1, 3), np.array(stiffness), np.array(damping)
     )
+
+
+def explicit_loads(model: Model) -> dict[int, tuple[float, float]]:
+    """(K, B) of explicit pairs whose shapes' masks would not let them touch, by the id of a shape."""
+    loads: dict[int, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+    for pair in model.pairs:
+        a, b, m = model.shapes[pair.one], model.shapes[pair.two], pair.material
+        if a.group & b.mask or b.group & a.mask:
+            continue
+        factor = 2.0 if a.link and b.link else 1.0
+        for shape in (a, b):
+            K, B = loads[id(shape)]
+            loads[id(shape)] = K + factor * m.stiffness, B + factor * m.damping
+    return loads
 
 
 def _at_once(shape: Shape, kinds: Counter, on_link: Counter, parent: np.ndarray) -> tuple[float, float]:

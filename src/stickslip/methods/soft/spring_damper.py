@@ -10,6 +10,7 @@ viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per cont
 * Tangent: the spring is attached to an anchor p₀, set where the contact began. If |f_t| > μ·f_n, the force is scaled
   back to the cone (22) at the same normal force, and the anchor moves along the force so that the spring alone gives it
   (28), but never so far that the spring becomes longer than it was.
+* Torsional and rolling friction (condim 4 and 6): ``spin_friction``.
 
 Differs from the paper in: the normal rest point lies on the surface by default, so that the depth at rest is weight/K;
 preload; recovery from deep starts; a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the
@@ -29,6 +30,7 @@ from stickslip.math.spatial import rotate
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
 from stickslip.methods.soft.loop_springs import loop_energy, loop_forces
 from stickslip.methods.soft.overlap_recovery import first_rest, move_rest, rest_speed
+from stickslip.methods.soft.spin_friction import apply_contact_torques, resists_spin, spin_friction, twist_anchor
 
 
 @kernel
@@ -42,10 +44,13 @@ def spring_damper(kin, contacts, anchors, dt):
         if contacts.gap[c] >= 0.0:
             for i in range(3):
                 contacts.force[c, i] = 0.0
+                contacts.torque[c, i] = 0.0
                 contacts.stretch[c, i] = 0.0
             continue
         k = give_place(anchors, c)
         press(kin, contacts, anchors, c, k, dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2], dt)
+        if resists_spin(contacts, c):
+            spin_friction(kin, contacts, anchors, c, k)
     anchors.begun[0] = 1
     loop_forces(contacts)
 
@@ -82,7 +87,10 @@ def hold(kin, contacts, anchors, c, k, w1, w2, dt):
     if anchors.pair[k] == 0:
         anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = px, py, pz
         anchors.rest[k] = first_rest(contacts, anchors, c)
+        anchors.twist[k, 0], anchors.twist[k, 1], anchors.twist[k, 2] = 0.0, 0.0, 0.0
     else:
+        if resists_spin(contacts, c):
+            twist_anchor(kin, contacts, anchors, c, k, dt)
         move_rest(contacts, anchors, c, k, dt)
         if slips_over(contacts, anchors, c, k):
             roll_anchor(kin, contacts, anchors, c, k, w1, w2)
@@ -129,7 +137,7 @@ def roll_anchor(kin, contacts, anchors, c, k, w1, w2):
 
 @kernel
 def apply_contact_forces(kin, contacts, f_ext):
-    """f_ext += the forces of contacts and loops on body 2 and their opposites on body 1."""
+    """f_ext += the forces and torques of contacts and loops on body 2 and their opposites on body 1."""
     for c in range(entries(contacts)):
         fn, f1, f2 = contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2]
         A = contacts.axes
@@ -140,6 +148,7 @@ def apply_contact_forces(kin, contacts, f_ext):
         add_point_force(kin, contacts.link2[c], x, y, z, fx, fy, fz, f_ext)
         if contacts.link1[c] != 0:
             add_point_force(kin, contacts.link1[c], x, y, z, -fx, -fy, -fz, f_ext)
+    apply_contact_torques(contacts, f_ext)
 
 
 @kernel

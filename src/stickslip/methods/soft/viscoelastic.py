@@ -15,11 +15,12 @@ from stickslip.collision.convex.find import Search, find_contacts
 from stickslip.collision.convex.finish import SHARES
 from stickslip.collision.loop_points import LoopPoints, append_loops
 from stickslip.collision.reach import Reach
+from stickslip.constraints.joint_rows import JointRows, add_joint_rows
 from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.dynamics.drives import Drives
-from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.errors import number, one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.handle import HeldCall
@@ -37,6 +38,7 @@ from stickslip.methods.soft.limit_recovery import (
 )
 from stickslip.methods.soft.loop_springs import loop_points
 from stickslip.methods.soft.overlap_recovery import bearable_depths, tree_weights
+from stickslip.methods.soft.spin_friction import angular_bounds
 from stickslip.methods.soft.spring_damper import contact_energy, spring_damper
 from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model
@@ -59,6 +61,8 @@ class SoftWorld(NamedTuple):
     """The ranges of joints; that of ``passive`` may be wider for a while, after a start outside."""
     radius: np.ndarray
     """(nlink,) upper bounds of the distances of the points of links from their origins [m]."""
+    rows: JointRows
+    """Dry friction and couplings of joints."""
 
 
 @kernel
@@ -90,9 +94,11 @@ def loops_alone(world, work, contacts):
 
 @kernel
 def gather_forces(world, work, inputs, q, v):
-    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits and damping, applied forces; no contacts."""
+    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, applied forces, gravity compensation,
+    dry friction and couplings of the last step; no contacts."""
     joint_space_forces(world.tree, world.passive, world.actuators, q, v, inputs.control, inputs.applied, work.tau)
-    set_wrenches(work.kin, inputs.wrench, work.f_ext)
+    add_joint_rows(world.rows, work.kin, work.tau)
+    outside_forces(world.inertia, work.kin, inputs.wrench, work.f_ext)
 
 
 @kernel
@@ -109,7 +115,7 @@ def end_joints(world, dt):
 
 def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
     """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too."""
-    honours = frozenset({"friction", "stiffness", "damping", "preload"})
+    honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling"})
     return Capabilities(summary, ("spring-damper", "none"), honours, loops=True, stiff_loops=False, **declared)
 
 
@@ -170,13 +176,14 @@ class Viscoelastic(Method):
     def _make_anchors(self, contacts: int) -> Anchors:
         bounded = np.isfinite(self.recovery.speed) and self.options.rest == "surface"
         speed = self.recovery.speed if bounded else 0.0
-        return make_anchors(contacts, self.options.rest, speed, tree_weights(self.model))
+        angular = angular_bounds(self.model, self.dt)
+        return make_anchors(contacts, self.options.rest, speed, tree_weights(self.model), angular)
 
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector
         constants = (m.tree, m.support, m.inertia, self._passive, self._drives)
         cell = np.array([d.cell], dtype=float)
-        return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius)
+        return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows)
 
     @property
     def at_overlap(self) -> str:
@@ -256,7 +263,8 @@ class Viscoelastic(Method):
     def memory(self) -> dict[str, np.ndarray]:
         a = self.anchors
         anchors = {"anchored": a.pair, "anchor": a.anchor, "point": a.point, "rest": a.rest, "begun": a.begun}
-        return {**anchors, **limits_memory(self.limits)}
+        anchors["twist"] = a.twist
+        return {**anchors, **limits_memory(self.limits), "joint_forces": self.joint_rows.force}
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:
         self.make_room(len(memory["anchored"]))

@@ -21,13 +21,15 @@ from stickslip.math.linear import copy_to
 from stickslip.math.spatial import cross, rotate
 from stickslip.maximal.rows import body_rows
 from stickslip.methods.base import FASTEST
-from stickslip.methods.variational.bodies import Pose, add_wrench_impulses, copy_pose, to_joint_state
+from stickslip.methods.variational.bodies import Pose, add_lift_impulses, add_wrench_impulses, copy_pose, to_joint_state
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones
 from stickslip.methods.variational.contact.points import place_points
 from stickslip.methods.variational.discrete_rotation import momentum_before
 from stickslip.methods.variational.equations import contact_force, move_to
 from stickslip.methods.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
+from stickslip.methods.variational.joints.coupling_nodes import weigh
+from stickslip.methods.variational.joints.dry_friction import Rubbing, copy_rubbing, start_rubbing
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
 from stickslip.methods.variational.recovering import bound_recovery
 from stickslip.model.arrays import JointForces
@@ -84,6 +86,7 @@ class Before(NamedTuple):
     nu: np.ndarray
     lam: np.ndarray
     pose: Pose
+    rub: Rubbing
 
 
 def make_memory(contacts: int, facets: int) -> Memory:
@@ -122,9 +125,11 @@ def begin(mechanism, motion, rows, joint_step, forces, inputs, q, dt):
         given[b, 3] = x + joint_step.push[b, 3]
         given[b, 4] = y + joint_step.push[b, 4]
         given[b, 5] = z + joint_step.push[b, 5]
+    add_lift_impulses(bodies, pose, dt, given)
     add_wrench_impulses(bodies, pose, inputs.wrench, dt, given)
     body_rows(nodes.joints, pose, rows.held)
     copy_to(q, rows.q)
+    weigh(mechanism.coupled, q, mechanism.coupled.weight[0])
     limit_gaps(nodes, bodies.tree, pose, q, rows.R, rows.gap, rows.limits)
 
 
@@ -184,6 +189,7 @@ def start(mechanism, motion, rows, touch, memory, warm, dt):
         m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
         motion.slack[i] = max(rows.gap[i], level**0.5)
         motion.lam[m] = max(motion.lam[m] if warm else 0.0, dt * level / motion.slack[i])
+    start_rubbing(motion.rub, warm, level)
     at, size = 0, 0
     while size < memory.name.shape[0] and memory.name[size] != 0:
         size += 1
@@ -215,6 +221,7 @@ def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, mem
     for b in range(motion.nu.shape[0]):
         copy_to(motion.nu[b], before.nu[b])
     copy_to(motion.lam, before.lam)
+    copy_rubbing(motion.rub, before.rub)
     copy_pose(motion.pose, before.pose)
     bound_recovery(mechanism, motion, rows, touch, settings)
     status, spent = SPINNING, 0.0

@@ -159,7 +159,7 @@ def limits(mj: mujoco.MjModel) -> list[Finding]:
 def materials(mj: mujoco.MjModel) -> list[Finding]:
     findings = []
     shapes = np.flatnonzero(colliding(mj))
-    bare = [g for g in shapes if _material(mj, int(g)).friction == 0.0]
+    bare = [g for g in shapes if _material(mj, int(g)).friction == 0.0 or mj.geom_condim[g] == 1]
     if bare:
         where = listed(element_name(mj, OBJ.mjOBJ_GEOM, int(g)) for g in bare)
         remedy = "set friction (and condim 3) if it should grip; the larger of two surfaces counts"
@@ -175,8 +175,7 @@ def materials(mj: mujoco.MjModel) -> list[Finding]:
 
 
 def _material(mj: mujoco.MjModel, g: int) -> Material:
-    user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
-    return Material.from_user(user, float(mj.geom_friction[g, 0]), int(mj.geom_condim[g]))
+    return build.build_material(mj, g)
 
 
 def collision_shapes(mj: mujoco.MjModel) -> list[Finding]:

@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import UnsupportedFeatureError, expected, listed, unknown
+from stickslip.model.loops import COUPLED, KINDS, build_coupling
 
 OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTrn
 LABELS = {
@@ -113,10 +114,19 @@ def _tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
     return np.union1d(np.flatnonzero(mj.tendon_armature > 0.0), pulled).astype(int)
 
 
-def _couplings(mj: mujoco.MjModel) -> np.ndarray:
-    # connect and weld are closed loops, which are simulated (model.loops)
-    loops = np.isin(mj.eq_type, (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD))
-    return np.flatnonzero((mj.eq_active0 != 0) & ~loops)
+def _limited_gravcomp(mj: mujoco.MjModel) -> np.ndarray:
+    # Without a limit, it makes no difference whether actuators or the joint itself compensates.
+    return np.flatnonzero((mj.jnt_actgravcomp != 0) & (mj.jnt_actfrclimited != 0) & mj.body_gravcomp.any())
+
+
+def _equalities(mj: mujoco.MjModel) -> list[int]:
+    found = []
+    for e in np.flatnonzero(mj.eq_active0):
+        coupled = int(mj.eq_type[e]) in COUPLED
+        held = build_coupling(mj, int(e), int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])) is not None if coupled else False
+        if not held and int(mj.eq_type[e]) not in KINDS:
+            found.append(int(e))
+    return found
 
 
 def _plugins(mj: mujoco.MjModel) -> list[str]:
@@ -134,24 +144,6 @@ def _fluid(mj: mujoco.MjModel) -> list[str]:
     return [f"{name}={getattr(mj.opt, name):g}" for name in ("density", "viscosity") if getattr(mj.opt, name) > 0.0]
 
 
-DISABLE = {
-    name: getattr(mujoco.mjtDisableBit, f"mjDSBL_{name.upper()}")
-    for name in (
-        "constraint", "equality", "frictionloss", "limit", "contact", "spring", "damper", "clampctrl", "filterparent",
-        "actuation",
-    )
-}  # fmt: skip
-"""MuJoCo's switches that change the motion. Of those not listed, gravity is honoured and others concern its solver."""
-
-
-def _disabled(mj: mujoco.MjModel) -> list[str]:
-    return [f'flag {name}="disable"' for name, bit in DISABLE.items() if mj.opt.disableflags & bit]
-
-
-def _override(mj: mujoco.MjModel) -> list[str]:
-    return ['flag override="enable"'] if mj.opt.enableflags & mujoco.mjtEnableBit.mjENBL_OVERRIDE else []
-
-
 FEATURES = (
     Feature("tendon friction", "dry friction along tendons", OBJ.mjOBJ_TENDON,
             lambda mj: np.flatnonzero(mj.tendon_frictionloss > 0.0)),
@@ -159,7 +151,7 @@ FEATURES = (
             _tendon_armature),
     Feature("yielding tendon", "tendon springs that yield", OBJ.mjOBJ_TENDON,
             lambda mj: np.flatnonzero(mj.tendon_springyield > 0.0)),
-    Feature("equality", "coupled joints, tendons or flexes", OBJ.mjOBJ_EQUALITY, _couplings),
+    Feature("equality", "coupled flexes or spatial tendons", OBJ.mjOBJ_EQUALITY, _equalities),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
     Feature("actuator dynamics", "dynamics other than integrators, filters and muscles", OBJ.mjOBJ_ACTUATOR,
@@ -169,42 +161,30 @@ FEATURES = (
     Feature("actuator gain", "a force that is neither affine in length and velocity nor a muscle's", OBJ.mjOBJ_ACTUATOR,
             _odd_gain),
     Feature("actuator damping", "damping of actuators on ball and free joints", OBJ.mjOBJ_ACTUATOR, _odd_damping),
-    Feature("frictionloss", "dry friction in joints", OBJ.mjOBJ_JOINT,
-            lambda mj: _joints_of_dofs(mj, mj.dof_frictionloss > 0.0)),
-    Feature("nonlinear spring", "polynomial or yielding joint springs", OBJ.mjOBJ_JOINT,
-            lambda mj: np.flatnonzero(mj.jnt_stiffnesspoly.any(axis=1) | (mj.jnt_springyield > 0.0))),
-    Feature("nonlinear damper", "polynomial joint damping", OBJ.mjOBJ_JOINT,
-            lambda mj: _joints_of_dofs(mj, mj.dof_dampingpoly.any(axis=1))),
-    Feature("joint margin", "joint limits that act before they are reached", OBJ.mjOBJ_JOINT,
-            lambda mj: np.flatnonzero((mj.jnt_limited != 0) & (mj.jnt_margin != 0.0))),
-    Feature("gravcomp", "gravity compensation", OBJ.mjOBJ_BODY, lambda mj: np.flatnonzero(mj.body_gravcomp != 0.0)),
+    Feature("yielding spring", "joint springs whose rest position gives way, springyield", OBJ.mjOBJ_JOINT,
+            lambda mj: np.flatnonzero(mj.jnt_springyield > 0.0)),
+    Feature("limited gravcomp", "gravity compensation by actuators within a joint's force limit", OBJ.mjOBJ_JOINT,
+            _limited_gravcomp),
     Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
             lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
     Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
     Feature("shape: ellipsoid", "no contact with ellipsoids", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_ELLIPSOID)),
     Feature("shape: height field", "no contact with height fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_HFIELD)),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
-    Feature("torsional friction", "condim 4 or 6: friction against spinning and rolling", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, mj.geom_condim > 3)),
-    Feature("contact margin", "margin or gap: contact that begins at a distance", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, (mj.geom_margin != 0.0) | (mj.geom_gap != 0.0))),
-    Feature("contact priority", "one surface that dictates the friction of a pair", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, mj.geom_priority != 0)),
-    Feature("contact pair", "explicit pairs with their own parameters", OBJ.mjOBJ_PAIR, lambda mj: range(mj.npair)),
-    Feature("adhesion", "surfaces that stick", OBJ.mjOBJ_GEOM, lambda mj: _colliding_with(mj, mj.geom_adhesion != 0.0)),
     Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
             lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
-    Feature("contact override", "one set of contact parameters for all", OBJ.mjOBJ_UNKNOWN, _override),
-    Feature("disable flag", "parts of the physics switched off by an option", OBJ.mjOBJ_UNKNOWN, _disabled),
 )  # fmt: skip
 
 URDF_FEATURES = {
-    "mimic": "a joint that follows another",
     "planar joint": "two translations and a rotation; the link is fixed when it is ignored",
 }
 """Features that are seen in the URDF itself, before MuJoCo reads it."""
 
-HONOURED = frozenset({"tendon", "actuator group", "joint force limit"})
+HONOURED = frozenset({
+    "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
+    "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
+    "joint margin", "gravcomp", "disable flag",
+})  # fmt: skip
 """Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
 
 NAMES = (*(feature.name for feature in FEATURES), *URDF_FEATURES)

@@ -15,7 +15,6 @@ import numpy as np
 
 from stickslip.errors import listed
 from stickslip.model.importers.features import (
-    DISABLE,
     OBJ,
     colliding,
     drives_one_joint,
@@ -94,9 +93,8 @@ def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         spec.delete(geom)
 
 
-def _linear(collection: str, attribute: str, **values) -> Removal:
+def _linear(collection: str, attribute: str) -> Removal:
     def keep_linear_term(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-        _set(collection, **values)(spec, ids)
         for element in _pick(getattr(spec, collection), ids):
             setattr(element, attribute, [getattr(element, attribute)[0], 0.0, 0.0])
 
@@ -105,15 +103,6 @@ def _linear(collection: str, attribute: str, **values) -> Removal:
 
 def _no_fluid(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     spec.option.density, spec.option.viscosity, spec.option.wind = 0.0, 0.0, [0.0, 0.0, 0.0]
-
-
-def _no_override(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
-    spec.option.enableflags &= ~int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
-
-
-def _no_disable(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
-    for bit in DISABLE.values():
-        spec.option.disableflags &= ~int(bit)
 
 
 REMOVE: dict[str, Removal] = {
@@ -127,24 +116,14 @@ REMOVE: dict[str, Removal] = {
     "transmission": delete_actuators,
     "actuator gain": delete_actuators,
     "actuator damping": _set("actuators", damping=[0.0, 0.0, 0.0]),
-    "frictionloss": _set("joints", frictionloss=0.0),
-    "nonlinear spring": _linear("joints", "stiffness", springyield=0.0),
-    "nonlinear damper": _linear("joints", "damping"),
-    "joint margin": _set("joints", margin=0.0),
-    "gravcomp": _set("bodies", gravcomp=0.0),
+    "yielding spring": _set("joints", springyield=0.0),
+    "limited gravcomp": _set("joints", actgravcomp=False),
     "mocap": _set("bodies", mocap=False),
     "fluid": _no_fluid,
     "shape: ellipsoid": _delete_geoms,
     "shape: height field": _delete_geoms,
     "shape: sdf": _delete_geoms,
-    "torsional friction": _set("geoms", condim=3),
-    "contact margin": _set("geoms", margin=0.0, gap=0.0),
-    "contact priority": _set("geoms", priority=0),
-    "contact pair": _delete("pairs"),
-    "adhesion": _set("geoms", adhesion=0.0),
     "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
-    "contact override": _no_override,
-    "disable flag": _no_disable,
 }
 
 

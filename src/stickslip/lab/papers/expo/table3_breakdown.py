@@ -75,7 +75,7 @@ def linear_stage(n, world, work, scratch, joints, contacts, inputs, ahead, dt, q
     for _ in range(n):
         if ahead > 0.0:
             expo_step.look_ahead(world, work, joints, contacts, ahead, q, v)
-        expo_step.free_motion(world, work, scratch, joints, inputs, dt, q, v)
+        expo_step.free_motion(world, work, scratch, joints, contacts, inputs, dt, q, v)
         for c in range(contacts.found[0]):
             contact_jacobian(
                 support, work.kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, scratch.rows

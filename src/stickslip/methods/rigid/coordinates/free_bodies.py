@@ -21,9 +21,9 @@ from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import Kinematics, MassMatrix
 from stickslip.dynamics.drives import Drives
-from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_motion, forward_velocities
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.math.linear import copy_to
 from stickslip.maximal.conversion import joint_coordinates, place_bodies
 from stickslip.maximal.elimination import OK
@@ -149,7 +149,7 @@ def begin_bodies(links, bodies, inputs, q, v, dt):
         links.tree, links.support, links.passive, links.actuators, links.armature, q, v, dt, b.tau, b.soft
     )  # fmt: skip
     look(links, b, b.Q, b.V)
-    set_wrenches(b.kin, inputs.wrench, b.f_ext)
+    outside_forces(b.inertia, b.kin, inputs.wrench, b.f_ext)
     body_forces(links.tree, links.support, b.rates, b.tau, b.force)
     copy_to(b.V, b.velocity)
     free_velocities(

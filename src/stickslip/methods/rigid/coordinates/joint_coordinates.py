@@ -28,12 +28,12 @@ from stickslip.dynamics.drive_forces import (
     drive_forces,
 )
 from stickslip.dynamics.drives import make_drives
-from stickslip.dynamics.jacobian import set_wrenches
-from stickslip.dynamics.joint_forces import joint_gains, spring_and_limit_forces
+from stickslip.dynamics.joint_forces import damper_force, joint_gains, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_motion
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
-from stickslip.methods.rigid.coordinates.joint_limits import Limits, make_limits, near_limits
+from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, make_limits
 from stickslip.model.model import Model, State
 
 
@@ -65,14 +65,14 @@ def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mas
     joint_gains(tree, passive, q, v, gains[0], gains[1])
     for d in range(v.shape[0]):
         mass.M[support.start[d]] += dt * (gains[1, d] + dt * gains[0, d])
-        free[d] = inputs.applied[d] - passive.damping[d] * v[d] - dt * gains[0, d] * v[d]
+        free[d] = inputs.applied[d] + damper_force(passive, d, v[d]) - dt * gains[0, d] * v[d]
     drive_forces(actuators, q, v, inputs.control)
     add_drive_forces(actuators, free)
     add_drive_lead(actuators, 0, dt, free)
     add_drive_mass(actuators, support, dt, mass.M)
     add_drive_gains(actuators, 0, 1.0, 1.0, gains[0], gains[1])
     spring_and_limit_forces(tree, passive, q, v, free)
-    set_wrenches(kin, inputs.wrench, f_ext)
+    outside_forces(inertia, kin, inputs.wrench, f_ext)
     free_velocities(tree, support, inertia, free, f_ext, kin, mass, v, dt, bias, free)
 
 
@@ -87,15 +87,15 @@ class JointCoordinates(Coordinates):
         self.kin, self._mass = data.kin, data.mass
         self.M, self.L = data.mass.M, data.mass.L
         self.velocity, self.free_velocity = np.zeros(model.nv), np.zeros(model.nv)
-        nj, passive = len(model.tree.joint_type), model.joint_forces
+        passive = model.joint_forces
         self.drives = make_drives(model)
         self.bodies_model = model
         """The model whose velocities are those of a step."""
         self.passive = passive._replace(limited=np.zeros_like(passive.limited))
         """Its joint forces without limits, which are rows."""
         self._scratch = (np.zeros((model.nlink, 6)), np.zeros((2, model.nv)), np.zeros(model.nv))
-        self._limited = bool(np.any(passive.limited))
-        self._limits = make_limits(nj)
+        self._limited = bool(np.any(passive.limited) or np.any(passive.friction))
+        self._limits = make_limits(passive)
         self._start = np.zeros(model.nq)
         self._at = (self._start, 0.0)
         self._arrays: tuple[MassMatrix, Motion, Limits] | None = None
@@ -149,10 +149,10 @@ class JointCoordinates(Coordinates):
         if not self._limited:
             return None
         q, dt = self._at
-        start, column, value, gap, angular = self._limits
+        start, column, value, gap, angular, bound = self._limits
         m = self.model
-        n = near_limits(m.tree, m.joint_forces, q, self.free_velocity, dt, *self._limits)
-        self.angular = angular[:n].copy()
+        n, dry = joint_rows(m.tree, m.joint_forces, q, self.free_velocity, dt, self._limits)
+        self.angular, self.bound = angular[:n].copy(), bound[n - dry : n].copy()
         k = start[n]
         if n == 0:
             return None

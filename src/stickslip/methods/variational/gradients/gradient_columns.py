@@ -125,13 +125,14 @@ def carry_back(turn, a, b, row, out):
 
 @kernel
 def body_columns(bodies, sym, pose, before, wrench, dt, J, X):
-    """Columns of ∂P₋/∂ν and of wrenches, which turn relative to the bodies."""
+    """Columns of ∂P₋/∂ν and of wrenches and gravity compensation, which turn relative to the bodies."""
     nl = before.shape[0]
     for b in range(1, nl):
         at, first = sym.place[b - 1], 6 * (nl - 1) + 6 * (b - 1)
         momentum_jacobian(bodies.J, b, dt, -before[b, 3], -before[b, 4], -before[b, 5], J)  # P₋(ω) = −P(−ω)
         fx, fy, fz = rotate_transposed(pose.rot, b, wrench[b, 0], wrench[b, 1], wrench[b, 2])
         nx, ny, nz = rotate_transposed(pose.rot, b, wrench[b, 3], wrench[b, 4], wrench[b, 5])
+        lx, ly, lz = rotate_transposed(pose.rot, b, bodies.lift[b, 0], bodies.lift[b, 1], bodies.lift[b, 2])
         for k in range(3):
             X[first + k, at + k] += bodies.mass[b]
             for m in range(3):
@@ -140,10 +141,12 @@ def body_columns(bodies, sym, pose, before, wrench, dt, J, X):
             x, y, z = cross(fx, fy, fz, ex, ey, ez)
             x, y, z = cross(bodies.com[b, 0], bodies.com[b, 1], bodies.com[b, 2], x, y, z)
             tx, ty, tz = cross(nx, ny, nz, ex, ey, ez)
+            ux, uy, uz = cross(lx, ly, lz, ex, ey, ez)
+            ux, uy, uz = cross(bodies.lift_arm[b, 0], bodies.lift_arm[b, 1], bodies.lift_arm[b, 2], ux, uy, uz)
             turned = X[6 * (b - 1) + 3 + k]
-            turned[at + 3] += dt * (tx - x)
-            turned[at + 4] += dt * (ty - y)
-            turned[at + 5] += dt * (tz - z)
+            turned[at + 3] += dt * (tx - x + ux)
+            turned[at + 4] += dt * (ty - y + uy)
+            turned[at + 5] += dt * (tz - z + uz)
 
 
 @kernel
@@ -213,7 +216,7 @@ def rate_columns(mechanism, sym, slopes, joint_step, row, dt, X):
             soft += 1
             for k in range(12):
                 row[k] = dt * row[k] - weight * (slopes.rate_after[d, k] - slopes.rate_before[d, k])
-                row[k] -= slopes.rotor[0, d, k]
+                row[k] -= slopes.rotor[0, d, k] + dt * joint_step.rubbing[d] * slopes.rate_after[d, k]
             add_row_slopes(p, b, row, 1.0, 0, at, X)
             add_row_slopes(p, b, rates[d], weight + dt * slopes.by_v[d], 6 * (nl - 1), at, X)
             add_row_slopes(p, b, slopes.rotor[1, d], -1.0, 6 * (nl - 1), at, X)

@@ -3,20 +3,21 @@
 A node connects two bodies. Its rows, in this order, with r(z) the row of a joint velocity (``velocity_rows``):
 
     held    g(z⁺) = 0                                                         rows of ``maximal.joint_types``
-    soft    w·(r(z)·ν⁺ − q̇⁻) + λ − h·(τ − h·K·q̇⁻) = 0,  w = I_a + h·D + h²·K  armature, dampers, actuators
+    soft    w·(r(z)·ν⁺ − q̇⁻) + λ − h·(τ − h·K·q̇⁻) = 0,  w = I_a + h·D + h²·K  armature, dampers, actuators, dry friction
     limits  0 ≤ gap(z⁺) ⟂ λ ≥ 0                                               ends of a joint's range
 
 A rotor's impulse is I_a·(r(z)·ν⁺ − r(z⁻)·ν), z⁻ ⊕ h·ν = z: the change of the joint's rate, with each velocity projected
 on the row of its own step. The difference I_a·(r(z) − r(z⁻))·ν is part of the impulse of the soft row.
 
 λ [N s or N m s] is the impulse in the row; it acts on the bodies by the row's transpose at z. q̇⁻ = r(z)·ν; τ is the
-force of actuators, springs, dampers and applied forces at z; K, D are the gains of dampers and of servos that are not
-at their force limits. Springs of joints and tendons act with their force at z: they are part of the Lagrangian, and the
-step stays symplectic (``springs`` has the longest stable step). Every row that may become soft is present, so that
-nodes keep their sizes; with w = 0 a soft row is λ = h·τ.
+force of actuators, springs, dampers and applied forces at z; K, D are the gains of dampers (by their slopes at q̇⁻) and
+of servos that are not at their force limits. Springs of joints and tendons act with their force at z: they are part of
+the Lagrangian, and the step stays symplectic (``springs`` has the longest stable step). Every row that may become soft
+is present, so that nodes keep their sizes; with w = 0 a soft row is λ = h·τ.
 
 Nodes are the joints of ``build_joints`` (tree, loops, extra ones) in their order, then one for each free joint with
-armature or damping, which has no rigid rows and whose link 1 is the world. Sizes: nn nodes, nb held (rigid) rows, ns
+armature or damping, which has no rigid rows and whose link 1 is the world, then one for each coupling
+(``coupling_nodes``), whose links are not here. Sizes: nn nodes, nb held (rigid) rows, ns
 soft rows, nlim limits.
 """
 
@@ -30,7 +31,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.dynamics.drive_forces import add_drive_forces, add_drive_gains, add_drive_lead, drive_forces
 from stickslip.dynamics.drives import implicit_columns
-from stickslip.dynamics.joint_forces import spring_and_limit_forces
+from stickslip.dynamics.joint_forces import damper_force, damper_slope, spring_and_limit_forces
 from stickslip.maximal.joints import Joint, Joints, build_joints
 from stickslip.maximal.soft_rows import turning_rotors
 from stickslip.methods.variational.bodies import Centred, Pose, joint_rates, make_pose, previous_pose, velocity_rows
@@ -47,7 +48,7 @@ class JointNodes(NamedTuple):
     link1: np.ndarray
     """(nn,) the parent or the world."""
     link2: np.ndarray
-    """(nn,) the child; never the world."""
+    """(nn,) the child; the world only of couplings."""
     size: np.ndarray
     """(nn,) rows: held, soft and limits."""
     soft_dof: np.ndarray
@@ -56,6 +57,10 @@ class JointNodes(NamedTuple):
     """(ns,) node of each soft row."""
     soft_place: np.ndarray
     """(ns,) its place in the node."""
+    dry_soft: np.ndarray
+    """(nd,) the soft rows with dry friction."""
+    dry_bound: np.ndarray
+    """(nd,) their largest friction f [N or N m]."""
     limit_joint: np.ndarray
     """(nlim,) joint of the model (0 … nj − 1)."""
     limit_side: np.ndarray
@@ -83,6 +88,8 @@ class JointStep(NamedTuple):
     """(nl, 6) impulses of joint forces that are not soft, h·rᵀ·τ, over ν of the bodies."""
     soft: np.ndarray
     """(nv,) 1 if the velocity has a soft row; constant."""
+    rubbing: np.ndarray
+    """(nv,) −∂φ/∂q̇⁺ of dry friction at the unknowns of the last Newton system [N s/m or N m s/rad]."""
     turning: np.ndarray
     """(nt,) joint velocities with a rotor whose rows turn with the bodies: all but single hinges; constant."""
     before: Pose
@@ -102,8 +109,9 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
     for b in range(1, model.nlink):  # the tree's joints come first, by link
         if tree.joint_type[tree.joint_start[b]] != FREE:
             node_of[b] = len(node_of)
-    soft = (model.inertia.armature > 0.0) | (model.joint_forces.damping > 0.0)
-    soft |= implicit_columns(model)
+    passive, friction = model.joint_forces, model.joint_forces.friction
+    soft = (model.inertia.armature > 0.0) | (passive.damping > 0.0) | (passive.damping_poly > 0.0).any(axis=1)
+    soft |= implicit_columns(model) | (friction > 0.0)
     soft_dof = np.flatnonzero(soft)
     soft_node, soft_place = np.zeros(len(soft_dof), dtype=np.int64), np.zeros(len(soft_dof), dtype=np.int64)
     for k, d in enumerate(soft_dof):
@@ -124,6 +132,10 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
                 limits.append((j, side, node_of[b], size[node_of[b]]))
                 size[node_of[b]] += 1
     listed = np.array(limits, dtype=np.int64).reshape(-1, 4)
+    for _ in model.couplings:
+        link1.append(0)
+        link2.append(0)
+        size.append(1)
 
     def whole(values) -> np.ndarray:
         return np.ascontiguousarray(values, dtype=np.int64)
@@ -136,6 +148,8 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
         soft_dof=whole(soft_dof),
         soft_node=soft_node,
         soft_place=soft_place,
+        dry_soft=whole(np.flatnonzero(friction[soft_dof] > 0.0)),
+        dry_bound=friction[soft_dof][friction[soft_dof] > 0.0],
         limit_joint=whole(listed[:, 0]),
         limit_side=whole(listed[:, 1]),
         limit_bound=np.ascontiguousarray(model.joint_forces.range[listed[:, 0], listed[:, 1]], dtype=float),
@@ -163,6 +177,7 @@ def make_joint_step(model: Model, nodes: JointNodes) -> JointStep:
         impulse=np.zeros(nv),
         push=np.zeros((model.nlink, 6)),
         soft=soft,
+        rubbing=np.zeros(nv),
         turning=np.concatenate([turning_rotors(model), free_rotors(model)]),
         before=make_pose(model.nlink),
         rates_before=np.zeros((nv, 12)),
@@ -186,8 +201,8 @@ def joint_impulses(centred, passive, actuators, armature, pose, nu, q, control, 
     velocity_rows(centred, pose, rates)
     joint_rates(centred, rates, nu, rate)
     for d in range(rate.shape[0]):
-        weight[d] = armature[d] + dt * passive.damping[d]
-        impulse[d] = applied[d] - passive.damping[d] * rate[d]
+        weight[d] = armature[d] + dt * max(0.0, damper_slope(passive, d, rate[d]))
+        impulse[d] = applied[d] + damper_force(passive, d, rate[d])
     drive_forces(actuators, q, rate, control)
     add_drive_forces(actuators, impulse)
     servos = actuators.tendons.limited.shape[0]
