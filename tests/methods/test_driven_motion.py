@@ -112,7 +112,7 @@ def test_activations_continue_from_snapshots_bit_by_bit_and_are_recorded(method,
         np.testing.assert_array_equal(getattr(sim.state, name), getattr(end, name))
     assert log.act.shape == (41, 3)
     np.testing.assert_array_equal(log.act[-1], end.act)
-    np.testing.assert_array_equal(ss.Log.read(tmp_path / "run.h5").act, log.act)
+    np.testing.assert_array_equal(ss.load(tmp_path / "run.h5").act, log.act)
 
 
 def test_stages_and_the_compiled_loop_use_the_same_activations():
