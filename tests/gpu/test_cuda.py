@@ -27,6 +27,7 @@ from stickslip.dynamics.configuration import difference, integrate
 from stickslip.dynamics.crba import crba
 from stickslip.dynamics.data import Articulated, Kinematics, MassMatrix, make_data
 from stickslip.dynamics.delassus import ContactRows, delassus_dense, delassus_sparse, make_contact_rows
+from stickslip.dynamics.drives import Drives, LinkPoses
 from stickslip.dynamics.energy import center_of_mass, gravity_energy, kinetic_energy, momentum
 from stickslip.dynamics.factor import ltdl_factor, multiply, solve
 from stickslip.dynamics.jacobian import frame_jacobian, point_acceleration, point_jacobian
@@ -251,12 +252,25 @@ class SearchScratch(NamedTuple):
     range: np.ndarray
     beyond: np.ndarray
     phase: np.ndarray
+    drives: Drives
+    """Of tendons and actuators; its constants are not used."""
 
 
 def scratch_of(world):
     s, limits = world.search, world.limits
     search = (s.placed, s.grid, s.candidates, s.found, s.work, s.material)
-    return SearchScratch(*search, world.passive.range, limits.beyond, limits.phase)
+    return SearchScratch(*search, world.passive.range, limits.beyond, limits.phase, world.actuators)
+
+
+@cuda.jit(device=True)
+def drives_of(drives, scratch, w):
+    """The drives with the scratch of one world."""
+    d, s, p = drives, scratch, scratch.poses
+    return Drives(
+        d.tree, d.tendons, d.actuators, d.links, d.link_dof, d.dof_parent, d.start, d.column, s.value[:, w],
+        s.length[:, w], s.rate[:, w], s.force[:, w], s.stiffness[:, w], s.damping[:, w], s.by_control[:, w], d.shared,
+        LinkPoses(p.pos[:, :, w], p.rot[:, :, :, w], p.origin[:, :, w], p.S[:, :, w]), s.arm[:, w], s.tau[:, w],
+    )  # fmt: skip
 
 
 @cuda.jit(device=True)
@@ -292,8 +306,8 @@ def world_of(world, scratch, w):
     )  # fmt: skip
     limits = Limits(world.limits.range, world.limits.speed, scratch.beyond[:, :, w], scratch.phase[:, w])
     return SoftWorld(
-        world.tree, world.support, world.inertia, passive, world.actuators, search, world.cell, world.loops, limits,
-        world.radius,
+        world.tree, world.support, world.inertia, passive, drives_of(world.actuators, scratch.drives, w), search,
+        world.cell, world.loops, limits, world.radius,
     )  # fmt: skip
 
 

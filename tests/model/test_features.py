@@ -66,7 +66,7 @@ CASES = {
         ),
         "actuator 'm'",
     ),
-    "actuator dynamics": (scene(more=motor('joint="elbow" delay="0.1" nsample="5"')), "actuator 'm'"),
+    "actuator dynamics": (scene(more=motor('joint="elbow" dyntype="user"')), "actuator 'm'"),
     "transmission": (scene(more=motor('body="base" ctrlrange="0 1"', "adhesion")), "actuator 'm'"),
     "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
     "actuator damping": (scene(more=motor('joint="root" damping="0 1"')), "actuator 'm'"),
@@ -134,15 +134,6 @@ def test_a_tendon_driven_by_a_muscle_is_read():
     model = compile_model(loaded.spec.compile())
     assert (model.tendon_names, model.actuator_names, model.na) == (("cable",), ("m", "kept"), 1)
     np.testing.assert_allclose(loaded.home.joints["elbow"], [0.5])
-
-
-def test_a_delayed_actuator_stays_and_responds_at_once():
-    xml = scene(more=motor('joint="elbow" timeconst="0.1" kp="3" delay="0.1" nsample="5"', "position"))
-    loaded = read_spec(xml=xml, ignore=("actuator dynamics",))
-    model = compile_model(loaded.spec.compile())
-    np.testing.assert_allclose(model.actuators.gain[:, 0], [3])
-    np.testing.assert_allclose(model.actuators.bias[:, :3], [[0, -3, 0]])
-    assert model.na == 1
 
 
 def test_a_dropped_shape_leaves_its_mass():

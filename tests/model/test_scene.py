@@ -243,6 +243,15 @@ def test_hopper():
         (lambda s: s.add_plane(friction="0.8"), "friction: expected a finite number"),
         (lambda s: s.add_box("abc"), "size: expected 3 finite numbers"),
         (lambda s: s.add_body("x", joint="hinge", max_force=3.0), "max_force: expected motor=True"),
+        (lambda s: s.add_body("x", joint="hinge", motor="torque"), "unknown motor 'torque'"),
+        (lambda s: s.add_body("x", joint="hinge", motor="position"), "kp: expected a gain for motor='position'"),
+        (lambda s: s.add_body("x", joint="hinge", motor="velocity", kp=1.0, kv=1.0), "kp: expected a motor that has"),
+        (lambda s: s.add_body("x", joint="hinge", motor="position", kp=-1.0), "kp: expected a number > 0"),
+        (lambda s: s.add_body("x", joint="hinge", kv=1.0), "kv: expected motor=True or a servo"),
+        (lambda s: s.add_tendon("t"), "tendon 't': expected either joints"),
+        (lambda s: s.add_tendon("t", joints={"nobody": 1.0}), "unknown joint of tendon 't' 'nobody'"),
+        (lambda s: s.add_tendon("t", path=["nowhere"]), "unknown frame in the path of tendon 't' 'nowhere'"),
+        (lambda s: s.add_tendon("t", joints={}, stiffness=-1.0), "stiffness of tendon 't': expected a number ≥ 0"),
         (lambda s: s.add_body("x", joint="free", range=(0, 1)), "range: expected a joint that is not free"),
         (lambda s: s.add_body("x", parent="world"), "parent: expected a body of this scene"),
         (lambda s: s.add_body("x").set_inertia(1.0, inertia=(1, 2)), "inertia of body 'x': expected 3 or 6 numbers"),
@@ -418,3 +427,27 @@ def test_keyframes_keep_mocap_poses():
     keys = {name: named.arrays(mj) for name, named in read_keyframes(mj).items()}
     np.testing.assert_array_equal(keys["up"].mocap, [[1, 2, 3, 0, 1, 0, 0]])
     np.testing.assert_array_equal(keys["home"].mocap, [[0, 0, 3, 1, 0, 0, 0]])
+
+
+def test_servos_and_tendons_from_python():
+    """A position servo at a joint, a velocity servo, and a cable with a spring and a motor; they survive saving."""
+    scene = ss.Scene()
+    arm = scene.add_body("arm", joint="hinge", axis=(0, 1, 0), motor="position", kp=20.0, kv=1.0, max_force=5.0)
+    arm.add_box((0.1, 0.1, 0.5), pos=(0, 0, -0.25), mass=1.0)
+    arm.add_frame("hook", pos=(0, 0, -0.4))
+    hand = arm.add_body("hand", joint="slide", axis=(0, 0, 1), pos=(0, 0, -0.5), motor="velocity", kv=3.0)
+    hand.add_sphere(0.05, mass=0.1)
+    scene.world.add_frame("wall", pos=(0.3, 0, 0))
+    scene.add_tendon(
+        "cable", path=["wall", "hook"], stiffness=50.0, damping=2.0, rest=0.4, range=(0.1, 0.6), motor=True
+    )
+    scene.add_tendon("sum", joints={"arm": 1.0, "hand": -2.0}, motor="position", kp=4.0)
+    for model in (scene.compile(), ss.Scene.from_xml(scene.to_xml()).compile()):
+        dyn, q, v = ss.Dynamics(model), np.array([0.2, 0.03]), np.array([0.5, -1.0])
+        lengths, arms = dyn.tendon_lengths(q)
+        hook = 0.4 * np.array([-np.sin(0.2), 0.0, -np.cos(0.2)])
+        np.testing.assert_allclose(lengths, [np.linalg.norm(hook - [0.3, 0, 0]), 0.14], rtol=1e-12)
+        force, _ = dyn.actuator_forces(q, v, [1.0, 2.0, -7.0, 0.5])
+        np.testing.assert_allclose(force, [5.0, 3.0 * (2.0 + 1.0), -7.0, 4.0 * (0.5 - 0.14)])
+        tension = -50.0 * (lengths[0] - 0.4) - 2.0 * (arms[0] @ v)
+        np.testing.assert_allclose(dyn.tendon_forces(q, v), [tension, 0.0])

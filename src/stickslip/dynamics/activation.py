@@ -5,17 +5,18 @@
     FILTER_EXACT   the same, integrated exactly: a⁺ = a + (u − a)·(1 − exp(−dt/τ))
     MUSCLE         ȧ = (u − a)/τ(u, a), by Euler's step (``muscle_rate``)
 
-u is the clipped control. The rates do not depend on the motion, so every method holds the activations during a step and
-advances them at its end, as MuJoCo's Euler and implicit integrators do.
+u is the clipped control, which may act late: ``delayed_controls`` reads what was given before. The rates do not depend
+on the motion, so every method holds the activations during a step and advances them at its end, as MuJoCo's Euler and
+implicit integrators do.
 """
 
 from __future__ import annotations
 
-from math import exp
+from math import exp, floor
 
 from stickslip._jit import kernel
 from stickslip.dynamics.muscle import muscle_rate
-from stickslip.model.arrays import FILTER, FILTER_EXACT, INTEGRATOR
+from stickslip.model.arrays import CUBIC, FILTER, FILTER_EXACT, HOLD, INTEGRATOR
 
 TINY = 1e-15
 
@@ -54,6 +55,48 @@ def drive_signals(activations, control, act, dt, signal):
             signal[k] = next_activation(activations, k, control[k], act[i], dt)
         else:
             signal[k] = act[i]
+
+
+@kernel
+def delayed_control(activations, k, history, dt):
+    """The control of actuator k a delay ago. ``history`` (nh, nu) has the controls of the last nh steps, the last one
+    first; a delay of less than a step is one step."""
+    late, last = activations.delay[k] / dt - 1.0, history.shape[0] - 1
+    if late <= 0.0:
+        return history[0, k]
+    i = min(floor(late + 1e-9), last)  # between entry i and i + 1, which is older
+    share = late - i
+    if share <= 1e-9 or i == last:
+        return history[i, k]
+    new, old = history[i, k], history[i + 1, k]
+    kind = activations.interpolation[k]
+    if kind == HOLD:
+        return old
+    if kind == CUBIC:  # Hermite's cubic with central differences as slopes
+        before = 0.5 * (new - history[min(i + 2, last), k]) if i + 2 <= last else new - old
+        after = 0.5 * (history[i - 1, k] - old) if i > 0 else new - old
+        s = 1.0 - share
+        a, b, c = s * s * (3.0 - 2.0 * s), s * (1.0 - s) * (1.0 - s), s * s * (s - 1.0)
+        return (1.0 - a) * old + a * new + b * before + c * after
+    return share * old + (1.0 - share) * new
+
+
+@kernel
+def delayed_controls(activations, control, history, dt, late):
+    """late (nu,): the controls as they act, of which some were given before."""
+    for k in range(control.shape[0]):
+        late[k] = control[k] if activations.delay[k] <= 0.0 else delayed_control(activations, k, history, dt)
+
+
+@kernel
+def remember_controls(control, history):
+    """Put the controls of a step that was taken into the history."""
+    for i in range(history.shape[0] - 1, 0, -1):
+        for k in range(control.shape[0]):
+            history[i, k] = history[i - 1, k]
+    if history.shape[0] > 0:
+        for k in range(control.shape[0]):
+            history[0, k] = control[k]
 
 
 @kernel

@@ -18,6 +18,8 @@ from stickslip.dynamics.muscle import muscle_bias, muscle_gain
 from stickslip.dynamics.transmission import transmit
 from stickslip.model.arrays import TENDON
 
+HUGE = 1e300
+
 
 @kernel(inline=False)
 def drive_forces(drives, q, v, control):
@@ -92,7 +94,7 @@ def share_tendon_limits(drives, nt):
     """Scale the actuators' forces along a tendon where their sum is limited."""
     a, limit = drives.actuators, drives.tendons.force_range
     for t in range(nt):
-        if limit[t, 1] == float("inf") and limit[t, 0] == -float("inf"):
+        if limit[t, 1] > HUGE and limit[t, 0] < -HUGE:
             continue
         total = 0.0
         for k in range(a.target.shape[0]):

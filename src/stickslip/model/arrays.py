@@ -18,6 +18,7 @@ JOINT_NQ = (7, 4, 1, 1)
 JOINT_NV = (6, 3, 1, 1)
 JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE = 0, 1, 2, 3, 4  # transmissions, MuJoCo's numbers
 ON_JOINT, PULLEY, SITE, SPHERE, CYLINDER = 1, 2, 3, 4, 5  # elements of tendons, MuJoCo's numbers
+HOLD, LINEAR, CUBIC = 0, 1, 2  # interpolation of delayed controls, MuJoCo's numbers
 IMMEDIATE, INTEGRATOR, FILTER, FILTER_EXACT, MUSCLE = 0, 1, 2, 3, 4  # dynamics of activations, MuJoCo's numbers
 
 
@@ -221,6 +222,10 @@ class Activations(NamedTuple):
     """(nu, 2) the activation is clipped to this at the end of a step; ±inf where unlimited."""
     early: np.ndarray
     """(nu,) 1 where the force uses the activation at the end of the step."""
+    delay: np.ndarray
+    """(nu,) how late a control acts [s]."""
+    interpolation: np.ndarray
+    """(nu,) HOLD, LINEAR or CUBIC: how controls are read between the steps at which they were given."""
 
 
 class Frames(NamedTuple):

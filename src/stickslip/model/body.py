@@ -26,6 +26,7 @@ from stickslip.model.mesh import (
     read_mesh,
     triangles,
 )
+from stickslip.model.servo import Servo
 from stickslip.model.shape import Material
 
 if TYPE_CHECKING:
@@ -235,15 +236,19 @@ class Body:
         armature: float = 0.0,
         damping: float = 0.0,
         stiffness: float = 0.0,
-        motor: bool = False,
+        motor: bool | str = False,
         max_force: float | None = None,
+        kp: float | None = None,
+        kv: float | None = None,
         name: str | None = None,
     ) -> Body:
         """A joint to the parent; several joints on one body act one after the other. Limits in rad or m.
 
         ``kind`` is free, ball (or spherical), slide (or prismatic), hinge (or revolute) or fixed; a cylindrical joint
         is a slide and a hinge along one axis.
-        ``motor=True`` adds an actuator of the same name, limited to ``max_force`` [N m or N].
+        ``motor=True`` (or ``"force"``) adds an actuator of the same name, limited to ``max_force`` [N m or N], whose
+        control is its force. ``motor="position"`` adds a servo, force = kp·(control − q) − kv·v, and ``"velocity"`` one
+        with force = kv·(control − v); ``kp`` is in N m/rad or N/m, ``kv`` in N m s/rad or N s/m.
         """
         if kind == "fixed":
             return self
@@ -252,10 +257,7 @@ class Body:
             raise unknown("joint type", str(kind), [*JOINTS, *ALIASES, "fixed"])
         for what, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
             number(what, value, "a number ≥ 0", least=0.0)
-        if max_force is not None:
-            number("max_force", max_force, "a number > 0", above=0.0)
-            if not motor:
-                raise expected("max_force", "motor=True with it", "no motor")
+        servo = Servo.checked(motor, max_force, kp, kv)
         if range is not None and kind == "free":
             raise expected("range", "a joint that is not free", kind)
         direction = vector("axis", axis, 3)
@@ -276,10 +278,10 @@ class Body:
             if not low < high:
                 raise expected(f"range of joint {name!r}", "lower < upper", range)
             joint.range, joint.limited = [low, high], mujoco.mjtLimited.mjLIMITED_TRUE
-        if motor:
+        if servo is not None:
             if kind not in ("hinge", "slide"):
                 raise expected("motor", "a hinge or slide joint", kind)
-            self.scene._motor(name, max_force)
+            servo.add(self.scene.spec, name, mujoco.mjtTrn.mjTRN_JOINT)
         return self
 
     def add_body(self, name: str | None = None, *, joint: str = "fixed", pos: Vector = (0, 0, 0), **options) -> Body:

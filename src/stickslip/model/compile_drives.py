@@ -119,4 +119,5 @@ def build_activations(mj: mujoco.MjModel) -> Activations:
         place=mj.actuator_actadr.astype(np.int64), dynamics=np.where(off, INTEGRATOR, mj.actuator_dyntype),
         numbers=mj.actuator_dynprm[:, :3].astype(float), control_range=control_range,
         range=_limits(mj.actuator_actlimited, mj.actuator_actrange), early=mj.actuator_actearly.astype(np.int64),
+        delay=mj.actuator_delay.astype(float), interpolation=mj.actuator_history[:, 1].astype(np.int64),
     )  # fmt: skip

@@ -110,6 +110,11 @@ class Model:
         """Number of activations."""
         return int(np.count_nonzero(self.activations.place >= 0))
 
+    @property
+    def delayed(self) -> bool:
+        """Whether some control acts later than it is given."""
+        return bool(np.any(self.activations.delay > 0.0))
+
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that the motion depends on."""

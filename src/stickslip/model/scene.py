@@ -8,7 +8,7 @@ A scene holds a MuJoCo specification, whether it is built in Python or loaded fr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -27,6 +27,7 @@ from stickslip.model.importers.read import CONTACT_OPTIONS, LoadedSpec, read_spe
 from stickslip.model.keyframes import NamedKeyframe
 from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import Model, compile_model
+from stickslip.model.servo import Servo, check_path
 from stickslip.model.shape import DEFAULT_FRICTION, Material
 
 ROBOTS = Path(__file__).parent / "robots"
@@ -34,7 +35,7 @@ BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 """The robots that come with the package."""
 
 
-PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force")
+PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force", "kp", "kv")
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
 
 
@@ -180,11 +181,59 @@ class Scene:
             self._bodies.discard(body.name)
             raise
 
-    def _motor(self, joint: str, max_force: float | None) -> None:
-        motor = self.spec.add_actuator(name=joint, target=joint, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        motor.set_to_motor()
-        if max_force is not None:
-            motor.forcerange, motor.forcelimited = [-max_force, max_force], mujoco.mjtLimited.mjLIMITED_TRUE
+    @says_why
+    def add_tendon(
+        self,
+        name: str,
+        *,
+        joints: Mapping[str, float] | None = None,
+        path: Sequence[str | float] = (),
+        stiffness: float = 0.0,
+        damping: float = 0.0,
+        rest: float | tuple[float, float] | None = None,
+        range: tuple[float, float] | None = None,
+        motor: bool | str = False,
+        max_force: float | None = None,
+        kp: float | None = None,
+        kv: float | None = None,
+    ) -> None:
+        """A tendon: either a sum of joint coordinates, ``joints={"left": 0.5, "right": -0.5}``, or the shortest
+        ``path`` through frames by name; a number in the path is a pulley that divides what follows by it.
+
+        ``stiffness`` [N/m] and ``damping`` [N s/m] act along it. The spring rests at the length ``rest`` [m] (default:
+        that in the reference configuration), or between two lengths. ``range`` are its shortest and longest length.
+        ``motor``, ``max_force``, ``kp`` and ``kv`` are those of ``Body.add_joint``: an actuator of the same
+        name that pulls with its force if the control is negative.
+        """
+        if (joints is None) == (not path):
+            raise expected(f"tendon {name!r}", "either joints={…} or path=[…]", "both" if joints else "none of them")
+        for what, value in (("stiffness", stiffness), ("damping", damping)):
+            number(f"{what} of tendon {name!r}", value, "a number ≥ 0", least=0.0)
+        servo = Servo.checked(motor, max_force, kp, kv)
+        if path:
+            check_path(name, path, [site.name for site in self.spec.sites])
+        known = [joint.name for joint in self.spec.joints]
+        for joint in joints or ():
+            if joint not in known:
+                raise unknown(f"joint of tendon {name!r}", str(joint), known)
+        tendon = self.spec.add_tendon(name=name, stiffness=[stiffness, 0.0, 0.0], damping=[damping, 0.0, 0.0])
+        if rest is not None:
+            low, high = vector(f"rest of tendon {name!r}", np.broadcast_to(rest, 2), 2)
+            tendon.springlength = [low, high]
+        if range is not None:
+            low, high = vector(f"range of tendon {name!r}", range, 2)
+            if not low < high:
+                raise expected(f"range of tendon {name!r}", "lower < upper", range)
+            tendon.range, tendon.limited = [low, high], mujoco.mjtLimited.mjLIMITED_TRUE
+        for joint, coefficient in (joints or {}).items():
+            tendon.wrap_joint(joint, number(f"coefficient of {joint!r}", coefficient, "a number"))
+        for element in path:
+            if isinstance(element, str):
+                tendon.wrap_site(element)
+            else:
+                tendon.wrap_pulley(float(element))
+        if servo is not None:
+            servo.add(self.spec, name, mujoco.mjtTrn.mjTRN_TENDON)
 
     @says_why
     def exclude(self, body1: Body | str, body2: Body | str) -> None:

@@ -18,7 +18,6 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.dynamics.activation import advance_activations, drive_signals
 from stickslip.errors import DivergedError, InputError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
@@ -30,6 +29,7 @@ from stickslip.simulation import advice
 from stickslip.simulation.captured_frame import make_captures
 from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
+from stickslip.simulation.drive import Drive
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
 from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.method import make_method
@@ -89,8 +89,7 @@ class Simulation:
         self.builtin_stages = self.stepper.stages()
 
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
-        self._signal = np.zeros(self.model.nu)
-        self._acting = self.inputs._replace(control=self._signal)
+        self.drive = Drive(self.model, self.dt, self.stepper.own_activations)
         self._begin_inputs("home")
         self.controller: Controller | None = None
         self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
@@ -188,20 +187,17 @@ class Simulation:
 
     @property
     def acting(self) -> Inputs:
-        """The inputs as methods see them: an actuator with an activation has it in place of its control."""
-        if self.model.na == 0 or self.stepper.own_activations:
-            return self.inputs
-        drive_signals(self.model.activations, self.inputs.control, self.state.act, self.dt, self._signal)
-        if self._acting.applied is not self.inputs.applied or self._acting.wrench is not self.inputs.wrench:
-            self._acting = self.inputs._replace(control=self._signal)
-        return self._acting
+        """The inputs as methods see them: controls that were given a delay ago, and activations in place of the
+        controls of actuators that have one."""
+        return self.drive.acting(self.inputs, self.state)
 
     def set_state(self, q=None, v=None, act=None) -> None:
-        """Start from another configuration, velocity or activation; contact memory is cleared."""
+        """Start from another configuration, velocity or activation; contact memory and delayed controls are cleared."""
         now = self.state
         state = self.model.state(now.q if q is None else q, now.v if v is None else v, now.act if act is None else act)
         self._start_looked_at = False
         now.q[:], now.v[:], now.act[:] = state.q, state.v, state.act
+        self.drive.history[:] = 0.0
         for array in self.stepper.memory().values():
             array[:] = 0
 
@@ -243,14 +239,13 @@ class Simulation:
         while self.steps < end:
             self.stepper.step = self.steps
             if compiled:
-                # Activations change from step to step, and their rates do not depend on the motion.
-                most = end - self.steps if self.model.na == 0 or self.stepper.own_activations else 1
+                most = 1 if self.drive.changes else end - self.steps
                 self.status, done = self.stepper.advance(self.state, self.acting, most)
             else:
                 self.status = staged_step(self)
                 done = int(self.status == OK)
-            if done and self.model.na and not self.stepper.own_activations:
-                advance_activations(self.model.activations, self.inputs.control, self.state.act, self.dt)
+            if done and self.drive.changes:
+                self.drive.advance(self.inputs, self.state)
             self.steps += done
             self.state.time = self.steps * self.dt
             if self.status == CONTACTS_FULL:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class Snapshot:
     made_by: tuple[Any, ...]
     """Method, variant, dt, the model's fingerprint and the method's options, which must match when it is restored.
     Snapshots pickled by an earlier version may lack the options; then these are not compared."""
+    history: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    """(nh, nu) controls of the last steps, for actuators with a delay; empty without."""
 
 
 PARTS = ("method", "variant", "dt", "scene", "options")
@@ -68,6 +70,7 @@ def take_snapshot(sim: Simulation) -> Snapshot:
         random=copy.deepcopy(sim.rng.bit_generator.state),
         controller=copy.deepcopy(get()) if get is not None else None,
         made_by=_signature(sim),
+        history=sim.drive.history.copy(),
     )
 
 
@@ -75,6 +78,8 @@ def restore_snapshot(sim: Simulation, snapshot: Snapshot) -> None:
     _check_origin(sim, snapshot.made_by)
     sim.state.q[:], sim.state.v[:], sim.state.time = snapshot.state.q, snapshot.state.v, snapshot.state.time
     sim.state.act[:] = snapshot.state.act if hasattr(snapshot.state, "act") else 0.0  # pickled by an earlier version
+    if sim.drive.history.size:
+        sim.drive.history[:] = snapshot.history
     sim.steps = snapshot.steps
     for mine, saved in zip(sim.inputs, snapshot.inputs, strict=True):
         mine[:] = saved

@@ -122,6 +122,7 @@ class MuJoCo(Method):
         self._loops = LoopClosure(model) if model.loops else None
         option = self.mj.opt
         option.timestep = dt
+        self.mj.actuator_delay[:], self.mj.actuator_history[:, 0] = 0.0, 0  # the simulation delays controls
         if model.spec is None:  # MuJoCo's own models have its default cone, the pyramid
             option.cone = CONES["elliptic"]
         self.options.put(option)
@@ -201,7 +202,7 @@ class MuJoCo(Method):
     def _observe(self, sim) -> None:
         """The contacts of the step that begins here, and the forces that act in it."""
         d = self._seen
-        self._hand_over(d, sim.state, sim.inputs)
+        self._hand_over(d, sim.state, sim.acting)
         d.qacc_warmstart[:] = self.data.qacc_warmstart
         with collected_warnings():
             if sim.inputs.wrench.any():

@@ -88,8 +88,7 @@ def drives_one_joint(mj: mujoco.MjModel) -> np.ndarray:
 
 def _odd_dynamics(mj: mujoco.MjModel) -> np.ndarray:
     known = (DYN.mjDYN_NONE, DYN.mjDYN_INTEGRATOR, DYN.mjDYN_FILTER, DYN.mjDYN_FILTEREXACT, DYN.mjDYN_MUSCLE)
-    late = (mj.actuator_delay > 0) | (mj.actuator_history[:, 0] > 0)
-    return np.flatnonzero(~np.isin(mj.actuator_dyntype, known) | (mj.actuator_actnum > 1) | late)
+    return np.flatnonzero(~np.isin(mj.actuator_dyntype, known) | (mj.actuator_actnum > 1))
 
 
 def _odd_transmission(mj: mujoco.MjModel) -> np.ndarray:
@@ -155,7 +154,7 @@ FEATURES = (
     Feature("equality", "coupled flexes or spatial tendons", OBJ.mjOBJ_EQUALITY, _equalities),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
-    Feature("actuator dynamics", "delays, and dynamics other than integrators, filters and muscles", OBJ.mjOBJ_ACTUATOR,
+    Feature("actuator dynamics", "dynamics other than integrators, filters and muscles", OBJ.mjOBJ_ACTUATOR,
             _odd_dynamics),
     Feature("transmission", "an actuator that drives neither a joint, a tendon, a site nor a slider-crank",
             OBJ.mjOBJ_ACTUATOR, _odd_transmission),

@@ -66,16 +66,6 @@ def _delete(collection: str) -> Removal:
     return delete
 
 
-def _forget_dynamics(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-    """Make a delayed response immediate; delete actuators with dynamics that are not simulated."""
-    dyn = mujoco.mjtDyn
-    known = (dyn.mjDYN_NONE, dyn.mjDYN_INTEGRATOR, dyn.mjDYN_FILTER, dyn.mjDYN_FILTEREXACT, dyn.mjDYN_MUSCLE)
-    actuators = _pick(spec.actuators, ids)
-    for actuator in actuators:
-        actuator.delay, actuator.nsample = 0.0, 0
-    delete_actuators(spec, [a.id for a in actuators if a.dyntype not in known or a.actdim > 1])
-
-
 def _no_tendon_armature(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
     tendons = _pick(spec.tendons, ids)
     names = {tendon.name for tendon in tendons}
@@ -122,7 +112,7 @@ REMOVE: dict[str, Removal] = {
     "equality": _delete("equalities"),
     "flex": _delete("flexes"),
     "plugin": _drop_plugins,
-    "actuator dynamics": _forget_dynamics,
+    "actuator dynamics": delete_actuators,
     "transmission": delete_actuators,
     "actuator gain": delete_actuators,
     "actuator damping": _set("actuators", damping=[0.0, 0.0, 0.0]),
