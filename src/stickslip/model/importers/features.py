@@ -177,7 +177,6 @@ FEATURES = (
     Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
             lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
     Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
-    Feature("shape: ellipsoid", "no contact with ellipsoids", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_ELLIPSOID)),
     Feature("shape: height field", "no contact with height fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_HFIELD)),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
     Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
@@ -192,7 +191,7 @@ URDF_FEATURES = {
 """Features that are seen in the URDF itself, before MuJoCo reads it."""
 
 SIMULATED = ("torsional friction", "contact margin", "contact priority", "contact pair", "contact override",
-             "adhesion")  # fmt: skip
+             "adhesion", "shape: ellipsoid")  # fmt: skip
 """Names that earlier versions could ignore. These features are simulated now, so that ignoring them does nothing."""
 NAMES = (*(feature.name for feature in FEATURES), *URDF_FEATURES)
 

@@ -25,7 +25,7 @@ from stickslip.model.importers.features import (
     find_features,
 )
 
-UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_ELLIPSOID, mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
+UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
 Removal: TypeAlias = Callable[[mujoco.MjSpec, Iterable[int]], None]
 FALSE, TRUE = mujoco.mjtLimited.mjLIMITED_FALSE, mujoco.mjtLimited.mjLIMITED_TRUE
 
@@ -150,7 +150,6 @@ REMOVE: dict[str, Removal] = {
     "gravcomp": _set("bodies", gravcomp=0.0),
     "mocap": _set("bodies", mocap=False),
     "fluid": _no_fluid,
-    "shape: ellipsoid": _delete_geoms,
     "shape: height field": _delete_geoms,
     "shape: sdf": _delete_geoms,
     "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
