@@ -133,6 +133,13 @@ class Body:
         return self._shape(GEOM.mjGEOM_CYLINDER, [radius, length / 2, 0], **options)
 
     @says_why
+    def add_ellipsoid(self, radii: Vector, **options) -> Body:
+        """An ellipsoid of three half axes ``radii`` [m], along x, y and z."""
+        axes = vector("radii", radii, 3)
+        positive("radii", *axes)
+        return self._shape(GEOM.mjGEOM_ELLIPSOID, axes, **options)
+
+    @says_why
     def add_mesh(self, vertices: Vector | str | Path, *, faces=None, convex: str | None = None, **options) -> Body:
         """A mesh: the hull of ``vertices`` (n, 3) [m], a surface of triangles ``faces`` (m, 3), or an STL or OBJ file.
 

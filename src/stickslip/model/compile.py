@@ -158,6 +158,7 @@ SHAPE_NAMES = {
     mujoco.mjtGeom.mjGEOM_CYLINDER: "cylinder",
     mujoco.mjtGeom.mjGEOM_BOX: "box",
     mujoco.mjtGeom.mjGEOM_MESH: "mesh",
+    mujoco.mjtGeom.mjGEOM_ELLIPSOID: "ellipsoid",
 }
 
 

@@ -165,6 +165,11 @@ class Scene:
         return self._shaped(Body.add_cylinder, (radius, length), options)
 
     @says_why
+    def add_ellipsoid(self, radii: Vector, **options) -> Body:
+        """A body that is an ellipsoid of three half axes ``radii`` [m]."""
+        return self._shaped(Body.add_ellipsoid, (radii,), options)
+
+    @says_why
     def add_mesh(self, vertices, **options) -> Body:
         """A body that is the hull of ``vertices`` (n, 3) [m], a surface of ``faces``, or an STL or OBJ file.
 

@@ -42,6 +42,8 @@ def drawing(shape: Mapping[str, Any], vertices: np.ndarray | None) -> Drawing | 
         return Drawing(("box",), unit_box(), (a, b, c))
     if kind == "sphere":
         return Drawing(("sphere",), sphere(), (a, a, a))
+    if kind == "ellipsoid":
+        return Drawing(("sphere",), sphere(), (a, b, c))
     if kind == "point":
         return Drawing(("sphere",), sphere(), (POINT_RADIUS,) * 3)
     if kind == "cylinder":

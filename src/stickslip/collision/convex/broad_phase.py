@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.convex.geometry import BOX, CAPSULE, PAIRED, PLANE, SPHERE, Placed, Rules, Shapes
+from stickslip.collision.convex.geometry import BOX, CAPSULE, KIND, PAIRED, PLANE, SPHERE, Placed, Rules, Shapes
 
-KIND_PAIRS = 36
+KIND_PAIRS = KIND * KIND
 FEW = 24
 """Largest number of shapes for which every pair is tested."""
 
@@ -54,7 +54,7 @@ class Candidates(NamedTuple):
     sorted: np.ndarray
     """(capacity, 2) the pairs sorted by kinds."""
     start: np.ndarray
-    """(37,) kinds (i, j) have the pairs start[6i + j] … start[6i + j + 1] − 1."""
+    """(KIND² + 1,) kinds (i, j) have the pairs start[k] … start[k + 1] − 1, k = KIND·i + j."""
 
 
 @kernel
@@ -177,7 +177,7 @@ def try_all(shapes, rules, placed, margin, grid, candidates):
         boxes_around(shapes, placed, margin, grid)
     for k in range(rules.few.shape[0]):
         a, b = rules.few[k, 0], rules.few[k, 1]
-        while code < 6 * shapes.kind[a] + shapes.kind[b]:
+        while code < KIND * shapes.kind[a] + shapes.kind[b]:
             code += 1
             start[code] = n
         near = near_plane(shapes, placed, margin, a, b) if shapes.kind[a] == PLANE else overlap(grid, a, b)
@@ -309,11 +309,11 @@ def sort_by_kinds(shapes, candidates):
     for i in range(KIND_PAIRS + 1):
         start[i] = 0
     for c in range(n):
-        start[6 * shapes.kind[candidates.pair[c, 0]] + shapes.kind[candidates.pair[c, 1]] + 1] += 1
+        start[KIND * shapes.kind[candidates.pair[c, 0]] + shapes.kind[candidates.pair[c, 1]] + 1] += 1
     for i in range(KIND_PAIRS):
         start[i + 1] += start[i]
     for c in range(n):
-        code = 6 * shapes.kind[candidates.pair[c, 0]] + shapes.kind[candidates.pair[c, 1]]
+        code = KIND * shapes.kind[candidates.pair[c, 0]] + shapes.kind[candidates.pair[c, 1]]
         candidates.sorted[start[code], 0] = candidates.pair[c, 0]
         candidates.sorted[start[code], 1] = candidates.pair[c, 1]
         start[code] += 1

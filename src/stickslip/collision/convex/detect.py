@@ -8,7 +8,16 @@ from stickslip.collision.contacts import ContactList, entries
 from stickslip.collision.convex.broad_phase import cell_size, list_pairs, make_candidates, make_grid
 from stickslip.collision.convex.find import Search, find_contacts, find_raw
 from stickslip.collision.convex.finish import SHARES
-from stickslip.collision.convex.geometry import NAMES, PAIR, POINTS, Found, build_geometry, make_found, make_placed
+from stickslip.collision.convex.geometry import (
+    KIND,
+    NAMES,
+    PAIR,
+    POINTS,
+    Found,
+    build_geometry,
+    make_found,
+    make_placed,
+)
 from stickslip.collision.convex.placed_polyhedron import make_work
 from stickslip.collision.detector import Detector
 from stickslip.dynamics.data import Kinematics
@@ -47,7 +56,7 @@ class ConvexDetector(Detector):
     def leave_out(self, one: str, other: str) -> None:
         """Find no contacts between two kinds of shapes, such as "box" and "mesh"."""
         i, j = sorted((NAMES.index(one), NAMES.index(other)))
-        self.search.rules.left_out[6 * i + j] = 1
+        self.search.rules.left_out[KIND * i + j] = 1
 
     def find(self, kin: Kinematics, contacts: ContactList) -> None:
         while not find_contacts(self.search, kin, self.margin, self.cell, contacts.arrays):

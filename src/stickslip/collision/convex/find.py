@@ -18,11 +18,14 @@ from stickslip.collision.convex.capsule_capsule import capsule_capsule
 from stickslip.collision.convex.capsule_cylinder import capsule_cylinder
 from stickslip.collision.convex.cylinder_cylinder import cylinder_cylinder
 from stickslip.collision.convex.cylinder_polyhedron import box_cylinder
+from stickslip.collision.convex.ellipsoids import plane_ellipsoid, solid_ellipsoid
 from stickslip.collision.convex.finish import finish
 from stickslip.collision.convex.geometry import (
     BOX,
     CAPSULE,
     CYLINDER,
+    ELLIPSOID,
+    KIND,
     MESH,
     PLANE,
     SPHERE,
@@ -39,7 +42,7 @@ from stickslip.collision.convex.polyhedron_polyhedron import polyhedron_polyhedr
 from stickslip.collision.convex.rounded import core_solid
 from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
 
-BALLS_ON_PLANES = 6 * PLANE + SPHERE
+BALLS_ON_PLANES = KIND * PLANE + SPHERE
 
 
 class Search(NamedTuple):
@@ -62,48 +65,59 @@ class Search(NamedTuple):
 def touch_planes_and_spheres(geometry, placed, work, pairs, code, margin, found):
     """Contacts of pairs (n, 2) of one pair of kinds, of which one is a plane or a sphere, and none a mesh but on a
     plane."""
-    if code == 6 * PLANE + SPHERE:
+    if code == KIND * PLANE + SPHERE:
         plane_sphere(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * PLANE + BOX:
+    elif code == KIND * PLANE + BOX:
         plane_box(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * PLANE + CAPSULE:
+    elif code == KIND * PLANE + CAPSULE:
         plane_capsule(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * PLANE + CYLINDER:
+    elif code == KIND * PLANE + CYLINDER:
         plane_cylinder(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * PLANE + MESH:
+    elif code == KIND * PLANE + MESH:
         plane_mesh(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * SPHERE + SPHERE:
+    elif code == KIND * SPHERE + SPHERE:
         sphere_sphere(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * SPHERE + BOX:
+    elif code == KIND * SPHERE + BOX:
         sphere_box(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * SPHERE + CAPSULE:
+    elif code == KIND * SPHERE + CAPSULE:
         sphere_capsule(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * SPHERE + CYLINDER:
+    elif code == KIND * SPHERE + CYLINDER:
         sphere_cylinder(geometry, placed, work, pairs, margin, found)
 
 
 @kernel(separate=True)
 def touch_solids(geometry, placed, work, pairs, code, margin, found):
     """Contacts of pairs (n, 2) of one pair of kinds among boxes, capsules and cylinders."""
-    if code == 6 * CAPSULE + CAPSULE:
+    if code == KIND * CAPSULE + CAPSULE:
         capsule_capsule(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * CAPSULE + CYLINDER:
+    elif code == KIND * CAPSULE + CYLINDER:
         capsule_cylinder(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * CYLINDER + CYLINDER:
+    elif code == KIND * CYLINDER + CYLINDER:
         cylinder_cylinder(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * BOX + CYLINDER:
+    elif code == KIND * BOX + CYLINDER:
         box_cylinder(geometry, placed, work, pairs, margin, found)
-    elif code == 6 * BOX + BOX:
+    elif code == KIND * BOX + BOX:
         polyhedron_polyhedron(geometry, placed, work, pairs, margin, found)
 
 
 @kernel(separate=True)
 def touch_hulls(geometry, placed, work, pairs, code, margin, found):
     """Contacts of pairs (n, 2) of one pair of kinds that are found by GJK and EPA."""
-    if code == 6 * BOX + MESH or code == 6 * MESH + MESH:
+    if code == KIND * BOX + MESH or code == KIND * MESH + MESH:
         hull_hull(geometry, placed, work, pairs, margin, found)
     else:
         core_solid(geometry, placed, work, pairs, margin, found)
+
+
+@kernel(separate=True)
+def touch_ellipsoids(geometry, placed, work, pairs, code, margin, found):
+    """Contacts of pairs (n, 2) of one pair of kinds, of which the second is an ellipsoid."""
+    if code == KIND * PLANE + ELLIPSOID:
+        plane_ellipsoid(geometry, placed, work, pairs, margin, found)
+    elif code == KIND * MESH + ELLIPSOID:
+        core_solid(geometry, placed, work, pairs, margin, found)
+    else:
+        solid_ellipsoid(geometry, placed, work, pairs, margin, found)
 
 
 @kernel
@@ -125,9 +139,11 @@ def touch_all(search, margin):
         if start[code] == start[code + 1] or search.rules.left_out[code]:
             continue
         stretch = pairs[start[code] : start[code + 1]]
-        if code == 6 * BOX + CAPSULE or (code % 6 == MESH and code >= 6 * SPHERE):
+        if code % KIND == ELLIPSOID:
+            touch_ellipsoids(geometry, placed, work, stretch, code, margin, found)
+        elif code == KIND * BOX + CAPSULE or (code % KIND == MESH and code >= KIND * SPHERE):
             touch_hulls(geometry, placed, work, stretch, code, margin, found)
-        elif code < 6 * BOX:
+        elif code < KIND * BOX:
             touch_planes_and_spheres(geometry, placed, work, stretch, code, margin, found)
         else:
             touch_solids(geometry, placed, work, stretch, code, margin, found)

@@ -18,13 +18,15 @@ from stickslip.math.spatial import rotate
 from stickslip.model.model import Model
 from stickslip.model.shape import Material, PairMaterial, Shape
 
-PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
+PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH, ELLIPSOID, TERRAIN = range(8)
+KIND = 8
+"""Number of kinds; a pair of kinds (i, j) has the code KIND·i + j."""
 KINDS = {"plane": PLANE, "sphere": SPHERE, "point": SPHERE, "box": BOX, "capsule": CAPSULE, "cylinder": CYLINDER}
-KINDS["mesh"] = MESH
+KINDS |= {"mesh": MESH, "ellipsoid": ELLIPSOID, "terrain": TERRAIN}
 """A contact point is a sphere of radius 0."""
 POINTS = 4
 """Largest number of contacts of a mesh with a plane, a box or another mesh, unless all are asked for."""
-NAMES = ("plane", "sphere", "box", "capsule", "cylinder", "mesh")
+NAMES = ("plane", "sphere", "box", "capsule", "cylinder", "mesh", "ellipsoid", "terrain")
 
 
 MARGIN, GAP, CONDIM, PRIORITY, PAIRED = range(PROPERTIES, PROPERTIES + 5)
@@ -36,7 +38,7 @@ class Shapes(NamedTuple):
     """The ns shapes that can touch something."""
 
     kind: np.ndarray
-    """(ns,) PLANE … MESH."""
+    """(ns,) PLANE … TERRAIN."""
     link: np.ndarray
     """(ns,) link that carries the shape."""
     body: np.ndarray
@@ -76,7 +78,7 @@ class Rules(NamedTuple):
     few: np.ndarray
     """(k, 2) all pairs that may touch, sorted by kinds, if there are so few shapes that all are tested; else empty."""
     left_out: np.ndarray
-    """(36,) 1 for pairs of kinds that are not tested here."""
+    """(KIND²,) 1 for pairs of kinds that are not tested here."""
     pair: np.ndarray
     """(np,) sorted names a·ns + b of explicit pairs of shapes a < b, which may touch whatever the masks."""
     pair_material: np.ndarray
@@ -220,7 +222,7 @@ def bounding_box(shape: Shape) -> np.ndarray:
             return np.array([shape.size[0], shape.size[0], shape.size[1]])
         case "mesh" if shape.vertices is not None:
             return np.abs(shape.vertices).max(axis=0)
-        case "box":
+        case "box" | "ellipsoid":
             return shape.size.copy()
         case _:
             return np.full(3, shape.size[0])
@@ -236,6 +238,8 @@ def bounding_radius(shape: Shape) -> float:
             return float(np.linalg.norm(shape.vertices, axis=1).max())
         case "box":
             return float(np.linalg.norm(shape.size))
+        case "ellipsoid":
+            return float(shape.size.max())
         case "plane":
             return np.inf
         case _:
@@ -307,7 +311,7 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         parent=model.tree.parent.astype(np.int64) if model.filter_parents else np.full(model.nlink, -1),
         excluded=np.sort(np.array(model.mj.exclude_signature, dtype=np.int64).ravel()),
         few=np.zeros((0, 2), dtype=np.int64),
-        left_out=np.zeros(36, dtype=np.int64),
+        left_out=np.zeros(KIND * KIND, dtype=np.int64),
         pair=np.array([place[p.one] * len(solid) + place[p.two] for p in model.pairs], dtype=np.int64),
         pair_material=np.array([pair_row(p.material) for p in model.pairs], dtype=float).reshape(-1, PAIR),
         margin=np.array([widest_margin(solid, model)]),

@@ -42,12 +42,13 @@ class Minkowski(NamedTuple):
     pose: np.ndarray
     """(4, 3) B in A: its axes as columns of the first three rows, its origin in the last."""
     core: np.ndarray
-    """(2,) radius and half length [m] of B if it is a cylinder, a segment (radius 0) or a point (both 0)."""
+    """(13,) radius and half length [m] of B if it is a cylinder, a segment (radius 0) or a point (both 0); its half
+    axes if it is an ellipsoid, else 0; the rest is scratch of ``ellipsoids``."""
 
 
 def make_minkowski(corners: int) -> Minkowski:
     name = np.zeros((corners, 2), dtype=np.int64)
-    return Minkowski(np.zeros((corners, 9)), name, np.zeros(4), np.zeros((4, 3)), np.zeros(2))
+    return Minkowski(np.zeros((corners, 9)), name, np.zeros(4), np.zeros((4, 3)), np.zeros(13))
 
 
 @kernel
@@ -62,6 +63,11 @@ def support(geometry, space, p, q, k, x, y, z, near_a, near_b):
     if q >= 0:
         j = farthest(geometry.bodies, geometry.climb, q, u, v, w, near_b)
         u, v, w = V[j, 0], V[j, 1], V[j, 2]
+    elif space.core[2] > 0.0:
+        u, v, w = space.core[2] * u, space.core[3] * v, space.core[4] * w
+        size = sqrt(u * u + v * v + w * w)
+        scale = 1.0 / size if size > 0.0 else 0.0
+        u, v, w = scale * space.core[2] * u, scale * space.core[3] * v, scale * space.core[4] * w
     else:
         rho = sqrt(u * u + v * v)
         scale = space.core[0] / rho if rho > 0.0 else 0.0

@@ -1,8 +1,8 @@
 """How a contact of two shapes moves with them: which of the two carries its normal, and which its point.
 
 One shape touches with a *ball*: a sphere, a capsule's ball, a corner (radius 0), or the side of a cylinder. Its centre
-is fixed to its body. The other is the *surface*: flat, or curved where the ball is over an edge, a corner or another
-ball. The numbers of ``Contacts`` follow from that:
+is fixed to its body. An ellipsoid's ball has the mean of its two radii of curvature. The other is the *surface*: flat,
+or curved where the ball is over an edge, a corner or another ball. The numbers of ``Contacts`` follow from that:
 
 * The ball is body 2's: ``radius`` is its radius, and ``rolling`` is ON_SPHERE, or 0 for a corner.
 * The ball is body 1's: the normal turns with body 2, ``rolling`` is ON_BOX, and ``radius`` is minus the height of the
@@ -24,8 +24,19 @@ from math import sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ON_BOX, ON_SPHERE, set_curvature
-from stickslip.collision.convex.geometry import BOX, CAPSULE, CORNER, CYLINDER, FEATURE_BITS, PLANE, SPHERE, WITHIN
-from stickslip.math.spatial import cross
+from stickslip.collision.convex.ellipsoids import mean_radius
+from stickslip.collision.convex.geometry import (
+    BOX,
+    CAPSULE,
+    CORNER,
+    CYLINDER,
+    ELLIPSOID,
+    FEATURE_BITS,
+    PLANE,
+    SPHERE,
+    WITHIN,
+)
+from stickslip.math.spatial import cross, rotate_transposed
 
 STEEP = 0.7
 """Sine of the angle between normal and axis above which a cylinder touches with its side."""
@@ -51,6 +62,9 @@ def tilt(placed, s, nx, ny, nz):
 def ball_radius(shapes, placed, s, other, kind, nx, ny, nz):
     """Radius of the ball with which shape s touches shape ``other``; −1 if it does not touch with a ball."""
     own, its = shapes.kind[s], shapes.kind[other]
+    if own == ELLIPSOID:
+        x, y, z = rotate_transposed(placed.rot, s, nx, ny, nz)
+        return mean_radius(shapes.size, s, x, y, z)
     if own == SPHERE or own == CAPSULE:
         return shapes.size[s, 0]
     if own == CYLINDER and its != SPHERE and its != CAPSULE:
@@ -98,6 +112,11 @@ def bend(shapes, placed, s, other, reach, nx, ny, nz, contacts, c):
             set_curvature(contacts, c, 1.0 / reach, R[s, 0, j], R[s, 1, j], R[s, 2, j])
         elif zeros == 0:
             set_curvature(contacts, c, 1.0 / reach, 0.0, 0.0, 0.0)
+    elif kind == ELLIPSOID:
+        x, y, z = rotate_transposed(R, s, nx, ny, nz)
+        radius = mean_radius(shapes.size, s, x, y, z) + reach
+        if radius > least:
+            set_curvature(contacts, c, 1.0 / radius, 0.0, 0.0, 0.0)
     elif kind == CYLINDER:
         bend_over_cylinder(shapes, placed, s, other, reach, least, nx, ny, nz, contacts, c)
 

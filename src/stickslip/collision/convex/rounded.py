@@ -17,7 +17,16 @@ from stickslip.collision.convex.climb import farthest
 from stickslip.collision.convex.clip import stretch_over
 from stickslip.collision.convex.cylinder_polyhedron import flat_contacts
 from stickslip.collision.convex.disc import Out
-from stickslip.collision.convex.geometry import CAPSULE, CORNER, CYLINDER, WITHIN, emit_apart, feature, keep_near
+from stickslip.collision.convex.geometry import (
+    CAPSULE,
+    CORNER,
+    CYLINDER,
+    ELLIPSOID,
+    WITHIN,
+    emit_apart,
+    feature,
+    keep_near,
+)
 from stickslip.collision.convex.hulls import closest, face_along, relative_pose
 from stickslip.collision.convex.placed_polyhedron import dot, place_face
 from stickslip.collision.convex.polyhedron_polyhedron import SAME
@@ -165,12 +174,37 @@ def cylinder_faces(geometry, placed, work, core, solid, turned, gap, x, y, z, px
     flat_contacts(geometry, placed, work, out, f, nx, ny, nz, gap, px, py, pz, margin, found)
 
 
+@kernel
+def face_below(geometry, space, p, size, gap, x, y, z, ax, ay, az):
+    """(gap, normal, point of the polyhedron) of an ellipsoid: those of a face whose normal is near (x, y, z), if the
+    separation along it is not smaller; else as they were. GJK knows the gap well, and the normal to its root only."""
+    f, cosine = face_along(geometry, p, x, y, z)
+    if cosine < 1.0 - 1e-5:
+        return gap, x, y, z, ax, ay, az
+    T, core, face = space.pose, space.core, geometry.bodies.face_start[p] + f
+    fx, fy, fz = geometry.bodies.normal[face, 0], geometry.bodies.normal[face, 1], geometry.bodies.normal[face, 2]
+    h, qx, qy, qz = 0.0, 0.0, 0.0, 0.0
+    for j in range(3):
+        u = core[2 + j] * core[2 + j] * (T[0, j] * fx + T[1, j] * fy + T[2, j] * fz)
+        qx, qy, qz = qx + T[0, j] * u, qy + T[1, j] * u, qz + T[2, j] * u
+    h = sqrt(qx * fx + qy * fy + qz * fz)
+    qx, qy, qz = T[3, 0] - qx / h, T[3, 1] - qy / h, T[3, 2] - qz / h
+    v = geometry.bodies.loop[geometry.bodies.loop_start[face]]
+    V = geometry.bodies.vertex
+    along = fx * (qx - V[v, 0]) + fy * (qy - V[v, 1]) + fz * (qz - V[v, 2])
+    if along < gap - 1e-9 * size:
+        return gap, x, y, z, ax, ay, az
+    return along, fx, fy, fz, qx - along * fx, qy - along * fy, qz - along * fz
+
+
 @kernel(inline=False)
 def core_polyhedron(geometry, placed, work, core, solid, turned, margin, found):
     """Emit all contacts of a sphere, capsule or cylinder with a polyhedron; ``turned``: the core is the first shape."""
     shapes, space, P = geometry.shapes, work.minkowski, placed.pos
     p, link, kind, start = shapes.polyhedron[solid], shapes.link[solid], shapes.kind[core], found.total[0]
-    radius = 0.0 if kind == CYLINDER else shapes.size[core, 0]
+    radius = 0.0 if kind == CYLINDER or kind == ELLIPSOID else shapes.size[core, 0]
+    for i in range(3):
+        space.core[2 + i] = shapes.size[core, i] if kind == ELLIPSOID else 0.0
     space.core[0] = shapes.size[core, 0] if kind == CYLINDER else 0.0
     space.core[1] = shapes.size[core, 1] if kind == CYLINDER or kind == CAPSULE else 0.0
     relative_pose(placed, link, placed.rot, placed.pos, core, space.pose)
@@ -178,6 +212,8 @@ def core_polyhedron(geometry, placed, work, core, solid, turned, margin, found):
     close, gap, x, y, z, ax, ay, az, _, _, _ = closest(geometry, work, p, -1, size, margin + radius)
     if not close:
         return
+    if kind == ELLIPSOID:
+        gap, x, y, z, ax, ay, az = face_below(geometry, space, p, size, gap, x, y, z, ax, ay, az)
     nx, ny, nz = rotate(placed.link_rot, link, x, y, z)
     px, py, pz = rotate(placed.link_rot, link, ax, ay, az)
     px, py, pz = (

@@ -68,6 +68,9 @@ def extreme_points(shape: Shape, down: np.ndarray) -> np.ndarray:
         case "cylinder":
             rim = ((1, 0), (0, 1), (-1, 0), (0, -1))
             local = np.array([(radius * x, radius * y, s * half) for s in (1, -1) for x, y in rim])
+        case "ellipsoid":
+            along = shape.size * (shape.rot.T @ down)
+            local = (shape.size * along / np.linalg.norm(along))[None]
         case "box":
             local = DIRECTIONS * shape.size
         case "mesh" if shape.vertices is not None:
@@ -79,7 +82,7 @@ def extreme_points(shape: Shape, down: np.ndarray) -> np.ndarray:
 
 def contacts_at_once(shape: Shape, stiffness_per: str) -> float:
     """How many times a pair's stiffness acts on a shape that lies flat."""
-    if shape.kind in BALLS or stiffness_per == "pair":
+    if shape.kind in (*BALLS, "ellipsoid") or stiffness_per == "pair":
         return 1.0
     if shape.kind in ("box", "mesh"):
         bodies, _, which = build_polyhedra((shape,))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.record.header import Header
-from stickslip.record.picture.solids import Meet, capsule, convex, cylinder, plane, sphere
+from stickslip.record.picture.solids import Meet, capsule, convex, cylinder, ellipsoid, plane, sphere
 
 PALETTE = ("#4878a8", "#e08a3c", "#5b9f6b", "#c9584f", "#8a70b3", "#94745f", "#d58bb8", "#8c8c8c", "#b9b03c", "#4fb0bd")
 """Colours of links whose shapes have no colour of their own."""
@@ -86,6 +86,8 @@ def _meet(shape: dict[str, Any], vertices: np.ndarray | None) -> tuple[Meet, flo
         return partial(sphere, radius=a), a
     if kind == "point":
         return partial(sphere, radius=POINT), POINT
+    if kind == "ellipsoid":
+        return partial(ellipsoid, radii=np.array([a, b, c], dtype=np.float32)), max(a, b, c)
     if kind == "capsule":
         return partial(capsule, radius=a, half=b), a + b
     if kind == "cylinder":

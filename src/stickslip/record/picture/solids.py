@@ -24,6 +24,13 @@ def sphere(o: np.ndarray, d: np.ndarray, radius: float) -> Hits:
     return t, (o + np.where(np.isfinite(t), t, 0.0)[:, None] * d) / np.float32(radius)
 
 
+def ellipsoid(o: np.ndarray, d: np.ndarray, radii: np.ndarray) -> Hits:
+    """A unit sphere in stretched axes; t does not change, and normals are along x/r²."""
+    t = _quadratic(o / radii, d / radii, 1.0)[0]
+    normal = (o + np.where(np.isfinite(t), t, 0.0)[:, None] * d) / radii**2
+    return t, normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), np.float32(TINY))
+
+
 def cylinder(o: np.ndarray, d: np.ndarray, radius: float, half: float) -> Hits:
     """A cylinder along z."""
     flat = np.array([1.0, 1.0, 0.0], dtype=np.float32)
