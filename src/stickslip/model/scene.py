@@ -20,6 +20,7 @@ from stickslip.errors import InputError, ModelError, StickslipError, expected, n
 from stickslip.files import check_writable
 from stickslip.model.arrays import JOINT_NQ, JOINT_NV
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
+from stickslip.model.compile import attach_bodies
 from stickslip.model.importers.file_options import OPTIONS, defaults, take_over, written_out
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
@@ -27,6 +28,7 @@ from stickslip.model.importers.read import CONTACT_OPTIONS, LoadedSpec, read_spe
 from stickslip.model.keyframes import NamedKeyframe
 from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import Model, compile_model
+from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.servo import Servo, check_path
 from stickslip.model.shape import DEFAULT_FRICTION, Material
 
@@ -412,6 +414,19 @@ class Scene:
         self.spec.add_pair(
             name=name or self._name("pair"), geomname1=one, geomname2=two, condim=6 if rolling else 4 if torsion else 3,
             friction=[friction, friction, torsion, rolling, rolling], margin=margin, gap=gap, adhesion=adhesion,
+        )  # fmt: skip
+
+    def ray(self, origin: Vector, direction: Vector, *, exclude: Iterable[str] | str = ()) -> Hit | None:
+        """The nearest shape that a ray meets in the initial configuration, or None. ``exclude`` names bodies that it
+        passes through. The scene is compiled for it; for many rays, and for moving bodies, there is ``sim.ray``."""
+        model = self.compile()
+        data = mujoco.MjData(model.mj)
+        data.qpos[:] = model.keyframes["home"].q
+        mujoco.mj_kinematics(model.mj, data)
+        rays, links = RayCaster(model), attach_bodies(model.mj)[1]
+        return rays.cast(
+            data.xpos[links].copy(), data.xmat[links].reshape(-1, 3, 3).copy(), origin, direction,
+            rays.body_ids(exclude),
         )  # fmt: skip
 
     # -- the result --------------------------------------------------------------------------------------------

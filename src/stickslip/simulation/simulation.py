@@ -8,7 +8,8 @@ all steps between two calls of the controller run as one compiled loop.
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from math import ceil
 from operator import is_
 from pathlib import Path
@@ -18,10 +19,12 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
+from stickslip.dynamics.kinematics import forward_kinematics
 from stickslip.errors import DivergedError, InputError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.model.model import Model
+from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.scene import Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
@@ -204,6 +207,18 @@ class Simulation:
     def energy(self) -> Energy:
         """Kinetic energy, and that of gravity and of the springs of joints and tendons now [J]."""
         return self.dynamics.energy(self.state.q, self.state.v)
+
+    def ray(self, origin, direction, *, exclude: Iterable[str] | str = ()) -> Hit | None:
+        """The nearest shape that the ray from ``origin`` (3,) [m] along ``direction`` (3,) meets now, or None.
+        ``exclude`` names bodies that it passes through."""
+        kin = self.dynamics.data.kin
+        forward_kinematics(self.model.tree, self.state.q, kin)
+        return self.rays.cast(kin.pos, kin.rot, origin, direction, self.rays.body_ids(exclude))
+
+    @cached_property
+    def rays(self) -> RayCaster:
+        """The shapes that rays meet."""
+        return RayCaster(self.model)
 
     # -- stepping ----------------------------------------------------------------------------------------------
 

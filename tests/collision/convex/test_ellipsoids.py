@@ -74,7 +74,7 @@ def test_no_direction_separates_more(partner):
         c = contacts.arrays
         gap, normal = c.gap[0], c.axes[0, 0]
 
-        def separation(n):
+        def separation(n, ca=ca, cb=cb, Ra=Ra, Rb=Rb):
             far = cb + farthest(two, -n @ Rb) @ Rb.T - ca - farthest(one, n @ Ra) @ Ra.T
             return np.einsum("ni,ni->n", n, far)
 

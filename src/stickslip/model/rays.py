@@ -1,0 +1,267 @@
+"""Rays: the nearest shape that a half line meets, with distance and normal.
+
+    x(t) = p + t·d,  t ≥ 0,  |d| = 1
+
+Each kernel works in the shape's frame and returns (t, nx, ny, nz), t < 0 if the ray misses; n is the outward unit
+normal of the surface. A ray that begins inside a shape meets its surface from within. Planes are met from their free
+side alone. All this is as in MuJoCo's ``mj_ray``, except that meshes are met as their convex hulls, as in collision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import inf, sqrt
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from stickslip._jit import kernel
+from stickslip.errors import expected, unknown
+from stickslip.math.spatial import rotate, rotate_transposed
+from stickslip.model.model import Model
+
+PLANE, ELLIPSOID, CAPSULE, CYLINDER, BOX, HULL = range(6)
+KINDS = {
+    "plane": PLANE, "sphere": ELLIPSOID, "ellipsoid": ELLIPSOID, "capsule": CAPSULE, "cylinder": CYLINDER, "box": BOX,
+    "mesh": HULL,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Where a ray meets a shape."""
+
+    distance: float
+    """[m] along the ray."""
+    point: np.ndarray
+    """(3,) [m, world]."""
+    normal: np.ndarray
+    """(3,) outward unit normal of the surface [world]."""
+    body: str
+    """Name of the body that carries the shape."""
+    shape: str
+    """Name of the shape."""
+
+
+@kernel
+def ray_plane(sx, sy, px, py, pz, dx, dy, dz):
+    """z = 0 with free space above; within ±sx, ±sy where these are positive."""
+    if dz >= 0.0:
+        return -1.0, 0.0, 0.0, 1.0
+    t = -pz / dz
+    if t < 0.0 or (sx > 0.0 and abs(px + t * dx) > sx) or (sy > 0.0 and abs(py + t * dy) > sy):
+        return -1.0, 0.0, 0.0, 1.0
+    return t, 0.0, 0.0, 1.0
+
+
+@kernel
+def first_root(a, b, c):
+    """Smaller and larger root of a·t² + 2·b·t + c = 0, a > 0; both −1 if there is none."""
+    square = b * b - a * c
+    if square < 0.0 or a <= 0.0:
+        return -1.0, -1.0
+    root = sqrt(square)
+    return (-b - root) / a, (-b + root) / a
+
+
+@kernel
+def ray_ellipsoid(a, b, c, px, py, pz, dx, dy, dz):
+    """|(x/a, y/b, z/c)| = 1."""
+    px, py, pz, dx, dy, dz = px / a, py / b, pz / c, dx / a, dy / b, dz / c
+    near, far = first_root(
+        dx * dx + dy * dy + dz * dz, px * dx + py * dy + pz * dz, px * px + py * py + pz * pz - 1.0
+    )  # fmt: skip
+    t = near if near >= 0.0 else far
+    x, y, z = (px + t * dx) / a, (py + t * dy) / b, (pz + t * dz) / c
+    size = sqrt(x * x + y * y + z * z)
+    if t < 0.0 or size == 0.0:
+        return -1.0, 0.0, 0.0, 1.0
+    return t, x / size, y / size, z / size
+
+
+@kernel
+def ray_cylinder(r, h, closed, px, py, pz, dx, dy, dz):
+    """x² + y² = r², |z| ≤ h; with ``closed`` also the discs z = ±h."""
+    best, nx, ny, nz = inf, 0.0, 0.0, 0.0
+    near, far = first_root(dx * dx + dy * dy, px * dx + py * dy, px * px + py * py - r * r)
+    for k in range(2):
+        t = near if k == 0 else far
+        if 0.0 <= t < best and abs(pz + t * dz) <= h:
+            best, nx, ny, nz = t, (px + t * dx) / r, (py + t * dy) / r, 0.0
+    if closed and dz != 0.0:
+        for k in range(2):
+            side = 2.0 * k - 1.0
+            t = (side * h - pz) / dz
+            x, y = px + t * dx, py + t * dy
+            if 0.0 <= t < best and x * x + y * y <= r * r:
+                best, nx, ny, nz = t, 0.0, 0.0, side
+    return (best if best < inf else -1.0), nx, ny, nz
+
+
+@kernel
+def ray_capsule(r, h, px, py, pz, dx, dy, dz):
+    """Points at the distance r from the segment |z| ≤ h."""
+    best, nx, ny, nz = ray_cylinder(r, h, False, px, py, pz, dx, dy, dz)
+    best = best if best >= 0.0 else inf
+    for k in range(2):
+        side = 2.0 * k - 1.0
+        z0 = pz - side * h
+        near, far = first_root(1.0, px * dx + py * dy + z0 * dz, px * px + py * py + z0 * z0 - r * r)
+        for m in range(2):
+            t = near if m == 0 else far
+            if 0.0 <= t < best and side * (z0 + t * dz) >= 0.0:
+                best, nx, ny, nz = t, (px + t * dx) / r, (py + t * dy) / r, (z0 + t * dz) / r
+    return (best if best < inf else -1.0), nx, ny, nz
+
+
+@kernel
+def ray_polytope(planes, first, last, px, py, pz, dx, dy, dz):
+    """n·x + c ≤ 0 for the rows (n, c) of ``planes`` from ``first`` to ``last`` − 1."""
+    enter, leave, i, o = -inf, inf, -1, -1
+    for k in range(first, last):
+        along = planes[k, 0] * dx + planes[k, 1] * dy + planes[k, 2] * dz
+        gap = planes[k, 0] * px + planes[k, 1] * py + planes[k, 2] * pz + planes[k, 3]
+        if along < 0.0:
+            t = -gap / along
+            if t > enter:
+                enter, i = t, k
+        elif along > 0.0:
+            t = -gap / along
+            if t < leave:
+                leave, o = t, k
+        elif gap > 0.0:
+            return -1.0, 0.0, 0.0, 1.0
+    if enter > leave or leave < 0.0:
+        return -1.0, 0.0, 0.0, 1.0
+    k = i if enter >= 0.0 else o
+    return (enter if enter >= 0.0 else leave), planes[k, 0], planes[k, 1], planes[k, 2]
+
+
+@kernel
+def ray_box(a, b, c, px, py, pz, dx, dy, dz):
+    """|x| ≤ a, |y| ≤ b, |z| ≤ c."""
+    enter, leave, i, o = -inf, inf, 0, 0
+    for k in range(3):
+        p, d, s = (px, dx, a) if k == 0 else ((py, dy, b) if k == 1 else (pz, dz, c))
+        if d == 0.0:
+            if abs(p) > s:
+                return -1.0, 0.0, 0.0, 1.0
+            continue
+        near, far = (-s - p) / d, (s - p) / d
+        sign = -1.0
+        if near > far:
+            near, far, sign = far, near, 1.0
+        if near > enter:
+            enter, i = near, int(sign) * (k + 1)
+        if far < leave:
+            leave, o = far, -int(sign) * (k + 1)
+    if enter > leave or leave < 0.0:
+        return -1.0, 0.0, 0.0, 1.0
+    face = i if enter >= 0.0 else o
+    side = 1.0 if face > 0 else -1.0
+    axis = abs(face)
+    return (
+        (enter if enter >= 0.0 else leave),
+        side if axis == 1 else 0.0,
+        side if axis == 2 else 0.0,
+        side if axis == 3 else 0.0,
+    )
+
+
+@kernel
+def ray_shape(kind, size, planes, first, last, px, py, pz, dx, dy, dz):
+    """(t, normal) of a shape in its frame."""
+    if kind == PLANE:
+        return ray_plane(size[0], size[1], px, py, pz, dx, dy, dz)
+    if kind == ELLIPSOID:
+        return ray_ellipsoid(size[0], size[1], size[2], px, py, pz, dx, dy, dz)
+    if kind == CAPSULE:
+        return ray_capsule(size[0], size[1], px, py, pz, dx, dy, dz)
+    if kind == CYLINDER:
+        return ray_cylinder(size[0], size[1], True, px, py, pz, dx, dy, dz)
+    if kind == BOX:
+        return ray_box(size[0], size[1], size[2], px, py, pz, dx, dy, dz)
+    return ray_polytope(planes, first, last, px, py, pz, dx, dy, dz)
+
+
+@kernel(inline=False)
+def nearest(kind, link, pos, rot, size, planes, start, skip, link_pos, link_rot, origin, direction, normal):
+    """(shape, distance) of the nearest shape that is not skipped, or (−1, −1); normal (3,) [world] is written."""
+    best, found = inf, -1
+    for s in range(kind.shape[0]):
+        if skip[s]:
+            continue
+        b = link[s]
+        x, y, z = origin[0] - link_pos[b, 0], origin[1] - link_pos[b, 1], origin[2] - link_pos[b, 2]
+        x, y, z = rotate_transposed(link_rot, b, x, y, z)
+        x, y, z = rotate_transposed(rot, s, x - pos[s, 0], y - pos[s, 1], z - pos[s, 2])
+        u, v, w = rotate_transposed(link_rot, b, direction[0], direction[1], direction[2])
+        u, v, w = rotate_transposed(rot, s, u, v, w)
+        t, nx, ny, nz = ray_shape(kind[s], size[s], planes, start[s], start[s + 1], x, y, z, u, v, w)
+        if 0.0 <= t < best:
+            best, found = t, s
+            nx, ny, nz = rotate(rot, s, nx, ny, nz)
+            normal[0], normal[1], normal[2] = rotate(link_rot, b, nx, ny, nz)
+    return found, (best if found >= 0 else -1.0)
+
+
+def ray_size(kind: str, size: np.ndarray) -> np.ndarray:
+    """(3,) the sizes that ``ray_shape`` reads: a sphere is an ellipsoid of three equal radii."""
+    return np.full(3, size[0]) if kind == "sphere" else np.asarray(size, dtype=float)
+
+
+class RayCaster:
+    """The shapes of a model that rays meet: all but contact points and those that are invisible (alpha 0)."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.shapes = [s for s in model.shapes if s.kind in KINDS and s.rgba[3] != 0.0]
+        planes = [_planes(s.vertices) if s.vertices is not None else np.zeros((0, 4)) for s in self.shapes]
+        self._skip = np.array([s.kind == "mesh" and not len(p) for s, p in zip(self.shapes, planes, strict=True)])
+        self._body = np.array([s.body for s in self.shapes], dtype=np.int64)
+        self._arrays = (
+            np.array([KINDS[s.kind] for s in self.shapes], dtype=np.int64),
+            np.array([s.link for s in self.shapes], dtype=np.int64),
+            np.array([s.pos for s in self.shapes], dtype=float).reshape(-1, 3),
+            np.array([s.rot for s in self.shapes], dtype=float).reshape(-1, 3, 3),
+            np.array([ray_size(s.kind, s.size) for s in self.shapes], dtype=float).reshape(-1, 3),
+            np.ascontiguousarray(np.vstack([np.zeros((0, 4)), *planes])),
+            np.concatenate([[0], np.cumsum([len(p) for p in planes])]).astype(np.int64),
+        )
+
+    def body_ids(self, names: Iterable[str] | str) -> list[int]:
+        """MuJoCo's numbers of bodies by name."""
+        known = {self.model.mj.body(b).name: b for b in range(self.model.mj.nbody)}
+        names = (names,) if isinstance(names, str) else tuple(names)
+        for name in names:
+            if name not in known:
+                raise unknown("body", str(name), known)
+        return [known[name] for name in names]
+
+    def cast(
+        self, pos: np.ndarray, rot: np.ndarray, origin, direction, exclude: Iterable[int] = (), *, checked: bool = True
+    ) -> Hit | None:
+        """The nearest hit with links at pos (nl, 3) and rot (nl, 3, 3); ``exclude`` are MuJoCo's bodies."""
+        p, d = np.asarray(origin, dtype=float), np.asarray(direction, dtype=float)
+        if checked:
+            for name, value in (("origin", p), ("direction", d)):
+                if value.shape != (3,) or not np.all(np.isfinite(value)):
+                    raise expected(name, "three finite numbers", value)
+            if not np.any(d):
+                raise expected("direction", "a vector that is not zero", direction)
+        d, normal = d / np.linalg.norm(d), np.zeros(3)
+        skip = self._skip | np.isin(self._body, list(exclude))
+        s, t = nearest(*self._arrays, skip, pos, rot, p, d, normal)
+        if s < 0:
+            return None
+        shape = self.shapes[s]
+        return Hit(float(t), p + t * d, normal, self.model.mj.body(shape.body).name, shape.name)
+
+
+def _planes(vertices: np.ndarray) -> np.ndarray:
+    """(n, 4) outward normals and offsets of a hull's faces; empty if it is flat."""
+    try:
+        return np.unique(ConvexHull(vertices).equations, axis=0)
+    except QhullError:
+        return np.zeros((0, 4))
