@@ -88,8 +88,8 @@ def test_the_stages_do_as_the_compiled_loop(method):
     wheel = WHEEL[WHEEL.index("<body>") : WHEEL.index("</worldbody>")]
     text = BALL.format(6, 0.1).replace("</worldbody>", wheel + "</worldbody>")
     ends = []
-    for stage in (None, lambda sim: None):
-        sim = ss.Simulation(ss.Scene.from_xml(text), method, dt=1e-3, user=stage)
+    for formulate in (None, lambda sim: None):  # with a Python stage, all of them run
+        sim = ss.Simulation(ss.Scene.from_xml(text), method, dt=1e-3, formulate=formulate)
         sim.set_state(v=[1.0, 0.2, 0, 1.0, 10.0, 3.0, 1.0, 0.0])
         sim.step(40)
         ends.append(np.concatenate([sim.state.q, sim.state.v]))

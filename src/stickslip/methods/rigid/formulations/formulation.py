@@ -158,7 +158,7 @@ class Formulation(ABC):
 
     def dry_offset(self, matrices: Matrices) -> np.ndarray:
         """(nd,) offsets that make the normal impulses of dry friction their bounds [m/s]."""
-        return dry_offset(matrices.normal_mass(), matrices.dry)
+        return -matrices.normal_mass() * matrices.dry
 
     def renewed(
         self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float

@@ -36,7 +36,6 @@ from stickslip.methods.rigid.formulations.formulation import (
     Formulation,
     WrittenProblem,
     bounded_recovery,
-    dry_offset,
 )
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.soft_reference import SOLIMP, SOLREF, SoftReference
@@ -125,7 +124,7 @@ class Relaxed(Formulation):
         return self._limited(matrices, np.where(np.isinf(matrices.stiffness), gap / dt, offset))[0]
 
     def dry_offset(self, matrices: Matrices) -> np.ndarray:
-        return matrices.slip + dry_offset((1.0 + HEAVY) * matrices.normal_mass(), matrices.dry)
+        return matrices.slip - (1.0 + HEAVY) * matrices.normal_mass() * matrices.dry
 
     def renewed(
         self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float
