@@ -57,6 +57,7 @@ def kinematics_of(kin, w):
     return Kinematics(
         kin.pos[:, :, w], kin.rot[:, :, :, w], kin.origin[:, :, w], kin.S[:, :, w], kin.vel[:, :, w],
         kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w], kin.path[:, w],
+        kin.q[:, w], kin.v[:, w],
     )  # fmt: skip
 
 

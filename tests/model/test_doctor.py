@@ -121,11 +121,16 @@ def test_unlimited_motors_are_noted(look):
     assert only(look(urdf(effort=0), "robot.urdf"), "actuator-limits").where == "actuator 'j'"
 
 
-def test_a_mimic_joint_is_an_error_and_the_rest_is_examined(look):
-    report = look(urdf(more='<mimic joint="k"/>', effort=0), "robot.urdf")
+PLANAR = """<link name="plate"><inertial><mass value="1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="slab" type="planar"><parent link="arm"/><child link="plate"/></joint></robot>"""
+
+
+def test_a_planar_joint_is_an_error_and_the_rest_is_examined(look):
+    report = look(urdf(effort=0).replace("</robot>", PLANAR), "robot.urdf")
     finding = only(report, "feature")
-    assert "'j'" in finding.message
-    assert 'ignore=("mimic",)' in finding.remedy
+    assert "'slab'" in finding.message
+    assert 'ignore=("planar joint",)' in finding.remedy
     assert only(report, "actuator-limits")
     assert not any("ignored" in note for note in report.notes)
 

@@ -312,7 +312,15 @@ def test_a_missing_range_is_noted(urdf):
         (link("a", more=collision("package://lost/gone.stl")), "package 'lost'"),
         (link("a", more="<collision><geometry><mesh/></geometry></collision>"), "link 'a': a <mesh> has no filename"),
         (link("${name}"), "xacro"),
-        (link("a") + link("b") + joint("j", "a", "b", more='<mimic joint="k"/>'), 'ignore=("mimic",)'),
+        (link("a") + link("b") + joint("j", "a", "b", more='<mimic joint="k"/>'), "mimics 'k'"),
+        (
+            link("a")
+            + link("b")
+            + link("c")
+            + joint("k", "a", "c")
+            + joint("j", "a", "b", more='<mimic joint="k" offset="x"/>'),
+            "a number for offset in <mimic>",
+        ),
         (link("a") + link("b") + joint("j", "a", "b", "planar"), 'ignore=("planar joint",)'),
     ],
 )
@@ -361,17 +369,22 @@ def test_point_masses_may_be_fixed_to_links(urdf):
     assert compile_model(read_spec(urdf(body)).spec.compile()).inertia.mass[1] == 1.5
 
 
-def test_ignored_mimic_and_planar_joints_are_noted(urdf):
-    body = (
-        link("a")
-        + link("b")
-        + link("c")
-        + joint("j", "a", "b", more='<mimic joint="k"/>')
-        + joint("k", "a", "c", "planar")
-    )
-    loaded = read_spec(urdf(body), ignore=("mimic", "planar joint"))
-    assert [n.split(" (")[0] for n in loaded.notes if "ignored" in n] == ["ignored: mimic", "ignored: planar joint"]
-    assert loaded.spec.compile().nv == 1
+def test_an_ignored_planar_joint_is_noted(urdf):
+    loaded = read_spec(urdf(link("a") + link("b") + joint("k", "a", "b", "planar")), ignore=("planar joint",))
+    assert [n.split(" (")[0] for n in loaded.notes if "ignored" in n] == ["ignored: planar joint"]
+    assert loaded.spec.compile().nv == 0
+
+
+def test_a_mimic_joint_is_coupled_and_has_no_motor(urdf):
+    more = '<mimic joint="k" multiplier="-2" offset="0.5"/>'
+    body = link("a") + link("b") + link("c") + joint("j", "a", "b", more=more) + joint("k", "a", "c")
+    loaded = read_spec(urdf(body))
+    model = compile_model(loaded.spec.compile())
+    (coupling,) = model.couplings
+    assert model.actuator_names == ("k",)
+    assert [model.joint_names[j] for j in (*coupling.joints1, *coupling.joints2)] == ["j", "k"]
+    assert list(coupling.polynomial) == [0.5, -2.0, 0.0, 0.0, 0.0]
+    assert any("mimic" in note for note in loaded.notes)
 
 
 def test_a_robot_fixed_to_a_link_named_world_cannot_float(urdf):

@@ -37,6 +37,7 @@ from stickslip.constraints.bilateral_rows import (
     times,
     transposed_times,
 )
+from stickslip.constraints.couplings import widest
 from stickslip.constraints.proximal import CONFLICT, CONVERGED, MAX_ITERATIONS, NOT_FINITE, largest, proximal_solve
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.crba import composite_inertia
@@ -45,7 +46,7 @@ from stickslip.dynamics.factor import ltdl_factor, solve
 from stickslip.dynamics.kinematics import forward_motion
 from stickslip.dynamics.rnea import bias_forces
 from stickslip.errors import expected, number, unknown, whole
-from stickslip.model.loops import Constraint
+from stickslip.model.loops import Constraint, Coupling
 from stickslip.model.model import Model
 
 STATUS = {CONVERGED: "converged", CONFLICT: "conflict", MAX_ITERATIONS: "max-iterations", NOT_FINITE: "not-finite"}
@@ -206,7 +207,7 @@ class Bilateral:
     def __init__(
         self,
         model: Model | Dynamics,
-        constraints: Sequence[Constraint],
+        constraints: Sequence[Constraint | Coupling],
         *,
         stabilisation: Stabilisation = "none",
         mu: float = 1e-8,
@@ -222,10 +223,12 @@ class Bilateral:
         self.max_iterations = whole("max_iterations", max_iterations, 1)
         self.set(constraints)
 
-    def set(self, constraints: Sequence[Constraint]) -> None:
+    def set(self, constraints: Sequence[Constraint | Coupling]) -> None:
         """Replace the constraints."""
         constraints = tuple(constraints)
         for constraint in constraints:
+            if isinstance(constraint, Coupling):
+                continue
             if not isinstance(constraint, Constraint):
                 raise expected("constraint", "a Constraint", constraint, 'Constraint("connect", link1, link2, …)')
             for link in (constraint.link1, constraint.link2):
@@ -233,10 +236,10 @@ class Bilateral:
                     what = f"link of the {constraint.kind} {constraint.name!r}"
                     raise expected(what, f"an index from 0 to {self.model.nlink - 1}", link)
         self.constraints = constraints
-        self.loops: Loops = make_loops(constraints)
-        nc, groups = len(constraints), len(self.loops.constraint)
+        self.loops: Loops = make_loops(self.model, constraints)
+        nc, groups = len(self.loops.link1), len(self.loops.constraint)
         m, nv = 3 * groups, self.model.nv
-        self.rows = make_contact_rows(self.model.support, groups)
+        self.rows = make_contact_rows(self.model.support, groups, max(1, widest(self.loops.couplings)))
         self.work = Work(
             *(np.zeros((nc, 3)), np.zeros((nc, 3)), np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(m)),
             *(np.zeros((m, m)), np.zeros((m, m)), np.zeros(m), np.zeros(m), np.zeros((2, m)), np.zeros((2, nv))),
@@ -296,7 +299,7 @@ class Bilateral:
 
 
 def solve_bilateral(
-    model: Model | Dynamics, q, v, tau, constraints: Sequence[Constraint], *, external=None, **options: Any
+    model: Model | Dynamics, q, v, tau, constraints: Sequence[Constraint | Coupling], *, external=None, **options: Any
 ) -> BilateralResult:
     """q̈ and λ of one state, by a ``Bilateral`` with these options; keep one for repeated calls, as it keeps its memory.
 

@@ -38,6 +38,7 @@ from scipy.linalg import cho_solve
 
 from stickslip._jit import kernel
 from stickslip.constraints.bilateral import Bilateral, BilateralResult
+from stickslip.constraints.bilateral_rows import ANGULAR
 from stickslip.constraints.proximal import EPSILON
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.derivatives import composites, joint_columns, load_force
@@ -45,7 +46,7 @@ from stickslip.dynamics.factor import solve_rows
 from stickslip.dynamics.jacobian import add_point_force, last_dof, point_acceleration, point_velocity, velocity_at
 from stickslip.dynamics.kinematics import forward_accelerations, forward_velocities
 from stickslip.dynamics.rnea_derivatives import derivatives_at
-from stickslip.errors import UnconvergedError
+from stickslip.errors import InputError, UnconvergedError
 from stickslip.math.spatial import cross
 from stickslip.model.loops import Constraint
 from stickslip.model.model import Model
@@ -85,7 +86,7 @@ def load_rows(loops, kin, work, f_ext, der):
             x, y, z = sign * work.force[3 * g], sign * work.force[3 * g + 1], sign * work.force[3 * g + 2]
             if link == 0:
                 continue
-            if loops.angular[g] != 0:
+            if loops.kind[g] == ANGULAR:
                 f_ext[link, 3] += x
                 f_ext[link, 4] += y
                 f_ext[link, 5] += z
@@ -108,7 +109,7 @@ def row_derivatives(support, loops, gravity, ka, kd, kp, kin, der, work, by_q, b
             link, sign, P = loops.link1[c], -1.0, work.point1
             if side == 1:
                 link, sign, P = loops.link2[c], 1.0, work.point2
-            if loops.angular[g] != 0:
+            if loops.kind[g] == ANGULAR:
                 turn_derivatives(support, ka, kd, kp, kin, der, link, sign, g, work.error, by_q, by_v)
             else:
                 point_derivatives(support, gravity, ka, kd, kp, kin, der, link, sign, g, c, P, by_q, by_v)
@@ -227,6 +228,8 @@ def differentiate(bilateral: Bilateral, q, v, tau, external=None) -> BilateralDe
     The components of ``external`` are held constant: in world axes, at the link origins, which move. Raises
     ``UnconvergedError`` if constraints contradict each other.
     """
+    if len(bilateral.loops.couplings.start) > 1:
+        raise InputError("derivatives of bilateral contact: coupled joints have none yet; leave couplings out")
     solution = bilateral.solve(q, v, tau, external)
     if not solution.success:
         raise UnconvergedError(

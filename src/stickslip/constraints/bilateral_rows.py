@@ -3,6 +3,8 @@
     linear    e = p₂ − p₁        ė = v₂(p₂) − v₁(p₁) = J·v     J̇·v = the same difference of J̇_i·v
     angular   e = R₁·log(R₁ᵀR₂)  rate ω₂ − ω₁ = J·v            J̇·v = ω̇₂ − ω̇₁ at zero joint acceleration
 
+    coupling  e = y₁ − r₁ − Σ a_k·(y₂ − r₂)^k                  one row; the other two of its group are empty
+
 J of the linear rows is the exact derivative of e(q), also if the loop is open. Three rows form a group; a connect has
 one group, a weld two. A group's columns are the velocities that move one of its links
 (``dynamics.delassus.ContactRows``).
@@ -17,14 +19,19 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.constraints.couplings import Couplings, coupling_error, coupling_rate, coupling_row, make_couplings
 from stickslip.dynamics.jacobian import last_dof, link_point, point_acceleration, point_velocity, velocity_at
 from stickslip.math.quaternion import from_matrix, logarithm
 from stickslip.math.spatial import rotate
-from stickslip.model.loops import Constraint
+from stickslip.model.loops import Constraint, Coupling
+from stickslip.model.model import Model
+
+LINEAR, ANGULAR, COUPLED = 0, 1, 2
+"""Kinds of groups of rows."""
 
 
 class Loops(NamedTuple):
-    """Constraints as arrays; sizes: nc constraints, ng groups of three rows, m = 3·ng rows."""
+    """Constraints as arrays; sizes: nc constraints with points, ng groups of three rows, m = 3·ng rows."""
 
     link1: np.ndarray
     """(nc,)."""
@@ -40,13 +47,24 @@ class Loops(NamedTuple):
     """(nc, 3, 3)."""
     constraint: np.ndarray
     """(ng,) the constraint that the group belongs to."""
-    angular: np.ndarray
-    """(ng,) 1 where the rows are those of a rotation."""
+    kind: np.ndarray
+    """(ng,) LINEAR, ANGULAR or COUPLED rows."""
+    couplings: Couplings
+    """Coupled joints; ``constraint`` of their groups counts them alone."""
 
 
-def make_loops(constraints: Sequence[Constraint]) -> Loops:
+def make_loops(model: Model, constraints: Sequence[Constraint | Coupling]) -> Loops:
     """The arrays of these constraints, in their order."""
-    groups = [(c, g) for c, constraint in enumerate(constraints) for g in range(constraint.rows // 3)]
+    groups: list[tuple[int, int]] = []
+    coupled = [c for c in constraints if isinstance(c, Coupling)]
+    placed = 0
+    for c in constraints:
+        if isinstance(c, Coupling):
+            groups.append((sum(kind == COUPLED for _, kind in groups), COUPLED))
+        else:
+            groups += [(placed, kind) for kind in range(c.rows // 3)]
+            placed += 1
+    points = [c for c in constraints if isinstance(c, Constraint)]
 
     def stack(values, *shape: int) -> np.ndarray:
         return np.ascontiguousarray(np.array(list(values), dtype=float).reshape(-1, *shape))
@@ -55,14 +73,15 @@ def make_loops(constraints: Sequence[Constraint]) -> Loops:
         return np.array(list(values), dtype=np.int64)
 
     return Loops(
-        link1=whole(c.link1 for c in constraints),
-        link2=whole(c.link2 for c in constraints),
-        pos1=stack((c.pos1 for c in constraints), 3),
-        pos2=stack((c.pos2 for c in constraints), 3),
-        rot1=stack((c.rot1 for c in constraints), 3, 3),
-        rot2=stack((c.rot2 for c in constraints), 3, 3),
+        link1=whole(c.link1 for c in points),
+        link2=whole(c.link2 for c in points),
+        pos1=stack((c.pos1 for c in points), 3),
+        pos2=stack((c.pos2 for c in points), 3),
+        rot1=stack((c.rot1 for c in points), 3, 3),
+        rot2=stack((c.rot2 for c in points), 3, 3),
         constraint=whole(c for c, _ in groups),
-        angular=whole(g for _, g in groups),
+        kind=whole(kind for _, kind in groups),
+        couplings=make_couplings(model, coupled),
     )
 
 
@@ -87,7 +106,10 @@ def column(S, d, angular, x, y, z):
 @kernel
 def group_jacobian(support, kin, loops, point1, point2, g, rows):
     """Fill group g of ``rows`` (ContactRows): motion of link 2 relative to link 1, world axes."""
-    c, angular = loops.constraint[g], loops.angular[g] != 0
+    c, angular = loops.constraint[g], loops.kind[g] == ANGULAR
+    if loops.kind[g] == COUPLED:
+        coupling_row(loops.couplings, kin, c, g, rows)
+        return
     a, b, O = loops.link1[c], loops.link2[c], kin.origin
     x1, y1, z1 = point1[c, 0] - O[a, 0], point1[c, 1] - O[a, 1], point1[c, 2] - O[a, 2]
     x2, y2, z2 = point2[c, 0] - O[b, 0], point2[c, 1] - O[b, 1], point2[c, 2] - O[b, 2]
@@ -116,7 +138,10 @@ def errors(loops, kin, point1, point2, error):
     """e (m,) [m, rad], world axes."""
     for g in range(loops.constraint.shape[0]):
         c = loops.constraint[g]
-        if loops.angular[g] == 0:
+        if loops.kind[g] == COUPLED:
+            error[3 * g], error[3 * g + 1], error[3 * g + 2] = coupling_error(loops.couplings, kin, c), 0.0, 0.0
+            continue
+        if loops.kind[g] == LINEAR:
             for k in range(3):
                 error[3 * g + k] = point2[c, k] - point1[c, k]
             continue
@@ -141,8 +166,12 @@ def rates(loops, kin, point1, point2, rate, gamma):
     """J·v (m,) [m/s, rad/s] and γ = J̇·v (m,) [m/s², rad/s²], from velocities that are up to date."""
     for g in range(loops.constraint.shape[0]):
         c, r = loops.constraint[g], 3 * g
+        if loops.kind[g] == COUPLED:
+            rate[r], gamma[r] = coupling_rate(loops.couplings, kin, c)
+            rate[r + 1] = rate[r + 2] = gamma[r + 1] = gamma[r + 2] = 0.0
+            continue
         a, b = loops.link1[c], loops.link2[c]
-        if loops.angular[g] != 0:
+        if loops.kind[g] == ANGULAR:
             for k in range(3):
                 rate[r + k] = kin.vel[b, 3 + k] - kin.vel[a, 3 + k]
                 gamma[r + k] = kin.acc[b, 3 + k] - kin.acc[a, 3 + k]

@@ -30,7 +30,7 @@ from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.factor import ltdl_factor, solve
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
-from stickslip.model.loops import Constraint
+from stickslip.model.loops import Constraint, Coupling
 from stickslip.model.model import Model
 
 DEPENDENT = 1e-9
@@ -176,7 +176,7 @@ class LoopClosure:
         return worst_per_loop(self.model.loops, work.error), worst_per_loop(self.model.loops, work.rate)
 
 
-def worst_per_loop(loops: Sequence[Constraint], rows: np.ndarray) -> np.ndarray:
+def worst_per_loop(loops: Sequence[Constraint | Coupling], rows: np.ndarray) -> np.ndarray:
     """(loops,) the largest |rows| of each loop; the rows of the loops come first."""
     worst = np.zeros(len(loops))
     owner = np.repeat(np.arange(len(loops)), [loop.rows for loop in loops])

@@ -30,6 +30,10 @@ class Kinematics(NamedTuple):
     """(nl, 6) spatial force that the link passes to its parent."""
     path: np.ndarray
     """(nl,) scratch: the links on a path from the world."""
+    q: np.ndarray
+    """(nq,) the configuration of the last ``forward_kinematics``."""
+    v: np.ndarray
+    """(nv,) the velocity of the last ``forward_velocities``."""
 
 
 class Articulated(NamedTuple):
@@ -83,6 +87,8 @@ def make_data(model) -> Data:
             inertia=np.zeros((nl, 10)),
             force=np.zeros((nl, 6)),
             path=np.zeros(nl, dtype=np.int64),
+            q=np.zeros(model.nq),
+            v=np.zeros(nv),
         ),
         Articulated(
             inertia=np.zeros((nl, 6, 6)), U=np.zeros((nv, 6)), D=np.zeros(nv), u=np.zeros(nv), acc=np.zeros((nl, 6))

@@ -33,10 +33,10 @@ class ContactRows(NamedTuple):
     """(nv, 3) scratch."""
 
 
-def make_contact_rows(support, capacity: int) -> ContactRows:
-    """Memory for up to ``capacity`` contacts."""
+def make_contact_rows(support, capacity: int, least: int = 1) -> ContactRows:
+    """Memory for up to ``capacity`` contacts, and for at least so many velocities in each."""
     nv = len(support.dof_link)
-    width = max(1, min(nv, 2 * int(np.max(np.diff(support.start), initial=0))))
+    width = max(least, min(nv, 2 * int(np.max(np.diff(support.start), initial=0))))
     return ContactRows(
         length=np.zeros(capacity, dtype=np.int64),
         dofs=np.zeros((capacity, width), dtype=np.int64),

@@ -17,6 +17,8 @@ from stickslip.model.arrays import BALL, FREE, HINGE
 @kernel
 def forward_kinematics(tree, q, kin):
     """Poses and motion subspaces of all links from the configuration q; O(links)."""
+    for i in range(q.shape[0]):
+        kin.q[i] = q[i]
     place_links(tree, tree.order, 1, q, kin)
 
 
@@ -141,6 +143,8 @@ def rotation_column(S, d, ax, ay, az, cx, cy, cz):
 def forward_velocities(tree, v, kin):
     """Spatial velocities, and the accelerations Ṡ·v that remain when all joint accelerations are zero; O(links)."""
     S, vel, acc = kin.S, kin.vel, kin.acc
+    for d in range(v.shape[0]):
+        kin.v[d] = v[d]
     for b in range(1, tree.parent.shape[0]):
         p = tree.parent[b]
         v0, v1, v2, v3, v4, v5 = vel[p, 0], vel[p, 1], vel[p, 2], vel[p, 3], vel[p, 4], vel[p, 5]

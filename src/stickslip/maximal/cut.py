@@ -54,6 +54,7 @@ def cut(model: Model) -> Model:
             range=np.zeros((n, 2)),
             limit_stiffness=np.zeros(n),
             limit_damping=np.zeros(n),
+            friction=np.zeros(6 * n),
         ),
         actuators=Actuators(*(array[:0] for array in model.actuators)),
         joint_names=model.link_names[1:],

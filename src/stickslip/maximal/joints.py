@@ -185,7 +185,9 @@ def build_joints(model: Model, extra: Sequence[Joint] = ()) -> tuple[Joints, tup
     """All joints: those of the tree, by link, then the model's loops, then extra ones; with their names and types."""
     found = (tree_joint(model, b) for b in range(1, model.nlink))
     placed = [joint for joint in found if joint is not None]
-    placed += [Placed(LOOPS[c.kind], c.link1, c.link2, c.pos1, c.pos2, c.rot1, c.rot2, c.name) for c in model.loops]
+    placed += [
+        Placed(LOOPS[c.kind], c.link1, c.link2, c.pos1, c.pos2, c.rot1, c.rot2, c.name) for c in model.closed_loops
+    ]
     if extra:
         kin = make_data(model).kin
         forward_kinematics(model.tree, model.state().q, kin)

@@ -11,6 +11,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
+from stickslip.constraints.joint_rows import JointRows, make_joint_rows
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.errors import deprecated
 from stickslip.methods.materials import Asked, asked_for, beyond, how_read
@@ -89,6 +90,8 @@ class World(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Actuators
+    rows: JointRows
+    """Dry friction and couplings of joints."""
 
 
 class Work(NamedTuple):
@@ -159,7 +162,10 @@ class Method(ABC):
         self.model, self.dt, self.variant = model, dt, variant
         self.options = self.Options(**options)
         data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
-        self.world = World(model.tree, model.support, model.inertia, model.joint_forces, model.actuators)
+        self.joint_rows = make_joint_rows(model, self.couples)
+        self.world = World(
+            model.tree, model.support, model.inertia, model.joint_forces, model.actuators, self.joint_rows
+        )
         self.contacts = ContactList(data.kin)
         self.work = Work(
             kin=data.kin,
@@ -245,6 +251,8 @@ class Method(ABC):
             return {}
         return asked_for(self.model)
 
+    couples: ClassVar[bool] = True
+    """Whether coupled joints are ``joint_rows``; else the method has its own rows for them."""
     solves_problems: ClassVar[bool] = False
     """Whether its steps solve complementarity problems, and it has the members of ``ComplementaritySteps``."""
 

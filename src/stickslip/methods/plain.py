@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.collision.contacts import ContactList, contact_velocities
+from stickslip.constraints.joint_rows import couple_accelerations, factor_mass, smooth_friction
 from stickslip.dynamics import Dynamics
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.soft.explicit import accelerate
@@ -50,7 +51,12 @@ class PlainMethod(Method):
         """(nv,) at a state: gravity, joint springs and dampers, actuators, forces from outside, and contacts act."""
         self._look(state)
         work, armature = self.work, self.model.inertia.armature
+        smooth_friction(self.world.rows, state.v)
         accelerate(self.world, work, self.contacts.arrays, inputs, armature, state.q, state.v)
+        world = self.world
+        if len(world.rows.bound) > len(world.rows.dof):
+            factor_mass(world.tree, world.support, world.inertia, armature, work.kin, world.rows)
+            couple_accelerations(world.support, world.rows.mass.L, world.rows, work.kin, work.acceleration)
         return work.acceleration.copy()
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:

@@ -102,6 +102,8 @@ class JointForces(NamedTuple):
     """(nj,) stiffness of the one-sided limit spring [N m/rad or N/m]."""
     limit_damping: np.ndarray
     """(nj,) damping of the one-sided limit damper [N m s/rad or N s/m]."""
+    friction: np.ndarray
+    """(nv,) dry friction: the largest force that holds a joint still, and the force against its motion [N m or N]."""
 
 
 class Actuators(NamedTuple):

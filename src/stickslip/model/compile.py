@@ -115,6 +115,7 @@ def build_joint_forces(mj: mujoco.MjModel) -> JointForces:
         damping=mj.dof_damping.astype(float), stiffness=mj.jnt_stiffness.astype(float),
         q_spring=mj.qpos_spring.astype(float), limited=mj.jnt_limited.astype(np.int64),
         range=mj.jnt_range.astype(float).reshape(-1, 2), limit_stiffness=stiffness, limit_damping=damping,
+        friction=mj.dof_frictionloss.astype(float),
     )  # fmt: skip
 
 

@@ -1,9 +1,12 @@
-"""Constraint: two links held together apart from the joints of the tree, such as a closed loop or a weld.
+"""What is held besides the joints of the tree: closed loops and welds (Constraint), and coupled joints (Coupling).
 
     connect   p₂ − p₁ = 0                      3 rows [m]       a point of link 2 stays on a point of link 1
     weld      p₂ − p₁ = 0,  log(R₁ᵀ·R₂) = 0    6 rows [m, rad]  a frame of link 2 stays on a frame of link 1
 
+    coupling  y₁ − r₁ = Σ a_k·(y₂ − r₂)^k      1 row [m or rad]  a joint or fixed tendon follows another
+
 p_i = x_i + X_i·pos_i and R_i = X_i·rot_i, where x_i, X_i are link i's origin and axes; the world is link 0.
+y₁, y₂ are coordinates of hinges and slides, or sums of them (fixed tendons), y = Σ c_j·q_j.
 """
 
 from __future__ import annotations
@@ -79,20 +82,72 @@ class Constraint:
         return ROWS[self.kind]
 
 
-def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint, ...]:
-    """The active ``connect`` and ``weld`` equalities of a compiled MuJoCo model; ``bodies`` are its Attachments.
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """A coordinate y₁ that follows another one, y₂: y₁ − r₁ = Σ a_k·(y₂ − r₂)^k."""
+
+    joints1: np.ndarray
+    """(n₁,) the joints of y₁, hinges or slides."""
+    factors1: np.ndarray
+    """(n₁,) c of each."""
+    joints2: np.ndarray
+    """(n₂,) the joints of y₂; none if y₁ is held at r₁ + a₀."""
+    factors2: np.ndarray
+    """(n₂,)."""
+    polynomial: np.ndarray
+    """(5,) a₀ … a₄."""
+    reference: np.ndarray
+    """(2,) r₁ and r₂ [m or rad]."""
+    name: str = ""
+
+    kind = "coupling"
+    rows = 3
+    """Rows in ``constraints``, of which the last two are empty: they come in threes."""
+
+
+COUPLED = {int(mujoco.mjtEq.mjEQ_JOINT), int(mujoco.mjtEq.mjEQ_TENDON)}
+
+
+def linear_coordinate(mj: mujoco.MjModel, tendon: bool, i: int) -> tuple[np.ndarray, np.ndarray, float] | None:
+    """(joints, factors, reference) of a scalar joint or fixed tendon; None for a spatial tendon."""
+    if i < 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
+    if not tendon:
+        return np.array([i]), np.ones(1), float(mj.qpos0[mj.jnt_qposadr[i]])
+    wraps = slice(mj.tendon_adr[i], mj.tendon_adr[i] + mj.tendon_num[i])
+    if np.any(mj.wrap_type[wraps] != int(mujoco.mjtWrap.mjWRAP_JOINT)):
+        return None
+    return mj.wrap_objid[wraps].astype(np.int64), mj.wrap_prm[wraps].astype(float), float(mj.tendon_length0[i])
+
+
+def build_coupling(mj: mujoco.MjModel, e: int, first: int, second: int) -> Coupling | None:
+    """An active ``joint`` or ``tendon`` equality; None if a tendon in it is spatial (which the importers refuse)."""
+    tendon = int(mj.eq_type[e]) == int(mujoco.mjtEq.mjEQ_TENDON)
+    one, two = linear_coordinate(mj, tendon, first), linear_coordinate(mj, tendon, second)
+    if one is None or two is None:
+        return None
+    name = mj.equality(e).name or f"coupling {e}"
+    return Coupling(one[0], one[1], two[0], two[1], mj.eq_data[e, :5].astype(float), np.array([one[2], two[2]]), name)
+
+
+def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint | Coupling, ...]:
+    """The active equalities of a compiled MuJoCo model; ``bodies`` are its Attachments.
 
     MuJoCo's eq_data holds, for a connect between bodies, the anchor in body 1 and in body 2; for a weld, the anchor in
     body 2 and in body 1, then the rotation of body 2 relative to body 1. Equalities between sites have the sites'
     frames. solref, solimp and the torque scale soften MuJoCo's constraints; ours are rigid, or springs of
     stiffness and damping that the method chooses. The world can only be ``link1``.
     """
-    loops = []
+    loops: list[Constraint | Coupling] = []
     for e in np.flatnonzero(mj.eq_active0):
         kind = KINDS.get(int(mj.eq_type[e]))
+        first, second, data = int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e]), mj.eq_data[e]
+        if int(mj.eq_type[e]) in COUPLED:
+            coupling = build_coupling(mj, int(e), first, second)
+            if coupling is not None:
+                loops.append(coupling)
         if kind is None:
             continue
-        first, second, data = int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e]), mj.eq_data[e]
         one = np.array([1.0, 0.0, 0.0, 0.0])
         if mj.eq_objtype[e] == mujoco.mjtObj.mjOBJ_SITE:
             frames = [bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s]) for s in (first, second)]

@@ -12,7 +12,7 @@ import numpy as np
 from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
 from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Support, Tree, build_support
-from stickslip.model.loops import Constraint, build_loops
+from stickslip.model.loops import Constraint, Coupling, build_loops
 from stickslip.model.mjspec import xml_with_keyframes
 from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
 
@@ -51,14 +51,24 @@ class Model:
     """Named configurations (nq,)."""
     mj: mujoco.MjModel = field(repr=False, compare=False)
     """The MuJoCo model that this one was compiled from; MuJoCo simulates it when methods are compared."""
-    loops: tuple[Constraint, ...] = ()
-    """Constraints besides the joints of the tree: closed loops and welds."""
+    loops: tuple[Constraint | Coupling, ...] = ()
+    """Constraints besides the joints of the tree: closed loops, welds and coupled joints."""
     pairs: tuple[ContactPair, ...] = ()
     """Pairs of shapes that may touch whatever their masks and bodies, with properties of their own."""
     filter_parents: bool = True
     """Whether a link does not touch its parent link (unless that is the world)."""
     spec: mujoco.MjSpec | None = field(default=None, repr=False, compare=False)
     """Its specification, if it was compiled from a scene."""
+
+    @property
+    def closed_loops(self) -> tuple[Constraint, ...]:
+        """The loops and welds among ``loops``."""
+        return tuple(loop for loop in self.loops if isinstance(loop, Constraint))
+
+    @property
+    def couplings(self) -> tuple[Coupling, ...]:
+        """The coupled joints among ``loops``."""
+        return tuple(loop for loop in self.loops if isinstance(loop, Coupling))
 
     @property
     def nlink(self) -> int:
@@ -90,7 +100,11 @@ class Model:
         for shape in self.shapes:
             for array in (shape.pos, shape.rot, shape.size):
                 digest.update(array.tobytes())
-        for loop in self.loops:
+        for coupling in self.couplings:
+            for array in (coupling.joints1, coupling.factors1, coupling.joints2, coupling.factors2):
+                digest.update(array.tobytes())
+            digest.update(coupling.polynomial.tobytes() + coupling.reference.tobytes())
+        for loop in self.closed_loops:
             digest.update(repr((loop.kind, loop.link1, loop.link2)).encode())
             for array in (loop.pos1, loop.rot1, loop.pos2, loop.rot2):
                 digest.update(array.tobytes())

@@ -101,7 +101,11 @@ class Constraints:
     ]
     bounds: Annotated[
         np.ndarray,
-        Column(("r", 2), "N s or N m s", "least and greatest impulse: infinite of a joint, 0 and infinity of a limit"),
+        Column(
+            ("r", 2),
+            "N s or N m s",
+            "least and greatest impulse: infinite of a joint, 0 and ∞ of a limit, ±f·h of dry friction",
+        ),
     ]
     pairs: Annotated[np.ndarray, Column(("k", 2), "1", "ids of the first and second body, -1: the world", int)]
     Jacobian: Annotated[

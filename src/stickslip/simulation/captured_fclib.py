@@ -88,5 +88,7 @@ def _friction_problem(sim: Simulation) -> FrictionProblem:
         return steps.friction_problem()[0]
     c = coordinates_of(sim)
     bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, c.free_velocity)
-    found = Assembler(c.support).assemble(bodies, sim.contacts, sim.dt, c.bilateral(), c.limits(), None, c.soft())
+    found = Assembler(c.support).assemble(
+        bodies, sim.contacts, sim.dt, c.bilateral(), c.limits(), None, c.soft(), c.bound
+    )
     return Coulomb().friction_problem(found)[0]

@@ -111,12 +111,15 @@ class LinkBodies:
         return np.linalg.pinv(self.motions(b)).T
 
     def constraints(self) -> Constraints:
-        """Constraints of the tree's joints, then the joint rows and limits that the coordinates report."""
+        """Constraints of the tree's joints, then joint rows, limits and dry friction that the coordinates report."""
         parts = [self._joint(b) for b in self.links if self.dofs[b + 1] - self.dofs[b] < 6]
         for reported, least in ((self.coordinates.bilateral(), -np.inf), (self.coordinates.limits(), 0.0)):
             if reported is not None and len(reported[1]):
                 rows, errors = reported
-                parts += [self._row(rows[[i]], errors[i], least) for i in range(len(errors))]
+                bounds = np.tile((least, np.inf), (len(errors), 1))
+                if least == 0.0 and len(self.coordinates.bound):
+                    bounds[-len(self.coordinates.bound) :] = self.coordinates.bound[:, None] * (-1.0, 1.0)
+                parts += [self._row(rows[[i]], errors[i], bounds[[i]]) for i in range(len(errors))]
         return _joined(parts) if parts else empty(Constraints)
 
     def _joint(self, b: int) -> Constraints:
@@ -125,7 +128,7 @@ class LinkBodies:
         bounds = np.tile((-np.inf, np.inf), (len(rows), 1))
         return self._constraint(b, self.parent[b], rows, np.zeros(len(rows)), bounds)
 
-    def _row(self, row, error: float, least: float) -> Constraints:
+    def _row(self, row, error: float, bounds: np.ndarray) -> Constraints:
         """The constraint of one reported row on the velocities of one or two links."""
         dense, support = row.toarray()[0], self.coordinates.support
         loaded = sorted({int(support.dof_link[d]) for d in np.flatnonzero(dense)})
@@ -147,9 +150,7 @@ class LinkBodies:
             jacobian[0, place : place + 6] = _moved(wrench, self.kin.pos[b], self.centre[b])
             if pair[0] not in (WORLD, *loaded):
                 jacobian[0, :6] = -_moved(wrench, self.kin.pos[b], self.centre[pair[0]])
-        return Constraints(
-            np.ones(1), np.array([error]), np.zeros(1), np.array([[least, np.inf]]), np.array([pair]), jacobian
-        )
+        return Constraints(np.ones(1), np.array([error]), np.zeros(1), bounds, np.array([pair]), jacobian)
 
     def _constraint(self, b: int, p: int, rows: np.ndarray, errors: np.ndarray, bounds: np.ndarray) -> Constraints:
         """A constraint from rows (r, 6) on the velocity of link b relative to link p, at the origin of b."""

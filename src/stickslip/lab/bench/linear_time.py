@@ -86,9 +86,9 @@ def newton_steps(mechanism, motion, rows, joint_step, touch, linear, dt, n):
         residuals(mechanism, motion, rows, joint_step, touch, TARGET, dt)
         assemble(mechanism, motion, rows, joint_step, touch, linear, dt)
         factor(linear.symbolic, linear.values, linear.pivots)
-        right_side(mechanism, motion, touch, linear, TARGET, 0.0, dt)
+        right_side(mechanism, motion, joint_step, touch, linear, TARGET, 0.0, dt)
         solve(linear.symbolic, linear.values, linear.pivots, linear.x)
-        directions(mechanism, motion, rows, touch, linear, TARGET, 0.0, dt)
+        directions(mechanism, motion, rows, joint_step, touch, linear, TARGET, 0.0, dt)
 
 
 @kernel

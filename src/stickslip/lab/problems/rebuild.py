@@ -23,7 +23,8 @@ from stickslip.solvers.storage import compact
 def matrices(frame: ProblemFrame) -> Matrices:
     """The matrices of a captured step.
 
-    Unilateral constraint rows (joint limits) become contacts without friction, after the others.
+    Unilateral constraint rows (joint limits) become contacts without friction, after the others; rows with bounds ±f·h
+    become dry friction, the last ones.
     """
     bodies, contacts, constraints = frame.bodies, frame.contacts, frame.constraints
     if np.any(constraints.time_derivative):
@@ -31,16 +32,22 @@ def matrices(frame: ProblemFrame) -> Matrices:
     column = _columns(bodies)
     nv = 6 * int(np.count_nonzero(bodies.states == DYNAMIC))
     joint_rows = _constraint_rows(frame, column, nv)
-    free, limit, sign = _kinds(constraints.bounds)
+    free, limit, dry, sign = _kinds(constraints.bounds)
     limits = sp.csr_array(joint_rows[limit].multiply(sign[limit, None]))
-    rows = sp.csr_array(sp.vstack([joint_rows[free], _contact_rows(frame, column, nv), _with_tangents(limits)]))
+    contact = _contact_rows(frame, column, nv)
+    rows = sp.csr_array(sp.vstack([joint_rows[free], contact, _alone(limits, 0), _alone(joint_rows[dry], 1)]))
 
     moving = bodies.states == DYNAMIC
     inverse = _mass(bodies, moving, inverted=True)
     velocity = bodies.velocities.reshape(-1, 6)[moving].ravel()
     push = frame.timestep * bodies.forces.reshape(-1, 6)[moving].ravel()
     delassus = sp.csr_array(rows @ inverse @ rows.T)
-    nc, k = len(contacts.gaps), limits.shape[0]
+    nc, nd = len(contacts.gaps), int(np.count_nonzero(dry))
+    k = limits.shape[0] + nd
+    if nd:
+        own = np.zeros(rows.shape[0])
+        own[-3 * nd :: 3] = delassus.diagonal()[-3 * nd + 1 :: 3]
+        delassus = sp.csr_array(delassus + sp.diags_array(own))
     restitution = np.zeros(nc) if frame.restitution is None else frame.restitution
     groups = frame.groups
     if groups is not None:
@@ -48,10 +55,10 @@ def matrices(frame: ProblemFrame) -> Matrices:
     return Matrices(
         dt=frame.timestep, mass=_mass(bodies, moving, inverted=False), rows=rows, bilateral=int(np.count_nonzero(free)),
         delassus=compact(delassus), velocity=velocity, free_velocity=velocity + inverse @ push,
-        gap=np.concatenate([contacts.gaps, (sign * constraints.violations)[limit]]),
-        friction=np.concatenate([_friction(contacts), np.zeros(k)]),
+        gap=np.concatenate([contacts.gaps, (sign * constraints.violations)[limit], np.zeros(nd)]),
+        friction=np.concatenate([_friction(contacts), np.zeros(k - nd), np.ones(nd)]),
         restitution=np.concatenate([restitution, np.zeros(k)]), violation=constraints.violations[free], groups=groups,
-        limits=k, respond=lambda impulses: inverse @ (rows.T @ impulses),
+        limits=k, dry=constraints.bounds[dry, 1], respond=lambda impulses: inverse @ (rows.T @ impulses),
     )  # fmt: skip
 
 
@@ -108,25 +115,27 @@ def _contact_rows(frame: ProblemFrame, column: dict[int, int], nv: int) -> sp.cs
     return _assemble(np.repeat(c.pairs, 3, axis=0), blocks.reshape(-1, 2, 6), column, nv)
 
 
-def _kinds(bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(bilateral, unilateral, sign): which rows are joints, which are limits, and in which direction limits push."""
+def _kinds(bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(bilateral, unilateral, dry, sign): which rows are joints, limits and dry friction, and in which direction limits
+    push."""
     low, high = bounds[:, 0], bounds[:, 1]
     free = np.isneginf(low) & np.isposinf(high)
     up, down = (low == 0.0) & np.isposinf(high), np.isneginf(low) & (high == 0.0)
-    other = np.flatnonzero(~(free | up | down))
+    dry = (low == -high) & (high > 0.0) & np.isfinite(high)
+    other = np.flatnonzero(~(free | up | down | dry))
     if len(other):
         got = tuple(bounds[other[0]].tolist())
         raise expected(
-            f"constraints/bounds[{other[0]}]", "(−∞, ∞) of a joint, or 0 and ∞ of a limit", got,
-            "rows with other bounds (motors, dry friction) have no place in these formulations",
+            f"constraints/bounds[{other[0]}]", "(−∞, ∞) of a joint, 0 and ∞ of a limit, or ±f·h of dry friction", got,
+            "rows with other bounds (motors) have no place in these formulations",
         )  # fmt: skip
-    return free, up | down, np.where(down, -1.0, 1.0)
+    return free, up | down, dry, np.where(down, -1.0, 1.0)
 
 
-def _with_tangents(normals: sp.csr_array) -> sp.csr_array:
-    """(3k, nv) rows whose tangents are zero, for contacts without friction."""
-    entries = sp.coo_array(normals)
-    return sp.csr_array((entries.data, (3 * entries.row, entries.col)), shape=(3 * normals.shape[0], normals.shape[1]))
+def _alone(given: sp.csr_array, i: int) -> sp.csr_array:
+    """(3k, nv) rows of contacts that have only their i-th row: limits have a normal, dry friction its first tangent."""
+    entries = sp.coo_array(given)
+    return sp.csr_array((entries.data, (3 * entries.row + i, entries.col)), shape=(3 * given.shape[0], given.shape[1]))
 
 
 def _friction(contacts: ContactRows) -> np.ndarray:

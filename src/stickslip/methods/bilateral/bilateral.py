@@ -27,9 +27,11 @@ from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.collision.detectors import make_detector
 from stickslip.collision.reach import Reach
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
+from stickslip.constraints.joint_rows import friction_impulses
 from stickslip.constraints.loop_closure import CLOSED, close, push, still, worst_per_loop
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
+from stickslip.dynamics.factor import solve
 from stickslip.errors import InputError, UnconvergedError, expected, number, one_of, true_or_false, unknown
 from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, bounded
 from stickslip.methods.bilateral.sticking_contacts import StickingContacts
@@ -49,6 +51,8 @@ from stickslip.methods.soft.limit_recovery import (
 from stickslip.methods.soft.viscoelastic import gather_forces, update_kinematics
 from stickslip.model.model import Model, State
 
+SINGULAR = 1e-12
+"""Part of a matrix that counts as zero: redundant constraints, and joints that constraints hold anyway."""
 DECAY = 0.02
 """Default time constant of critically damped Baumgarte stabilisation [s]; five steps if that is longer."""
 STABILISATIONS = ("projection", "baumgarte", "none")
@@ -92,6 +96,7 @@ class BilateralOptions(Options):
 class BilateralMethod(Method):
     """Loops and sticking contacts by least action."""
 
+    couples = False
     capabilities = Capabilities(
         summary="contacts that touch stick for good, and pull: rigid, bilateral",
         variants=("sticking", "none"),
@@ -200,6 +205,10 @@ class BilateralMethod(Method):
             self._constrain()
             self._bilateral.work.free[0] = free
             result = self._bilateral.solve_free(self.work.kin, mass.L)
+        if len(self.joint_rows.dof):
+            self._rub(result)
+            self._move_freely(state, inputs)
+            result = self._bilateral.solve_free(self.work.kin, mass.L)
         self.result = result
         self.work.acceleration[:] = result.acceleration + (self._velocity - state.v) / self.dt
         self._show(result)
@@ -213,6 +222,23 @@ class BilateralMethod(Method):
             self.world.tree, self.world.support, self.world.inertia, state.q, self._velocity, w.tau, w.f_ext,
             self._damping, w.kin, b.dynamics.data.mass, b.work.free[0],
         )  # fmt: skip
+
+    def _rub(self, result: BilateralResult) -> None:
+        """Dry friction in the joints: stick or slip at the end of the step, with all constraints enforced."""
+        dry, dt, b = self.joint_rows, self.dt, self._bilateral
+        response = np.zeros((len(dry.dof), self.model.nv))
+        response[np.arange(len(dry.dof)), dry.dof] = 1.0
+        for row in response:
+            solve(self.world.support, b.dynamics.data.mass.L, row)
+        held = b.jacobian @ response.T
+        force = -np.linalg.pinv(b.delassus, rcond=SINGULAR, hermitian=True) @ held
+        W = response[:, dry.dof] + force.T @ held
+        dry.W[:] = W + SINGULAR * np.diag(response[np.arange(len(dry.dof)), dry.dof])
+        without = self._velocity + dt * result.acceleration
+        dry.vector[0] = without[dry.dof] - dry.W @ (dt * dry.force)
+        friction_impulses(dry, dt)
+        most = dt * dry.bound
+        dry.force[:] = np.clip(dry.vector[1], -most, most) / dt
 
     def _stop(self) -> None:
         """The velocity after an inelastic impact of all constraints."""
@@ -298,7 +324,7 @@ class BilateralMethod(Method):
         return np.column_stack([worst_per_loop(self.model.loops, x) for x in (self.result.error, self.result.rate)])
 
     def memory(self) -> dict[str, np.ndarray]:
-        return {**self._sticking.memory(), **limits_memory(self.limits)}
+        return {**self._sticking.memory(), **limits_memory(self.limits), "joint_forces": self.joint_rows.force}
 
     def remember(self, memory) -> None:
         self._sticking.make_room(len(memory["held_pair"]))

@@ -30,6 +30,7 @@ from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.convex.finish import FEATURES
 from stickslip.collision.loop_points import append_loops
 from stickslip.collision.reach import fastest_point
+from stickslip.constraints.joint_rows import couple_accelerations, factor_mass, smooth_friction
 from stickslip.dynamics.jacobian import to_link
 from stickslip.dynamics.kinematics import spatial_inertias
 from stickslip.methods.base import Inputs, Work
@@ -273,7 +274,12 @@ def field(handle, elapsed, x, crossed, dx):
     system = restore(handle)
     nq, n, work, contacts = system.q.shape[0], system.seen.shape[0], system.work, system.contacts
     spatial_inertias(system.world.inertia, work.kin)
-    accelerate(system.world, work, contacts, system.inputs, system.armature, system.q, x[nq:n])
+    world = system.world
+    smooth_friction(world.rows, x[nq:n])
+    accelerate(world, work, contacts, system.inputs, system.armature, system.q, x[nq:n])
+    if world.rows.bound.shape[0] > world.rows.dof.shape[0]:
+        factor_mass(world.tree, world.support, world.inertia, system.armature, work.kin, world.rows)
+        couple_accelerations(world.support, world.rows.mass.L, world.rows, work.kin, work.acceleration)
     rates_of_coordinates(system.world.tree, system.q, x[nq:n], dx)
     for d in range(work.acceleration.shape[0]):
         dx[nq + d] = work.acceleration[d]

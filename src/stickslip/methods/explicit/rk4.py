@@ -5,8 +5,9 @@
 with x = (q, v) and f = (v, M⁻¹(τ − D·v − b + Jᵀλ)). Rotations are integrated in the tangent space at q (Munthe-Kaas):
 each stage's angular velocity is pulled back to it, without which the order would drop to two. The method is of fourth
 order while contacts neither open, close nor slip; the anchors of rolling spheres are integrated to first order.
-Friction anchors move in the first stage only; the later stages work on copies. Cost: four evaluations, each linear in
-links and contacts.
+Dry friction and couplings of joints are those of the last step in all four stages, and are put right at the end of the
+step, which is of first order where a joint starts or stops. Friction anchors move in the first stage only; the later
+stages work on copies. Cost: four evaluations, each linear in links and contacts.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from stickslip.dynamics.configuration import integrate, pull_back
 from stickslip.methods.base import OK, Inputs, bounded
 from stickslip.methods.handle import restored
 from stickslip.methods.soft.anchors import copy_anchors, grown_anchors
-from stickslip.methods.soft.explicit import Explicit, evaluate
+from stickslip.methods.soft.explicit import Explicit, evaluate, hold
 from stickslip.methods.soft.viscoelastic import begin_joints, end_joints, soft_capabilities
 from stickslip.model.model import Model, State
 
@@ -69,6 +70,7 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
             stages.dv[d] += weight * acceleration[d]
     for d in range(nv):
         acceleration[d] = stages.dv[d] / 6.0
+    hold(world, work, armature, dt, v)
     status = bounded(acceleration, v, dt)
     if status != OK:
         return status

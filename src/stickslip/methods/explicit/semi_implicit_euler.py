@@ -16,7 +16,7 @@ from stickslip._jit import kernel
 from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.handle import restored
-from stickslip.methods.soft.explicit import Explicit, evaluate
+from stickslip.methods.soft.explicit import Explicit, evaluate, hold
 from stickslip.methods.soft.viscoelastic import begin_joints, end_joints, soft_capabilities
 from stickslip.model.model import State
 
@@ -34,6 +34,7 @@ def step(world, work, contacts, anchors, inputs, armature, dt, q, v):
     """One step: the table of contents of the method."""
     status = evaluate(world, work, contacts, anchors, inputs, armature, dt, q, v)
     if status == OK:
+        hold(world, work, armature, dt, v)
         status = bounded(work.acceleration, v, dt)
     if status == OK:
         integrate_state(world, work.acceleration, dt, q, v)

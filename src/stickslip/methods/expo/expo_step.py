@@ -16,6 +16,7 @@ from stickslip.collision.contacts import Contacts, contact_velocities, entries, 
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.loop_points import place_loops
 from stickslip.collision.reach import fastest_point
+from stickslip.constraints.joint_rows import hold_joints
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix
@@ -205,6 +206,10 @@ def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, q, v):
     nc = entries(contacts)
     add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
     add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
+    if world.rows.bound.shape[0] > 0:
+        hold_joints(world.support, expo.mass.L, world.rows, work.kin, dt, v, work.acceleration)
+        for d in range(v.shape[0]):
+            joints.mean[d] += world.rows.change[d] / dt
     return OK
 
 
@@ -275,6 +280,7 @@ def step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, 
     copy_to(q, joints.q)
     copy_to(v, joints.v)
     copy_anchors(anchors, expo.kept)
+    copy_to(world.rows.force, world.rows.kept)
     for k in range(settings.substeps):
         last = k + 1 == settings.substeps
         status, h = substep(world, work, expo, joints, contacts, anchors, inputs, settings, last, left, q, v)
@@ -282,6 +288,7 @@ def step(world, work, expo, joints, contacts, anchors, inputs, settings, dt, q, 
             copy_to(joints.q, q)
             copy_to(joints.v, v)
             copy_anchors(expo.kept, anchors)
+            copy_to(world.rows.kept, world.rows.force)
             joints.elapsed[0] = elapsed
             return status
         left -= h

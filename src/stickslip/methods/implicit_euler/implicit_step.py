@@ -26,6 +26,12 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.constraints.joint_rows import (
+    balance_friction,
+    balance_slopes,
+    coupling_forces,
+    subtract_coupling_slopes,
+)
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.derivatives import composites, joint_columns, load_wrenches, project, split_forces, unload
 from stickslip.dynamics.implicit_joint_forces import end_joint_forces, subtract_joint_slopes
@@ -137,6 +143,7 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
     apply_contact_forces(kin, contacts, f_ext)
     split_forces(world.tree, world.inertia, f_ext, kin, der)
     end_joint_forces(world.tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, tau)
+    coupling_forces(world.rows, kin, dt, tau)
     S, F, G = kin.S, der.inner, der.outer
     for d in range(a.shape[0]):
         b = world.support.dof_link[d]
@@ -147,6 +154,7 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
             outer += S[d, k] * G[b, k]
         newton.r[d] = inner - outer - tau[d]
         newton.terms[d] = abs(inner) + abs(outer) + abs(tau[d])
+    balance_friction(world.rows, dt, newton.v, newton.r)
     return OK
 
 
@@ -201,6 +209,8 @@ def linearise(world, work, contacts, anchors, start, inputs, der, newton, exact,
     subtract_joint_slopes(
         tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, newton.turn, B[5], A
     )  # fmt: skip
+    subtract_coupling_slopes(world.rows, dt, A)
+    balance_slopes(world.rows, dt, A)
 
 
 @kernel

@@ -69,7 +69,7 @@ class Space(NamedTuple):
     law: np.ndarray
     """(4, N) offset that the law demands, offset with a bounded recovery [m/s], R_n and R_t [1/kg]."""
     report: np.ndarray
-    """(11,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
+    """(12,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
 
 
 class StepOptions(NamedTuple):
@@ -129,5 +129,5 @@ def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Spac
         u=u,
         change=np.zeros(len(support.dof_link)),
         law=np.zeros((4, contacts)),
-        report=np.zeros(11),
+        report=np.zeros(12),
     )

@@ -24,6 +24,7 @@ from stickslip.methods.rigid.assembly.compiled_matrices import (
     sparse_matrix,
 )
 from stickslip.methods.rigid.assembly.constraint_rows import contact_rows
+from stickslip.methods.rigid.assembly.matrices import FIRST_DRY
 from stickslip.methods.rigid.compiled_arrays import (
     ANITESCU_POTRA,
     DONE,
@@ -40,6 +41,7 @@ from stickslip.methods.rigid.compiled_problem import (
     BLOCKS,
     CODE,
     CONTACTS,
+    DRY,
     FOUND_BY,
     ITERATIONS,
     JOINTS,
@@ -50,18 +52,19 @@ from stickslip.methods.rigid.compiled_problem import (
     UNSOLVED_STEPS,
     choose_sliding,
     fold,
+    limit_of,
     needs_no_impulse,
     solve_cones,
     solve_polygons,
     solve_some_cones,
 )
-from stickslip.methods.rigid.coordinates.joint_limits import near_limits
+from stickslip.methods.rigid.coordinates.joint_limits import joint_rows
 from stickslip.methods.rigid.formulations.anitescu_potra import touches
 from stickslip.methods.rigid.formulations.coulomb import coulomb_offset
-from stickslip.methods.rigid.formulations.formulation import meets_nothing, with_restitution
+from stickslip.methods.rigid.formulations.formulation import dry_offset, meets_nothing, with_restitution
 from stickslip.methods.rigid.formulations.painleve import may_be_paradox, sliding_margin
 from stickslip.methods.rigid.formulations.peg import choose_primaries
-from stickslip.methods.rigid.formulations.relaxed import relaxation, relaxed_offset
+from stickslip.methods.rigid.formulations.relaxed import HEAVY, ROUNDS, relaxation, relaxed_offset
 from stickslip.methods.rigid.impulse_memory import recall
 from stickslip.solvers.core import CONVERGED, STALLED
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
@@ -94,10 +97,11 @@ def law_of_contact(options, gap, K, B, most, own, least):
 
 @kernel
 def formulate(options, motion, limits, contacts, nc, n, space, groups):
-    """Write b, R and friction of nc contacts and n − nc limits, and add R to their own blocks; ``groups`` are those of
-    grouped contacts, which recover together and bounce only where they are alone."""
-    rows, b, cones, law, g = space.rows, space.cones.b, space.cones, space.law, 0
-    for c in range(n):
+    """Write b, R and friction of nc contacts and n − nc rows of joints, and add R to their own blocks; ``groups`` are
+    those of grouped contacts, which recover together and bounce only where they are alone. The law of dry friction is
+    its bound."""
+    rows, b, cones, law, g, dry = space.rows, space.cones.b, space.cones, space.law, 0, n - int(space.report[DRY])
+    for c in range(dry):
         mu, K, B, most = 0.0, np.inf, 0.0, options.recovery_speed
         if c < nc:
             mu, K, B = contacts.material[c, FRICTION], contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
@@ -107,12 +111,15 @@ def formulate(options, motion, limits, contacts, nc, n, space, groups):
         cones.friction[c] = mu
         least = options.least if c < nc else 0.0
         law[0, c], law[1, c], law[2, c], law[3, c] = law_of_contact(options, gap, K, B, most, cones.own[c, 0], least)
+    for c in range(dry, n):
+        cones.friction[c], law[0, c] = 1.0, limits.bound[c - nc]
+        law[1, c] = law[2, c] = law[3, c] = 0.0
     if options.grouped:
         while groups[g] < n:
             g += 1
         group_recoveries(groups[: g + 1], law, law[2])
         g = 0
-    for c in range(n):
+    for c in range(dry):
         i, e, offset = 3 * c, contacts.material[c, RESTITUTION] if c < nc else 0.0, law[1, c]
         if options.grouped:
             while groups[g + 1] <= c:
@@ -125,6 +132,13 @@ def formulate(options, motion, limits, contacts, nc, n, space, groups):
             offset = with_restitution(offset, before, b[i], e, options.rest_speed)
         regularise(cones, c, law[2, c], law[3, c] if options.law == RELAXED else law[2, c])
         b[i] += offset
+    for c in range(dry, n):
+        i, slip = 3 * c, 0.0
+        b[i + 1], b[i + 2] = row_speed(rows, c, 1, motion.free), 0.0
+        regularise(cones, c, HEAVY * cones.own[c, 0] if options.law == RELAXED else 0.0, 0.0)
+        if options.law == RELAXED:
+            slip = abs(row_speed(rows, c, 1, motion.velocity))
+        b[i] = slip + dry_offset(cones.own[c, 0], law[0, c])
 
 
 @kernel
@@ -157,23 +171,21 @@ def respond(support, L, n, space):
 
 @kernel
 def name_rows(contacts, nc, n, space):
-    """Write ids and links of nc contacts, and the ids of limits up to n."""
-    ids, links = space.ids, space.links
+    """Write ids and links of nc contacts, and the ids of limits and dry friction up to n."""
+    ids, links, dry = space.ids, space.links, n - int(space.report[DRY])
     for c in range(n):
-        ids[c] = contacts.pair[c] if c < nc else nc - c - 2
+        ids[c] = contacts.pair[c] if c < nc else (nc - c - 2 if c < dry else FIRST_DRY - (c - dry))
         if c < nc:
             links[0, c], links[1, c] = contacts.link1[c], contacts.link2[c]
 
 
 @kernel
 def contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, dt):
-    """Write rows, ids and links of contacts, then of near limits; returns their number, negated if there is no room."""
+    """Write rows, ids and links of contacts, then of near limits and of dry friction; returns their number, negated if
+    there is no room."""
     support, rows, links, nc = bodies.support, space.rows, space.links, contacts.found[0]
-    nl = near_limits(
-        bodies.tree, bodies.limits, motion.q, motion.free, dt, limits.start, limits.column, limits.value, limits.gap,
-        limits.angular,
-    )  # fmt: skip
-    n = nc + nl
+    nl, dry = joint_rows(bodies.tree, bodies.limits, motion.q, motion.free, dt, limits)
+    n, space.report[DRY] = nc + nl, dry
     if n > links.shape[1]:
         return -n
     contact_rows(support, L, kin, contacts, nc, rows)
@@ -193,7 +205,8 @@ def choose(options, motion, limits, contacts, nc, n, space, plan):
         for c in range(n):
             gap = contacts.gap[c] if c < nc else limits.gap[c - nc]
             free = row_speed(space.rows, c, 0, motion.free) if options.law == ANITESCU_POTRA else 0.0
-            if options.law != ANITESCU_POTRA or touches(gap, free, options.dt, options.touch):
+            dry = c >= n - space.report[DRY]
+            if options.law != ANITESCU_POTRA or dry or touches(gap, free, options.dt, options.touch):
                 plan.primary[ng] = c
                 plan.start[ng] = 0
                 ng += 1
@@ -301,10 +314,28 @@ def solve_filled(space, blocks, plan, chain, options, ng, na, nf):
         code = solve_polygons(chain, W, space, plan, ng, na, nf, options.warm, options.working_set, report)
         return LARGE if code == TOO_LARGE else ending(code == SOLVED, report)
     if ng < n:
-        good = solve_some_cones(chain, W, space, plan, ng, coulomb, report)
-    else:
+        return ending(solve_some_cones(chain, W, space, plan, ng, coulomb, report), report)
+    good, iterations = False, 0.0
+    for _ in range(ROUNDS):
         good = solve_cones(chain, matrix, cones_of(cones, n), p[: 3 * n], space.u[: 3 * n], coulomb, report)
+        iterations += report[ITERATIONS]
+        if coulomb or not good or bounds_hold(space, n, chain.tolerance):
+            break
+    report[ITERATIONS] = iterations
     return ending(good, report)
+
+
+@kernel
+def bounds_hold(space, n, tolerance):
+    """Whether dry friction is within its bounds in a relaxed problem, where a contact that slides also separates: its
+    normal then has u_n = |u_t|, which its offset allows for. If not, the offset is put right."""
+    b, u, own, there = space.cones.b, space.u, space.cones.own, True
+    limit = limit_of(b[: 3 * n], tolerance)
+    for c in range(n - int(space.report[DRY]), n):
+        offset = abs(u[3 * c + 1]) + dry_offset(own[c, 0], space.law[0, c])
+        there = there and abs(offset - b[3 * c]) <= limit
+        b[3 * c] = offset
+    return there
 
 
 @kernel

@@ -31,7 +31,7 @@ from stickslip.methods.rigid.assembly.constraint_rows import contact_rows
 from stickslip.methods.rigid.compiled_arrays import DONE, FAST, LARGE, MOST_DENSE, NEEDED, OPEN, ROOM
 from stickslip.methods.rigid.compiled_contacts import fill_matrix, lay_out, name_rows, solve_filled, start_solution
 from stickslip.methods.rigid.compiled_loop import find_groups, find_singles, is_fast, keep_impulses, take_velocity
-from stickslip.methods.rigid.compiled_problem import BLOCKS, CONTACTS, JOINTS
+from stickslip.methods.rigid.compiled_problem import BLOCKS, CONTACTS, DRY, JOINTS
 from stickslip.methods.rigid.coordinates.free_bodies import (
     FreeBodies,
     Links,
@@ -42,7 +42,7 @@ from stickslip.methods.rigid.coordinates.free_bodies import (
     row_count,
     take_end,
 )
-from stickslip.methods.rigid.coordinates.joint_limits import limit_rates, near_limits
+from stickslip.methods.rigid.coordinates.joint_limits import joint_rows, limit_rates
 from stickslip.methods.rigid.impulse_memory import choose_pushing
 
 
@@ -76,7 +76,7 @@ def make_jointed(links: Links, free: FreeBodies, rows: ContactRows) -> Jointed:
     most = MOST_DENSE if np.any(links.jointed) else 0
     normals = make_normals(rows, make_path_rows(free.system, len(rows.length)), most)
     Q, V, q, v = (np.zeros(len(array)) for array in (free.Q, free.V, free.q, free.v))
-    limit = np.zeros((2 * len(links.tree.joint_type), 12))
+    limit = np.zeros((2 * len(links.tree.joint_type) + np.count_nonzero(links.limits.friction), 12))
     return Jointed(links, free, normals, limit, Q, V, q, v, np.zeros(2, dtype=np.int64))
 
 
@@ -92,27 +92,26 @@ def begin_maximal(jointed, inputs, q, v, dt):
 
 
 @kernel
-def pair_row(row, link1, link2, c, rows):
-    """Row c of ``rows`` from twelve numbers over the velocities of two links, link 1 < link 2, with empty tangents."""
+def pair_row(row, link1, link2, c, i, rows):
+    """Rows of contact c from twelve numbers over the velocities of two links, link 1 < link 2: the i-th, the others are
+    empty."""
     n = 0
     for side in range(1, -1, -1):
         link = link2 if side == 1 else link1
         for k in range(5, -1 if link > 0 else 5, -1):
-            rows.dofs[c, n], rows.J[c, n, 0] = 6 * (link - 1) + k, row[6 * side + k]
-            rows.J[c, n, 1] = rows.J[c, n, 2] = 0.0
+            rows.J[c, n, 0] = rows.J[c, n, 1] = rows.J[c, n, 2] = 0.0
+            rows.dofs[c, n], rows.J[c, n, i] = 6 * (link - 1) + k, row[6 * side + k]
             n += 1
     rows.length[c] = n
 
 
 @kernel
 def maximal_rows(jointed, kin, L, limits, contacts, space, dt):
-    """Write rows, ids and links of contacts, then of near limits; returns their number, negated if there is no room."""
+    """Write rows, ids and links of contacts, then of near limits and of dry friction; returns their number, negated if
+    there is no room."""
     links, free, support, nc = jointed.links, jointed.free, jointed.free.support, contacts.found[0]
-    nl = near_limits(
-        links.tree, links.limits, free.q, free.v, dt, limits.start, limits.column, limits.value, limits.gap,
-        limits.angular,
-    )  # fmt: skip
-    n = nc + nl
+    nl, dry = joint_rows(links.tree, links.limits, free.q, free.v, dt, limits)
+    n, space.report[DRY] = nc + nl, dry
     if n > space.links.shape[1]:
         return -n
     contact_rows(support, L, kin, contacts, nc, space.rows)
@@ -121,14 +120,16 @@ def maximal_rows(jointed, kin, L, limits, contacts, space, dt):
     for i in range(nl):
         c, link = nc + i, links.support.dof_link[limits.column[limits.start[i]]]
         space.links[0, c], space.links[1, c] = links.tree.parent[link], link
-        pair_row(jointed.limit[i], links.tree.parent[link], link, c, space.rows)
+        pair_row(jointed.limit[i], links.tree.parent[link], link, c, 0 if i < nl - dry else 1, space.rows)
         eliminate(support, L, c, space.rows)
     return n
 
 
 @kernel
 def fill_empty(cones, a, B, i):
-    """Give empty tangents of contact a, whose block begins at B[i, i], the diagonal of its normal without joints."""
+    """Give empty rows of contact a, whose block begins at B[i, i], their diagonal without joints."""
+    if B[i, i] == 0.0:
+        B[i, i] = cones.own[a, 0] - cones.R[3 * a]
     for k in range(1, 3):
         if B[i + k, i + k] == 0.0:
             B[i + k, i + k] = cones.own[a, 2 * k + 1] - cones.R[3 * a + k]
@@ -238,7 +239,7 @@ def end_maximal(
         free.V_next[d] = free.free[d] + free.change[d]
     if is_fast(free.V_next):
         return FAST
-    if not hold_normals(jointed, n, space.p):
+    if not hold_normals(jointed, n - int(space.report[DRY]), space.p):
         return LARGE
     code, closed, first, second = finish_bodies(
         jointed.links, free, jointed.normals, q, dt, closing.stabilise, closing.tolerance, closing.iterations

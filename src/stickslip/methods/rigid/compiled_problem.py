@@ -25,9 +25,11 @@ from stickslip.solvers.splitting.sweeps import Rows
 
 SOLVED, UNSOLVED, TOO_LARGE = range(3)
 """How a problem ends; the last: it is too large for the solver's core."""
-RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS, FOUND_BY, JOINTS, CODE, UNSOLVED_STEPS, ALLOWED = range(11)
-"""Places in ``Space.report``. CODE says how the last problem ended, as in ``solvers.core``; UNSOLVED_STEPS counts the
-steps that were taken although their problem was not solved, and ALLOWED is the largest number of them."""
+RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS = range(6)
+FOUND_BY, JOINTS, CODE, UNSOLVED_STEPS, ALLOWED, DRY = range(6, 12)
+"""Places in ``Space.report``. DRY is the number of the last contacts that are dry friction. CODE says how the last
+problem ended, as in ``solvers.core``; UNSOLVED_STEPS counts the steps that were taken although their problem was not
+solved, and ALLOWED is the largest number of them."""
 
 
 class Chain(NamedTuple):

@@ -31,6 +31,7 @@ from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinat
 from stickslip.methods.rigid.coordinates.maximal_coordinates import MaximalCoordinates
 from stickslip.methods.rigid.formulations.formulation import DIRECTIONS, WrittenProblem
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS, forms_for, make_formulation
+from stickslip.methods.rigid.formulations.relaxed import ROUNDS
 from stickslip.methods.rigid.impulse_memory import ImpulseMemory, choose_pushing, write_forces
 from stickslip.methods.rigid.options import RigidOptions, own_options
 from stickslip.methods.rigid.step_solver import StepSolver
@@ -188,7 +189,7 @@ class TimeStepping(Method):
             bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, c.free_velocity)
             with c.at_beginning():
                 self._matrices = self._assembler.assemble(
-                    bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft()
+                    bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft(), c.bound
                 )
                 self._matrices.solve_joints = c.joint_solver()
                 self._matrices.angular = c.angular[: self._matrices.limits]
@@ -239,7 +240,14 @@ class TimeStepping(Method):
                 start = self._start(self.matrices, written)
             if self.working_set and self.formulation.form in ("lcp", "reduced"):
                 plan = written.layout
-        self.accept(self.solver.solve(self._problem, start, plan).z)
+        z = self.solver.solve(self._problem, start, plan).z
+        for _ in range(ROUNDS if self.velocity_of is None else 0):
+            renewed = self.formulation.renewed(self.matrices, self._as_written(), z, self.residual_limit())
+            if renewed is None:
+                break
+            self._written, self._problem = renewed, renewed.problem
+            z = self.solver.solve(self._problem, z, plan).z
+        self.accept(z)
 
     def _start(self, matrices: Matrices, problem: WrittenProblem) -> np.ndarray:
         """The last step's impulses, or zeros if nothing is met without impulses: else friction could jam a body that
@@ -267,8 +275,9 @@ class TimeStepping(Method):
             write_forces(impulses[nb:], self.dt, n, self.contacts.arrays.force)
             self._impulses.store(self.matrices, impulses)
             if not self.coordinates.eliminated and self.matrices.contacts:
-                pushing = np.empty(self.matrices.contacts, dtype=np.int64)
-                pushing = pushing[: choose_pushing(impulses[nb:], self.matrices.contacts, pushing)]
+                some = self.matrices.contacts - len(self.matrices.dry)
+                pushing = np.empty(some, dtype=np.int64)
+                pushing = pushing[: choose_pushing(impulses[nb:], some, pushing)]
                 self.coordinates.hold(self.matrices.rows[nb + 3 * pushing])
 
     def _take(self, velocity: np.ndarray) -> None:

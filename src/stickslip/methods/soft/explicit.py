@@ -14,6 +14,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS, make_contacts
 from stickslip.collision.loop_points import append_loops
+from stickslip.constraints.joint_rows import factor_mass, hold_joints
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
 from stickslip.methods.base import OK, Stage
@@ -45,6 +46,14 @@ def evaluate(world, work, contacts, anchors, inputs, armature, elapsed, q, v):
     return status
 
 
+@kernel
+def hold(world, work, armature, dt, v):
+    """Correct ``work.acceleration`` by dry friction and couplings of joints, which hold at the end of the step."""
+    if world.rows.bound.shape[0] > 0:
+        factor_mass(world.tree, world.support, world.inertia, armature, work.kin, world.rows)
+        hold_joints(world.support, world.rows.mass.L, world.rows, work.kin, dt, v, work.acceleration)
+
+
 class Explicit(Viscoelastic):
     """An explicit method; ``armature`` (nv,) is added to the diagonal of the mass matrix."""
 
@@ -62,6 +71,7 @@ class Explicit(Viscoelastic):
 
     def _solve(self, sim) -> None:
         accelerate(self.world, self.work, self._buffer, sim.inputs, self.armature, sim.state.q, sim.state.v)
+        hold(self.world, self.work, self.armature, self.dt, sim.state.v)
 
     def stable_dt(self, state: State) -> float:
         """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together. This is

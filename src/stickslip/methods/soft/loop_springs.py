@@ -66,12 +66,12 @@ def loop_energy(contacts):
 def loop_points(model: Model, stiffness: float | None, damping: float | None) -> LoopPoints:
     """The points of the model's loops; ``stiffness`` [N/m] and ``damping`` [N s/m] hold for every loop, None for the
     default of each. Cost: the mass matrix and the Delassus blocks of the loops' points, once."""
-    if not model.loops:
+    if not model.closed_loops:
         return no_loop_points()
-    corners = [_corners(model, loop) for loop in model.loops]
+    corners = [_corners(model, loop) for loop in model.closed_loops]
     pos1, pos2 = (np.concatenate(part) for part in zip(*corners, strict=True))
     count = np.array([len(p) for p, _ in corners])
-    links = np.array([(loop.link1, loop.link2) for loop in model.loops], dtype=np.int64)
+    links = np.array([(loop.link1, loop.link2) for loop in model.closed_loops], dtype=np.int64)
     dynamics = Dynamics(model)
     K = np.full(len(links), stiffness) if stiffness is not None else _stiffness(dynamics)
     material = np.zeros((len(pos2), PROPERTIES))
@@ -117,10 +117,10 @@ def _places(dynamics: Dynamics, link: np.ndarray, pos: Iterable[np.ndarray]) -> 
 def _stiffness(dynamics: Dynamics) -> np.ndarray:
     """(loops,) default K [N/m]."""
     model = dynamics.model
-    links = np.array([(loop.link1, loop.link2) for loop in model.loops]).ravel()
+    links = np.array([(loop.link1, loop.link2) for loop in model.closed_loops]).ravel()
     held = [
         model.inertia.com[link] if loop.kind == "weld" else pos
-        for loop in model.loops
+        for loop in model.closed_loops
         for link, pos in ((loop.link1, loop.pos1), (loop.link2, loop.pos2))
     ]
     points = _places(dynamics, links, held)

@@ -15,6 +15,7 @@ from stickslip.collision.convex.find import Search, find_contacts
 from stickslip.collision.convex.finish import SHARES
 from stickslip.collision.loop_points import LoopPoints, append_loops
 from stickslip.collision.reach import Reach
+from stickslip.constraints.joint_rows import JointRows, add_joint_rows
 from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.dynamics.jacobian import set_wrenches
 from stickslip.dynamics.joint_forces import joint_space_forces
@@ -59,6 +60,8 @@ class SoftWorld(NamedTuple):
     """The ranges of joints; that of ``passive`` may be wider for a while, after a start outside."""
     radius: np.ndarray
     """(nlink,) upper bounds of the distances of the points of links from their origins [m]."""
+    rows: JointRows
+    """Dry friction and couplings of joints."""
 
 
 @kernel
@@ -90,8 +93,10 @@ def loops_alone(world, work, contacts):
 
 @kernel
 def gather_forces(world, work, inputs, q, v):
-    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits and damping, applied forces; no contacts."""
+    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, applied forces, dry friction and
+    couplings of the last step; no contacts."""
     joint_space_forces(world.tree, world.passive, world.actuators, q, v, inputs.control, inputs.applied, work.tau)
+    add_joint_rows(world.rows, work.kin, work.tau)
     set_wrenches(work.kin, inputs.wrench, work.f_ext)
 
 
@@ -176,7 +181,7 @@ class Viscoelastic(Method):
         m, d = self.model, self.detector
         constants = (m.tree, m.support, m.inertia, self._passive, m.actuators)
         cell = np.array([d.cell], dtype=float)
-        return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius)
+        return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows)
 
     @property
     def at_overlap(self) -> str:
@@ -257,7 +262,7 @@ class Viscoelastic(Method):
         a = self.anchors
         anchors = {"anchored": a.pair, "anchor": a.anchor, "point": a.point, "rest": a.rest, "begun": a.begun}
         anchors["twist"] = a.twist
-        return {**anchors, **limits_memory(self.limits)}
+        return {**anchors, **limits_memory(self.limits), "joint_forces": self.joint_rows.force}
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:
         self.make_room(len(memory["anchored"]))

@@ -14,6 +14,8 @@ from stickslip.methods.variational.bodies import Centred, Pose, make_pose
 from stickslip.methods.variational.contact.cones import Cones, make_cones
 from stickslip.methods.variational.contact.points import Points, make_points
 from stickslip.methods.variational.graph.block_graph import Symbolic
+from stickslip.methods.variational.joints.coupling_nodes import CouplingNodes
+from stickslip.methods.variational.joints.dry_friction import Rubbing, make_rubbing
 from stickslip.methods.variational.joints.joint_nodes import JointNodes
 
 
@@ -27,7 +29,11 @@ class Mechanism(NamedTuple):
     looped: np.ndarray
     """(nn,) 1 if the joint is part of a loop."""
     edge: np.ndarray
-    """(nn, 2) the edges of the graph to its two links; −1 for the world."""
+    """(nn, 2) the edges of the graph to its two links; −1 for the world, and for couplings."""
+    coupled: CouplingNodes
+    """The couplings, which are the last nodes."""
+    coupled_edges: np.ndarray
+    """(k, 2) their edges: node and link."""
 
 
 class Motion(NamedTuple):
@@ -59,6 +65,10 @@ class Motion(NamedTuple):
     """(nl, 6) residuals of bodies [N s]."""
     joint: np.ndarray
     """(m,) residuals of held and soft rows, and l(z⁺) − s of limits."""
+    rub: Rubbing
+    """Dry friction of joints."""
+    drub: Rubbing
+    """Newton step of it."""
 
 
 class Rows(NamedTuple):
@@ -117,7 +127,7 @@ class Linear(NamedTuple):
     """Right-hand side, then the solution."""
 
 
-def make_motion(nl: int, rows: int, limits: int) -> Motion:
+def make_motion(nl: int, rows: int, limits: int, dry: int = 0) -> Motion:
     return Motion(
         pose=make_pose(nl),
         after=make_pose(nl),
@@ -132,6 +142,8 @@ def make_motion(nl: int, rows: int, limits: int) -> Motion:
         dslack=np.zeros(limits),
         body=np.zeros((nl, 6)),
         joint=np.zeros(rows),
+        rub=make_rubbing(dry),
+        drub=make_rubbing(dry),
     )
 
 

@@ -5,8 +5,9 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
 (24a), the second (24b):
 
     bodies   P(ν⁺) − P₋(ν) − dt·f − Gᵀ·λ − Rᵀ·λ_soft − Lᵀ·λ_limit − dt·Cᵀ·(γ, β)     G, R, L, C at z     [N s]
+    coupled  e(z⁺)                                          ``joints.coupling_nodes``                      [m, rad]
     held     g(z⁺)                                                                                        [m, rad]
-    soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇)                                                           [N s]
+    soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇) − dt·φ,   φ: ``joints.dry_friction``                       [N s]
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
 
 and those of contacts with u = (φ(z⁺), B·ν⁺), B at z. Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have
@@ -24,6 +25,8 @@ from stickslip.methods.variational.bodies import next_pose
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.points import gap_and_rows
 from stickslip.methods.variational.discrete_rotation import OK, momentum_after
+from stickslip.methods.variational.joints.coupling_nodes import look_at_couplings
+from stickslip.methods.variational.joints.dry_friction import rubbing_residual
 from stickslip.methods.variational.joints.joint_nodes import limit_gaps
 
 ROUND_OFF = 2e-15
@@ -69,6 +72,7 @@ def move_to(mechanism, motion, rows, touch, dt):
     for i in range(rows.gap.shape[0]):
         m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
         rows.gap[i] += motion.ease[i] * motion.lam[m] - motion.floor[i]
+    look_at_couplings(mechanism.coupled, mechanism.bodies.tree, motion.after, rows.q, rows.R)
     points, u, nu = touch.points, touch.u, motion.nu
     for c in range(points.found[0]):
         a, b = points.link1[c], points.link2[c]
@@ -110,6 +114,15 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         add_row(row, -lam[m], a, b, body)
         rate = times_row(row, a, b, nu) - joint_step.rate[d]
         joint[m] = joint_step.weight[d] * rate + lam[m] - joint_step.impulse[d]
+    for k in range(nodes.dry_soft.shape[0]):
+        i = nodes.dry_soft[k]
+        j = nodes.soft_node[i]
+        joint[first[j] + nodes.soft_place[i]] -= dt * motion.rub.force[k]
+        u = times_row(joint_step.rates[nodes.soft_dof[i]], nodes.link1[j], nodes.link2[j], nu)
+        one, two = rubbing_residual(nodes, motion.rub, k, u, target)
+        equations, products = max(equations, one), max(products, two)
+    for i in range(nodes.soft_dof.shape[0]):
+        m = first[nodes.soft_node[i]] + nodes.soft_place[i]
         momentum = max(momentum, abs(joint[m]))
         total += joint[m]
     for i in range(nodes.limit_joint.shape[0]):
@@ -119,6 +132,14 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         joint[m] = rows.gap[i] - motion.slack[i]
         kinematic = max(kinematic, abs(joint[m]))
         products = max(products, abs(motion.slack[i] * lam[m] / dt - target))
+    coupled = mechanism.coupled
+    for c in range(coupled.node.shape[0]):
+        m = first[coupled.node[c]]
+        for t in range(coupled.couplings.start[c], coupled.couplings.start[c + 1]):
+            row = joint_step.rates[coupled.couplings.dof[t]]
+            add_row(row, -lam[m] * coupled.weight[0, t], coupled.parent[t], coupled.link[t], body)
+        joint[m] = coupled.error[c] if abs(coupled.error[c]) >= ROUND_OFF else 0.0
+        kinematic = max(kinematic, abs(joint[m]))
     points, u, D = touch.points, touch.u, touch.D
     for c in range(points.found[0]):
         a, b, friction = points.link1[c], points.link2[c], points.friction[c]

@@ -27,10 +27,11 @@ from stickslip.errors import number, true_or_false, whole
 from stickslip.math.linear import copy_to
 from stickslip.methods.recovery import Recovery
 from stickslip.methods.variational.contact import circular, pyramid
-from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones, move
+from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones, move, shorter
 from stickslip.methods.variational.discrete_rotation import OK
 from stickslip.methods.variational.equations import move_to, residuals
 from stickslip.methods.variational.graph.block_ldu import factor, solve
+from stickslip.methods.variational.joints.dry_friction import Rubbing, copy_rubbing, make_rubbing, move_rubbing
 from stickslip.methods.variational.newton_system import assemble, directions, right_side
 
 CONVERGED, ITERATIONS, SINGULAR, STALLED, SPINNING, NOT_FINITE = range(6)
@@ -69,6 +70,7 @@ class Kept(NamedTuple):
     lam: np.ndarray
     slack: np.ndarray
     cones: Cones
+    rub: Rubbing
 
 
 class Settings(NamedTuple):
@@ -103,8 +105,8 @@ def describe(report: np.ndarray) -> str:
     )
 
 
-def make_kept(nl: int, rows: int, limits: int, contacts: int, facets: int) -> Kept:
-    return Kept(np.zeros((nl, 6)), np.zeros(rows), np.zeros(limits), make_cones(contacts, facets))
+def make_kept(nl: int, rows: int, limits: int, dry: int, contacts: int, facets: int) -> Kept:
+    return Kept(np.zeros((nl, 6)), np.zeros(rows), np.zeros(limits), make_cones(contacts, facets), make_rubbing(dry))
 
 
 @kernel
@@ -116,6 +118,10 @@ def mean_product(mechanism, motion, touch, alpha, dt):
         m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
         s, lam = motion.slack[i] + alpha * motion.dslack[i], motion.lam[m] + alpha * motion.dlam[m]
         total += s * lam / dt
+        number += 1
+    rub, step = motion.rub, motion.drub
+    for i in range(rub.force.shape[0]):
+        total += (rub.room[i] + alpha * step.room[i]) * (rub.slip[i] + alpha * step.slip[i])
         number += 1
     for c in range(touch.points.found[0]):
         friction = touch.points.friction[c]
@@ -152,6 +158,10 @@ def longest_step(mechanism, motion, touch, dt):
             alpha = min(alpha, -motion.slack[i] / motion.dslack[i])
         if motion.dlam[m] < 0.0:
             alpha = min(alpha, -motion.lam[m] / motion.dlam[m])
+    for i in range(motion.rub.force.shape[0]):
+        alpha = shorter(
+            shorter(alpha, motion.rub.room[i], motion.drub.room[i]), motion.rub.slip[i], motion.drub.slip[i]
+        )
     for c in range(touch.points.found[0]):
         friction = touch.points.friction[c]
         if touch.D.shape[0] > 0:
@@ -168,6 +178,7 @@ def copy_unknowns(a, a_cones, b, b_cones, contacts):
     """Copy nu, lam, slack and the first ``contacts`` cones of a to b; a and b are a Motion and a Kept."""
     copy_to(a.lam, b.lam)
     copy_to(a.slack, b.slack)
+    copy_rubbing(a.rub, b.rub)
     for k in range(a.nu.shape[0]):
         copy_to(a.nu[k], b.nu[k])
     for c in range(contacts):
@@ -182,6 +193,7 @@ def go(motion, touch, kept, alpha):
         motion.lam[m] += alpha * motion.dlam[m]
     for i in range(motion.slack.shape[0]):
         motion.slack[i] += alpha * motion.dslack[i]
+    move_rubbing(motion.rub, motion.drub, alpha)
     for b in range(1, motion.nu.shape[0]):
         for k in range(6):
             motion.nu[b, k] += alpha * motion.dnu[b, k]
@@ -201,11 +213,11 @@ def settle(mechanism, motion, touch, target, dt):
 
 
 @kernel
-def newton_direction(mechanism, motion, rows, touch, linear, target, second, dt):
+def newton_direction(mechanism, motion, rows, joint_step, touch, linear, target, second, dt):
     """Solve for the Newton step with the current factors."""
-    right_side(mechanism, motion, touch, linear, target, second, dt)
+    right_side(mechanism, motion, joint_step, touch, linear, target, second, dt)
     solve(linear.symbolic, linear.values, linear.pivots, linear.x)
-    directions(mechanism, motion, rows, touch, linear, target, second, dt)
+    directions(mechanism, motion, rows, joint_step, touch, linear, target, second, dt)
 
 
 @kernel(inline=False)
@@ -238,17 +250,17 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, setting
         if number > 0 and not settings.predictor:
             target = max(floor, CENTRING * mean, lowest)
         elif number > 0:
-            newton_direction(mechanism, motion, rows, touch, linear, floor, 0.0, dt)
+            newton_direction(mechanism, motion, rows, joint_step, touch, linear, floor, 0.0, dt)
             alpha = min(1.0, longest_step(mechanism, motion, touch, dt))
             after, _ = mean_product(mechanism, motion, touch, alpha, dt)
             sigma = min(1.0, max(0.0, after / mean)) ** 3
             target, second = max(floor, sigma * mean, lowest), alpha * alpha
-        newton_direction(mechanism, motion, rows, touch, linear, target, second, dt)
+        newton_direction(mechanism, motion, rows, joint_step, touch, linear, target, second, dt)
         nearly = min(max(NEARLY, 1.0 - mean), NEAREST)
         alpha = min(1.0, nearly * longest_step(mechanism, motion, touch, dt))
         if alpha < SHORT and second > 0.0:
             target = max(floor, CENTRING * mean)
-            newton_direction(mechanism, motion, rows, touch, linear, target, 0.0, dt)
+            newton_direction(mechanism, motion, rows, joint_step, touch, linear, target, 0.0, dt)
             alpha = min(1.0, nearly * longest_step(mechanism, motion, touch, dt))
         momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, target, dt)
         merit = momentum + kinematic / dt + equations + products

@@ -13,6 +13,7 @@ from stickslip.methods.variational.arrays import Linear, Mechanism, Motion
 from stickslip.methods.variational.bodies import centred
 from stickslip.methods.variational.graph.block_graph import symbolic
 from stickslip.methods.variational.graph.elimination_order import BODY, JOINT
+from stickslip.methods.variational.joints.coupling_nodes import build_coupling_nodes
 from stickslip.methods.variational.joints.joint_nodes import JointNodes, build_joint_nodes
 from stickslip.model.model import Model
 
@@ -25,7 +26,9 @@ def build_mechanism(model: Model, extra: Sequence[Joint] = ()) -> Mechanism:
     links = np.stack([nodes.link1, nodes.link2], axis=1)
     edge = np.full(links.shape, -1, dtype=np.int64)
     edge[links > 0] = np.arange(np.count_nonzero(links > 0))
-    return Mechanism(bodies, nodes, first, in_loops(nodes, model.nlink), edge)
+    nc = len(model.couplings)
+    coupled, more = build_coupling_nodes(model, len(nodes.size) - nc, int(np.count_nonzero(links > 0)))
+    return Mechanism(bodies, nodes, first, in_loops(nodes, model.nlink), edge, coupled, more)
 
 
 def in_loops(nodes: JointNodes, nlink: int) -> np.ndarray:
@@ -51,7 +54,8 @@ def build_linear(mechanism: Mechanism, pairs: np.ndarray) -> Linear:
     kind = np.where(np.arange(len(size)) < bodies, BODY, JOINT)
     node, side = np.nonzero(mechanism.edge >= 0)
     links = np.stack([nodes.link1, nodes.link2], axis=1)[node, side]
-    edges = np.concatenate([np.stack([bodies + node, links - 1], axis=1), np.reshape(pairs, (-1, 2)) - 1])
+    joints, coupled = np.stack([bodies + node, links - 1], axis=1), mechanism.coupled_edges + np.array([bodies, -1])
+    edges = np.concatenate([joints, coupled, np.reshape(pairs, (-1, 2)) - 1])
     sym = symbolic(size, edges, kind)
     return Linear(sym, np.zeros(sym.length), np.zeros(sym.rows, dtype=np.int64), np.zeros(sym.rows))
 

@@ -23,6 +23,7 @@ from stickslip.maximal.rows import body_rows
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import normal_block
 from stickslip.methods.variational.discrete_rotation import momentum_jacobian, turn_jacobian
+from stickslip.methods.variational.joints.dry_friction import rubbing_block, rubbing_step
 
 SHIFT = 1e-9
 """Diagonal shift of a row in a loop, as a fraction of its size."""
@@ -53,6 +54,10 @@ def derivatives(mechanism, motion, rows, touch, dt):
         j = nodes.limit_node[i]
         over_velocities(rows.limits_after[i, :6], turn, dt, nodes.link1[j])
         over_velocities(rows.limits_after[i, 6:], turn, dt, nodes.link2[j])
+    coupled = mechanism.coupled
+    for t in range(coupled.joint.shape[0]):
+        over_velocities(coupled.rows[t, :6], turn, dt, coupled.parent[t])
+        over_velocities(coupled.rows[t, 6:], turn, dt, coupled.link[t])
     points = touch.points
     for c in range(points.found[0]):
         over_velocities(touch.normal[c, 0], turn, dt, points.link1[c])
@@ -73,11 +78,26 @@ def put_row(linear, mechanism, j, m, before, after, scale):
 
 
 @kernel
+def rate_of(nodes, joint_step, nu, k):
+    """r(z)·ν of the k-th joint velocity with dry friction."""
+    i, total = nodes.dry_soft[k], 0.0
+    row, j = joint_step.rates[nodes.soft_dof[i]], nodes.soft_node[i]
+    for m in range(6):
+        total += row[m] * nu[nodes.link1[j], m] + row[6 + m] * nu[nodes.link2[j], m]
+    return total
+
+
+@kernel
 def put_joints(mechanism, motion, rows, joint_step, linear, dt):
     """Write the blocks of joints."""
     nodes, first, sym, values = mechanism.nodes, mechanism.first, linear.symbolic, linear.values
     joints, mass, J = nodes.joints, mechanism.bodies.mass, mechanism.bodies.J
     bodies = mass.shape[0] - 1
+    for k in range(nodes.dry_soft.shape[0]):
+        rate = rate_of(nodes, joint_step, motion.nu, k)
+        joint_step.rubbing[nodes.soft_dof[nodes.dry_soft[k]]] = rubbing_block(
+            nodes, motion.rub, motion.drub, k, rate, 0.0, 0.0
+        )[0]
     for r in range(joints.joint.shape[0]):
         j = joints.joint[r]
         m, before, after = r - joints.start[j], rows.held[r], rows.held_after[r]
@@ -92,13 +112,36 @@ def put_joints(mechanism, motion, rows, joint_step, linear, dt):
             values[sym.diagonal[bodies + j] + m * (nodes.size[j] + 1)] = SHIFT * size
     for i in range(nodes.soft_dof.shape[0]):
         d, j, m = nodes.soft_dof[i], nodes.soft_node[i], nodes.soft_place[i]
-        put_row(linear, mechanism, j, m, joint_step.rates[d], joint_step.rates[d], joint_step.weight[d])
+        weight = joint_step.weight[d] + dt * joint_step.rubbing[d]
+        put_row(linear, mechanism, j, m, joint_step.rates[d], joint_step.rates[d], weight)
         values[sym.diagonal[bodies + j] + m * (nodes.size[j] + 1)] = 1.0
     for i in range(nodes.limit_joint.shape[0]):
         j, m = nodes.limit_node[i], nodes.limit_place[i]
         put_row(linear, mechanism, j, m, rows.limits[i], rows.limits_after[i], 1.0)
         diagonal = motion.slack[i] / motion.lam[first[j] + m] + motion.ease[i]
         values[sym.diagonal[bodies + j] + m * (nodes.size[j] + 1)] = diagonal
+
+
+@kernel
+def put_couplings(mechanism, joint_step, linear):
+    """Add the rows of couplings, of which several terms may share a body, and a shift to their diagonals."""
+    coupled, sym, values = mechanism.coupled, linear.symbolic, linear.values
+    mass, J = mechanism.bodies.mass, mechanism.bodies.J
+    bodies = mass.shape[0] - 1
+    for c in range(coupled.node.shape[0]):
+        total = 0.0
+        for t in range(coupled.couplings.start[c], coupled.couplings.start[c + 1]):
+            before, after = joint_step.rates[coupled.couplings.dof[t]], coupled.rows[t]
+            for side in range(2):
+                e, b = coupled.edge[t, side], coupled.parent[t] if side == 0 else coupled.link[t]
+                if e < 0:
+                    continue
+                for k in range(6):
+                    x, y = coupled.weight[1, t] * after[6 * side + k], coupled.weight[0, t] * before[6 * side + k]
+                    values[sym.upper[e] + k] += x
+                    values[sym.lower[e] + k] -= y
+                    total += abs(x * y) / (mass[b] if k < 3 else J[b, k - 3, k - 3])
+        values[sym.diagonal[bodies + coupled.node[c]]] = SHIFT * total
 
 
 @kernel
@@ -167,12 +210,13 @@ def assemble(mechanism, motion, rows, joint_step, touch, linear, dt):
             for k in range(3):
                 values[at + 6 * (3 + i) + 3 + k] = rows.R[i, k]
     put_joints(mechanism, motion, rows, joint_step, linear, dt)
+    put_couplings(mechanism, joint_step, linear)
     put_contacts(touch, linear, dt)
 
 
 @kernel(inline=False)
-def right_side(mechanism, motion, touch, linear, target, second, dt):
-    """linear.x = −residuals, with contacts and limits eliminated."""
+def right_side(mechanism, motion, joint_step, touch, linear, target, second, dt):
+    """linear.x = −residuals, with contacts, limits and dry friction eliminated."""
     x, place, nodes, points = linear.x, linear.symbolic.place, mechanism.nodes, touch.points
     nl, first = motion.nu.shape[0], mechanism.first
     for b in range(1, nl):
@@ -188,6 +232,10 @@ def right_side(mechanism, motion, touch, linear, target, second, dt):
         if second > 0.0:  # otherwise the step may not be valid
             product -= second * motion.dslack[i] * motion.dlam[first[j] + m]
         x[place[nl - 1 + j] + m] += product / lam
+    for k in range(nodes.dry_soft.shape[0]):
+        i, rate = nodes.dry_soft[k], rate_of(nodes, joint_step, motion.nu, k)
+        push = rubbing_block(nodes, motion.rub, motion.drub, k, rate, target, second)[1]
+        x[place[nl - 1 + nodes.soft_node[i]] + nodes.soft_place[i]] += dt * push
     for c in range(points.found[0]):
         contact_block(touch, c, target, second)
         a, b, k = points.link1[c], points.link2[c], touch.k
@@ -199,7 +247,7 @@ def right_side(mechanism, motion, touch, linear, target, second, dt):
 
 
 @kernel(inline=False)
-def directions(mechanism, motion, rows, touch, linear, target, second, dt):
+def directions(mechanism, motion, rows, joint_step, touch, linear, target, second, dt):
     """The Newton step of all unknowns from the solution in linear.x."""
     x, place, nodes, points = linear.x, linear.symbolic.place, mechanism.nodes, touch.points
     nl, first, dnu = motion.nu.shape[0], mechanism.first, motion.dnu
@@ -216,6 +264,9 @@ def directions(mechanism, motion, rows, touch, linear, target, second, dt):
     for j in range(nodes.size.shape[0]):
         for m in range(nodes.size[j]):
             motion.dlam[first[j] + m] = x[place[nl - 1 + j] + m]
+    for k in range(nodes.dry_soft.shape[0]):
+        rate, change = rate_of(nodes, joint_step, motion.nu, k), rate_of(nodes, joint_step, dnu, k)
+        rubbing_step(nodes, motion.rub, motion.drub, k, rate, target, second, change)
     for c in range(points.found[0]):
         a, b, friction, u = points.link1[c], points.link2[c], points.friction[c], touch.u
         d0, d1, d2 = 0.0, 0.0, 0.0

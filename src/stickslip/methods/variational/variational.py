@@ -53,6 +53,7 @@ from stickslip.methods.variational.interior_point import (
     make_kept,
     make_settings,
 )
+from stickslip.methods.variational.joints.dry_friction import copy_rubbing, make_rubbing
 from stickslip.methods.variational.joints.joint_nodes import make_joint_step, without_limits
 from stickslip.methods.variational.joints.springs import longest_spring_step
 from stickslip.methods.variational.mechanism import build_linear, build_mechanism, joint_violations
@@ -127,8 +128,8 @@ class Variational(Method):
         self.mechanism = build_mechanism(model, extra_joints)
         self._names = build_joints(model, extra_joints)[1]
         nodes, nl = self.mechanism.nodes, model.nlink
-        rows, limits = int(self.mechanism.first[-1]), len(nodes.limit_joint)
-        self.motion, self.rows = make_motion(nl, rows, limits), make_rows(nl, model.nq, nodes)
+        rows, limits, dry = int(self.mechanism.first[-1]), len(nodes.limit_joint), len(nodes.dry_soft)
+        self.motion, self.rows = make_motion(nl, rows, limits, dry), make_rows(nl, model.nq, nodes)
         self.joint_step = make_joint_step(model, nodes)
         self.search = ContactSearch(model, dt, variant, detector, margin)
         self.detector = self.search.detector
@@ -143,11 +144,11 @@ class Variational(Method):
             model.inertia.gravity,
             self.search.reach.radius,
         )
-        self._before = stepping.Before(np.zeros((nl, 6)), np.zeros(rows), make_pose(nl))
+        self._before = stepping.Before(np.zeros((nl, 6)), np.zeros(rows), make_pose(nl), make_rubbing(dry))
         self._acting: Inputs | None = None  # inputs of the last step
         self._taken = False  # whether ``_before`` and ``motion`` are the two ends of a step
         self.contacts = ContactList(self.work.kin, capacity=64)
-        self._sizes = (nl, rows, limits)
+        self._sizes = (nl, rows, limits, dry)
         self._make_space(len(self.contacts.arrays.pair))
         self._graphs: dict[bytes, Any] = {}
         self._connect(np.zeros((0, 2), dtype=np.int64))
@@ -175,7 +176,7 @@ class Variational(Method):
                 del self._graphs[next(iter(self._graphs))]
             self._graphs[key] = build_linear(self.mechanism, pairs)
         self.linear = self._graphs[key]
-        first = int(np.count_nonzero(self.mechanism.edge >= 0))
+        first = int(np.count_nonzero(self.mechanism.edge >= 0)) + len(self.mechanism.coupled_edges)
         key, edge = pairs[:, 0] * self.model.nlink + pairs[:, 1], first + np.arange(len(pairs), dtype=np.int64)
         self._edges = stepping.Edges(key, edge, np.zeros(len(pairs), dtype=np.int64))
 
@@ -241,6 +242,7 @@ class Variational(Method):
     def _restore(self) -> None:
         """Go back to the beginning of a step that was not accepted."""
         self.motion.nu[:], self.motion.lam[:] = self._before.nu, self._before.lam
+        copy_rubbing(self._before.rub, self.motion.rub)
 
     def stages(self) -> dict[str, Stage]:
         return {
@@ -378,6 +380,9 @@ class Variational(Method):
             "known": self._known,
             "pair": m.name,
             "force": m.force,
+            "dry_force": motion.rub.force,
+            "dry_slip": motion.rub.slip,
+            "dry_room": motion.rub.room,
             **dict(zip(names, m.cones, strict=True)),
         }
 

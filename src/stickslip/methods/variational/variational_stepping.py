@@ -27,6 +27,8 @@ from stickslip.methods.variational.contact.points import place_points
 from stickslip.methods.variational.discrete_rotation import momentum_before
 from stickslip.methods.variational.equations import contact_force, move_to
 from stickslip.methods.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
+from stickslip.methods.variational.joints.coupling_nodes import weigh
+from stickslip.methods.variational.joints.dry_friction import Rubbing, copy_rubbing, start_rubbing
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
 from stickslip.methods.variational.recovering import bound_recovery
 from stickslip.model.arrays import Actuators, JointForces
@@ -83,6 +85,7 @@ class Before(NamedTuple):
     nu: np.ndarray
     lam: np.ndarray
     pose: Pose
+    rub: Rubbing
 
 
 def make_memory(contacts: int, facets: int) -> Memory:
@@ -124,6 +127,7 @@ def begin(mechanism, motion, rows, joint_step, forces, inputs, q, dt):
     add_wrench_impulses(bodies, pose, inputs.wrench, dt, given)
     body_rows(nodes.joints, pose, rows.held)
     copy_to(q, rows.q)
+    weigh(mechanism.coupled, q, mechanism.coupled.weight[0])
     limit_gaps(nodes, bodies.tree, pose, q, rows.R, rows.gap, rows.limits)
 
 
@@ -183,6 +187,7 @@ def start(mechanism, motion, rows, touch, memory, warm, dt):
         m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
         motion.slack[i] = max(rows.gap[i], level**0.5)
         motion.lam[m] = max(motion.lam[m] if warm else 0.0, dt * level / motion.slack[i])
+    start_rubbing(motion.rub, warm, level)
     at, size = 0, 0
     while size < memory.name.shape[0] and memory.name[size] != 0:
         size += 1
@@ -214,6 +219,7 @@ def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, mem
     for b in range(motion.nu.shape[0]):
         copy_to(motion.nu[b], before.nu[b])
     copy_to(motion.lam, before.lam)
+    copy_rubbing(motion.rub, before.rub)
     copy_pose(motion.pose, before.pose)
     bound_recovery(mechanism, motion, rows, touch, settings)
     status, spent = SPINNING, 0.0

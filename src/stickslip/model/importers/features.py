@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import UnsupportedFeatureError, expected, listed, unknown
+from stickslip.model.loops import COUPLED, KINDS, build_coupling
 
 OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTrn
 LABELS = {
@@ -110,10 +111,14 @@ def _shared_force_limit(mj: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero((mj.jnt_actfrclimited != 0) & (actuators_per_joint(mj) > 1))
 
 
-def _couplings(mj: mujoco.MjModel) -> np.ndarray:
-    # connect and weld are closed loops, which are simulated (model.loops)
-    loops = np.isin(mj.eq_type, (mujoco.mjtEq.mjEQ_CONNECT, mujoco.mjtEq.mjEQ_WELD))
-    return np.flatnonzero((mj.eq_active0 != 0) & ~loops)
+def _equalities(mj: mujoco.MjModel) -> list[int]:
+    found = []
+    for e in np.flatnonzero(mj.eq_active0):
+        coupled = int(mj.eq_type[e]) in COUPLED
+        held = build_coupling(mj, int(e), int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])) is not None if coupled else False
+        if not held and int(mj.eq_type[e]) not in KINDS:
+            found.append(int(e))
+    return found
 
 
 def _plugins(mj: mujoco.MjModel) -> list[str]:
@@ -151,7 +156,7 @@ def _disabled_groups(mj: mujoco.MjModel) -> np.ndarray:
 
 FEATURES = (
     Feature("tendon", "cables and couplings", OBJ.mjOBJ_TENDON, lambda mj: range(mj.ntendon)),
-    Feature("equality", "coupled joints, tendons or flexes", OBJ.mjOBJ_EQUALITY, _couplings),
+    Feature("equality", "coupled flexes or spatial tendons", OBJ.mjOBJ_EQUALITY, _equalities),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
     Feature("actuator dynamics", "muscles, filters, integrators, delays between control and force", OBJ.mjOBJ_ACTUATOR,
@@ -165,8 +170,6 @@ FEATURES = (
     Feature("actuator group", "actuators switched off by the option actuatorgroupdisable", OBJ.mjOBJ_ACTUATOR,
             _disabled_groups),
     Feature("joint force limit", "one limit on the sum of several actuators", OBJ.mjOBJ_JOINT, _shared_force_limit),
-    Feature("frictionloss", "dry friction in joints", OBJ.mjOBJ_JOINT,
-            lambda mj: _joints_of_dofs(mj, mj.dof_frictionloss > 0.0)),
     Feature("nonlinear spring", "polynomial or yielding joint springs", OBJ.mjOBJ_JOINT,
             lambda mj: np.flatnonzero(mj.jnt_stiffnesspoly.any(axis=1) | (mj.jnt_springyield > 0.0))),
     Feature("nonlinear damper", "polynomial joint damping", OBJ.mjOBJ_JOINT,
@@ -185,7 +188,6 @@ FEATURES = (
 )  # fmt: skip
 
 URDF_FEATURES = {
-    "mimic": "a joint that follows another",
     "planar joint": "two translations and a rotation; the link is fixed when it is ignored",
 }
 """Features that are seen in the URDF itself, before MuJoCo reads it."""

@@ -143,7 +143,6 @@ REMOVE: dict[str, Removal] = {
     "actuator damping": _linear("actuators", "damping"),
     "actuator group": _all_groups,
     "joint force limit": _set("joints", actfrclimited=FALSE),
-    "frictionloss": _set("joints", frictionloss=0.0),
     "nonlinear spring": _linear("joints", "stiffness", springyield=0.0),
     "nonlinear damper": _linear("joints", "damping"),
     "joint margin": _set("joints", margin=0.0),

@@ -11,6 +11,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import mujoco
 
@@ -59,7 +60,9 @@ def urdf_spec(
     meshdir = "" if compiler is None else compiler.get("meshdir", "")
     meshes, mesh_notes = _tidy_links(robot, origin, path, package_dirs, meshdir, unreadable_meshes)
     notes += mesh_notes
-    efforts = {j.get("name", ""): _limit(j, "effort", origin) for j in joints if j.get("type") in MOTORISED}
+    mimics = _take_mimics(joints, origin)
+    driven = [j for j in joints if j.get("type") in MOTORISED and j.get("name") not in {m.joint for m in mimics}]
+    efforts = {j.get("name", ""): _limit(j, "effort", origin) for j in driven}
     ranges = _take_ranges(joints, origin)
     notes += [
         f"joint {name!r} has no range in the URDF: it moves without limits" for name, r in ranges.items() if not any(r)
@@ -99,7 +102,7 @@ def urdf_spec(
         geom.userdata = Material().to_user()
     _give_meshes(spec, meshes)
     _set_joints(spec, ranges, efforts)
-    return spec, notes + _exclude_base(spec)
+    return spec, notes + _couple(spec, mimics) + _exclude_base(spec)
 
 
 def find_root(robot: ET.Element, joints: list[ET.Element], origin: str) -> str:
@@ -150,26 +153,65 @@ def find_root(robot: ET.Element, joints: list[ET.Element], origin: str) -> str:
 
 
 def _refuse_or_drop(joints: list[ET.Element], origin: str, ignored: frozenset[str]) -> list[str]:
-    """Raise an error for mimic and planar joints, or take them out with a note."""
-    mimics = [j for j in joints if j.find("mimic") is not None and j.get("type") != "fixed"]
+    """Raise an error for planar joints, or fix them with a note."""
     planar = [j for j in joints if j.get("type") == "planar"]
-    used, notes = [], []
-    for name, found in (("mimic", mimics), ("planar joint", planar)):
-        if not found:
-            continue
-        shown = listed(f"joint {joint.get('name')!r}" for joint in found)
-        if name in ignored:
-            notes.append(f"ignored: {name} ({URDF_FEATURES[name]}): {shown}")
-        else:
-            used.append((name, URDF_FEATURES[name], shown))
-    if used:
-        raise refuse(origin, used)
+    if not planar:
+        return []
+    name, shown = "planar joint", listed(f"joint {joint.get('name')!r}" for joint in planar)
+    if name not in ignored:
+        raise refuse(origin, [(name, URDF_FEATURES[name], shown)])
+    for joint in planar:
+        joint.set("type", "fixed")
+    return [f"ignored: {name} ({URDF_FEATURES[name]}): {shown}"]
+
+
+class Mimic(NamedTuple):
+    """A joint that follows another: q = multiplier·q' + offset."""
+
+    joint: str
+    other: str
+    multiplier: float
+    offset: float
+
+
+def _take_mimics(joints: list[ET.Element], origin: str) -> list[Mimic]:
+    """Take ``<mimic>`` out of the XML, which MuJoCo's import would drop."""
+    mimics, moving = [], {joint.get("name") for joint in joints if joint.get("type") in MOTORISED}
     for joint in joints:
         for mimic in joint.findall("mimic"):
             joint.remove(mimic)
-    for joint in planar:
-        joint.set("type", "fixed")
-    return notes
+            name, other = joint.get("name", ""), mimic.get("joint", "")
+            if name not in moving:
+                continue
+            if other not in moving or other == name:
+                raise ModelError(
+                    f"{origin}: joint {name!r} mimics {other!r}: expected another revolute, continuous or prismatic "
+                    "joint of this URDF; correct the name"
+                )
+            numbers = []
+            for attribute, usual in (("multiplier", "1"), ("offset", "0")):
+                text = mimic.get(attribute, usual)
+                try:
+                    numbers.append(float(text))
+                except ValueError:
+                    raise ModelError(
+                        f"{origin}: joint {name!r}: expected a number for {attribute} in <mimic>, got {text!r}; "
+                        "correct it"
+                    ) from None
+            mimics.append(Mimic(name, other, *numbers))
+    return mimics
+
+
+def _couple(spec: mujoco.MjSpec, mimics: list[Mimic]) -> list[str]:
+    """Add the couplings of joints that follow others."""
+    for mimic in mimics:
+        equality = spec.add_equality(name=f"mimic/{mimic.joint}", type=mujoco.mjtEq.mjEQ_JOINT)
+        equality.objtype = mujoco.mjtObj.mjOBJ_JOINT
+        equality.name1, equality.name2 = mimic.joint, mimic.other
+        equality.data[:5] = [mimic.offset, mimic.multiplier, 0.0, 0.0, 0.0]
+    if not mimics:
+        return []
+    return [f"coupled: joints that mimic others, without motors: {listed(repr(m.joint) for m in mimics)}"]
 
 
 def _limit(joint: ET.Element, attribute: str, origin: str) -> float:

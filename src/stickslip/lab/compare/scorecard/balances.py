@@ -78,7 +78,7 @@ def floating(e: Measurements) -> np.ndarray:
     held = True
     while held:  # a loop to a tree that does not float holds the whole tree
         held = False
-        for loop in m.loops:
+        for loop in m.closed_loops:
             if free[loop.link1] != free[loop.link2]:
                 free[np.isin(m.tree.root, [m.tree.root[loop.link1], m.tree.root[loop.link2]])] = False
                 held = True

@@ -31,7 +31,7 @@ def joint_drift(e: Measurements) -> float:
     to, to0 = R[:, parent].swapaxes(-1, -2), R0[:, parent].swapaxes(-1, -2)
     opened = turned(to, x - x[:, parent]) - turned(to0, x0 - x0[:, parent])
     worst = [np.linalg.norm(opened, axis=-1).max(), angles(to @ R, to0 @ R0).max()]
-    for loop in e.model.loops:
+    for loop in e.model.closed_loops:
         a, b = loop.link1, loop.link2
         apart = x[:, b] + turned(R[:, b], loop.pos2) - x[:, a] - turned(R[:, a], loop.pos1)
         worst.append(np.linalg.norm(apart, axis=-1).max())

@@ -2,7 +2,8 @@
 
 The Delassus matrix is dense if it has few rows or is mostly full, otherwise CSR: bodies that do not share contacts do
 not couple, and the cost grows in proportion to the contacts. Near joint limits follow the contacts, as contacts without
-friction and with empty tangential rows.
+friction and with empty tangential rows; then dry friction of joints, as contacts with an empty normal and an empty
+second tangent. The diagonal of an empty normal is that of the first tangent.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from stickslip.methods.rigid.assembly.constraint_rows import (
     speeds,
     unpack_mass,
 )
-from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.methods.rigid.assembly.matrices import FIRST_DRY, Matrices
 from stickslip.model.arrays import Support
 from stickslip.solvers.storage import FULL, SMALL
 
@@ -73,13 +74,15 @@ class Assembler:
         limits: Rows | None = None,
         groups: np.ndarray | None = None,
         soft: Soft | None = None,
+        bound: np.ndarray | None = None,
     ) -> Matrices:
-        """The matrices of joint rows (with position errors), soft rows, contacts and limits (with gaps), in this
-        order."""
+        """The matrices of joint rows (with position errors), soft rows, contacts, limits (with gaps) and dry friction,
+        in this order; ``bound`` (nd,) says that the last of the limits are dry friction with these largest impulses."""
         arrays, nc = contacts.arrays, len(contacts)
         nh = 0 if bilateral is None else len(bilateral[1])
         nb = nh if soft is None else nh + len(soft[1])
         nl = 0 if limits is None else len(limits[1])
+        nd = 0 if bound is None or limits is None else len(bound)
         if nc > len(self._rows.length):
             self._rows = make_contact_rows(self.support, max(nc, 2 * len(self._rows.length)))
         size = 3 * contact_rows(self.support, bodies.L, bodies.kin, arrays, nc, self._rows)
@@ -90,12 +93,13 @@ class Assembler:
         J, Y = np.empty(size), np.empty(size)
         packed = (start, column, J, Y)
         if bilateral is not None and nh:
-            self._pack(bodies, bilateral[0], 0, 0, *packed)
+            self._pack(bodies, bilateral[0], 0, 0, 0, *packed)
         if soft is not None and nb > nh:
-            self._pack(bodies, soft[0], 0, nh, *packed)
+            self._pack(bodies, soft[0], 0, 0, nh, *packed)
         pack_contacts(self._rows, nc, nb, *packed)
         if limits is not None and nl:
-            self._pack(bodies, limits[0], 2, nb + 3 * nc, *packed)
+            self._pack(bodies, limits[0][: nl - nd], 0, 2, nb + 3 * nc, *packed)
+            self._pack(bodies, limits[0][nl - nd :], 1, 1, nb + 3 * (nc + nl - nd), *packed)
         n = int(start[m])
         column, J = column[:n], J[:n]
         approach, free = np.empty(m), np.empty(m)
@@ -110,7 +114,8 @@ class Assembler:
             nothing = np.zeros(nl)
             friction, restitution, damping = (np.concatenate([v, nothing]) for v in (friction, restitution, damping))
             stiffness = np.concatenate([stiffness, np.full(nl, np.inf)])
-            pair = np.concatenate([pair, -2 - np.arange(nl)])  # no contact's id
+            friction[nc + nl - nd :] = 1.0
+            pair = np.concatenate([pair, -2 - np.arange(nl - nd), FIRST_DRY - np.arange(nd)])  # no contact's id
             if groups is not None:
                 groups = np.concatenate([groups, groups[-1] + 1 + np.arange(nl)])
         violation, compliance, target = np.zeros((3, nb))
@@ -120,12 +125,17 @@ class Assembler:
             compliance[nh:], target[nh:] = soft[1], soft[2]
         M, L = bodies.M.copy(), bodies.L.copy()  # the next step overwrites them, and these matrices may be kept
         shape = (m, len(bodies.velocity))
+        W = self._product(bodies.L, m, start, column, Y, n)
+        diagonal = np.zeros(m)
+        diagonal[:nb] = compliance
+        normals = nb + 3 * np.arange(nc + nl - nd, nc + nl)
+        diagonal[normals] = W.diagonal()[normals + 1]
         return Matrices(
             dt=dt,
             mass=lambda: self._mass(M),
             rows=lambda: sp.csr_array((J, column, start), shape=shape),
             bilateral=nb,
-            delassus=_softened(self._product(bodies.L, m, start, column, Y, n), compliance),
+            delassus=_with_diagonal(W, diagonal),
             velocity=bodies.velocity.copy(),
             free_velocity=bodies.free_velocity.copy(),
             gap=gap,
@@ -138,15 +148,16 @@ class Assembler:
             target=target,
             groups=groups,
             limits=nl,
+            dry=np.zeros(0) if bound is None or not nd else bound,
             pair=pair,
             approach=approach,
             free=free,
             respond=lambda impulses: self._respond(L, start, column, J, impulses),
         )
 
-    def _pack(self, bodies, rows, spaced: int, first: int, start, column, J, Y) -> None:
+    def _pack(self, bodies, rows, ahead: int, spaced: int, first: int, start, column, J, Y) -> None:
         given = (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
-        pack_rows(self.support, bodies.L, *given, spaced, first, start, column, J, Y, self._x, self._found)
+        pack_rows(self.support, bodies.L, *given, ahead, spaced, first, start, column, J, Y, self._x, self._found)
 
     def _product(self, L, m: int, start, column, Y, n: int):
         if m <= SMALL or coupled(start, column, m, self._counts) >= FULL * m * m:
@@ -175,12 +186,10 @@ class Assembler:
         return change
 
 
-def _softened(W, compliance: np.ndarray):
-    """W with the compliance of the bilateral rows, which are the first, on its diagonal."""
-    if not compliance.any():
+def _with_diagonal(W, diagonal: np.ndarray):
+    """W with more on its diagonal: the compliance of bilateral rows, and the masses of empty normals."""
+    if not diagonal.any():
         return W
-    diagonal = np.zeros(W.shape[0])
-    diagonal[: len(compliance)] = compliance
     if sp.issparse(W):
         return sp.csr_array(W + sp.diags_array(diagonal))
     W[np.diag_indices(len(W))] += diagonal

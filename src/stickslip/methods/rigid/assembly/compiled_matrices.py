@@ -47,15 +47,18 @@ def make_blocks(support: Support, contacts: int, blocks: int) -> Blocks:
 
 @kernel
 def limit_rows(support, limits, n, first, rows):
-    """Write n limits into the rows from ``first`` on, filled in at ancestors, with empty tangents."""
+    """Write n rows of joints into the rows from ``first`` on, filled in at ancestors: limits as normals, dry friction
+    as first tangents; the others are empty."""
     for i in range(n):
         c, m, k = first + i, 0, limits.start[i + 1] - 1
+        normal = limits.bound[i] == 0.0
         d = limits.column[k]
         while d >= 0:
             here = k >= limits.start[i] and limits.column[k] == d
             rows.dofs[c, m] = d
-            rows.J[c, m, 0] = limits.value[k] if here else 0.0
-            rows.J[c, m, 1] = rows.J[c, m, 2] = 0.0
+            rows.J[c, m, 0] = limits.value[k] if here and normal else 0.0
+            rows.J[c, m, 1] = limits.value[k] if here and not normal else 0.0
+            rows.J[c, m, 2] = 0.0
             k -= 1 if here else 0
             m += 1
             d = support.dof_parent[d]
@@ -63,8 +66,18 @@ def limit_rows(support, limits, n, first, rows):
 
 
 @kernel
+def fill_empty_rows(B, i):
+    """Give empty rows of the block at B[i, i] the diagonal of the normal, or of the first tangent if that is empty."""
+    if B[i, i] == 0.0:
+        B[i, i] = B[i + 1, i + 1]
+    for t in range(i + 1, i + 3):
+        if B[t, t] == 0.0:
+            B[t, t] = B[i, i]
+
+
+@kernel
 def dense_matrix(support, L, links, nc, n, rows, W):
-    """W (3n, 3n) of nc contacts and n − nc limits; empty tangents get their normal's diagonal."""
+    """W (3n, 3n) of nc contacts and n − nc rows of joints; empty rows get the diagonal of the one that is not."""
     for a in range(n):
         for b in range(a, n):
             if b < nc and links[0, a] == links[0, b] and links[1, a] == links[1, b]:
@@ -74,9 +87,7 @@ def dense_matrix(support, L, links, nc, n, rows, W):
             for r in range(3):
                 for s in range(3):
                     W[3 * b + s, 3 * a + r] = W[3 * a + r, 3 * b + s]
-        for t in range(3 * a + 1, 3 * a + 3):
-            if W[t, t] == 0.0:
-                W[t, t] = W[3 * a, 3 * a]
+        fill_empty_rows(W, 3 * a)
 
 
 @kernel
@@ -114,9 +125,8 @@ def sparse_matrix(support, L, links, nc, n, rows, blocks):
                 block_of_one_link(support, L, rows, a, c, B, 0, 0)
             else:
                 block(support, L, rows, a, c, B, 0, 0)
-            for r in range(1, 3):
-                if a == c and B[r, r] == 0.0:
-                    B[r, r] = B[0, 0]
+            if a == c:
+                fill_empty_rows(B, 0)
             put_block(blocks, a, k)
     return total
 
@@ -132,6 +142,7 @@ def own_blocks(support, L, n, rows, cones):
             a00, a01, a02 = a00 + x * inverse * x, a01 + x * inverse * y, a02 + x * inverse * z
             a11, a12, a22 = a11 + y * inverse * y, a12 + y * inverse * z, a22 + z * inverse * z
         own = cones.own[c]
+        a00 = a00 if a00 != 0.0 else a11  # dry friction, whose normal has a mass of its own
         own[0], own[1], own[2], own[4] = a00, a01, a02, a12
         own[3], own[5] = (a11 if a11 != 0.0 else a00), (a22 if a22 != 0.0 else a00)
 

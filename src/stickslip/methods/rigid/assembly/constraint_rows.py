@@ -40,13 +40,17 @@ def pack_contacts(rows, nc, row, start, column, J, Y):
 
 
 @kernel
-def pack_rows(support, L, given_start, given_column, given, spaced, row, start, column, J, Y, x, found):
-    """CSR rows (``given_…``), filled in at ancestors, from CSR row ``row`` on, each followed by ``spaced`` empty rows.
+def pack_rows(support, L, given_start, given_column, given, ahead, spaced, row, start, column, J, Y, x, found):
+    """CSR rows (``given_…``), filled in at ancestors, from CSR row ``row`` on, each after ``ahead`` empty rows and
+    before ``spaced`` ones.
 
     ``x`` (nv,) is scratch, zero before and after; ``found`` (nv,) is scratch.
     """
     n = start[row]
     for r in range(given_start.shape[0] - 1):
+        for _ in range(ahead):
+            row += 1
+            start[row] = n
         count = 0
         for k in range(given_start[r], given_start[r + 1]):
             d = given_column[k]

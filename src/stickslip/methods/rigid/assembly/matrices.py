@@ -19,6 +19,9 @@ from scipy.sparse.linalg import spsolve
 
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_STIFFNESS
 
+FIRST_DRY = -(1 << 40)
+"""Id of the first row of dry friction; the next are lower by one each."""
+
 
 class MadeWhenAsked:
     """A field that may be given as a function without arguments, which is called when the field is first read."""
@@ -75,9 +78,13 @@ class Matrices:
     groups: np.ndarray | None = None
     """(ng + 1,) group g has the subcontacts groups[g] … groups[g + 1] − 1; None: each contact is its own group."""
     limits: int = 0
-    """Number of joint limits, which are the last contacts: no friction, empty tangential rows, gaps in rad or m."""
+    """Number of rows of single joints, which are the last contacts: limits (no friction, empty tangential rows, gaps in
+    rad or m), then dry friction."""
     angular: np.ndarray = None  # type: ignore[assignment]
-    """(limits,) which joint limits are angles; by default all."""
+    """(limits,) which of them are angles; by default all."""
+    dry: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """(nd,) largest impulses of dry friction [N s or N m s]: the last nd contacts, with an empty normal that has a mass
+    of its own, the joint velocity as first tangent, and an empty second one."""
     pair: np.ndarray = None  # type: ignore[assignment]
     """(nc,) ids that persist from step to step, for warm starts; by default 0, 1, 2, …"""
     approach: np.ndarray = None  # type: ignore[assignment]
@@ -107,6 +114,11 @@ class Matrices:
             self.approach = self.rows @ self.velocity
         if self.free is None:
             self.free = self.rows @ self.free_velocity
+
+    def normal_mass(self) -> np.ndarray:
+        """(nd,) W of the normals of dry friction, which no velocity moves [1/kg]."""
+        first = self.bilateral + 3 * (self.contacts - len(self.dry))
+        return self.delassus.diagonal()[first::3]
 
     @property
     def contacts(self) -> int:

@@ -52,6 +52,8 @@ class Coordinates(ABC):
     """(nv',) at its end without contacts, joint rows and limits: v + M⁻¹·p_ext."""
     angular: np.ndarray = np.zeros(0, dtype=np.bool_)
     """(k,) which of the last ``limits`` are angles; the others are distances."""
+    bound: np.ndarray = np.zeros(0)
+    """(nd,) largest impulses of dry friction, which are the last of the ``limits`` [N s or N m s]."""
 
     @abstractmethod
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:
@@ -77,7 +79,8 @@ class Coordinates(ABC):
         return None
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
-        """(rows (k, nv'), gaps (k,) [m or rad]) of joint limits that are near, unilateral and without friction."""
+        """(rows (k, nv'), gaps (k,) [m or rad]) of joint limits that are near, unilateral and without friction, then of
+        dry friction, whose gaps mean nothing."""
         return None
 
     def hold(self, rows: sp.csr_array) -> None:  # noqa: B027 - only coordinates that correct themselves need it

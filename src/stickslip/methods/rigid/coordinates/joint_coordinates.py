@@ -24,7 +24,7 @@ from stickslip.dynamics.joint_forces import actuator_forces, joint_gains, spring
 from stickslip.dynamics.kinematics import forward_motion
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
-from stickslip.methods.rigid.coordinates.joint_limits import Limits, make_limits, near_limits
+from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, make_limits
 from stickslip.model.model import Model, State
 
 
@@ -73,14 +73,14 @@ class JointCoordinates(Coordinates):
         self.kin, self._mass = data.kin, data.mass
         self.M, self.L = data.mass.M, data.mass.L
         self.velocity, self.free_velocity = np.zeros(model.nv), np.zeros(model.nv)
-        nj, passive = len(model.tree.joint_type), model.joint_forces
+        passive = model.joint_forces
         self.bodies_model = model
         """The model whose velocities are those of a step."""
         self.passive = passive._replace(limited=np.zeros_like(passive.limited))
         """Its joint forces without limits, which are rows."""
         self._scratch = (np.zeros((model.nlink, 6)), np.zeros((2, model.nv)), np.zeros(model.nv))
-        self._limited = bool(np.any(passive.limited))
-        self._limits = make_limits(nj)
+        self._limited = bool(np.any(passive.limited) or np.any(passive.friction))
+        self._limits = make_limits(passive)
         self._start = np.zeros(model.nq)
         self._at = (self._start, 0.0)
         self._arrays: tuple[MassMatrix, Motion, Limits] | None = None
@@ -134,10 +134,10 @@ class JointCoordinates(Coordinates):
         if not self._limited:
             return None
         q, dt = self._at
-        start, column, value, gap, angular = self._limits
+        start, column, value, gap, angular, bound = self._limits
         m = self.model
-        n = near_limits(m.tree, m.joint_forces, q, self.free_velocity, dt, *self._limits)
-        self.angular = angular[:n].copy()
+        n, dry = joint_rows(m.tree, m.joint_forces, q, self.free_velocity, dt, self._limits)
+        self.angular, self.bound = angular[:n].copy(), bound[n - dry : n].copy()
         k = start[n]
         if n == 0:
             return None

@@ -1,10 +1,14 @@
-"""Joint limits as unilateral rows with gap ψ ≥ 0 and rate ψ̇ = g·v.
+"""Rows of single joints: limits, unilateral with gap ψ ≥ 0 and rate ψ̇ = g·v, and dry friction.
 
     hinge, slide   ψ = q − lower, g = +1;   ψ = upper − q, g = −1
     ball           ψ = largest − |φ|, g = −φ/|φ|, φ the rotation vector of its quaternion (d|φ|/dt = ω·φ/|φ| exactly)
 
 ``angular`` says which gaps are angles, for all but those of slides.
 A limit is near if the joint is within ``NEAR`` of its range from it, or would be within the step by its free velocity.
+
+Dry friction of a joint velocity v_d with the force f is |λ| ≤ f·dt, with λ = −f·dt·sign(v_d) where the joint moves. It
+is a contact whose first tangent is the joint velocity and whose normal is its own: the normal has no velocities, only
+a mass, and an impulse that is f·dt by its offset (``dry_offset``). So every solver of contacts solves it, too.
 """
 
 from __future__ import annotations
@@ -15,26 +19,46 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.dynamics.implicit_joint_forces import axis_and_angle
-from stickslip.model.arrays import BALL, FREE, SLIDE
+from stickslip.model.arrays import BALL, FREE, SLIDE, JointForces
 
 NEAR = 0.05
 """Part of a joint's range within which a limit is near."""
 
 
 class Limits(NamedTuple):
-    """Rows of the joint limits that are near, as ``near_limits`` writes them; room for two per joint."""
+    """Rows of joints, as ``joint_rows`` writes them: near limits, then dry friction; room for two limits per joint."""
 
     start: np.ndarray
     column: np.ndarray
     value: np.ndarray
     gap: np.ndarray
     angular: np.ndarray
+    bound: np.ndarray
+    """Largest impulse of dry friction [N s or N m s]; 0 for limits."""
 
 
-def make_limits(joints: int) -> Limits:
-    n = 2 * joints
+def make_limits(passive: JointForces) -> Limits:
+    n = 2 * len(passive.limited) + np.count_nonzero(passive.friction)
     start, column = np.zeros(n + 1, dtype=np.int64), np.zeros(3 * n, dtype=np.int64)
-    return Limits(start, column, np.zeros(3 * n), np.zeros(n), np.zeros(n, dtype=np.bool_))
+    return Limits(start, column, np.zeros(3 * n), np.zeros(n), np.zeros(n, dtype=np.bool_), np.zeros(n))
+
+
+@kernel
+def joint_rows(tree, passive, q, v, dt, limits):
+    """Write the rows of near limits and of dry friction; returns how many there are of both, and of dry friction."""
+    n = near_limits(
+        tree, passive, q, v, dt, limits.start, limits.column, limits.value, limits.gap, limits.angular
+    )  # fmt: skip
+    m, dry = limits.start[n], 0
+    for i in range(n):
+        limits.bound[i] = 0.0
+    for d in range(passive.friction.shape[0]):
+        if passive.friction[d] > 0.0:
+            limits.value[m], limits.column[m], m = 1.0, d, m + 1
+            limits.gap[n], limits.angular[n], limits.bound[n] = 0.0, True, dt * passive.friction[d]
+            n, dry = n + 1, dry + 1
+            limits.start[n] = m
+    return n, dry
 
 
 @kernel

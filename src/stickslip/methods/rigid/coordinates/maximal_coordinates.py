@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.dynamics.factor import solve
+from stickslip.errors import InputError, listed
 from stickslip.maximal.constraints import Constraints
 from stickslip.maximal.conversion import to_bodies
 from stickslip.maximal.cut import cut
@@ -43,7 +44,7 @@ from stickslip.methods.rigid.coordinates.free_bodies import (
     take_end,
 )
 from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
-from stickslip.methods.rigid.coordinates.joint_limits import Limits, limit_rates, make_limits, near_limits
+from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, limit_rates, make_limits
 from stickslip.model.model import Model, State
 
 
@@ -54,6 +55,11 @@ class MaximalCoordinates(Coordinates):
     def __init__(
         self, model: Model, *, stabilise: bool = True, extra_joints: Sequence[Joint] = (), tolerance: float = 1e-5
     ) -> None:
+        if model.couplings:
+            names = listed(repr(coupling.name) for coupling in model.couplings)
+            raise InputError(
+                f"coordinates='maximal': coupled joints ({names}) are held in joint coordinates only; leave it out"
+            )
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
         passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # whose limits are rows
@@ -68,7 +74,7 @@ class MaximalCoordinates(Coordinates):
             turning_rotors(model), held,
         )  # fmt: skip
         self.bodies = self._make_bodies()
-        self.kin, self._limits = self.bodies.kin, make_limits(nj)
+        self.kin, self._limits = self.bodies.kin, make_limits(model.joint_forces)
         roots = 6 * (root_links(self.constraints.forest) - 1)
         self.support = self.cut.support._replace(link_root_dof=np.maximum(roots, -1))  # what joints couple
         self.M, self.L = self.bodies.mass.M, self.bodies.mass.L
@@ -168,10 +174,8 @@ class MaximalCoordinates(Coordinates):
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
         m, limits = self.model, self._limits
-        if not np.any(m.joint_forces.limited):
-            return None
-        n = near_limits(m.tree, m.joint_forces, self._q, self._v, self._dt, *limits)
-        self.angular = limits.angular[:n].copy()
+        n, dry = joint_rows(m.tree, m.joint_forces, self._q, self._v, self._dt, limits)
+        self.angular, self.bound = limits.angular[:n].copy(), limits.bound[n - dry : n].copy()
         if n == 0:
             return None
         rates = np.empty((n, 12))

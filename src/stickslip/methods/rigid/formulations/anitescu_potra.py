@@ -70,7 +70,10 @@ class AnitescuPotra(Formulation):
     def plan(self, matrices: Matrices) -> Layout:
         touching = np.empty(matrices.contacts, dtype=np.int64)
         free, touch = matrices.free[matrices.bilateral :: 3], np.nan if self.touch is None else self.touch
-        n = choose_touching(matrices.gap, free, matrices.dt, touch, touching)
+        nd = len(matrices.dry)
+        n = choose_touching(matrices.gap[: matrices.contacts - nd], free, matrices.dt, touch, touching)
+        touching[n : n + nd] = np.arange(matrices.contacts - nd, matrices.contacts)
+        n += nd
         nothing = np.zeros(0, dtype=np.int64)
         return self.polygonal(matrices, touching[:n], nothing, np.zeros(n + 1, dtype=np.int64))
 

@@ -81,6 +81,12 @@ def meets_nothing(b, nb, contacts):
     return True
 
 
+@kernel
+def dry_offset(own, bound):
+    """Offset of the normal of dry friction [m/s] that makes its impulse the bound; ``own`` is its W [1/kg]."""
+    return -own * bound
+
+
 class WrittenProblem(NamedTuple):
     """A problem, and what its unknowns are."""
 
@@ -150,6 +156,16 @@ class Formulation(ABC):
             return np.zeros(matrices.contacts), np.zeros(matrices.contacts)
         return bounded_recovery(matrices, self.recovery, offset)
 
+    def dry_offset(self, matrices: Matrices) -> np.ndarray:
+        """(nd,) offsets that make the normal impulses of dry friction their bounds [m/s]."""
+        return dry_offset(matrices.normal_mass(), matrices.dry)
+
+    def renewed(
+        self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float
+    ) -> WrittenProblem | None:
+        """The problem whose solution z is, put right where it depends on its solution; None where it is right."""
+        return None
+
     def tangential_offset(self, matrices: Matrices) -> np.ndarray:
         """Offsets of tangential velocities [m/s], (nc, 2), or (2,) for all contacts; zero by default."""
         return np.zeros(2)
@@ -194,6 +210,8 @@ class Formulation(ABC):
         nb, offset = matrices.bilateral, np.zeros(len(matrices.free))
         offset[:nb] = joint_offset(matrices)
         offset[nb::3] = self.normal_offset(matrices)
+        if len(matrices.dry):
+            offset[nb + 3 * (matrices.contacts - len(matrices.dry)) :: 3] = self.dry_offset(matrices)
         offset[nb:].reshape(-1, 3)[:, 1:] = self.tangential_offset(matrices)
         return offset
 
@@ -296,7 +314,7 @@ def _kept_rows(plan: Layout, nb: int) -> np.ndarray:
 
 
 def circular(W, b: np.ndarray, plan: Layout, nb: int) -> FrictionProblem:
-    """The exact cone for the contacts of a layout. Empty tangential rows (those of joint limits) get their normal's
+    """The exact cone for the contacts of a layout. Empty tangential rows (those of joints) get their normal's
     diagonal, because solvers may divide by it; their impulses are zero."""
     if nb + 3 * len(plan.primary) < len(b):
         kept = _kept_rows(plan, nb)

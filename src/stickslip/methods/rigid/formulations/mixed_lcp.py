@@ -32,7 +32,9 @@ def mixed_lcp(matrices: Matrices, offset: np.ndarray, plan: Layout, R: np.ndarra
     Gn, Ga, Gf = (sp.csr_array(pick @ rows) for pick in picks)
     E1, E2, E, U = couplings(plan)
     _, na, _, nf = plan.sizes
-    Rn, Ra = _yielding(R, plan)
+    own = R.copy()
+    own[contacts - len(matrices.dry) :] += matrices.normal_mass()
+    Rn, Ra = _yielding(own, plan)
     Rf = sp.csr_array(picks[2] @ sp.diags_array(np.repeat(R, 3)) @ picks[2].T) if R.any() else None
     A = sp.block_array(
         [

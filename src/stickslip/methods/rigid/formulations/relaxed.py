@@ -11,6 +11,8 @@ A contact that sticks has u_t = −R_t·p_t: it is a damper friction_ratio·(dt�
 same spring and damper, but the spring forgets its stretch after every step. Hence a resting contact creeps: a load f_t
 moves it at the speed f_t/(friction_ratio·(dt·K + B)). A sliding contact separates, u'_n = μ·|u'_t|; see
 docs/methods/relaxed.md. With ``solref`` or ``solimp``, R and b are MuJoCo's (``soft_reference``).
+Dry friction of joints has a normal of its own, which has no velocities: where the joint slips it "separates" at the
+speed u_n = |u_t|, which is part of its offset and is found in a few rounds, so that friction is exactly at its bound.
 Joint limits are rigid, with R = 0 and ψ/dt in b_n (but see ``recovery``), and so are bilateral rows. All contacts
 within the margin take part; a contact that is apart pushes if it would be met within dt + B/K. Restitution is not
 honoured; K and B decide how a body bounces.
@@ -21,7 +23,7 @@ Differs from the lecture in: velocities and impulses instead of accelerations an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -30,9 +32,19 @@ from stickslip._jit import kernel
 from stickslip.errors import expected, number
 from stickslip.methods.options import option
 from stickslip.methods.rigid.assembly.matrices import Matrices
-from stickslip.methods.rigid.formulations.formulation import Formulation, bounded_recovery
+from stickslip.methods.rigid.formulations.formulation import (
+    Formulation,
+    WrittenProblem,
+    bounded_recovery,
+    dry_offset,
+)
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.soft_reference import SOLIMP, SOLREF, SoftReference
+from stickslip.solvers.problem import ConeProblem
+
+HEAVY, ROUNDS = 99.0, 20
+"""The normal of dry friction has a mass that is higher by HEAVY times, so that its offset, which depends on the slip,
+is found within a few rounds: each divides its error by about a hundred. ROUNDS is the largest number of them."""
 
 
 @kernel
@@ -113,6 +125,24 @@ class Relaxed(Formulation):
         offset = dt * k * self.soft.impedance(gap) * gap - (1.0 - dt * b) * before
         return self._limited(matrices, np.where(np.isinf(matrices.stiffness), gap / dt, offset))[0]
 
+    def dry_offset(self, matrices: Matrices, slip: np.ndarray | None = None) -> np.ndarray:
+        if slip is None:
+            slip = np.abs(matrices.approach[matrices.bilateral + 3 * (matrices.contacts - len(matrices.dry)) + 1 :: 3])
+        return slip + dry_offset((1.0 + HEAVY) * matrices.normal_mass(), matrices.dry)
+
+    def renewed(
+        self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float
+    ) -> WrittenProblem | None:
+        problem, nd = written.problem, len(matrices.dry)
+        if not nd or not isinstance(problem, ConeProblem):
+            return None
+        offset = self.dry_offset(matrices, np.abs(problem.function(z)[-3 * nd + 1 :: 3]))
+        if np.max(np.abs(offset - problem.b[-3 * nd :: 3])) <= limit:
+            return None
+        b = problem.b.copy()
+        b[-3 * nd :: 3] = offset
+        return written._replace(problem=replace(problem, b=b))
+
     def tangential_offset(self, matrices: Matrices) -> np.ndarray:
         if self.soft is None:
             return super().tangential_offset(matrices)
@@ -125,12 +155,18 @@ class Relaxed(Formulation):
             R = np.empty((matrices.contacts, 2))
             relaxations(matrices.dt, matrices.stiffness, matrices.damping, self.friction_ratio, R)
             R[:, 0] += self._limited(matrices, matrices.gap / matrices.dt)[1]
-            return R
+            return self._heavy(matrices, R)
         d = self.soft.impedance(matrices.gap)
         own = matrices.delassus.diagonal()[matrices.bilateral :: 3]
         rigid = self._limited(matrices, matrices.gap / matrices.dt)[1]
         normal = np.where(np.isinf(matrices.stiffness), rigid, (1.0 - d) / d * own)
-        return np.column_stack([normal, normal / self.friction_ratio])
+        return self._heavy(matrices, np.column_stack([normal, normal / self.friction_ratio]))
+
+    def _heavy(self, matrices: Matrices, R: np.ndarray) -> np.ndarray:
+        """R (nc, 2), with that of dry friction."""
+        if len(matrices.dry):
+            R[-len(matrices.dry) :] = np.column_stack([HEAVY * matrices.normal_mass(), np.zeros(len(matrices.dry))])
+        return R
 
     def _limited(self, matrices: Matrices, offset: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Offsets with those of joint limits bounded, and R (nc,) of the limits."""

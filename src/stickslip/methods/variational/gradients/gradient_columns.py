@@ -213,7 +213,7 @@ def rate_columns(mechanism, sym, slopes, joint_step, row, dt, X):
             soft += 1
             for k in range(12):
                 row[k] = dt * row[k] - weight * (slopes.rate_after[d, k] - slopes.rate_before[d, k])
-                row[k] -= slopes.rotor[0, d, k]
+                row[k] -= slopes.rotor[0, d, k] + dt * joint_step.rubbing[d] * slopes.rate_after[d, k]
             add_row_slopes(p, b, row, 1.0, 0, at, X)
             add_row_slopes(p, b, rates[d], weight + dt * slopes.by_v[d], 6 * (nl - 1), at, X)
             add_row_slopes(p, b, slopes.rotor[1, d], -1.0, 6 * (nl - 1), at, X)

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.errors import UnconvergedError
+from stickslip.errors import InputError, UnconvergedError
 from stickslip.maximal.rows import body_rows
 from stickslip.methods.variational.arrays import Linear, Mechanism, Motion, Rows, Touch, make_rows
 from stickslip.methods.variational.bodies import Pose, make_pose, to_joint_state
@@ -173,6 +173,8 @@ def step_gradient(
     ``acting`` holds the forces in joints: passive (without limits), actuators, armature. ``joint_step`` says which
     joints are soft; ``shapes`` and ``convex`` are those of ``place_points``. ``linear`` and the scratch in ``touch``
     are overwritten."""
+    if len(mechanism.coupled.node):
+        raise InputError("gradient of a step: coupled joints have none yet; leave the couplings out to differentiate")
     bodies, nodes = mechanism.bodies, mechanism.nodes
     nl, nv, nu = len(bodies.mass), len(bodies.dof_link), len(began.control)
     n = nl - 1

@@ -3,7 +3,7 @@
 A node connects two bodies. Its rows, in this order, with r(z) the row of a joint velocity (``velocity_rows``):
 
     held    g(z⁺) = 0                                                         rows of ``maximal.joint_types``
-    soft    w·(r(z)·ν⁺ − q̇⁻) + λ − h·(τ − h·K·q̇⁻) = 0,  w = I_a + h·D + h²·K  armature, dampers, actuators
+    soft    w·(r(z)·ν⁺ − q̇⁻) + λ − h·(τ − h·K·q̇⁻) = 0,  w = I_a + h·D + h²·K  armature, dampers, actuators, dry friction
     limits  0 ≤ gap(z⁺) ⟂ λ ≥ 0                                               ends of a joint's range
 
 A rotor's impulse is I_a·(r(z)·ν⁺ − r(z⁻)·ν), z⁻ ⊕ h·ν = z: the change of the joint's rate, with each velocity projected
@@ -16,7 +16,8 @@ at their force limits. Springs act with their force at z: they are part of the L
 with w = 0 a soft row is λ = h·τ.
 
 Nodes are the joints of ``build_joints`` (tree, loops, extra ones) in their order, then one for each free joint with
-armature or damping, which has no rigid rows and whose link 1 is the world. Sizes: nn nodes, nb held (rigid) rows, ns
+armature or damping, which has no rigid rows and whose link 1 is the world, then one for each coupling
+(``coupling_nodes``), whose links are not here. Sizes: nn nodes, nb held (rigid) rows, ns
 soft rows, nlim limits.
 """
 
@@ -45,7 +46,7 @@ class JointNodes(NamedTuple):
     link1: np.ndarray
     """(nn,) the parent or the world."""
     link2: np.ndarray
-    """(nn,) the child; never the world."""
+    """(nn,) the child; the world only of couplings."""
     size: np.ndarray
     """(nn,) rows: held, soft and limits."""
     soft_dof: np.ndarray
@@ -54,6 +55,10 @@ class JointNodes(NamedTuple):
     """(ns,) node of each soft row."""
     soft_place: np.ndarray
     """(ns,) its place in the node."""
+    dry_soft: np.ndarray
+    """(nd,) the soft rows with dry friction."""
+    dry_bound: np.ndarray
+    """(nd,) their largest friction f [N or N m]."""
     limit_joint: np.ndarray
     """(nlim,) joint of the model (0 … nj − 1)."""
     limit_side: np.ndarray
@@ -81,6 +86,8 @@ class JointStep(NamedTuple):
     """(nl, 6) impulses of joint forces that are not soft, h·rᵀ·τ, over ν of the bodies."""
     soft: np.ndarray
     """(nv,) 1 if the velocity has a soft row; constant."""
+    rubbing: np.ndarray
+    """(nv,) −∂φ/∂q̇⁺ of dry friction at the unknowns of the last Newton system [N s/m or N m s/rad]."""
     turning: np.ndarray
     """(nt,) joint velocities with a rotor whose rows turn with the bodies: all but single hinges; constant."""
     before: Pose
@@ -100,7 +107,8 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
     for b in range(1, model.nlink):  # the tree's joints come first, by link
         if tree.joint_type[tree.joint_start[b]] != FREE:
             node_of[b] = len(node_of)
-    soft = (model.inertia.armature > 0.0) | (model.joint_forces.damping > 0.0)
+    friction = model.joint_forces.friction
+    soft = (model.inertia.armature > 0.0) | (model.joint_forces.damping > 0.0) | (friction > 0.0)
     soft[tree.joint_v[model.actuators.joint]] = True
     soft_dof = np.flatnonzero(soft)
     soft_node, soft_place = np.zeros(len(soft_dof), dtype=np.int64), np.zeros(len(soft_dof), dtype=np.int64)
@@ -122,6 +130,10 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
                 limits.append((j, side, node_of[b], size[node_of[b]]))
                 size[node_of[b]] += 1
     listed = np.array(limits, dtype=np.int64).reshape(-1, 4)
+    for _ in model.couplings:
+        link1.append(0)
+        link2.append(0)
+        size.append(1)
 
     def whole(values) -> np.ndarray:
         return np.ascontiguousarray(values, dtype=np.int64)
@@ -134,6 +146,8 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
         soft_dof=whole(soft_dof),
         soft_node=soft_node,
         soft_place=soft_place,
+        dry_soft=whole(np.flatnonzero(friction[soft_dof] > 0.0)),
+        dry_bound=friction[soft_dof][friction[soft_dof] > 0.0],
         limit_joint=whole(listed[:, 0]),
         limit_side=whole(listed[:, 1]),
         limit_bound=np.ascontiguousarray(model.joint_forces.range[listed[:, 0], listed[:, 1]], dtype=float),
@@ -161,6 +175,7 @@ def make_joint_step(model: Model, nodes: JointNodes) -> JointStep:
         impulse=np.zeros(nv),
         push=np.zeros((model.nlink, 6)),
         soft=soft,
+        rubbing=np.zeros(nv),
         turning=np.concatenate([turning_rotors(model), free_rotors(model)]),
         before=make_pose(model.nlink),
         rates_before=np.zeros((nv, 12)),
