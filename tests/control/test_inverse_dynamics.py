@@ -45,7 +45,7 @@ def residual(model, q, v, solution):
         link, point = model.link(name), dyn.frame_pose(q, name)[0]
         wrench[link] += [*force, *np.cross(point - poses[link, :3], force)]
     tau = dyn.rnea(q, v, solution.acceleration, wrench)
-    tau[model.tree.joint_v[model.actuators.joint]] -= solution.torque
+    tau[model.tree.joint_v[model.actuators.target]] -= solution.torque
     return tau
 
 

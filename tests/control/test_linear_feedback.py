@@ -5,7 +5,6 @@ import pytest
 
 import stickslip as ss
 from stickslip.control import LinearFeedback, Reference
-from stickslip.dynamics.joint_forces import actuator_forces
 
 
 def yaw(angle):
@@ -78,8 +77,7 @@ def test_gear_gain_and_bias_of_actuators_are_taken_out():
     model = scene.compile()
     q, v, u = np.array([0.3, -0.2]), np.array([1.0, 2.0]), np.array([4.0, -5.0])
     controller = bound(Reference([0.0], [q], [v], [u], np.zeros((1, 2, 4))), model)
-    tau = np.zeros(2)
-    actuator_forces(model.tree, model.actuators, q, v, controller(0.0, q, v), tau)
+    tau = ss.Dynamics(model).actuator_forces(q, v, controller(0.0, q, v))[1]
     np.testing.assert_allclose(tau, [-5.0, 4.0], rtol=1e-12)
 
 

@@ -9,7 +9,7 @@ from random_trees import build, random_contacts, random_state, unit
 from scipy.spatial.transform import Rotation
 
 from stickslip.dynamics import Dynamics, configuration, factor
-from stickslip.dynamics.joint_forces import actuator_forces, spring_and_limit_forces
+from stickslip.dynamics.joint_forces import spring_and_limit_forces
 from stickslip.math import quaternion
 from stickslip.model.model import compile_model
 
@@ -234,8 +234,7 @@ def test_actuators_are_mujocos_and_follow_the_formula():
         u = 2.0 * rng.normal(size=model.nu)
         data.qpos, data.qvel, data.ctrl = q, v, u
         mujoco.mj_forward(model.mj, data)
-        tau = np.zeros(model.nv)
-        actuator_forces(model.tree, model.actuators, q, v, u, tau)
+        tau = Dynamics(model).actuator_forces(q, v, u)[1]
         assert_close(tau, data.qfrc_actuator)
         h = 2.5 * u[0] + 2 * (20 * u[2] - 20 * 2 * q[0] - 1.5 * 2 * v[0])
         h += -1.5 * np.clip(3 * np.clip(u[4], -1, 1) + 0.7 + 1.5 * (2 * q[0] + 0.4 * v[0]), -4, 4)

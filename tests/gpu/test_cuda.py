@@ -286,7 +286,10 @@ def world_of(world, scratch, w):
         world.search.shares, scratch.material[:, :, w],
     )  # fmt: skip
     f, r = world.passive, scratch.range[:, :, w]
-    passive = JointForces(f.damping, f.stiffness, f.q_spring, f.limited, r, f.limit_stiffness, f.limit_damping)
+    passive = JointForces(
+        f.damping, f.damping_poly, f.stiffness, f.stiffness_poly, f.q_spring, f.limited, r, f.limit_stiffness,
+        f.limit_damping,
+    )  # fmt: skip
     limits = Limits(world.limits.range, world.limits.speed, scratch.beyond[:, :, w], scratch.phase[:, w])
     return SoftWorld(
         world.tree, world.support, world.inertia, passive, world.actuators, search, world.cell, world.loops, limits,

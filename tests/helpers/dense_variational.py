@@ -6,6 +6,7 @@ Unknowns: ν⁺ of every body, λ of held rows; loops may be redundant (least sq
 import numpy as np
 
 from stickslip.dynamics.data import make_data
+from stickslip.dynamics.drives import make_drives
 from stickslip.maximal.rows import body_rows, joint_errors
 from stickslip.methods.variational.bodies import centred, from_joint_state, make_pose, next_pose, to_joint_state
 from stickslip.methods.variational.discrete_rotation import (
@@ -59,7 +60,7 @@ class DenseVariational:
     def step(self):
         bodies, dt, nu, n = self.bodies, self.dt, self.nu.copy(), 6 * (self.model.nlink - 1)
         joint_impulses(
-            bodies, self.passive, self.model.actuators, self.model.inertia.armature, self.pose, self.nu, self.q,
+            bodies, self.passive, make_drives(self.model), self.model.inertia.armature, self.pose, self.nu, self.q,
             self.control, self.applied, dt, self.joint_step,
         )  # fmt: skip
         soft, link = self.nodes.soft_dof, bodies.dof_link

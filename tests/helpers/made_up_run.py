@@ -44,6 +44,7 @@ def frame(model, i, joints=0):
         "q": np.sin(0.01 * i + np.arange(model.nq)),
         "v": np.cos(0.01 * i + np.arange(model.nv)),
         "control": np.full(model.nu, 0.1 * i),
+        "act": np.full(model.na, 0.2 * i),
         "pose": pose,
         "energy": np.array([1.0 + i, 2.0, 0.5]),
         "contact_energy": 0.25 * i,

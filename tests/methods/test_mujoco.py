@@ -356,3 +356,48 @@ def test_models_without_a_scene():
     ss.Simulation(model, "mujoco").step(10)
     with pytest.raises(ss.InputError, match="need a model that was compiled from a Scene"):
         ss.Simulation(model, "mujoco/spring-damper")
+
+
+TUNED = """<mujoco><option timestep="0.004" integrator="implicitfast" solver="CG" iterations="7" impratio="3"
+  tolerance="1e-6" noslip_iterations="2" ls_iterations="9"><flag warmstart="disable"/></option>
+  <worldbody><body name="ball" pos="0 0 1"><freejoint name="f"/><geom size="0.1"/></body></worldbody></mujoco>"""
+
+
+def test_it_runs_the_options_of_the_file_unless_they_are_given(tmp_path):
+    scene = ss.Scene.from_xml(TUNED)
+    assert [note for note in scene.notes if note.startswith("only the method mujoco uses")] == [
+        "only the method mujoco uses the file's option disableflags=warmstart, impratio=3, integrator=implicitfast, "
+        "iterations=7, ls_iterations=9, noslip_iterations=2, solver=cg, timestep=0.004, tolerance=1e-06"
+    ]
+    theirs = mujoco.MjModel.from_xml_string(TUNED).opt
+    scene.save(tmp_path / "again.xml")
+    for one in (scene, ss.Scene.from_file(tmp_path / "again.xml")):
+        sim = ss.Simulation(one, "mujoco")
+        assert sim.dt == 0.004
+        for name in (
+            "integrator",
+            "solver",
+            "iterations",
+            "impratio",
+            "tolerance",
+            "noslip_iterations",
+            "ls_iterations",
+        ):
+            assert getattr(sim.stepper.mj.opt, name) == getattr(theirs, name), name
+        assert sim.stepper.mj.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
+    sim = ss.Simulation(scene, "mujoco", dt=1e-3, solver="newton", iterations=50)
+    assert (sim.dt, sim.stepper.mj.opt.iterations) == (1e-3, 50)
+    assert sim.stepper.mj.opt.solver == mujoco.mjtSolver.mjSOL_NEWTON
+    assert ss.Simulation(scene).dt != 0.004  # which is for MuJoCo
+
+
+def test_a_pyramid_that_is_written_out_stays_one_and_a_second_file_says_what_it_lost(tmp_path):
+    xml = TUNED.replace("timestep", 'cone="pyramidal" timestep')
+    scene = ss.Scene.from_xml(xml)
+    assert "cone=pyramidal" in scene.notes[-1]
+    again = ss.Scene.from_xml(scene.to_xml())
+    for one in (scene, again):
+        assert ss.Simulation(one, "mujoco").stepper.mj.opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL
+    (tmp_path / "slow.xml").write_text(TUNED.replace("0.004", "0.005"))
+    robot = scene.load(tmp_path / "slow.xml", name="slow")
+    assert "not used: option timestep=0.005 (the scene has 0.004) of a further file" in robot.notes

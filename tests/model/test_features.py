@@ -40,12 +40,24 @@ def motor(attributes, kind="general"):
     return f'<actuator><{kind} name="m" {attributes}/></actuator>'
 
 
-CABLE = '<tendon><fixed name="cable"><joint joint="elbow" coef="1"/></fixed></tendon>'
+def cable(attributes=""):
+    return f'<tendon><fixed name="cable" {attributes}><joint joint="elbow" coef="1"/></fixed></tendon>'
+
+
 GRID = 'type="grid" count="3 3 1" spacing=".1 .1 .1" pos="0 0 2"'
 CLOTH = f'<flexcomp name="cloth" {GRID}><edge equality="true"/></flexcomp>'
 CASES = {
-    "tendon": (scene(more=CABLE), "tendon 'cable'"),
-    "equality": (scene(more='<equality><joint name="lock" joint1="elbow"/></equality>'), "equality 'lock'"),
+    "tendon friction": (scene(more=cable('frictionloss="1"')), "tendon 'cable'"),
+    "tendon armature": (scene(more=cable('armature="1"')), "tendon 'cable'"),
+    "yielding tendon": (scene(more=cable('stiffness="1" springyield="1"')), "tendon 'cable'"),
+    "equality": (
+        scene(
+            world='<site name="here"/>',
+            more='<tendon><spatial name="rope"><site site="here"/><site site="tip"/></spatial></tendon>'
+            '<equality><tendon name="lock" tendon1="rope"/></equality>',
+        ),
+        "equality 'lock'",
+    ),
     "flex": (scene(world=CLOTH), "flex 'cloth'"),
     "plugin": (
         scene(
@@ -54,26 +66,19 @@ CASES = {
         ),
         "actuator 'm'",
     ),
-    "actuator dynamics": (scene(more=motor('joint="elbow" lengthrange="0 1"', "muscle")), "actuator 'm'"),
-    "transmission": (scene(more=motor('site="tip"')), "actuator 'm'"),
-    "actuator gain": (scene(more=motor('joint="elbow" gaintype="affine" gainprm="1 2"')), "actuator 'm'"),
-    "actuator damping": (scene(more=motor('joint="elbow" damping="0 1"')), "actuator 'm'"),
-    "actuator group": (
-        scene(option='<option actuatorgroupdisable="2"/>', more=motor('joint="elbow" group="2"')),
-        "actuator 'm'",
-    ),
-    "joint force limit": (
+    "actuator dynamics": (scene(more=motor('joint="elbow" delay="0.1" nsample="5"')), "actuator 'm'"),
+    "transmission": (scene(more=motor('body="base" ctrlrange="0 1"', "adhesion")), "actuator 'm'"),
+    "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
+    "actuator damping": (scene(more=motor('joint="root" damping="0 1"')), "actuator 'm'"),
+    "yielding spring": (scene(joint='stiffness="1" springyield="0.1"'), "joint 'elbow'"),
+    "limited gravcomp": (
         scene(
-            joint='actuatorfrcrange="-1 1"',
-            more='<actuator><motor joint="elbow"/><motor joint="elbow" gear="2"/></actuator>',
+            body='gravcomp="1"',
+            joint='actuatorgravcomp="true" actuatorfrcrange="-1 1"',
+            more='<actuator><motor joint="elbow"/></actuator>',
         ),
         "joint 'elbow'",
     ),
-    "frictionloss": (scene(joint='frictionloss="0.1"'), "joint 'elbow'"),
-    "nonlinear spring": (scene(joint='stiffness="1 2"'), "joint 'elbow'"),
-    "nonlinear damper": (scene(joint='damping="1 2"'), "joint 'elbow'"),
-    "joint margin": (scene(joint='margin="0.1"'), "joint 'elbow'"),
-    "gravcomp": (scene(body='gravcomp="1"'), "body 'base'"),
     "mocap": (scene(world='<body name="ghost" mocap="true"/>'), "body 'ghost'"),
     "fluid": (scene(option='<option density="1.2" viscosity="1e-5"/>'), "density=1.2"),
     "shape: height field": (scene(world='<geom name="land" type="hfield" hfield="hills"/>'), "geom 'land'"),
@@ -84,7 +89,6 @@ CASES = {
         "geom 'ring'",
     ),
     "surface velocity": (scene(geom='surfacevel="1 0 0 0 0 0"'), "geom 'shell'"),
-    "disable flag": (scene(option='<option><flag limit="disable"/></option>'), 'flag limit="disable"'),
 }
 
 
@@ -121,28 +125,23 @@ def test_a_plain_model_uses_none():
     check_features(loaded.spec.compile(), (), "plain")
 
 
-def test_a_tendon_driven_by_a_muscle_is_refused_and_accepted():
+def test_a_tendon_driven_by_a_muscle_is_read():
     sensors = '<sensor><tendonpos tendon="cable"/><actuatorfrc actuator="m"/><jointpos joint="elbow"/></sensor>'
-    key = '<keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.5" ctrl="1 2" act="1"/></keyframe>'
+    key = '<keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.5" act="1"/></keyframe>'
     drive = '<actuator><muscle name="m" tendon="cable" lengthrange="0 1"/><motor name="kept" joint="elbow"/></actuator>'
-    xml = scene(more=CABLE + drive + sensors + key)
-    with pytest.raises(UnsupportedFeatureError, match=r"tendon .*actuator dynamics .*transmission "):
-        read_spec(xml=xml)
-    with pytest.raises(UnsupportedFeatureError, match=r'ignore=\("actuator dynamics", "transmission"\)'):
-        read_spec(xml=xml, ignore=("tendon",))
-    loaded = read_spec(xml=xml, ignore=("tendon", "actuator dynamics", "transmission"))
-    mj = loaded.spec.compile()
-    assert (mj.ntendon, mj.nsensor) == (0, 1)
-    assert compile_model(mj).actuator_names == ("kept",)
-    np.testing.assert_allclose(loaded.home["elbow"], [0.5])
+    loaded = read_spec(xml=scene(more=cable() + drive + sensors + key), ignore=("tendon",))
+    model = compile_model(loaded.spec.compile())
+    assert (model.tendon_names, model.actuator_names, model.na) == (("cable",), ("m", "kept"), 1)
+    np.testing.assert_allclose(loaded.home.joints["elbow"], [0.5])
 
 
-def test_a_filtered_actuator_stays_and_responds_at_once():
-    xml = scene(more=motor('joint="elbow" timeconst="0.1" kp="3"', "position"))
+def test_a_delayed_actuator_stays_and_responds_at_once():
+    xml = scene(more=motor('joint="elbow" timeconst="0.1" kp="3" delay="0.1" nsample="5"', "position"))
     loaded = read_spec(xml=xml, ignore=("actuator dynamics",))
-    actuators = compile_model(loaded.spec.compile()).actuators
-    np.testing.assert_allclose(actuators.gain, [3])
-    np.testing.assert_allclose(actuators.bias, [[0, -3, 0]])
+    model = compile_model(loaded.spec.compile())
+    np.testing.assert_allclose(model.actuators.gain[:, 0], [3])
+    np.testing.assert_allclose(model.actuators.bias[:, :3], [[0, -3, 0]])
+    assert model.na == 1
 
 
 def test_a_dropped_shape_leaves_its_mass():
@@ -159,22 +158,6 @@ def test_an_ellipsoid_that_is_only_drawn_stays():
     loaded = read_spec(xml=xml)
     assert loaded.notes == []
     assert "ellipsoid" in [shape.kind for shape in compile_model(loaded.spec.compile()).shapes]
-
-
-def test_a_force_limit_of_a_joint_with_one_actuator_moves_to_the_actuator():
-    drive = '<actuator><motor name="m" joint="elbow" gear="-2" forcerange="-1 30"/></actuator>'
-    xml = scene(joint='actuatorfrcrange="-10 6"', more=drive)
-    original, loaded = mujoco.MjModel.from_xml_string(xml), read_spec(xml=xml)
-    assert "force limit of 'elbow'" in loaded.notes[0]
-    ours = loaded.spec.compile()
-    for control in (-100.0, -0.5, 2.0, 100.0):
-        forces = []
-        for mj in (original, ours):
-            data = mujoco.MjData(mj)
-            data.ctrl[0] = control
-            mujoco.mj_forward(mj, data)
-            forces.append(data.qfrc_actuator[-1])
-        assert forces[0] == forces[1]
 
 
 def test_armature_and_damping_of_an_actuator_move_to_its_joint():
@@ -199,7 +182,7 @@ def test_solver_parameters_are_a_note_and_not_an_error():
 def test_names_to_ignore_are_checked():
     assert feature_names("all") == frozenset(NAMES)
     assert feature_names("tendon") == feature_names(("tendon",))
-    with pytest.raises(InputError, match="'frictionloss'"):
-        feature_names(("friction loss",))
+    with pytest.raises(InputError, match="'planar joint'"):
+        feature_names(("planar joints",))
     with pytest.raises(InputError, match="ignore"):
         feature_names("everything")

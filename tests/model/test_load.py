@@ -171,8 +171,8 @@ def test_the_root_tag_decides_and_not_the_ending(write):
 def test_keyframes_are_given_by_joint_and_unnamed_joints_get_names(write):
     loaded = read_spec(write(ARM.format(custom=""), "arm.xml"))
     assert set(loaded.keyframes) == {"up", "home"}
-    np.testing.assert_allclose(loaded.home["elbow"], [0.5])
-    np.testing.assert_allclose(loaded.home["base_joint"], [0, 0, 2, 1, 0, 0, 0])
+    np.testing.assert_allclose(loaded.home.joints["elbow"], [0.5])
+    np.testing.assert_allclose(loaded.home.joints["base_joint"], [0, 0, 2, 1, 0, 0, 0])
     np.testing.assert_allclose(loaded.gravity, [0, 0, -1.62])
     assert loaded.spec.compile().nkey == 0
     assert compile_model(loaded.spec.compile()).actuator_names == ("elbow",)
@@ -223,8 +223,8 @@ def test_a_floating_base_can_be_asked_of_mjcf(write):
     key = '<keyframe><key name="home" qpos="0.5"/></keyframe>'
     child = '<body name="c"><joint name="j"/><geom size="1"/></body>'
     loaded = read_spec(write(fixed.format(child, key), "a.xml"), floating_base=True)
-    np.testing.assert_allclose(loaded.home["root"], [0, 0, 1, 1, 0, 0, 0])
-    np.testing.assert_allclose(loaded.home["j"], [0.5])
+    np.testing.assert_allclose(loaded.home.joints["root"], [0, 0, 1, 1, 0, 0, 0])
+    np.testing.assert_allclose(loaded.home.joints["j"], [0.5])
     hinged = write(fixed.format("<joint/>", ""), "b.xml")
     assert "floating_base" in the_error(lambda: read_spec(hinged, floating_base=True))
 
@@ -312,7 +312,6 @@ def test_a_missing_range_is_noted(urdf):
         (link("a", more=collision("package://lost/gone.stl")), "package 'lost'"),
         (link("a", more="<collision><geometry><mesh/></geometry></collision>"), "link 'a': a <mesh> has no filename"),
         (link("${name}"), "xacro"),
-        (link("a") + link("b") + joint("j", "a", "b", more='<mimic joint="k"/>'), "mimics 'k'"),
         (
             link("a")
             + link("b")
@@ -384,7 +383,9 @@ def test_a_mimic_joint_is_coupled_and_has_no_motor(urdf):
     assert model.actuator_names == ("k",)
     assert [model.joint_names[j] for j in (*coupling.joints1, *coupling.joints2)] == ["j", "k"]
     assert list(coupling.polynomial) == [0.5, -2.0, 0.0, 0.0, 0.0]
-    assert any("mimic" in note for note in loaded.notes)
+    assert any("coupled: joints that mimic" in note for note in loaded.notes)
+    lost = read_spec(urdf(link("a") + link("b") + joint("j", "a", "b", more='<mimic joint="k"/>')))
+    assert any("dropped: joint 'j' mimics 'k'" in note for note in lost.notes)
 
 
 def test_a_robot_fixed_to_a_link_named_world_cannot_float(urdf):

@@ -65,21 +65,21 @@ def test_what_is_not_a_loop():
     assert ss.Scene.from_xml(XML.format(off + inside)).compile().loops == ()
 
 
-def test_couplings_stay_refused():
-    xml = XML.replace('<joint axis="0 1 0"/>', '<joint name="j" axis="0 1 0"/>')
-    coupled = xml.format('<joint name="gear" joint1="j"/><connect name="pin" body1="a" anchor="0 0 0"/>')
-    with pytest.raises(ss.UnsupportedFeatureError, match=r"equality \(coupled joints.*equality 'gear'") as caught:
-        ss.Scene.from_xml(coupled)
-    assert "pin" not in str(caught.value)
-
-
-def test_ignoring_couplings_keeps_loops(tmp_path):
-    xml = XML.replace('<joint axis="0 1 0"/>', '<joint name="j" axis="0 1 0"/>')
-    path = tmp_path / "coupled.xml"
-    path.write_text(xml.format('<joint joint1="j"/><connect name="pin" body1="a" anchor="0 0 0"/>'))
-    model = ss.Scene.from_file(path, ignore=("equality",)).compile()
-    assert [loop.name for loop in model.loops] == ["pin"]
-    assert model.mj.neq == 1
+def test_couplings_are_read_beside_loops(tmp_path):
+    """Joint and fixed-tendon equalities; a saved scene has them, too."""
+    xml = XML.replace('<joint axis="0 1 0"/>', '<joint name="j" axis="0 1 0" ref="0.2"/>')
+    rope = '<tendon><fixed name="rope"><joint joint="j" coef="-2"/></fixed></tendon></mujoco>'
+    more = '<joint name="gear" joint1="j" polycoef="0.1 0 0 0 0"/><tendon name="pull" tendon1="rope"/>'
+    scene = ss.Scene.from_xml(
+        xml.format(more + '<connect name="pin" body1="a" anchor="0 0 0"/>').replace("</mujoco>", rope)
+    )
+    scene.save(tmp_path / "coupled.xml")
+    for model in (scene.compile(), ss.Scene.from_file(tmp_path / "coupled.xml").compile()):
+        assert sorted(loop.name for loop in model.loops) == ["gear", "pin", "pull"]
+        gear, pull = sorted(model.couplings, key=lambda c: c.name)
+        j = model.joint("j")
+        assert (list(gear.joints1), list(gear.polynomial[:2]), gear.reference[0]) == ([j], [0.1, 0.0], 0.2)
+        assert (list(pull.joints1), list(pull.factors1), pull.reference[0]) == ([j], [-2.0], -0.4)
 
 
 def two_boxes() -> ss.Scene:

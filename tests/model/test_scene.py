@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
 import stickslip as ss
 from stickslip.collision.allowed import touching
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
+from stickslip.model.keyframes import read_keyframes
 from stickslip.model.shape import Material, combine
 
 
@@ -353,6 +355,66 @@ def test_keyframes_of_a_file_are_kept(tmp_path):
     scene.add_sphere(0.1, name="ball", pos=(0, 0, 1))
     scene.load(path)
     model = scene.compile()
-    np.testing.assert_allclose(model.keyframes["up"], [0, 0, 1, 1, 0, 0, 0, 1.5])
+    np.testing.assert_allclose(model.keyframes["up"].q, [0, 0, 1, 1, 0, 0, 0, 1.5])
     np.testing.assert_allclose(model.state().q[-1], 0.5)
-    np.testing.assert_allclose(ss.Scene.from_xml(scene.to_xml()).compile().keyframes["up"], model.keyframes["up"])
+    np.testing.assert_allclose(ss.Scene.from_xml(scene.to_xml()).compile().keyframes["up"].q, model.keyframes["up"].q)
+
+
+KEYS = """<mujoco>
+  <worldbody>
+    <body name="ghost" mocap="true" pos="0 0 3"/>
+    <body name="base" pos="0 0 1"><freejoint name="root"/><geom size="0.1"/>
+      <body name="arm"><joint name="j" axis="0 1 0"/><geom size="0.1" pos="0.3 0 0"/></body></body>
+  </worldbody>
+  <actuator><position name="servo" joint="j" kp="5"/></actuator>
+  <keyframe>
+    <key name="home" qpos="0 0 2 1 0 0 0 0.5" qvel="1 2 3 4 5 6 7" ctrl="0.5"/>
+    <key name="up" qpos="0 0 3 1 0 0 0 1.5" ctrl="-1" mpos="1 2 3" mquat="0 1 0 0"/>
+  </keyframe>
+</mujoco>"""
+
+
+def test_a_simulation_is_reset_to_any_keyframe_with_velocities_and_controls(tmp_path):
+    (tmp_path / "keys.xml").write_text(KEYS)
+    scene = ss.Scene()
+    robot = scene.load(tmp_path / "keys.xml", name="r", ignore=("mocap",))
+    assert [note for note in robot.notes if "keyframe" in note] == []
+    scene.add_keyframe("away", joints={"r/j": 0.2}, velocities={"r/j": -1.0}, controls={"r/servo": 0.3})
+    sim = ss.Simulation(scene)
+    np.testing.assert_array_equal(sim.state.v, np.arange(1, 8))
+    for _ in range(2):
+        assert sim.control == 0.5
+        assert sim.state.q[7] == 0.5
+        sim.step(3)
+        sim.reset("r/up")
+        np.testing.assert_array_equal(sim.state.q, [0, 0, 3, 1, 0, 0, 0, 1.5])
+        assert not sim.state.v.any()
+        assert sim.control == -1.0
+        assert sim.time == 0.0
+        sim.reset("away")
+        np.testing.assert_array_equal(sim.state.q, [0, 0, 2, 1, 0, 0, 0, 0.2])
+        assert sim.state.v[6] == -1.0
+        assert sim.control == 0.3
+        sim.reset()
+    with pytest.raises(ss.InputError, match="unknown keyframe 'r/upp': did you mean 'r/up'"):
+        sim.reset("r/upp")
+    again = ss.Scene.from_xml(scene.to_xml()).compile()
+    for name, key in scene.compile().keyframes.items():
+        for part, other in zip(key, again.keyframes[name], strict=True):
+            np.testing.assert_array_equal(part, other)
+    for wrong, message in (
+        ({"joints": {"r/k": 0.0}}, "unknown joint 'r/k'"),
+        ({"joints": {"r/j": (0.0, 1.0)}}, "position of joint 'r/j'"),
+        ({"velocities": {"r/root": 0.0}}, "velocity of joint 'r/root'"),
+        ({"controls": {"r/j": 0.0}}, "unknown actuator 'r/j'"),
+        ({"controls": {"r/servo": np.nan}}, "control of 'r/servo'"),
+    ):
+        with pytest.raises(ss.InputError, match=message):
+            scene.add_keyframe("bad", **wrong)
+
+
+def test_keyframes_keep_mocap_poses():
+    mj = mujoco.MjModel.from_xml_string(KEYS)
+    keys = {name: named.arrays(mj) for name, named in read_keyframes(mj).items()}
+    np.testing.assert_array_equal(keys["up"].mocap, [[1, 2, 3, 0, 1, 0, 0]])
+    np.testing.assert_array_equal(keys["home"].mocap, [[0, 0, 3, 1, 0, 0, 0]])

@@ -34,7 +34,6 @@ from stickslip.control.force_task import ContactForce
 from stickslip.control.qp import Infeasible, solve_qp
 from stickslip.control.tasks import Task
 from stickslip.dynamics import Dynamics
-from stickslip.dynamics.joint_forces import spring_and_limit_forces
 from stickslip.errors import ControlError, InputError, expected, number
 from stickslip.model.model import Model
 
@@ -222,9 +221,7 @@ class InverseDynamics:
         return active
 
     def _passive(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        model, tau = self._dyn.model, np.zeros(len(v))
-        spring_and_limit_forces(model.tree, model.joint_forces, q, v, tau)
-        return tau - model.joint_forces.damping * v
+        return self._dyn.passive_forces(q, v)
 
     def _contact_rows(self, active: dict, q: np.ndarray, v: np.ndarray, J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(A, right) of the equation A·a = right that keeps the points where they are.

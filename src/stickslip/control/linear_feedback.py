@@ -131,7 +131,7 @@ class LinearFeedback:
             if got.shape[1] != wanted:
                 raise expected(f"reference {name}", f"{wanted} columns, as the model has", got.shape[1])
         for q in r.q:
-            model.check(State(q, np.zeros(model.nv)))
+            model.check(State(q, np.zeros(model.nv), act=np.zeros(model.na)))
         self._actuation = Actuation(model, "LinearFeedback")
         self._dynamics = Dynamics(model)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from stickslip.control.actuation import driven_joints
 from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, expected, number
 from stickslip.math.quaternion import from_matrix, logarithm
@@ -119,7 +120,7 @@ class Posture(Task):
         model = dyn.model
         if not model.nu:
             raise InputError("Posture: there are no actuators in this model; add motors to its joints")
-        joints = model.actuators.joint
+        joints = driven_joints(model, "Posture")
         self._q = model.tree.joint_q[joints]
         self._J = np.zeros((model.nu, model.nv))
         self._J[np.arange(model.nu), model.tree.joint_v[joints]] = 1.0

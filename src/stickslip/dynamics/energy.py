@@ -22,12 +22,16 @@ def kinetic_energy(inertia, kin, v):
 
 @kernel
 def gravity_energy(inertia, kin):
-    """−Σ m·g·c [J], zero at the world's origin."""
-    energy = 0.0
+    """−Σ m·g·c [J], zero at the world's origin; weight that is compensated (``outside_forces``) does not count."""
+    energy, lifted = 0.0, inertia.lifted_com
     for b in range(1, inertia.mass.shape[0]):
         c = link_point(kin, b, inertia.com[b, 0], inertia.com[b, 1], inertia.com[b, 2])
         for i in range(3):
             energy -= inertia.mass[b] * inertia.gravity[i] * c[i]
+        if inertia.lifted_mass[b] != 0.0:
+            c = link_point(kin, b, lifted[b, 0], lifted[b, 1], lifted[b, 2])
+            for i in range(3):
+                energy += inertia.lifted_mass[b] * inertia.gravity[i] * c[i]
     return energy
 
 

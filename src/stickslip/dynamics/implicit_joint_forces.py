@@ -1,6 +1,8 @@
 """Joint forces at the end of a step, and their derivatives: actuators, springs, limits, damping.
 
-    τ(q⁺, v⁺) = applied + gear·clip(gain·u + bias) − k·(q⁺ ⊖ q_s) − D·v⁺ ∓ max(0, k_l·e + b_l·(e − e₀)/dt)
+    τ(q⁺, v⁺) = applied + Jᵀ·f(ℓ, ℓ̇, u) − k·(q⁺ ⊖ q_s) − D·v⁺ ∓ max(0, k_l·e + b_l·(e − e₀)/dt)
+
+k and D depend on deviation and speed where a spring or damper is polynomial (``joint_forces``).
 
 e > 0 is how far a limit is exceeded, e₀ ≥ 0 how far it was at the beginning of the step. With the joint's speed in
 place of (e − e₀)/dt the force would jump by b_l·v where the limit is met, and an implicit equation with a discontinuous
@@ -15,7 +17,16 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.dynamics.joint_forces import actuator_forces, servo_gains, turned
+from stickslip.dynamics.drive_forces import add_drive_forces, add_drive_slopes, drive_forces
+from stickslip.dynamics.joint_forces import (
+    damper_force,
+    damper_slope,
+    displacement,
+    has_spring,
+    secant_stiffness,
+    tangent_stiffness,
+    turned,
+)
 from stickslip.math.quaternion import inverse_right_jacobian, logarithm
 from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
@@ -24,24 +35,28 @@ from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, dt, tau):
     """tau (nv,) at the configuration q and velocity v at the end of a step that began at q0."""
     for d in range(tau.shape[0]):
-        tau[d] = inputs.applied[d] - passive.damping[d] * v[d]
-    actuator_forces(tree, actuators, q, v, inputs.control, tau)
+        tau[d] = inputs.applied[d] + damper_force(passive, d, v[d])
+    drive_forces(actuators, q, v, inputs.control)
+    add_drive_forces(actuators, tau)
     for j in range(tree.joint_type.shape[0]):
-        kind, i, d, stiffness = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j], passive.stiffness[j]
+        kind, i, d = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j]
         if kind == HINGE or kind == SLIDE:
-            tau[d] -= stiffness * (q[i] - passive.q_spring[i])
+            e = q[i] - passive.q_spring[i]
+            tau[d] -= secant_stiffness(passive, j, e) * e
             if passive.limited[j] != 0:
                 low, high = passive.range[j, 0], passive.range[j, 1]
                 tau[d] += limit_push(passive, j, low - q[i], low - q0[i], dt)
                 tau[d] -= limit_push(passive, j, q[i] - high, q0[i] - high, dt)
             continue
         if kind == FREE:
+            stiffness = secant_stiffness(passive, j, displacement(passive.q_spring, q, i))
             for k in range(3):
                 tau[d + k] -= stiffness * (q[i + k] - passive.q_spring[i + k])
             i += 3
             d += 3
-        if stiffness != 0.0:
+        if has_spring(passive, j):
             x, y, z = turned(passive.q_spring, q, i)
+            stiffness = secant_stiffness(passive, j, sqrt(x * x + y * y + z * z))
             x, y, z = stiffness * x, stiffness * y, stiffness * z
             tau[d], tau[d + 1], tau[d + 2] = tau[d] - x, tau[d + 1] - y, tau[d + 2] - z
         if kind == BALL and passive.limited[j] != 0:
@@ -81,31 +96,52 @@ def axis_and_angle(q, i):
 def subtract_joint_slopes(tree, passive, actuators, inputs, q0, q, v, dt, turn, block, A):
     """A −= dτ/dv⁺ where q⁺ = q0 ⊕ dt·v⁺; ``turn`` (nj, 3, 3): right Jacobians of the rotations, ``block`` (3, 3)."""
     for d in range(v.shape[0]):
-        A[d, d] += passive.damping[d]
-    for k in range(actuators.joint.shape[0]):
-        i, d = tree.joint_q[actuators.joint[k]], tree.joint_v[actuators.joint[k]]
-        spring, damper = servo_gains(actuators, k, q[i], v[d], inputs.control[k])
-        A[d, d] += dt * spring + damper
+        A[d, d] += damper_slope(passive, d, v[d])
+    drive_forces(actuators, q, v, inputs.control)
+    add_drive_slopes(actuators, dt, A)
     for j in range(tree.joint_type.shape[0]):
-        kind, i, d, stiffness = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j], passive.stiffness[j]
+        kind, i, d = tree.joint_type[j], tree.joint_q[j], tree.joint_v[j]
         if kind == HINGE or kind == SLIDE:
-            A[d, d] += dt * stiffness
+            A[d, d] += dt * tangent_stiffness(passive, j, q[i] - passive.q_spring[i])
             if passive.limited[j] != 0:
                 low, high = passive.range[j, 0], passive.range[j, 1]
                 A[d, d] += dt * limit_slope(passive, j, low - q[i], low - q0[i], dt)
                 A[d, d] += dt * limit_slope(passive, j, q[i] - high, q0[i] - high, dt)
             continue
         if kind == FREE:
-            for k in range(3):
-                A[d + k, d + k] += dt * stiffness
+            subtract_displacement_slope(passive, j, i, d, q, dt, A)
             i += 3
             d += 3
-        if stiffness != 0.0:
+        if has_spring(passive, j):
             x, y, z = turned(passive.q_spring, q, i)
+            stiffness, outer = radial_slope(passive, j, sqrt(x * x + y * y + z * z))
             fill(block, inverse_right_jacobian(x, y, z), dt * stiffness)
+            for c in range(3):  # the rotation vector is an eigenvector of J⁻ᵀ with eigenvalue 1: φ·φᵀ·J⁻¹ = φ·φᵀ
+                along = dt * outer * (x if c == 0 else (y if c == 1 else z))
+                block[0, c], block[1, c], block[2, c] = (
+                    block[0, c] + x * along, block[1, c] + y * along, block[2, c] + z * along
+                )  # fmt: skip
             add_turned(block, turn, j, d, A)
         if kind == BALL and passive.limited[j] != 0:
             subtract_ball_limit(passive, j, i, d, q0, q, dt, turn, block, A)
+
+
+@kernel
+def radial_slope(passive, j, size):
+    """(k, c) of −∂τ/∂φ = k·1 + c·φ·φᵀ, where τ = −(k₀ + k₁·|φ| + k₂·|φ|²)·φ and |φ| = size."""
+    k1, k2 = passive.stiffness_poly[j, 0], passive.stiffness_poly[j, 1]
+    return secant_stiffness(passive, j, size), (k1 / size if size > 0.0 else 0.0) + 2.0 * k2
+
+
+@kernel
+def subtract_displacement_slope(passive, j, i, d, q, dt, A):
+    """The spring of a free joint against displacement: A −= dt·∂τ/∂x."""
+    s = passive.q_spring
+    k, outer = radial_slope(passive, j, displacement(s, q, i))
+    for a in range(3):
+        A[d + a, d + a] += dt * k
+        for b in range(3):
+            A[d + a, d + b] += dt * outer * (q[i + a] - s[i + a]) * (q[i + b] - s[i + b])
 
 
 @kernel

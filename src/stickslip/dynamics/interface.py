@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from stickslip.dynamics import configuration, energy, factor, jacobian
 from stickslip.dynamics.aba import aba
 from stickslip.dynamics.aba_derivatives import aba_derivatives
+from stickslip.dynamics.activation import activation_rate, drive_signals
 from stickslip.dynamics.crba import crba, unpack
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.delassus import (
@@ -22,7 +23,9 @@ from stickslip.dynamics.delassus import (
     make_contact_rows,
 )
 from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
-from stickslip.dynamics.joint_forces import spring_energy
+from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces, tendon_energy
+from stickslip.dynamics.drives import make_drives, row_arms
+from stickslip.dynamics.joint_forces import damper_force, spring_and_limit_forces, spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
     forward_kinematics,
@@ -31,8 +34,10 @@ from stickslip.dynamics.kinematics import (
     path_kinematics,
     spatial_inertias,
 )
-from stickslip.dynamics.rnea import rnea
+from stickslip.dynamics.outside_forces import outside_forces
+from stickslip.dynamics.rnea import collect_forces, rnea
 from stickslip.dynamics.rnea_derivatives import rnea_derivatives
+from stickslip.dynamics.transmission import transmit
 from stickslip.errors import expected
 from stickslip.model.model import Model
 
@@ -44,7 +49,7 @@ class Energy(NamedTuple):
     potential: float
     """Energy of gravity, zero at the world's origin."""
     elastic: float
-    """Energy of the joint springs."""
+    """Energy of the springs of joints and tendons."""
 
 
 class Dynamics:
@@ -63,6 +68,8 @@ class Dynamics:
             raise expected("model", "a Model", type(model).__name__, "scene.compile() makes one")
         self.model = model
         self.data = make_data(model)
+        self.drives = make_drives(model)
+        """Rows of tendons and actuators, where one of the functions below last looked."""
         self._derivatives = make_derivatives(model)
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
@@ -142,6 +149,20 @@ class Dynamics:
     def bias(self, q, v, external=None) -> np.ndarray:
         """Gravity, centrifugal and Coriolis forces b(q, v) (nv,)."""
         return self.rnea(q, v, np.zeros(self.model.nv), external)
+
+    def passive_forces(self, q, v) -> np.ndarray:
+        """Springs, dampers and limits that push, of joints and tendons, and gravity compensation (nv,)."""
+        m, tau, rest = self.model, np.zeros(self.model.nv), np.zeros(self.model.nv)
+        q, v = self._q(q), self._v(v)
+        spring_and_limit_forces(m.tree, m.joint_forces, q, v, tau)
+        for d in range(m.nv):
+            tau[d] += damper_force(m.joint_forces, d, v[d])
+        if len(m.tendons.limited):
+            tau += self.tendon_lengths(q)[1].T @ self.tendon_forces(q, v)
+        self._update(q, v)
+        outside_forces(m.inertia, self.data.kin, np.zeros((m.nlink, 6)), self.data.kin.force)
+        collect_forces(m.tree, m.support, self.data.kin, rest)
+        return tau + rest
 
     def crba(self, q) -> np.ndarray:
         """The mass matrix M (nv, nv)."""
@@ -331,8 +352,58 @@ class Dynamics:
         return Energy(
             energy.kinetic_energy(m.inertia, kin, self._v(v)),
             energy.gravity_energy(m.inertia, kin),
-            spring_energy(m.tree, m.joint_forces, self._q(q)),
+            self.elastic_energy(q),
         )
+
+    def elastic_energy(self, q) -> float:
+        """Energy in the springs of joints and tendons [J], without the limits'."""
+        m, q = self.model, self._q(q)
+        joints = spring_energy(m.tree, m.joint_forces, q)
+        if not len(m.tendons.limited):
+            return joints
+        transmit(self.drives, q, np.zeros(m.nv))
+        return joints + tendon_energy(self.drives)
+
+    # -- tendons and actuators -------------------------------------------------------------------------------------
+
+    def tendon_lengths(self, q) -> tuple[np.ndarray, np.ndarray]:
+        """(nt,) lengths of the tendons and (nt, nv) their moment arms ∂ℓ/∂q."""
+        transmit(self.drives, self._q(q), np.zeros(self.model.nv))
+        nt = len(self.model.tendons.limited)
+        return self.drives.length[:nt].copy(), row_arms(self.drives, 0, nt)
+
+    def actuator_lengths(self, q) -> tuple[np.ndarray, np.ndarray]:
+        """(nu,) lengths of the actuators' transmissions and (nu, nv) their moment arms, gears included."""
+        transmit(self.drives, self._q(q), np.zeros(self.model.nv))
+        nt = len(self.model.tendons.limited)
+        return self.drives.length[nt:].copy(), row_arms(self.drives, nt, self.model.nu)
+
+    def actuator_forces(self, q, v, control, act=None) -> tuple[np.ndarray, np.ndarray]:
+        """(nu,) the actuators' forces [N or N m] and (nv,) their sum in the joints, at controls (nu,) and activations
+        ``act`` (na,)."""
+        m, nt = self.model, len(self.model.tendons.limited)
+        signal, control = np.zeros(m.nu), self._vector("control", control, m.nu)
+        act = np.zeros(m.na) if act is None else self._vector("act", act, m.na)
+        drive_signals(m.activations, control, act, 0.0, signal)
+        drive_forces(self.drives, self._q(q), self._v(v), signal)
+        tau = np.zeros(m.nv)
+        add_drive_forces(self.drives, tau)
+        total = tau - row_arms(self.drives, 0, nt).T @ self.drives.force[:nt]
+        return self.drives.force[nt:].copy(), total
+
+    def tendon_forces(self, q, v) -> np.ndarray:
+        """(nt,) forces along the tendons [N] of springs, dampers and limits, without those of actuators; they pull if
+        negative."""
+        drive_forces(self.drives, self._q(q), self._v(v), np.zeros(self.model.nu))
+        return self.drives.force[: len(self.model.tendons.limited)].copy()
+
+    def activation_rates(self, control, act) -> np.ndarray:
+        """(na,) rates of the activations [1/s] at controls (nu,) and activations (na,)."""
+        a, rates = self.model.activations, np.zeros(self.model.na)
+        control, act = self._vector("control", control, self.model.nu), self._vector("act", act, self.model.na)
+        for k in np.flatnonzero(a.place >= 0):
+            rates[a.place[k]] = activation_rate(a, int(k), control[k], act[a.place[k]])
+        return rates
 
     def center_of_mass(self, q) -> np.ndarray:
         """(3,) centre of mass of everything that moves [m]."""

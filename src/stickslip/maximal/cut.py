@@ -12,11 +12,13 @@ free joint remains here.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from stickslip.maximal.conversion import to_bodies
-from stickslip.model.arrays import FREE, Actuators, JointForces, Tree, build_support
+from stickslip.model.arrays import FREE, Activations, Actuators, JointForces, Tendons, Tree, build_support
+from stickslip.model.keyframes import Keyframe
 from stickslip.model.model import Model
 
 
@@ -48,7 +50,9 @@ def cut(model: Model) -> Model:
         inertia=model.inertia._replace(armature=_armature(model)),
         joint_forces=JointForces(
             damping=np.zeros(6 * n),
+            damping_poly=np.zeros((6 * n, 2)),
             stiffness=np.zeros(n),
+            stiffness_poly=np.zeros((n, 2)),
             q_spring=Q0.copy(),
             limited=np.zeros(n, dtype=np.int64),
             range=np.zeros((n, 2)),
@@ -56,13 +60,29 @@ def cut(model: Model) -> Model:
             limit_damping=np.zeros(n),
             friction=np.zeros(6 * n),
         ),
-        actuators=Actuators(*(array[:0] for array in model.actuators)),
+        **no_drives(model, 6 * n),
         joint_names=model.link_names[1:],
-        actuator_names=(),
-        keyframes={name: to_bodies(model, q, np.zeros(model.nv))[0] for name, q in model.keyframes.items()},
+        keyframes={name: _cut_keyframe(model, key) for name, key in model.keyframes.items()},
         loops=(),
         spec=None,
     )
+
+
+def no_drives(model: Model, nv: int) -> dict[str, Any]:
+    """What a model of nv velocities without tendons and actuators has in their places."""
+    tendons = Tendons(*(array[:0] for array in model.tendons))
+    actuators = Actuators(*(array[:0] for array in model.actuators))
+    return {
+        "tendons": tendons._replace(start=np.zeros(1, dtype=np.int64)),
+        "actuators": actuators._replace(joint_range=np.tile([-np.inf, np.inf], (nv, 1))),
+        "activations": Activations(*(array[:0] for array in model.activations)),
+        "tendon_names": (), "actuator_names": (),
+    }  # fmt: skip
+
+
+def _cut_keyframe(model: Model, key: Keyframe) -> Keyframe:
+    Q, V = to_bodies(model, key.q, key.v)
+    return key._replace(q=Q, v=V, control=key.control[:0], act=key.act[:0])
 
 
 def _armature(model: Model) -> np.ndarray:

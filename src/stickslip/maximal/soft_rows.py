@@ -5,8 +5,8 @@ With the rate q̇ = r·V of a joint velocity (``maximal.rates``), the impulse in
     λ = h·(τ − h·K·q̇⁻) − w·(q̇⁺ − q̇⁻),    w = I_a + h·D + h²·K
 
 where τ is the force of actuators, springs, dampers and the applied force at the beginning of the step, K and D are the
-stiffness and damping of ``joint_gains``, and I_a is the armature. Eliminating it along the tree gives the step of joint
-coordinates, (M + w)·(q̇⁺ − q̇⁻) = h·(τ − h·K·q̇⁻ − b). As a row it is
+stiffness and damping of ``joint_gains`` and ``add_drive_gains``, and I_a is the armature. Eliminating it along the tree
+gives the step of joint coordinates, (M + w)·(q̇⁺ − q̇⁻) = h·(τ − h·K·q̇⁻ − b). As a row it is
 
     r·V⁺ + C·λ = t,    C = 1/w,    t = q̇⁻ + C·h·(τ − h·K·q̇⁻)
 
@@ -26,6 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from stickslip._jit import kernel
+from stickslip.dynamics.drive_forces import add_drive_gains, add_drive_lead
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.maximal.pair_rows import PairRows
 from stickslip.model.arrays import FREE, HINGE
@@ -64,14 +65,17 @@ class Soft(NamedTuple):
 
 
 @kernel
-def soft_rows(tree, support, passive, actuators, armature, q, v, control, dt, tau, soft):
+def soft_rows(tree, support, passive, actuators, armature, q, v, dt, tau, soft):
     """Write the soft rows from τ (nv,) at q and v; what is left in ``tau`` is for the bodies. ``passive`` must have no
-    limits."""
+    limits, and ``drive_forces`` must have been computed at q and v."""
     n, K, D = 0, soft.gains[0], soft.gains[1]
-    joint_gains(tree, passive, actuators, q, v, control, K, D)
+    joint_gains(tree, passive, q, v, K, D)
+    for d in range(v.shape[0]):
+        tau[d] -= dt * K[d] * v[d]
+    add_drive_lead(actuators, 0, dt, tau)
+    add_drive_gains(actuators, 0, 1.0, 1.0, K, D)
     for d in range(v.shape[0]):
         b, implicit = support.dof_link[d], dt * (D[d] + dt * K[d])
-        tau[d] -= dt * K[d] * v[d]
         if tree.joint_type[tree.joint_start[b]] == FREE:
             soft.free_mass[6 * (b - 1) + d - support.link_dof[b]] = implicit
         elif armature[d] + implicit > 0.0:

@@ -13,10 +13,11 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
 from stickslip.constraints.joint_rows import JointRows, make_joint_rows
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
+from stickslip.dynamics.drives import Drives, make_drives
 from stickslip.errors import deprecated
 from stickslip.methods.materials import Asked, asked_for, beyond, how_read
 from stickslip.methods.options import Options
-from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
+from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
 
 OK, DIVERGED, CONTACTS_FULL, STALLED = 0, 1, 2, 3
@@ -89,7 +90,7 @@ class World(NamedTuple):
     support: Support
     inertia: Inertia
     passive: JointForces
-    actuators: Actuators
+    actuators: Drives
     rows: JointRows
     """Dry friction and couplings of joints."""
 
@@ -111,7 +112,7 @@ class Inputs(NamedTuple):
     """What acts on the system from outside, held constant between controller calls."""
 
     control: np.ndarray
-    """(nu,) controls."""
+    """(nu,) controls; for a step (``Simulation.acting``), activations in place of those that have one."""
     applied: np.ndarray
     """(nv,) joint forces [N or N m]."""
     wrench: np.ndarray
@@ -141,6 +142,9 @@ class Method(ABC):
     Options: ClassVar[type[Options]] = Options
     refused: ClassVar[Mapping[str, str]] = {}
     """Options of similar methods that would do nothing here, and why."""
+    own_activations: ClassVar[bool] = False
+    """Whether it advances ``state.act`` itself and is given the controls; else the simulation advances the activations
+    between steps, and gives them in place of the controls."""
     by_tolerance: ClassVar[bool] = False
     """Whether tolerances decide its accuracy, not the time step."""
     default_dt: ClassVar[float] = 1e-3
@@ -163,9 +167,8 @@ class Method(ABC):
         self.options = self.Options(**options)
         data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
         self.joint_rows = make_joint_rows(model, self.couples)
-        self.world = World(
-            model.tree, model.support, model.inertia, model.joint_forces, model.actuators, self.joint_rows
-        )
+        constants = (model.tree, model.support, model.inertia, model.joint_forces)
+        self.world = World(*constants, make_drives(model), self.joint_rows)
         self.contacts = ContactList(data.kin)
         self.work = Work(
             kin=data.kin,
@@ -179,6 +182,11 @@ class Method(ABC):
     def option_help(cls) -> dict[str, str]:
         """Each option's name, and what it chooses, in one line."""
         return {name: text for name, text in cls.Options.help().items() if name not in cls.refused}
+
+    @classmethod
+    def step_of_file(cls, model: Model) -> float | None:
+        """The time step that the scene's file gives for this method [s]; None if it has none."""
+        return None
 
     @abstractmethod
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]: ...

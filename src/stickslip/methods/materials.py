@@ -45,16 +45,22 @@ RIGID = {
     "damping": "contacts are rigid",
     "restitution": "Newton's law of impact",
     "preload": "contacts press no more than they must",
-    "torsion": "bodies spin about the normal without friction",
-    "rolling": "bodies roll without friction",
+    "torsion": "a torque about the normal up to μ_t times the normal force, besides the cone",
+    "rolling": "a torque about the tangents up to μ_r times the normal force, besides the cone",
     "adhesion": "contacts do not pull",
 }
 VARIATIONAL = {
     **RIGID,
     "friction": "Coulomb's cone, as a pyramid or as the circle, by the variant",
     "restitution": "impacts are inelastic",
+    "torsion": "bodies spin about the normal without friction",
+    "rolling": "bodies roll without friction",
 }
-STICKING = {**RIGID, "friction": "contacts stick under any load", "restitution": "contacts stay where they touch"}
+STICKING = {
+    **VARIATIONAL,
+    "friction": "contacts stick under any load",
+    "restitution": "contacts stay where they touch",
+}
 
 
 class Asked(NamedTuple):

@@ -16,6 +16,9 @@ import numpy as np
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # MuJoCo's numbers
 JOINT_NQ = (7, 4, 1, 1)
 JOINT_NV = (6, 3, 1, 1)
+JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE = 0, 1, 2, 3, 4  # transmissions, MuJoCo's numbers
+ON_JOINT, PULLEY, SITE, SPHERE, CYLINDER = 1, 2, 3, 4, 5  # elements of tendons, MuJoCo's numbers
+IMMEDIATE, INTEGRATOR, FILTER, FILTER_EXACT, MUSCLE = 0, 1, 2, 3, 4  # dynamics of activations, MuJoCo's numbers
 
 
 class Tree(NamedTuple):
@@ -83,6 +86,10 @@ class Inertia(NamedTuple):
     """(nv,) rotor inertia added to the diagonal of M [kg m² or kg]."""
     gravity: np.ndarray
     """(3,) [m/s²]."""
+    lifted_mass: np.ndarray
+    """(nl,) mass whose weight is compensated: Σ gravcomp·mass of the link's bodies [kg]."""
+    lifted_com: np.ndarray
+    """(nl, 3) the point at which the compensating force −lifted_mass·gravity acts [m, link frame]."""
 
 
 class JointForces(NamedTuple):
@@ -90,14 +97,20 @@ class JointForces(NamedTuple):
 
     damping: np.ndarray
     """(nv,) [N m s/rad or N s/m]."""
+    damping_poly: np.ndarray
+    """(nv, 2) b₁, b₂ of the damper −(damping + b₁·|v| + b₂·v²)·v."""
     stiffness: np.ndarray
     """(nj,) spring towards q_spring [N m/rad or N/m]."""
+    stiffness_poly: np.ndarray
+    """(nj, 2) k₁, k₂ of the spring −(stiffness + k₁·e + k₂·e²)·e, with e the deviation of a hinge or slide, and its
+    size in the stiffness of a ball or free joint."""
     q_spring: np.ndarray
     """(nq,) rest configuration of the springs."""
     limited: np.ndarray
     """(nj,) 1 where the range is enforced."""
     range: np.ndarray
-    """(nj, 2) lower and upper limit [rad or m]; for a ball joint (0, largest angle)."""
+    """(nj, 2) lower and upper limit [rad or m], where the file's range is narrowed by its margin; for a ball joint
+    (0, largest angle)."""
     limit_stiffness: np.ndarray
     """(nj,) stiffness of the one-sided limit spring [N m/rad or N/m]."""
     limit_damping: np.ndarray
@@ -106,21 +119,108 @@ class JointForces(NamedTuple):
     """(nv,) dry friction: the largest force that holds a joint still, and the force against its motion [N m or N]."""
 
 
-class Actuators(NamedTuple):
-    """Actuators on hinge and slide joints: force = gear·clip(gain·u + bias·(1, gear·q, gear·v))."""
+class Tendons(NamedTuple):
+    """Tendons: each has a length ℓ(q), and forces along it act on the joints by its moment arms ∂ℓ/∂q.
 
-    joint: np.ndarray
-    """(nu,) the driven joint."""
+    A fixed tendon is a sum of joint coordinates, ℓ = Σ coefficient·q. A spatial one is the shortest path through sites
+    and around spheres and cylinders. A pulley divides all that follows: ℓ = Σ length/divisor. Path elements of all
+    tendons are stored one after another; nt tendons, ne elements.
+    """
+
+    start: np.ndarray
+    """(nt + 1,) tendon t has the elements start[t] … start[t + 1] − 1."""
+    kind: np.ndarray
+    """(ne,) ON_JOINT, SITE, SPHERE, CYLINDER or PULLEY."""
+    on: np.ndarray
+    """(ne,) the joint of an ON_JOINT element, else the link that carries the element."""
+    number: np.ndarray
+    """(ne,) coefficient of a joint, radius of a sphere or cylinder [m], divisor of a pulley."""
+    pos: np.ndarray
+    """(ne, 3) place in the link frame [m]."""
+    rot: np.ndarray
+    """(ne, 3, 3) axes in the link frame; a cylinder's axis is the third column."""
+    side: np.ndarray
+    """(ne,) 1 where a side site says on which side of the sphere or cylinder the tendon runs."""
+    side_link: np.ndarray
+    """(ne,) the link that carries the side site."""
+    side_pos: np.ndarray
+    """(ne, 3) the side site in the link frame [m]."""
+    stiffness: np.ndarray
+    """(nt, 3) force = −(k₀·x + k₁·x² + k₂·x³), where x is how far the length is outside the dead band."""
+    spring_range: np.ndarray
+    """(nt, 2) lengths between which the spring is slack."""
+    damping: np.ndarray
+    """(nt, 3) force = −(b₀·r + b₁·r·|r| + b₂·r³), where r is the rate of the length."""
+    limited: np.ndarray
+    """(nt,) 1 where the length has a range."""
+    range: np.ndarray
+    """(nt, 2) shortest and longest length."""
+    limit_stiffness: np.ndarray
+    """(nt,) stiffness of the one-sided limit spring."""
+    limit_damping: np.ndarray
+    """(nt,) damping of the one-sided limit damper."""
+    frictionloss: np.ndarray
+    """(nt,) dry friction along the tendon."""
+    force_range: np.ndarray
+    """(nt, 2) limits of the sum of the forces of the actuators that pull at the tendon; ±inf where unlimited."""
+
+
+class Actuators(NamedTuple):
+    """Actuators: force = clip(gain·u + bias), which acts on the joints by the moment arms of the transmission.
+
+    gain and bias are affine, g₀ + g₁·ℓ + g₂·ℓ̇, or those of a muscle; ℓ is the transmission's length. u is the clipped
+    control, or the activation of an actuator that has one.
+    """
+
+    transmission: np.ndarray
+    """(nu,) JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON or AT_SITE."""
+    target: np.ndarray
+    """(nu,) the joint or tendon; for AT_SITE 1 if there is a reference site, else 0."""
     gear: np.ndarray
-    """(nu,) transmission ratio."""
+    """(nu, 6) transmission ratio; the first entry alone counts for hinges, slides, tendons and slider-cranks."""
+    muscle_gain: np.ndarray
+    """(nu,) 1 where the gain is a muscle's, else 0."""
     gain: np.ndarray
-    """(nu,) force per unit of control."""
+    """(nu, 9) the three numbers of an affine gain, or those of a muscle (``dynamics.muscle``)."""
+    muscle_bias: np.ndarray
+    """(nu,) 1 where the bias is a muscle's, else 0."""
     bias: np.ndarray
-    """(nu, 3) constant, position and velocity terms."""
+    """(nu, 9) as ``gain``."""
+    length_range: np.ndarray
+    """(nu, 2) range of the transmission's length, which muscles are scaled by."""
+    peak: np.ndarray
+    """(nu,) acceleration of the joints per unit of force at the reference configuration, which scales muscles."""
+    site_link: np.ndarray
+    """(nu, 2) links of the site and the reference site, or of the crank's pin and the slider."""
+    site_pos: np.ndarray
+    """(nu, 2, 3) their places in the link frames [m]."""
+    site_rot: np.ndarray
+    """(nu, 2, 3, 3) their axes in the link frames."""
+    rod: np.ndarray
+    """(nu,) length of the rod of a slider-crank [m]."""
     control_range: np.ndarray
-    """(nu, 2) the control is clipped to this; ±inf where unlimited."""
+    """(nu, 2) the control is clipped to this; ±inf where unlimited, and where an activation takes its place."""
     force_range: np.ndarray
     """(nu, 2) the force is clipped to this [N or N m]; ±inf where unlimited."""
+    joint_range: np.ndarray
+    """(nv, 2) limits of the sum of all actuators' forces in a joint velocity; ±inf where unlimited."""
+
+
+class Activations(NamedTuple):
+    """The dynamics between controls and forces: ȧ = f(u, a), one activation a for each actuator that has one."""
+
+    place: np.ndarray
+    """(nu,) the actuator's entry in ``State.act``; −1 where the control acts at once."""
+    dynamics: np.ndarray
+    """(nu,) IMMEDIATE, INTEGRATOR, FILTER, FILTER_EXACT or MUSCLE."""
+    numbers: np.ndarray
+    """(nu, 3) time constant of a filter [s]; of a muscle: time constants of activation and deactivation, smoothing."""
+    control_range: np.ndarray
+    """(nu, 2) the control is clipped to this; ±inf where unlimited."""
+    range: np.ndarray
+    """(nu, 2) the activation is clipped to this at the end of a step; ±inf where unlimited."""
+    early: np.ndarray
+    """(nu,) 1 where the force uses the activation at the end of the step."""
 
 
 class Frames(NamedTuple):

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Tree
+from stickslip.model.arrays import Frames, Inertia, JointForces, Tree
 from stickslip.model.mesh import simplified
 from stickslip.model.shape import ContactPair, Material, PairMaterial, Shape, combine
 
@@ -76,22 +76,36 @@ def build_tree(mj: mujoco.MjModel, bodies: list[Attachment], link_body: list[int
 
 def build_inertia(mj: mujoco.MjModel, bodies: list[Attachment], nl: int) -> Inertia:
     """Sum the inertias of all bodies on a link: mass and first moment first, then about the common centre of mass."""
-    mass = np.zeros(nl)
+    mass, lifted, lifted_moment = np.zeros(nl), np.zeros(nl), np.zeros((nl, 3))
     moment = np.zeros((nl, 3))
     placed = []
     for b in range(mj.nbody):
         link, pos, rot = bodies[b].place(mj.body_ipos[b], mj.body_iquat[b])
         mass[link] += mj.body_mass[b]
         moment[link] += mj.body_mass[b] * pos
+        lifted[link] += mj.body_gravcomp[b] * mj.body_mass[b]
+        lifted_moment[link] += mj.body_gravcomp[b] * mj.body_mass[b] * pos
         placed.append((link, mj.body_mass[b], pos, rot @ np.diag(mj.body_inertia[b]) @ rot.T))
     com = np.divide(moment, mass[:, None], out=np.zeros_like(moment), where=mass[:, None] > 0)
+    lifted_com = np.divide(lifted_moment, lifted[:, None], out=com.copy(), where=lifted[:, None] != 0)
     tensor = np.zeros((nl, 3, 3))
     for link, m, pos, about_own in placed:
         r = pos - com[link]
         tensor[link] += about_own + m * (r @ r * np.eye(3) - np.outer(r, r))
     six = np.stack([tensor[:, i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))], axis=1)
-    mass[0], com[0], six[0] = 0.0, 0.0, 0.0  # the world does not move, so its mass has no meaning
-    return Inertia(mass, com, six, mj.dof_armature.astype(float), mj.opt.gravity.astype(float))
+    for part in (mass, com, six, lifted, lifted_com):
+        part[0] = 0.0  # the world does not move, so its mass has no meaning
+    return Inertia(mass, com, six, mj.dof_armature.astype(float), mj.opt.gravity.astype(float), lifted, lifted_com)
+
+
+def spring_of_solref(solref: np.ndarray, solimp: np.ndarray, inertia: float) -> tuple[float, float]:
+    """Stiffness and damping of a limit from MuJoCo's solref = (time constant, damping ratio), or −(stiffness, damping)
+    by mass, for something of this inertia."""
+    first, second = float(solref[0]), float(solref[1])
+    if first > 0:
+        width = float(solimp[1])
+        return inertia / (width * first * second) ** 2, inertia * 2.0 / (width * first)
+    return -inertia * first, -inertia * second
 
 
 def build_joint_forces(mj: mujoco.MjModel) -> JointForces:
@@ -99,36 +113,22 @@ def build_joint_forces(mj: mujoco.MjModel) -> JointForces:
 
     solref = (time constant, damping ratio) describes an acceleration. Multiplied by the joint's own inertia at the
     reference configuration it gives a stiffness [N m/rad or N/m] and a damping. The default is critically damped within
-    20 ms.
+    20 ms. A limit with a margin acts from that distance on, as in MuJoCo, whose constraint settles there: the range is
+    narrowed by the margin, at most to its middle.
     """
     stiffness, damping = np.zeros(mj.njnt), np.zeros(mj.njnt)
     for j in range(mj.njnt):
-        inertia = mj.dof_M0[mj.jnt_dofadr[j]]
-        first, second = mj.jnt_solref[j]
-        if first > 0:
-            width = mj.jnt_solimp[j, 1]
-            stiffness[j] = inertia / (width * first * second) ** 2
-            damping[j] = inertia * 2.0 / (width * first)
-        else:
-            stiffness[j], damping[j] = -inertia * first, -inertia * second
+        inertia = float(mj.dof_M0[mj.jnt_dofadr[j]])
+        stiffness[j], damping[j] = spring_of_solref(mj.jnt_solref[j], mj.jnt_solimp[j], inertia)
+    bounds, margin = mj.jnt_range.astype(float).reshape(-1, 2), mj.jnt_margin.astype(float)
+    ball = mj.jnt_type == mujoco.mjtJoint.mjJNT_BALL
+    room = np.maximum(0.0, bounds[:, 1] - bounds[:, 0]) * np.where(ball, 1.0, 0.5)
+    inside = np.minimum(margin, room)[:, None] * np.column_stack([~ball, -np.ones(mj.njnt)])
     return JointForces(
-        damping=mj.dof_damping.astype(float), stiffness=mj.jnt_stiffness.astype(float),
-        q_spring=mj.qpos_spring.astype(float), limited=mj.jnt_limited.astype(np.int64),
-        range=mj.jnt_range.astype(float).reshape(-1, 2), limit_stiffness=stiffness, limit_damping=damping,
-        friction=mj.dof_frictionloss.astype(float),
-    )  # fmt: skip
-
-
-def build_actuators(mj: mujoco.MjModel) -> Actuators:
-    """Affine actuators on hinge and slide joints (anything else was refused before)."""
-    unlimited = np.array([-np.inf, np.inf])
-    control = np.where(mj.actuator_ctrllimited[:, None] != 0, mj.actuator_ctrlrange, unlimited)
-    force = np.where(mj.actuator_forcelimited[:, None] != 0, mj.actuator_forcerange, unlimited)
-    affine = (mj.actuator_biastype == mujoco.mjtBias.mjBIAS_AFFINE)[:, None]
-    return Actuators(
-        joint=mj.actuator_trnid[:, 0].astype(np.int64), gear=mj.actuator_gear[:, 0].astype(float),
-        gain=mj.actuator_gainprm[:, 0].astype(float), bias=np.where(affine, mj.actuator_biasprm[:, :3], 0.0),
-        control_range=control.astype(float).reshape(-1, 2), force_range=force.astype(float).reshape(-1, 2),
+        damping=mj.dof_damping.astype(float), damping_poly=mj.dof_dampingpoly.astype(float).reshape(-1, 2),
+        stiffness=mj.jnt_stiffness.astype(float), stiffness_poly=mj.jnt_stiffnesspoly.astype(float).reshape(-1, 2),
+        q_spring=mj.qpos_spring.astype(float), limited=mj.jnt_limited.astype(np.int64), range=bounds + inside,
+        limit_stiffness=stiffness, limit_damping=damping, friction=mj.dof_frictionloss.astype(float),
     )  # fmt: skip
 
 

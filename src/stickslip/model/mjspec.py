@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import mujoco
-import numpy as np
 
 DIGITS = 17
 """Significant digits that reproduce a double exactly."""
@@ -24,15 +23,6 @@ def collected_warnings() -> Iterator[list[str]]:
         yield messages
     finally:
         mujoco.set_mju_user_warning(previous)
-
-
-def xml_with_keyframes(spec: mujoco.MjSpec, keyframes: Mapping[str, np.ndarray]) -> str:
-    """Exact MJCF text of a specification, with these configurations as its keyframes."""
-    spec = spec.copy()
-    for name, q in keyframes.items():
-        spec.add_key(name=name, qpos=q)
-    spec.compile()
-    return exact_xml(spec)
 
 
 def exact_xml(spec: mujoco.MjSpec) -> str:

@@ -11,9 +11,21 @@ import numpy as np
 
 from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
-from stickslip.model.arrays import Actuators, Frames, Inertia, JointForces, Support, Tree, build_support
+from stickslip.model.arrays import (
+    Activations,
+    Actuators,
+    Frames,
+    Inertia,
+    JointForces,
+    Support,
+    Tendons,
+    Tree,
+    build_support,
+)
+from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons
+from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
-from stickslip.model.mjspec import xml_with_keyframes
+from stickslip.model.mjspec import exact_xml
 from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
 
 
@@ -27,9 +39,11 @@ class State:
     """(nv,) joint velocities; a free joint is world-linear [m/s] and body-angular [rad/s]."""
     time: float = 0.0
     """[s]."""
+    act: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """(na,) activations of actuators with dynamics between control and force (filters, integrators, muscles)."""
 
     def copy(self) -> State:
-        return State(self.q.copy(), self.v.copy(), self.time)
+        return State(self.q.copy(), self.v.copy(), self.time, self.act.copy())
 
 
 @dataclass(frozen=True)
@@ -40,15 +54,18 @@ class Model:
     support: Support
     inertia: Inertia
     joint_forces: JointForces
+    tendons: Tendons
     actuators: Actuators
+    activations: Activations
     frames: Frames
     shapes: tuple[Shape, ...]
     link_names: tuple[str, ...]
     joint_names: tuple[str, ...]
+    tendon_names: tuple[str, ...]
     actuator_names: tuple[str, ...]
     frame_index: dict[str, int] = field(repr=False)
-    keyframes: dict[str, np.ndarray] = field(repr=False)
-    """Named configurations (nq,)."""
+    keyframes: dict[str, Keyframe] = field(repr=False)
+    """Named moments; a simulation begins with ``home``."""
     mj: mujoco.MjModel = field(repr=False, compare=False)
     """The MuJoCo model that this one was compiled from; MuJoCo simulates it when methods are compared."""
     loops: tuple[Constraint | Coupling, ...] = ()
@@ -86,13 +103,18 @@ class Model:
     @property
     def nu(self) -> int:
         """Number of controls."""
-        return len(self.actuators.joint)
+        return len(self.actuators.gear)
+
+    @property
+    def na(self) -> int:
+        """Number of activations."""
+        return int(np.count_nonzero(self.activations.place >= 0))
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that the motion depends on."""
         digest = hashlib.sha256()
-        for part in (self.tree, self.inertia, self.joint_forces, self.actuators):
+        for part in (self.tree, self.inertia, self.joint_forces, self.tendons, self.actuators, self.activations):
             for array in part:
                 digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(repr([(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in self.shapes]).encode())
@@ -125,7 +147,12 @@ class Model:
 
     def to_xml(self) -> str:
         """MJCF text, with all digits and the keyframes; empty if the model was not compiled from a scene."""
-        return "" if self.spec is None else xml_with_keyframes(self.spec, self.keyframes)
+        if self.spec is None:
+            return ""
+        spec = self.spec.copy()
+        write_keyframes(spec, self.keyframes)
+        spec.compile()
+        return exact_xml(spec)
 
     def link(self, name: str) -> int:
         """Index of the link that carries the body ``name``."""
@@ -142,11 +169,21 @@ class Model:
             raise unknown("joint", name, self.joint_names)
         return self.joint_names.index(name)
 
-    def state(self, q: np.ndarray | None = None, v: np.ndarray | None = None) -> State:
-        """A checked state; by default the keyframe ``home`` if there is one, else the reference configuration."""
+    def keyframe(self, name: str) -> Keyframe:
+        if name not in self.keyframes:
+            raise unknown("keyframe", str(name), self.keyframes)
+        return self.keyframes[name]
+
+    def state(self, q: np.ndarray | None = None, v: np.ndarray | None = None, act: np.ndarray | None = None) -> State:
+        """A checked state; by default the keyframe ``home`` if there is one, else the reference configuration at rest.
+        A configuration alone is at rest and without activation."""
+        home = self.keyframes.get("home")
         if q is None:
-            q = self.keyframes.get("home", self.tree.q0)
+            q = self.tree.q0 if home is None else home.q
+            v = home.v if v is None and home is not None else v
+            act = home.act if act is None and home is not None and len(home.act) else act
         state = State(np.array(q, dtype=float), np.zeros(self.nv) if v is None else np.array(v, dtype=float))
+        state.act = np.zeros(self.na) if act is None else np.array(act, dtype=float)
         self.check(state)
         for _, first in self.quaternions():  # given as unit to 1e-6, now to round-off
             state.q[first : first + 4] /= np.linalg.norm(state.q[first : first + 4])
@@ -154,7 +191,7 @@ class Model:
 
     def check(self, state: State) -> None:
         """Refuse a state of the wrong size, with NaN, or with quaternions that are not unit."""
-        for name, value, size in (("q", state.q, self.nq), ("v", state.v, self.nv)):
+        for name, value, size in (("q", state.q, self.nq), ("v", state.v, self.nv), ("act", state.act, self.na)):
             if value.shape != (size,):
                 raise expected(f"state.{name}", f"an array of shape ({size},)", value.shape)
             bad = np.flatnonzero(~np.isfinite(value))
@@ -186,14 +223,17 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
         support=build_support(tree, mj.nv),
         inertia=build.build_inertia(mj, bodies, len(link_body)),
         joint_forces=build.build_joint_forces(mj),
-        actuators=build.build_actuators(mj),
+        tendons=build_tendons(mj, bodies),
+        actuators=build_actuators(mj, bodies),
+        activations=build_activations(mj),
         frames=frames,
         shapes=shapes,
         link_names=tuple(mj.body(b).name or f"link {i}" for i, b in enumerate(link_body)),
         joint_names=tuple(mj.joint(j).name or f"joint {j}" for j in range(mj.njnt)),
+        tendon_names=tuple(mj.tendon(t).name or f"tendon {t}" for t in range(mj.ntendon)),
         actuator_names=tuple(mj.actuator(a).name or f"actuator {a}" for a in range(mj.nu)),
         frame_index=frame_index,
-        keyframes={mj.key(k).name or f"key {k}": mj.key_qpos[k].copy() for k in range(mj.nkey)},
+        keyframes={name: named.arrays(mj) for name, named in read_keyframes(mj).items()},
         mj=mj,
         loops=build_loops(mj, bodies),
         pairs=build.build_pairs(mj, shapes),

@@ -8,20 +8,23 @@ A scene holds a MuJoCo specification, whether it is built in Python or loaded fr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import mujoco
 import numpy as np
 
 from stickslip.errors import InputError, ModelError, StickslipError, expected, number, unknown
 from stickslip.files import check_writable
-from stickslip.model.arrays import JOINT_NQ
+from stickslip.model.arrays import JOINT_NQ, JOINT_NV
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
+from stickslip.model.importers.file_options import OPTIONS, defaults, take_over, written_out
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
 from stickslip.model.importers.read import CONTACT_OPTIONS, LoadedSpec, read_spec
+from stickslip.model.keyframes import NamedKeyframe
 from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import Model, compile_model
 from stickslip.model.shape import DEFAULT_FRICTION, Material
@@ -31,7 +34,6 @@ BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 """The robots that come with the package."""
 
 
-OPTIONS_OF_A_FILE = [name for name in dir(mujoco.MjSpec().option) if not name.startswith("_")]
 PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force")
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
 
@@ -63,14 +65,16 @@ class Scene:
         """Convex hulls of meshes are simplified by at most this distance [m]; 0 keeps every corner."""
         self.spec = mujoco.MjSpec()
         self.spec.modelname = name
+        for option, value in defaults().items():
+            setattr(self.spec.option, option, value)
         self.spec.option.gravity = vector("gravity", gravity, 3)
         self.spec.compiler.fusestatic = False
         self.spec.compiler.degree = False
         self.spec.nuser_geom, self.spec.nuser_site = 5, 1
         self._counter = itertools.count()
         self._bodies = {"world"}  # names in use
-        # keyframe name -> joint name -> coordinates; "home" is the initial configuration
-        self._keyframes: dict[str, dict[str, np.ndarray]] = {"home": {}}
+        self._keyframes: dict[str, NamedKeyframe] = {"home": NamedKeyframe()}
+        """Keyframes by name; a simulation begins with ``home``."""
         self.notes: list[str] = []
         """What was dropped, replaced or ignored while loading files."""
         self.world = Body(self, self.spec.worldbody, "world")
@@ -283,7 +287,7 @@ class Scene:
                 body.quat = vector("quat", quat, 4)
             free = [j for j in body.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
             for joint in free:  # the given pose takes precedence over the file's home pose
-                home = loaded.home.setdefault(joint.name, np.concatenate([body.pos, body.quat]))
+                home = loaded.home.joints.setdefault(joint.name, np.concatenate([body.pos, body.quat]))
                 if pos is not None:
                     home[:3] = pos
                 if quat is not None:
@@ -291,16 +295,17 @@ class Scene:
         joints = tuple(prefix + joint.name for joint in child.joints)
         actuators = tuple(prefix + actuator.name for actuator in child.actuators)
         child.nuser_geom, child.nuser_site, child.nkey = self.spec.nuser_geom, self.spec.nuser_site, self.spec.nkey
-        for option in OPTIONS_OF_A_FILE:  # solver options and gravity are the scene's
+        loaded.notes += take_over(self.spec.option, loaded.options)
+        for option in OPTIONS:
             setattr(child.option, option, getattr(self.spec.option, option))
         loaded.notes += [f"not used: {flag}; only a scene made of one file has it" for flag in loaded.contact_flags()]
         with collected_warnings() as messages:
             self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
         # MuJoCo warns of an empty prefix, but tests show that to_xml() then reproduces the scene
         loaded.notes += [" ".join(m.split()) for m in messages if "empty prefix" not in m]
-        for key, joints_of_key in {**loaded.keyframes, "home": loaded.home}.items():
-            values = self._keyframes.setdefault(key if key == "home" else prefix + key, {})
-            values.update({prefix + joint: value for joint, value in joints_of_key.items()})
+        for key, named in {**loaded.keyframes, "home": loaded.home}.items():
+            mine = self._keyframes.setdefault(key if key == "home" else prefix + key, NamedKeyframe())
+            mine.update(named.renamed(prefix))
         self.notes += loaded.notes
         return Robot(name, prefix, joints, actuators, tuple(loaded.notes))
 
@@ -311,7 +316,33 @@ class Scene:
         if spec is None:
             raise unknown("joint", joint, [j.name for j in self.spec.joints])
         size = JOINT_NQ[int(spec.type)]
-        self._keyframes["home"][joint] = vector(f"home of joint {joint!r}", np.atleast_1d(value), size)
+        self._keyframes["home"].joints[joint] = vector(f"home of joint {joint!r}", np.atleast_1d(value), size)
+
+    @says_why
+    def add_keyframe(
+        self,
+        name: str,
+        *,
+        joints: Mapping[str, Vector | float] = MappingProxyType({}),
+        velocities: Mapping[str, Vector | float] = MappingProxyType({}),
+        controls: Mapping[str, float] = MappingProxyType({}),
+    ) -> None:
+        """A moment to which ``sim.reset(name)`` goes; ``"home"`` is where a simulation begins. Joints that are not
+        named are where ``home`` has them, at rest; velocities and controls that are not named are zero."""
+        frame = NamedKeyframe(joints=dict(self._keyframes["home"].joints))
+        known = {joint.name: int(joint.type) for joint in self.spec.joints}
+        parts = (("position", joints, frame.joints, JOINT_NQ), ("velocity", velocities, frame.velocities, JOINT_NV))
+        for what, given, mine, sizes in parts:
+            for joint, value in given.items():
+                if joint not in known:
+                    raise unknown("joint", str(joint), known)
+                mine[joint] = vector(f"{what} of joint {joint!r}", np.atleast_1d(value), sizes[known[joint]])
+        actuators = [actuator.name for actuator in self.spec.actuators]
+        for actuator, value in controls.items():
+            if actuator not in actuators:
+                raise unknown("actuator", str(actuator), actuators)
+            frame.controls[actuator] = number(f"control of {actuator!r}", value, "a number")
+        self._keyframes[name] = frame
 
     @says_why
     def add_contact_pair(
@@ -339,9 +370,10 @@ class Scene:
     def compile(self) -> Model:
         """The constant arrays of this scene; the initial configuration is its keyframe ``home``."""
         spec = self.spec.copy()
-        spec.add_text(name=MARKER, data="1")  # marks the user attributes as ours
+        spec.add_text(name=MARKER, data="1" + written_out(spec.option))  # marks the user attributes as ours
         mj = compile_spec(spec, f"scene {self.name!r}")
-        return replace(compile_model(mj, self.hull_tolerance), keyframes=self._configurations(mj), spec=spec)
+        keyframes = {name: frame.arrays(mj) for name, frame in self._keyframes.items()}
+        return replace(compile_model(mj, self.hull_tolerance), keyframes=keyframes, spec=spec)
 
     def to_xml(self) -> str:
         """MJCF text of the scene, with its initial configuration as the keyframe ``home``."""
@@ -351,13 +383,3 @@ class Scene:
         """Write the scene as MJCF; MuJoCo opens it, and ``Scene.from_file`` gives it back."""
         check_writable(Path(path))
         Path(path).write_text(self.to_xml())
-
-    def _configurations(self, mj: mujoco.MjModel) -> dict[str, np.ndarray]:
-        """Keyframe name → configuration (nq,); joints that a keyframe does not mention are at their reference."""
-        keyframes = {}
-        for name, joints in self._keyframes.items():
-            keyframes[name] = mj.qpos0.copy()
-            for joint, value in joints.items():
-                first = mj.joint(joint).qposadr[0]
-                keyframes[name][first : first + len(value)] = value
-        return keyframes

@@ -75,7 +75,8 @@ def _frame_rows(log: Log) -> Iterator[list]:
     fields = {
         "time": ["time [s]"], "steps": ["steps"], "q": [f"q {name}" for name in coordinates(h)],
         "v": [f"v {name}" for name in velocities(h)], "control": [f"control {name}" for name in h.actuator_names],
-        "pose": poses, "energy": ["kinetic energy [J]", "potential energy [J]", "joint spring energy [J]"],
+        "act": [f"activation {i}" for i in range(h.sizes.na)], "pose": poses,
+        "energy": ["kinetic energy [J]", "potential energy [J]", "joint spring energy [J]"],
         "contact_energy": ["contact spring energy [J]"], "iterations": ["iterations"], "residual": ["residual"],
         "joint_error": [f"{what} {name}" for name in h.constraint_names for what in ("joint error", "its rate")],
         "status": ["status"], "wall": ["wall [s]"],

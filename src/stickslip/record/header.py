@@ -22,7 +22,7 @@ PACKAGES = ("stickslip", "numpy", "numba", "mujoco", "h5py")
 
 # Kept as attributes of the file, so that any HDF5 tool shows them.
 NAMES = ("link_names", "joint_names", "actuator_names", "constraint_names")
-ADDED_LATER = {"constraint_names": (), "nc": 0}
+ADDED_LATER = {"constraint_names": (), "nc": 0, "na": 0}
 """Entries that files of earlier versions lack → the value to assume."""
 NUMBERS = ("link_parent", "joint_type", "joint_link", "joint_q", "joint_v")
 
@@ -106,7 +106,7 @@ def describe(model: Model, scene_xml: str, options: dict[str, Any], constraints:
     tree = model.tree
     shapes = [{key: x for key, x in asdict(shape).items() if key != "vertices"} for shape in model.shapes]
     return Header(
-        sizes=Sizes(model.nlink, model.nq, model.nv, model.nu, len(constraints)),
+        sizes=Sizes(model.nlink, model.nq, model.nv, model.nu, len(constraints), model.na),
         link_names=tuple(model.link_names),
         joint_names=tuple(model.joint_names),
         actuator_names=tuple(model.actuator_names),

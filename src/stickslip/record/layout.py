@@ -29,6 +29,8 @@ class Sizes(NamedTuple):
     nu: int
     nc: int = 0
     """Joints that are constraints (maximal coordinates)."""
+    na: int = 0
+    """Activations of actuators."""
 
 
 class Field(NamedTuple):
@@ -54,8 +56,9 @@ FRAME = (
     Field("q", lambda n: (n.nq,), "f8", "m, rad or 1", "joint coordinates, laid out as MuJoCo's qpos"),
     Field("v", lambda n: (n.nv,), "f8", "m/s or rad/s", "joint velocities, laid out as MuJoCo's qvel"),
     Field("control", lambda n: (n.nu,), "f8", "per actuator", "controls applied in the step that led here"),
+    Field("act", lambda n: (n.na,), "f8", "per activation", "activations of actuators with dynamics of their own"),
     Field("pose", lambda n: (n.nl, 7), "f8", "m and 1", "link frames in the world: x y z, quaternion w x y z"),
-    Field("energy", _vector, "f8", "J", "kinetic, potential (gravity), elastic (joint springs)"),
+    Field("energy", _vector, "f8", "J", "kinetic, potential (gravity), elastic (springs of joints and tendons)"),
     Field("contact_energy", _scalar, "f8", "J", "elastic energy in contact springs"),
     Field("steps", _scalar, "i8", "1", "steps taken since the start"),
     Field("wall", _scalar, "f8", "s", "computing time since the start"),
@@ -92,7 +95,7 @@ def flat(name: str) -> str:
 PATHS = (*(flat(f.name) for f in CONTACT), START.name, *(f.name for f in FRAME))
 """Every array of a recording in the order of writing."""
 
-ADDED_LATER = frozenset({"joint_error", "unconverged"})
+ADDED_LATER = frozenset({"joint_error", "unconverged", "act"})
 """Fields that recordings of earlier versions lack; they read as empty or 0."""
 
 FRAME_NAMES = frozenset(f.name for f in FRAME)

@@ -115,13 +115,18 @@ class Log:
         return self._array("control")
 
     @property
+    def act(self) -> np.ndarray:
+        """(frames, na) activations of actuators with dynamics of their own (filters, integrators, muscles)."""
+        return self._array("act")
+
+    @property
     def pose(self) -> np.ndarray:
         """(frames, nl, 7) link frames in the world: position [m] and quaternion (w, x, y, z); link 0 is the world."""
         return self._array("pose")
 
     @property
     def energy(self) -> np.ndarray:
-        """(frames, 3) kinetic, potential (gravity), elastic (joint springs) [J]."""
+        """(frames, 3) kinetic, potential (gravity), elastic (springs of joints and tendons) [J]."""
         return self._array("energy")
 
     @property

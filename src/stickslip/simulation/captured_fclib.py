@@ -46,7 +46,7 @@ def coordinates_of(sim: Simulation) -> Coordinates:
     if steps is not None:
         return steps.coordinates
     coordinates = JointCoordinates(sim.model)
-    coordinates.begin(sim.state, sim.inputs, sim.dt)
+    coordinates.begin(sim.state, sim.acting, sim.dt)
     return coordinates
 
 

@@ -34,6 +34,7 @@ def check_arrays(sim: Simulation) -> None:
     for name, array, shape in (
         ("state.q", sim.state.q, (m.nq,)),
         ("state.v", sim.state.v, (m.nv,)),
+        ("state.act", sim.state.act, (m.na,)),
         ("inputs.control", sim.inputs.control, (m.nu,)),
         ("inputs.applied", sim.inputs.applied, (m.nv,)),
         ("inputs.wrench", sim.inputs.wrench, (m.nlink, 6)),

@@ -8,7 +8,6 @@ import numpy as np
 
 from stickslip.collision.contacts import FRICTION
 from stickslip.dynamics.energy import gravity_energy, kinetic_energy
-from stickslip.dynamics.joint_forces import spring_energy
 from stickslip.dynamics.kinematics import link_poses, spatial_inertias
 
 if TYPE_CHECKING:
@@ -22,11 +21,12 @@ def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, A
     poses = np.empty((m.nlink, 7))
     link_poses(kin, poses)
     return {
-        "time": sim.time, "q": sim.state.q, "v": sim.state.v, "control": sim.control, "pose": poses,
+        "time": sim.time, "q": sim.state.q, "v": sim.state.v, "control": sim.control, "act": sim.state.act,
+        "pose": poses,
         "energy": (
             kinetic_energy(m.inertia, kin, sim.state.v),
             gravity_energy(m.inertia, kin),
-            spring_energy(m.tree, m.joint_forces, sim.state.q),
+            sim.dynamics.elastic_energy(sim.state.q),
         ),
         "contact_energy": contact_energy, "steps": sim.steps, "wall": wall, "status": sim.status,
         "iterations": sim.stepper.iterations, "residual": sim.stepper.residual, "unconverged": sim.stepper.unconverged,

@@ -18,6 +18,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
+from stickslip.dynamics.activation import advance_activations, drive_signals
 from stickslip.errors import DivergedError, InputError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
@@ -88,11 +89,14 @@ class Simulation:
         self.builtin_stages = self.stepper.stages()
 
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
+        self._signal = np.zeros(self.model.nu)
+        self._acting = self.inputs._replace(control=self._signal)
+        self._begin_inputs("home")
         self.controller: Controller | None = None
         self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
         self.steps = 0
         self.status = OK
-        self._checked: tuple[Any, ...] = (None,) * 5
+        self._checked: tuple[Any, ...] = (None,) * 6
         """The arrays of state and inputs that were checked last."""
         self._wall_start = clock.perf_counter()
         self._paradox_announced = self._start_looked_at = False
@@ -182,16 +186,27 @@ class Simulation:
         """Set the controls; they hold until the next call."""
         self.inputs.control[:] = checked_control(self.model, value)
 
-    def set_state(self, q=None, v=None) -> None:
-        """Start from another configuration or velocity; contact memory is cleared."""
-        state = self.model.state(self.state.q if q is None else q, self.state.v if v is None else v)
+    @property
+    def acting(self) -> Inputs:
+        """The inputs as methods see them: an actuator with an activation has it in place of its control."""
+        if self.model.na == 0 or self.stepper.own_activations:
+            return self.inputs
+        drive_signals(self.model.activations, self.inputs.control, self.state.act, self.dt, self._signal)
+        if self._acting.applied is not self.inputs.applied or self._acting.wrench is not self.inputs.wrench:
+            self._acting = self.inputs._replace(control=self._signal)
+        return self._acting
+
+    def set_state(self, q=None, v=None, act=None) -> None:
+        """Start from another configuration, velocity or activation; contact memory is cleared."""
+        now = self.state
+        state = self.model.state(now.q if q is None else q, now.v if v is None else v, now.act if act is None else act)
         self._start_looked_at = False
-        self.state.q[:], self.state.v[:] = state.q, state.v
+        now.q[:], now.v[:], now.act[:] = state.q, state.v, state.act
         for array in self.stepper.memory().values():
             array[:] = 0
 
     def energy(self) -> Energy:
-        """Kinetic, potential and joint-spring energy now [J]."""
+        """Kinetic energy, and that of gravity and of the springs of joints and tendons now [J]."""
         return self.dynamics.energy(self.state.q, self.state.v)
 
     # -- stepping ----------------------------------------------------------------------------------------------
@@ -217,7 +232,7 @@ class Simulation:
                 raise expected("n", "a whole number of steps ≥ 0", n)
             n = int(n)
         state, inputs, compiled = self.state, self.inputs, self.stages.compiled
-        arrays = (state.q, state.v, *inputs)
+        arrays = (state.q, state.v, state.act, *inputs)
         if not all(map(is_, arrays, self._checked)):
             check_arrays(self)
             self._checked = arrays
@@ -228,10 +243,14 @@ class Simulation:
         while self.steps < end:
             self.stepper.step = self.steps
             if compiled:
-                self.status, done = self.stepper.advance(self.state, self.inputs, end - self.steps)
+                # Activations change from step to step, and their rates do not depend on the motion.
+                most = end - self.steps if self.model.na == 0 or self.stepper.own_activations else 1
+                self.status, done = self.stepper.advance(self.state, self.acting, most)
             else:
                 self.status = staged_step(self)
                 done = int(self.status == OK)
+            if done and self.model.na and not self.stepper.own_activations:
+                advance_activations(self.model.activations, self.inputs.control, self.state.act, self.dt)
             self.steps += done
             self.state.time = self.steps * self.dt
             if self.status == CONTACTS_FULL:
@@ -245,12 +264,23 @@ class Simulation:
             self._start_looked_at = True
             advice.violent_start(self)
 
-    def reset(self) -> None:
-        """Back to the scene's initial configuration, at rest, at t = 0; controls and contact memory are cleared."""
-        self.set_state(self.model.state().q, np.zeros(self.model.nv))
+    def reset(self, keyframe: str = "home") -> None:
+        """To a keyframe of the scene at t = 0 (default: where the simulation began): configuration, velocity,
+        activations and controls; applied forces and contact memory are cleared."""
+        if keyframe != "home" or keyframe in self.model.keyframes:
+            key = self.model.keyframe(keyframe)
+            self.set_state(key.q, key.v, key.act if len(key.act) else np.zeros(self.model.na))
+        else:
+            start = self.model.state()
+            self.set_state(start.q, start.v, start.act)
+        self._begin_inputs(keyframe)
+        self.steps, self.state.time, self.status = 0, 0.0, OK
+
+    def _begin_inputs(self, keyframe: str) -> None:
         for array in self.inputs:
             array[:] = 0.0
-        self.steps, self.state.time, self.status = 0, 0.0, OK
+        if keyframe in self.model.keyframes:
+            self.inputs.control[:] = self.model.keyframes[keyframe].control
 
     def warm_up(self, controller: Controller | None = None) -> float:
         """Compile the kernels (or load them from the cache) by one step, and one call of the controller, that are taken

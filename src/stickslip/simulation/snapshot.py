@@ -74,6 +74,7 @@ def take_snapshot(sim: Simulation) -> Snapshot:
 def restore_snapshot(sim: Simulation, snapshot: Snapshot) -> None:
     _check_origin(sim, snapshot.made_by)
     sim.state.q[:], sim.state.v[:], sim.state.time = snapshot.state.q, snapshot.state.v, snapshot.state.time
+    sim.state.act[:] = snapshot.state.act if hasattr(snapshot.state, "act") else 0.0  # pickled by an earlier version
     sim.steps = snapshot.steps
     for mine, saved in zip(sim.inputs, snapshot.inputs, strict=True):
         mine[:] = saved

@@ -21,7 +21,7 @@ def staged_step(sim: Simulation) -> int:
     if sim.stages.user is not None:
         sim.stages.user(sim)
     while sim.stages.whole:
-        status, _ = sim.stepper.advance(sim.state, sim.inputs, 1)
+        status, _ = sim.stepper.advance(sim.state, sim.acting, 1)
         if status != CONTACTS_FULL:
             return status
         sim.stepper.grow()

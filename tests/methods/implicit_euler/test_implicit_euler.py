@@ -87,13 +87,14 @@ def test_jacobian_of_a_plane_on_a_moving_body(radius, links, friction):
 
 EVERYTHING = """
 <mujoco><compiler angle="radian"/><worldbody>
-  <body name="a" pos="0 0 1"><joint name="free" type="free" stiffness="3" damping="0.4"/>
+  <body name="a" pos="0 0 1"><joint name="free" type="free" stiffness="3 2 4" damping="0.4 0.3 0.2"/>
     <inertial pos="0.1 0 0" mass="2" diaginertia="0.2 0.3 0.25"/>
-    <body name="b" pos="0.3 0 0">
-      <joint name="ball" type="ball" stiffness="5" damping="0.2" limited="true" range="0 0.4"/>
+    <body name="b" pos="0.3 0 0" gravcomp="0.5">
+      <joint name="ball" type="ball" stiffness="5 2 3" damping="0.2" limited="true" range="0 0.4"/>
       <inertial pos="0 0.1 0" mass="1" diaginertia="0.1 0.2 0.15"/>
+      <body pos="0 0 0.3" gravcomp="2"><inertial pos="0 0 0" mass="0.5" diaginertia="0.1 0.1 0.1"/></body>
       <body name="c" pos="0 0.2 0">
-        <joint name="slide" type="slide" axis="1 0 0" stiffness="20" limited="true" range="-0.1 0.1"/>
+        <joint name="slide" type="slide" axis="1 0 0" stiffness="20 5 30" limited="true" range="-0.1 0.1"/>
         <inertial pos="0 0 0.1" mass="1" diaginertia="0.1 0.1 0.15"/>
         <body name="d"><joint name="low" type="hinge" axis="0 1 0" limited="true" range="-0.2 3"/>
           <inertial pos="0 0 0.1" mass="1" diaginertia="0.1 0.1 0.15"/>

@@ -26,7 +26,7 @@ def random_inertia(rng):
 
 def one_body(J, mass=1.0):
     """Bodies without a tree: what momentum and energy need."""
-    return Centred(None, np.array([0.0, mass]), J, np.zeros((2, 3)), np.zeros(0, dtype=np.int64))
+    return Centred(None, np.array([0.0, mass]), J, np.zeros((2, 3)), np.zeros(0, dtype=np.int64), *np.zeros((2, 2, 3)))
 
 
 def random_pose(rng):

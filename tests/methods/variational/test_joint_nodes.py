@@ -7,6 +7,7 @@ from mechanisms import random_state, random_tree
 import stickslip as ss
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.data import make_data
+from stickslip.dynamics.drives import make_drives
 from stickslip.errors import InputError
 from stickslip.math.quaternion import exponential, multiply
 from stickslip.maximal import Joint, to_bodies
@@ -243,7 +244,7 @@ def test_joint_impulses_are_forces_in_joint_coordinates():
     nodes = build_joint_nodes(model, bodies)
     step = make_joint_step(model, nodes)
     joint_impulses(
-        bodies, without_limits(model), model.actuators, model.inertia.armature, pose, nu, state.q, np.zeros(0),
+        bodies, without_limits(model), make_drives(model), model.inertia.armature, pose, nu, state.q, np.zeros(0),
         applied, dt, step,
     )  # fmt: skip
     np.testing.assert_allclose(step.rate, state.v, atol=1e-12)

@@ -16,15 +16,18 @@ from stickslip.scenes.linkages import four_bar
 CONES = ("variational/pyramid", "variational/circular")
 TILT = Rotation.from_rotvec([0.05, -0.1, 0.0])
 JOINTS = """<mujoco><compiler angle="radian"/><worldbody>
-<body pos="0 0 2"><joint name="spring" type="hinge" axis="0 1 0" damping="0.3" armature="0.05" stiffness="4"/>
+<body pos="0 0 2">
+ <joint name="spring" type="hinge" axis="0 1 0" damping="0.3 0.2 0.1" armature="0.05" stiffness="4 2 3"/>
  <geom type="capsule" fromto="0 0 0 0.4 0.05 0" size="0.05" mass="1"/>
- <body pos="0.4 0 0"><joint name="ball" type="ball" stiffness="3" damping="0.2" armature="0.04"/>
+ <body pos="0.4 0 0"><joint name="ball" type="ball" stiffness="3 2 4" damping="0.2 0.3 0.1" armature="0.04"/>
   <geom type="capsule" fromto="0 0 0 0.4 0 0.05" size="0.05" mass="0.7"/>
   <body pos="0.4 0 0"><joint name="slide" type="slide" axis="1 0.2 0" range="-0.3 0.3" limited="true" armature="0.1"/>
    <geom type="capsule" fromto="0 0 0 0.4 0 0.05" size="0.05" mass="0.7"/>
    <body pos="0.4 0 0"><joint name="servo" type="hinge" axis="0 0 1" range="-1 1" limited="true" stiffness="2"/>
     <geom type="box" size="0.1 0.05 0.07" pos="0.1 0 0" mass="0.7"/></body></body></body></body>
-<body pos="0 1 2"><freejoint/><geom type="box" size="0.1 0.05 0.07" pos="0.1 0 0" mass="0.7"/>
+<body pos="0 1 2" gravcomp="0.5"><joint type="free" stiffness="0 2 1" damping="0 0.2"/>
+ <geom type="box" size="0.1 0.05 0.07" pos="0.1 0 0" mass="0.7"/>
+ <body pos="0.2 0 0.1" gravcomp="2"><geom type="box" size="0.1 0.05 0.07" mass="0.3"/></body>
  <body pos="0.3 0 0"><joint name="one" type="hinge" axis="0 0 1" range="-1 1" limited="true"/>
   <joint name="two" type="hinge" axis="0 1 0" range="-0.5 0.5" limited="true" damping="0.1"/>
   <geom type="box" size="0.1 0.05 0.07" pos="0.1 0 0" mass="0.7"/></body>

@@ -32,6 +32,7 @@ from stickslip.constraints.loop_closure import CLOSED, close, push, still, worst
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.factor import solve
+from stickslip.dynamics.joint_forces import damper_slopes
 from stickslip.errors import InputError, UnconvergedError, expected, number, one_of, true_or_false, unknown
 from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, bounded
 from stickslip.methods.bilateral.sticking_contacts import StickingContacts
@@ -135,7 +136,7 @@ class BilateralMethod(Method):
         self.world = self.world._replace(passive=model.joint_forces._replace(range=model.joint_forces.range.copy()))
         self._bilateral = Bilateral(model, model.loops, stabilisation=gains or "none", mu=self.options.mu)
         self._sticking, self._next = StickingContacts(), StickingContacts()
-        self._damping, self._velocity = dt * model.joint_forces.damping, np.zeros(model.nv)
+        self._damping, self._velocity = np.zeros(model.nv), np.zeros(model.nv)
         self._solved, self._failed, self._moved = False, 0, np.zeros(model.nq)
         self.result: BilateralResult | None = None
         """Result of the last step: loops in the model's order, then constrained contacts."""
@@ -158,7 +159,7 @@ class BilateralMethod(Method):
             "kinematics": lambda sim: self._begin(sim.state),
             "collision": lambda sim: self._detect(),
             "formulate": lambda sim: self._formulate(),
-            "solve": lambda sim: self._solve(sim.state, sim.inputs),
+            "solve": lambda sim: self._solve(sim.state, sim.acting),
             "integrate": lambda sim: self._finish(sim.state),
         }
 
@@ -193,6 +194,7 @@ class BilateralMethod(Method):
         if not self._formulated:
             self._formulate()
         self._velocity[:] = state.v
+        self._damping[:] = self.dt * damper_slopes(self.model, state.v)
         if self._new:
             self._move_freely(state, inputs)
             self._stop()
@@ -333,6 +335,6 @@ class BilateralMethod(Method):
 
     def stable_dt(self, state: State) -> float:
         """K·w·dt² + 2·B·w·dt < 4 for joint springs, limits and servos, as for semi-implicit Euler."""
-        dynamics, (stiffness, damping) = Dynamics(self.model), explicit_joint_gains(self.model)
+        dynamics, (stiffness, damping) = Dynamics(self.model), explicit_joint_gains(self.model, state)
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
         return longest(kw, bw)

@@ -16,7 +16,7 @@ from stickslip._jit import kernel
 from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.handle import restored
-from stickslip.methods.soft.explicit import Explicit, evaluate, hold
+from stickslip.methods.soft.explicit import Explicit, evaluate, hold, implicit_armature
 from stickslip.methods.soft.viscoelastic import begin_joints, end_joints, soft_capabilities
 from stickslip.model.model import State
 
@@ -32,6 +32,7 @@ def integrate_state(world, acceleration, dt, q, v):
 @kernel
 def step(world, work, contacts, anchors, inputs, armature, dt, q, v):
     """One step: the table of contents of the method."""
+    implicit_armature(world, dt, v, armature)
     status = evaluate(world, work, contacts, anchors, inputs, armature, dt, q, v)
     if status == OK:
         hold(world, work, armature, dt, v)
@@ -78,6 +79,10 @@ class SemiImplicitEuler(Explicit):
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "integrate": self._integrate}
+
+    def _solve(self, sim) -> None:
+        implicit_armature(self.world, self.dt, sim.state.v, self.armature)
+        super()._solve(sim)
 
     def _integrate(self, sim) -> None:
         integrate_state(self.world, self.work.acceleration, self.dt, sim.state.q, sim.state.v)

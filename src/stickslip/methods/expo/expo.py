@@ -173,7 +173,7 @@ class Expo(Viscoelastic):
     def _solve(self, sim) -> None:
         """Accelerations of a step that is not divided: contacts of a Python collision function cannot be predicted."""
         status = accelerate(
-            self.world, self.work, self.expo, self.joints, self._buffer, sim.inputs,
+            self.world, self.work, self.expo, self.joints, self._buffer, sim.acting,
             self.settings, self.dt, sim.state.q, sim.state.v,
         )  # fmt: skip
         if status != OK:

@@ -21,6 +21,7 @@ from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix
 from stickslip.dynamics.delassus import ContactRows, contact_jacobian, eliminate
+from stickslip.dynamics.drive_forces import add_drive_lead, add_drive_mass
 from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.dynamics.kinematics import forward_accelerations, spatial_inertias
@@ -141,7 +142,9 @@ def free_motion(world, work, expo, joints, contacts, inputs, dt, q, v):
     spatial_inertias(world.inertia, work.kin)
     bias_forces(world.tree, support, world.inertia, work.f_ext, work.kin, free)
     composite_inertia(world.tree, support, world.inertia, work.kin, mass)
-    joint_gains(world.tree, world.passive, world.actuators, q, v, inputs.control, joints.stiffness, joints.damping)
+    joint_gains(world.tree, world.passive, q, v, joints.stiffness, joints.damping)
+    add_drive_mass(world.actuators, support, dt, mass.M)
+    add_drive_lead(world.actuators, 0, dt, work.tau)
     for d in range(v.shape[0]):
         K, B = joints.stiffness[d], joints.damping[d]
         mass.M[support.start[d]] += dt * (B + dt * K)

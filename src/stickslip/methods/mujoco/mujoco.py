@@ -15,7 +15,8 @@ which later steps overwrite only as far as they iterate. If one did, the run is 
 steps. MuJoCo keeps statistics of 20 islands.
 
 Reference: Todorov, Erez, Tassa, "MuJoCo: A physics engine for model-based control", IROS 2012; Todorov, ICRA 2014.
-Differs from MuJoCo's defaults in: elliptic cones; no reset of a state that is not finite.
+Options that are not given are those of the scene's file (``importers.file_options``).
+Differs from MuJoCo's defaults in: elliptic cones, unless a file says otherwise; no reset of states that are not finite.
 """
 
 from __future__ import annotations
@@ -56,26 +57,44 @@ UNTOUCHED = -1.0
 class MuJoCoOptions(Options):
     """Options of MuJoCo's engine, by MuJoCo's names."""
 
-    integrator: str = option("euler", ", ".join(map(repr, INTEGRATORS)))
-    solver: str = option("newton", ", ".join(map(repr, SOLVERS)))
-    cone: str = option("elliptic", "'elliptic' or 'pyramidal', MuJoCo's own default")
-    iterations: int = option(100, "largest number of iterations of the solver")
-    tolerance: float = option(1e-8, "tolerance of the solver")
-    impratio: float = option(1.0, "how much stiffer friction is than normal contact, > 0: more is less creep")
-    noslip_iterations: int = option(0, "iterations of the solver that undoes creep afterwards")
+    integrator: str | None = option(None, f"{', '.join(map(repr, INTEGRATORS))} (default: the file's, else euler)")
+    solver: str | None = option(None, f"{', '.join(map(repr, SOLVERS))} (default: the file's, else newton)")
+    cone: str | None = option(None, "'elliptic' or 'pyramidal' (default: the file's, else elliptic)")
+    iterations: int | None = option(None, "largest number of iterations of the solver (default: the file's, else 100)")
+    tolerance: float | None = option(None, "tolerance of the solver (default: the file's, else 1e-8)")
+    impratio: float | None = option(
+        None, "how much stiffer friction is than normal contact, > 0: more is less creep (default: the file's, else 1)"
+    )
+    noslip_iterations: int | None = option(
+        None, "iterations of the solver that undoes creep afterwards (default: the file's, else 0)"
+    )
 
     def __post_init__(self) -> None:
         for name, known in (("integrator", INTEGRATORS), ("solver", SOLVERS), ("cone", CONES)):
-            one_of(name, getattr(self, name), known)
-        self.iterations = whole("iterations", self.iterations, 1)
-        self.tolerance = number("tolerance", self.tolerance, "a number ≥ 0", least=0.0)
-        self.impratio = number("impratio", self.impratio, "a number > 0", above=0.0)
-        self.noslip_iterations = whole("noslip_iterations", self.noslip_iterations, 0)
+            if getattr(self, name) is not None:
+                one_of(name, getattr(self, name), known)
+        if self.iterations is not None:
+            self.iterations = whole("iterations", self.iterations, 1)
+        if self.tolerance is not None:
+            self.tolerance = number("tolerance", self.tolerance, "a number ≥ 0", least=0.0)
+        if self.impratio is not None:
+            self.impratio = number("impratio", self.impratio, "a number > 0", above=0.0)
+        if self.noslip_iterations is not None:
+            self.noslip_iterations = whole("noslip_iterations", self.noslip_iterations, 0)
+
+    def put(self, option: mujoco.MjOption) -> None:
+        """Write what is given into MuJoCo's options."""
+        codes = {"integrator": INTEGRATORS, "solver": SOLVERS, "cone": CONES}
+        for name in (*codes, "iterations", "tolerance", "impratio", "noslip_iterations"):
+            value = getattr(self, name)
+            if value is not None:
+                setattr(option, name, codes[name][value] if name in codes else value)
 
 
 class MuJoCo(Method):
     """MuJoCo's engine."""
 
+    own_activations = True
     capabilities = Capabilities(
         summary="MuJoCo's engine on the identical model",
         variants=("soft", "spring-damper", "none"),
@@ -101,12 +120,11 @@ class MuJoCo(Method):
         self.mj = self.peer.mj
         self.contacts = ContactList(self.work.kin, capacity=64)
         self._loops = LoopClosure(model) if model.loops else None
-        option, chosen = self.mj.opt, self.options
+        option = self.mj.opt
         option.timestep = dt
-        option.integrator, option.solver = INTEGRATORS[chosen.integrator], SOLVERS[chosen.solver]
-        option.cone, option.impratio = CONES[chosen.cone], chosen.impratio
-        option.iterations, option.tolerance = chosen.iterations, chosen.tolerance
-        option.noslip_iterations = chosen.noslip_iterations
+        if model.spec is None:  # MuJoCo's own models have its default cone, the pyramid
+            option.cone = CONES["elliptic"]
+        self.options.put(option)
         option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         if variant == "none":
             option.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
@@ -129,7 +147,7 @@ class MuJoCo(Method):
                 d.solver.gradient[self._last_iteration] = UNTOUCHED
                 mujoco.mj_step(self.mj, d, n)
                 if self._well() and np.all(d.solver.gradient[self._last_iteration] == UNTOUCHED):
-                    state.q[:], state.v[:] = d.qpos, d.qvel
+                    state.q[:], state.v[:], state.act[:] = d.qpos, d.qvel, d.act
                     return OK, n
                 self._hand_over(d, state, inputs)
                 d.qacc_warmstart[:] = before
@@ -148,7 +166,7 @@ class MuJoCo(Method):
                 d.qacc_warmstart[:] = before
                 return DIVERGED, k
             self._failed += self.iterations >= self.mj.opt.iterations
-            state.q[:], state.v[:] = d.qpos, d.qvel
+            state.q[:], state.v[:], state.act[:] = d.qpos, d.qvel, d.act
         return OK, n
 
     def _well(self) -> bool:
@@ -161,7 +179,7 @@ class MuJoCo(Method):
         return not d.warning.number.any() and bool(np.all(np.abs(d.qvel) <= FASTEST))
 
     def _hand_over(self, data: mujoco.MjData, state: State, inputs: Inputs) -> None:
-        data.time, data.qpos[:], data.qvel[:] = state.time, state.q, state.v
+        data.time, data.qpos[:], data.qvel[:], data.act[:] = state.time, state.q, state.v, state.act
         data.ctrl[:], data.qfrc_applied[:], data.xfrc_applied[:] = inputs.control, inputs.applied, 0.0
 
     def _push(self, data: mujoco.MjData, inputs: Inputs) -> None:
@@ -277,6 +295,11 @@ class MuJoCo(Method):
 
     def memory(self) -> dict[str, np.ndarray]:
         return {"warm_start": self.data.qacc_warmstart}
+
+    @classmethod
+    def step_of_file(cls, model: Model) -> float | None:
+        step = float(model.mj.opt.timestep)
+        return None if step == cls.default_dt else step
 
     def stable_dt(self, state: State) -> float:
         return stable_step(self.model, self.variant, state)

@@ -194,4 +194,4 @@ def stable_step(model: Model, variant: str, state: State) -> float:
         return SemiImplicitEuler(model, 1e-3, variant, stiffness_per="point").stable_dt(state)
     free = replace(model, joint_forces=model.joint_forces._replace(limited=np.zeros_like(model.joint_forces.limited)))
     dynamics = Dynamics(model)
-    return longest(*(dynamics.mobility_norm(state.q, gain) for gain in explicit_joint_gains(free)))
+    return longest(*(dynamics.mobility_norm(state.q, gain) for gain in explicit_joint_gains(free, state)))

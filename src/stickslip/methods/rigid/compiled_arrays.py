@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip.dynamics.delassus import ContactRows, make_contact_rows
+from stickslip.dynamics.drives import Drives
 from stickslip.methods.base import FASTEST
-from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
+from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
 from stickslip.solvers.storage import SMALL
 
@@ -44,7 +45,7 @@ class Bodies(NamedTuple):
     """Joint forces without limits."""
     limits: JointForces
     """Joint forces with limits."""
-    actuators: Actuators
+    actuators: Drives
     radius: np.ndarray
     """(nl,) distance of the farthest point of each link's shapes from its origin [m]."""
 
@@ -68,8 +69,11 @@ class Space(NamedTuple):
     """(nv,) M⁻¹·Gᵀ·p, then v⁺."""
     law: np.ndarray
     """(4, N) offset that the law demands, offset with a bounded recovery [m/s], R_n and R_t [1/kg]."""
+    owner: np.ndarray
+    """(N,) the contact that a block of torsional or rolling friction belongs to, and ``factor`` (N,) μ_t or μ_r [m]."""
+    factor: np.ndarray
     report: np.ndarray
-    """(12,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
+    """(13,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""
 
 
 class StepOptions(NamedTuple):
@@ -129,5 +133,7 @@ def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Spac
         u=u,
         change=np.zeros(len(support.dof_link)),
         law=np.zeros((4, contacts)),
-        report=np.zeros(12),
+        owner=np.zeros(contacts, dtype=np.int64),
+        factor=np.zeros(contacts),
+        report=np.zeros(13),
     )

@@ -23,7 +23,7 @@ from stickslip.methods.rigid.assembly.compiled_matrices import (
     row_speed,
     sparse_matrix,
 )
-from stickslip.methods.rigid.assembly.constraint_rows import contact_rows
+from stickslip.methods.rigid.assembly.constraint_rows import contact_rows, count_spins, spin_rows
 from stickslip.methods.rigid.assembly.matrices import FIRST_DRY
 from stickslip.methods.rigid.compiled_arrays import (
     ANITESCU_POTRA,
@@ -47,6 +47,7 @@ from stickslip.methods.rigid.compiled_problem import (
     JOINTS,
     RESIDUAL,
     SOLVED,
+    SPIN,
     TOO_LARGE,
     UNKNOWNS,
     UNSOLVED_STEPS,
@@ -112,7 +113,8 @@ def formulate(options, motion, limits, contacts, nc, n, space, groups):
         least = options.least if c < nc else 0.0
         law[0, c], law[1, c], law[2, c], law[3, c] = law_of_contact(options, gap, K, B, most, cones.own[c, 0], least)
     for c in range(dry, n):
-        cones.friction[c], law[0, c] = 1.0, limits.bound[c - nc]
+        spin = c >= n - int(space.report[SPIN])
+        cones.friction[c], law[0, c] = 1.0, 0.0 if spin else limits.bound[c - nc]
         law[1, c] = law[2, c] = law[3, c] = 0.0
     if options.grouped:
         while groups[g] < n:
@@ -134,10 +136,10 @@ def formulate(options, motion, limits, contacts, nc, n, space, groups):
         b[i] += offset
     for c in range(dry, n):
         i, slip = 3 * c, 0.0
-        b[i + 1], b[i + 2] = row_speed(rows, c, 1, motion.free), 0.0
+        b[i + 1], b[i + 2] = row_speed(rows, c, 1, motion.free), row_speed(rows, c, 2, motion.free)
         regularise(cones, c, HEAVY * cones.own[c, 0] if options.law == RELAXED else 0.0, 0.0)
         if options.law == RELAXED:
-            slip = abs(row_speed(rows, c, 1, motion.velocity))
+            slip = (row_speed(rows, c, 1, motion.velocity) ** 2 + row_speed(rows, c, 2, motion.velocity) ** 2) ** 0.5
         b[i] = slip + dry_offset(cones.own[c, 0], law[0, c])
 
 
@@ -185,16 +187,26 @@ def contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, dt):
     there is no room."""
     support, rows, links, nc = bodies.support, space.rows, space.links, contacts.found[0]
     nl, dry = joint_rows(bodies.tree, bodies.limits, motion.q, motion.free, dt, limits)
-    n, space.report[DRY] = nc + nl, dry
+    spins = count_spins(contacts, nc)
+    n, space.report[DRY], space.report[SPIN] = nc + nl + spins, dry + spins, spins
     if n > links.shape[1]:
         return -n
     contact_rows(support, L, kin, contacts, nc, rows)
     name_rows(contacts, nc, n, space)
     limit_rows(support, limits, nl, nc, rows)
-    for c in range(nc, n):
+    for c in range(nc, nc + nl):
         links[0, c], links[1, c] = 0, support.dof_link[rows.dofs[c, 0]]
         eliminate(support, L, c, rows)
+    add_spins(support, L, kin, contacts, nc, nc + nl, space)
     return n
+
+
+@kernel
+def add_spins(support, L, kin, contacts, nc, first, space):
+    """Write rows, ids and links of torsional and rolling friction, the last blocks."""
+    spins = spin_rows(support, L, kin, contacts, nc, first, space.rows, space.owner, space.factor, space.ids)
+    for c in range(first, first + spins):
+        space.links[0, c], space.links[1, c] = contacts.link1[space.owner[c]], contacts.link2[space.owner[c]]
 
 
 @kernel
@@ -203,7 +215,7 @@ def choose(options, motion, limits, contacts, nc, n, space, plan):
     if not options.grouped:
         ng = 0
         for c in range(n):
-            gap = contacts.gap[c] if c < nc else limits.gap[c - nc]
+            gap = contacts.gap[c] if c < nc else (limits.gap[c - nc] if c < n - space.report[SPIN] else 0.0)
             free = row_speed(space.rows, c, 0, motion.free) if options.law == ANITESCU_POTRA else 0.0
             dry = c >= n - space.report[DRY]
             if options.law != ANITESCU_POTRA or dry or touches(gap, free, options.dt, options.touch):
@@ -216,7 +228,7 @@ def choose(options, motion, limits, contacts, nc, n, space, plan):
     while plan.groups[ng] < n:
         ng += 1
     for c in range(n):
-        gap[c] = contacts.gap[c] if c < nc else limits.gap[c - nc]
+        gap[c] = contacts.gap[c] if c < nc else (limits.gap[c - nc] if c < n - space.report[SPIN] else 0.0)
         end[c] = gap[c] + options.dt * row_speed(space.rows, c, 0, motion.free)
     choose_primaries(plan.groups[: ng + 1], gap, end, options.largest, plan.primary, plan.secondary, plan.start)
     return ng, n - ng
@@ -287,6 +299,7 @@ def start_solution(motion, limits, contacts, memory, space, plan, chain, options
         return DONE, ng, na, nf
     if options.warm and (bound or not meets_nothing(cones.b, 0, n)):
         recall(memory, space.ids, n, p)
+        bounds_hold(space, n, options.law == RELAXED, False, 0.0)
     if options.polygons or options.law == ANITESCU_POTRA:
         ng, na = choose(options, motion, limits, contacts, nc, n, space, plan)
     if options.polygons:
@@ -310,31 +323,43 @@ def solve_filled(space, blocks, plan, chain, options, ng, na, nf):
     matrix = Rows(W, blocks.data[:entries], blocks.indices[:entries], blocks.indptr[: (3 * n + 1 if entries else 0)])
     if coulomb:
         fold(matrix, cones.R[: 3 * n])
-    if options.polygons:
-        code = solve_polygons(chain, W, space, plan, ng, na, nf, options.warm, options.working_set, report)
-        return LARGE if code == TOO_LARGE else ending(code == SOLVED, report)
-    if ng < n:
-        return ending(solve_some_cones(chain, W, space, plan, ng, coulomb, report), report)
     good, iterations = False, 0.0
     for _ in range(ROUNDS):
-        good = solve_cones(chain, matrix, cones_of(cones, n), p[: 3 * n], space.u[: 3 * n], coulomb, report)
+        if options.polygons:
+            code = solve_polygons(chain, W, space, plan, ng, na, nf, options.warm, options.working_set, report)
+            if code == TOO_LARGE:
+                return LARGE
+            good = code == SOLVED
+        elif ng < n:
+            good = solve_some_cones(chain, W, space, plan, ng, coulomb, report)
+        else:
+            good = solve_cones(chain, matrix, cones_of(cones, n), p[: 3 * n], space.u[: 3 * n], coulomb, report)
         iterations += report[ITERATIONS]
-        if coulomb or not good or bounds_hold(space, n, chain.tolerance):
+        if not good or bounds_hold(space, n, not coulomb, not coulomb, limit_of(cones.b[: 3 * n], chain.tolerance)):
             break
     report[ITERATIONS] = iterations
     return ending(good, report)
 
 
 @kernel
-def bounds_hold(space, n, tolerance):
-    """Whether dry friction is within its bounds in a relaxed problem, where a contact that slides also separates: its
-    normal then has u_n = |u_t|, which its offset allows for. If not, the offset is put right."""
-    b, u, own, there = space.cones.b, space.u, space.cones.own, True
-    limit = limit_of(b[: 3 * n], tolerance)
+def bounds_hold(space, n, relaxed, moved, limit):
+    """Whether the offsets of dry friction fit to the solution; if not, they are put right. Bounds of torsional and
+    rolling friction depend on normal impulses. In a relaxed problem a contact that slides also separates: u_n = |u_t|,
+    which the offset allows for; |u_t| is that of ``space.u`` if ``moved``, else what it was."""
+    b, u, own, law, there = space.cones.b, space.u, space.cones.own, space.law, True
+    if not relaxed and space.report[SPIN] == 0.0:
+        return True
     for c in range(n - int(space.report[DRY]), n):
-        offset = abs(u[3 * c + 1]) + dry_offset(own[c, 0], space.law[0, c])
-        there = there and abs(offset - b[3 * c]) <= limit
-        b[3 * c] = offset
+        i, slip = 3 * c, 0.0
+        if moved:
+            slip = (u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]) ** 0.5
+        elif relaxed:
+            slip = b[i] - dry_offset(own[c, 0], law[0, c])
+        if c >= n - int(space.report[SPIN]):
+            law[0, c] = space.factor[c] * space.p[3 * space.owner[c]]
+        offset = slip + dry_offset(own[c, 0], law[0, c])
+        there = there and abs(offset - b[i]) <= limit
+        b[i] = offset
     return there
 
 

@@ -27,11 +27,18 @@ from stickslip.maximal.joint_system import solve_system
 from stickslip.maximal.path_rows import make_path_rows, path_block, path_row
 from stickslip.methods.handle import restored
 from stickslip.methods.rigid.assembly.compiled_matrices import coupled_contacts, put_block, row_speed
-from stickslip.methods.rigid.assembly.constraint_rows import contact_rows
+from stickslip.methods.rigid.assembly.constraint_rows import contact_rows, count_spins
 from stickslip.methods.rigid.compiled_arrays import DONE, FAST, LARGE, MOST_DENSE, NEEDED, OPEN, ROOM
-from stickslip.methods.rigid.compiled_contacts import fill_matrix, lay_out, name_rows, solve_filled, start_solution
+from stickslip.methods.rigid.compiled_contacts import (
+    add_spins,
+    fill_matrix,
+    lay_out,
+    name_rows,
+    solve_filled,
+    start_solution,
+)
 from stickslip.methods.rigid.compiled_loop import find_groups, find_singles, is_fast, keep_impulses, take_velocity
-from stickslip.methods.rigid.compiled_problem import BLOCKS, CONTACTS, DRY, JOINTS
+from stickslip.methods.rigid.compiled_problem import BLOCKS, CONTACTS, DRY, JOINTS, SPIN
 from stickslip.methods.rigid.coordinates.free_bodies import (
     FreeBodies,
     Links,
@@ -111,7 +118,8 @@ def maximal_rows(jointed, kin, L, limits, contacts, space, dt):
     there is no room."""
     links, free, support, nc = jointed.links, jointed.free, jointed.free.support, contacts.found[0]
     nl, dry = joint_rows(links.tree, links.limits, free.q, free.v, dt, limits)
-    n, space.report[DRY] = nc + nl, dry
+    spins = count_spins(contacts, nc)
+    n, space.report[DRY], space.report[SPIN] = nc + nl + spins, dry + spins, spins
     if n > space.links.shape[1]:
         return -n
     contact_rows(support, L, kin, contacts, nc, space.rows)
@@ -122,6 +130,7 @@ def maximal_rows(jointed, kin, L, limits, contacts, space, dt):
         space.links[0, c], space.links[1, c] = links.tree.parent[link], link
         pair_row(jointed.limit[i], links.tree.parent[link], link, c, 0 if i < nl - dry else 1, space.rows)
         eliminate(support, L, c, space.rows)
+    add_spins(support, L, kin, contacts, nc, nc + nl, space)
     return n
 
 

@@ -26,8 +26,9 @@ from stickslip.solvers.splitting.sweeps import Rows
 SOLVED, UNSOLVED, TOO_LARGE = range(3)
 """How a problem ends; the last: it is too large for the solver's core."""
 RESIDUAL, ITERATIONS, CONTACTS, BLOCKS, MARGIN, UNKNOWNS = range(6)
-FOUND_BY, JOINTS, CODE, UNSOLVED_STEPS, ALLOWED, DRY = range(6, 12)
-"""Places in ``Space.report``. DRY is the number of the last contacts that are dry friction. CODE says how the last
+FOUND_BY, JOINTS, CODE, UNSOLVED_STEPS, ALLOWED, DRY, SPIN = range(6, 13)
+"""Places in ``Space.report``. DRY is the number of the last contacts that are dry friction, of which the last SPIN are
+torsional or rolling. CODE says how the last
 problem ended, as in ``solvers.core``; UNSOLVED_STEPS counts the steps that were taken although their problem was not
 solved, and ALLOWED is the largest number of them."""
 

@@ -156,7 +156,7 @@ class TimeStepping(Method):
 
     def stages(self) -> dict[str, Stage]:
         return {
-            "kinematics": lambda sim: self._begin(sim.state, sim.inputs),
+            "kinematics": lambda sim: self._begin(sim.state, sim.acting),
             "collision": lambda sim: self._detect(),
             "formulate": lambda sim: self._formulate(),
             "solve": lambda sim: self._solve_problem(),
@@ -192,7 +192,9 @@ class TimeStepping(Method):
                     bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft(), c.bound
                 )
                 self._matrices.solve_joints = c.joint_solver()
-                self._matrices.angular = c.angular[: self._matrices.limits]
+                spins = np.ones(len(self._matrices.owner), dtype=np.bool_)
+                self._matrices.angular = np.concatenate([c.angular, spins])[-self._matrices.limits :]
+                self._matrices.bound_spins(self._impulses.recall(self._matrices))
         return self._matrices
 
     @property

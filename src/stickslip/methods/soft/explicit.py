@@ -17,6 +17,8 @@ from stickslip.collision.loop_points import append_loops
 from stickslip.constraints.joint_rows import factor_mass, hold_joints
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
+from stickslip.dynamics.joint_forces import damper_slope, damper_slopes, largest_stiffness
+from stickslip.dynamics.largest_gains import add_largest_gains
 from stickslip.methods.base import OK, Stage
 from stickslip.methods.soft.loads import loads
 from stickslip.methods.soft.spring_damper import apply_contact_forces, spring_damper
@@ -54,6 +56,13 @@ def hold(world, work, armature, dt, v):
         hold_joints(world.support, world.rows.mass.L, world.rows, work.kin, dt, v, work.acceleration)
 
 
+@kernel
+def implicit_armature(world, dt, v, armature):
+    """armature (nv,) + dt·D: dampers that are implicit in the velocity, linearised at v."""
+    for d in range(v.shape[0]):
+        armature[d] = world.inertia.armature[d] + dt * max(0.0, damper_slope(world.passive, d, v[d]))
+
+
 class Explicit(Viscoelastic):
     """An explicit method; ``armature`` (nv,) is added to the diagonal of the mass matrix."""
 
@@ -64,22 +73,23 @@ class Explicit(Viscoelastic):
         super().__init__(model, dt, variant, **options)
         self.armature = model.inertia.armature
         if self.implicit_damping:
-            self.armature = self.armature + dt * model.joint_forces.damping
+            self.armature = np.zeros(model.nv)
+            implicit_armature(self.world, dt, np.zeros(model.nv), self.armature)
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve}
 
     def _solve(self, sim) -> None:
-        accelerate(self.world, self.work, self._buffer, sim.inputs, self.armature, sim.state.q, sim.state.v)
+        accelerate(self.world, self.work, self._buffer, sim.acting, self.armature, sim.state.q, sim.state.v)
         hold(self.world, self.work, self.armature, self.dt, sim.state.v)
 
     def stable_dt(self, state: State) -> float:
         """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together. This is
         conservative, since hardly all of them act at once; ``loads`` says which contacts count."""
         dynamics = Dynamics(self.model)
-        stiffness, damping = explicit_joint_gains(self.model)
+        stiffness, damping = explicit_joint_gains(self.model, state)
         if not self.implicit_damping:
-            damping = damping + self.model.joint_forces.damping
+            damping += damper_slopes(self.model, state.v)
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
         update_kinematics(self.world, self.work, state.q, state.v)
         link1, link2, point, K, B = self._loads()
@@ -108,16 +118,15 @@ def longest(kw: float, bw: float) -> float:
     return float((-bw + np.sqrt(bw**2 + 4 * kw)) / kw)
 
 
-def explicit_joint_gains(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """(nv,) stiffness and damping of explicit joint forces: springs, limits, servos."""
-    passive, actuators = model.joint_forces, model.actuators
+def explicit_joint_gains(model: Model, state: State) -> tuple[np.ndarray, np.ndarray]:
+    """(nv,) stiffness and damping of explicit joint forces: springs, limits, tendons, servos; at the state where they
+    are not constant."""
+    passive, springs = model.joint_forces, largest_stiffness(model, state.q)
     stiffness, damping = np.zeros(model.nv), np.zeros(model.nv)
     for j, first in enumerate(model.tree.joint_v):
         dofs = slice(first, first + JOINT_NV[model.tree.joint_type[j]])
         limited = passive.limited[j] != 0
-        stiffness[dofs] += passive.stiffness[j] + limited * passive.limit_stiffness[j]
+        stiffness[dofs] += springs[j] + limited * passive.limit_stiffness[j]
         damping[dofs] += limited * passive.limit_damping[j]
-    driven = model.tree.joint_v[actuators.joint]
-    np.add.at(stiffness, driven, np.maximum(0.0, -(actuators.gear**2) * actuators.bias[:, 1]))
-    np.add.at(damping, driven, np.maximum(0.0, -(actuators.gear**2) * actuators.bias[:, 2]))
+    add_largest_gains(model, state.q, stiffness, damping)
     return stiffness, damping

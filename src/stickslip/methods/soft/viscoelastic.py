@@ -17,9 +17,10 @@ from stickslip.collision.loop_points import LoopPoints, append_loops
 from stickslip.collision.reach import Reach
 from stickslip.constraints.joint_rows import JointRows, add_joint_rows
 from stickslip.constraints.loop_closure import LoopClosure
-from stickslip.dynamics.jacobian import set_wrenches
+from stickslip.dynamics.drives import Drives
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.errors import number, one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.handle import HeldCall
@@ -39,7 +40,7 @@ from stickslip.methods.soft.loop_springs import loop_points
 from stickslip.methods.soft.overlap_recovery import bearable_depths, tree_weights
 from stickslip.methods.soft.spin_friction import angular_bounds
 from stickslip.methods.soft.spring_damper import contact_energy, spring_damper
-from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
+from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model
 
 
@@ -50,7 +51,7 @@ class SoftWorld(NamedTuple):
     support: Support
     inertia: Inertia
     passive: JointForces
-    actuators: Actuators
+    actuators: Drives
     search: Search
     cell: np.ndarray
     """(1,) edge of a cell of the broad phase [m]."""
@@ -93,11 +94,11 @@ def loops_alone(world, work, contacts):
 
 @kernel
 def gather_forces(world, work, inputs, q, v):
-    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, applied forces, dry friction and
-    couplings of the last step; no contacts."""
+    """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, applied forces, gravity compensation,
+    dry friction and couplings of the last step; no contacts."""
     joint_space_forces(world.tree, world.passive, world.actuators, q, v, inputs.control, inputs.applied, work.tau)
     add_joint_rows(world.rows, work.kin, work.tau)
-    set_wrenches(work.kin, inputs.wrench, work.f_ext)
+    outside_forces(world.inertia, work.kin, inputs.wrench, work.f_ext)
 
 
 @kernel
@@ -163,6 +164,7 @@ class Viscoelastic(Method):
         self.recovery = make_recovery(self.options.recovery_time, self._radius, model.inertia.mass)
         self.limits = make_limits(model, self.recovery)
         self._passive = model.joint_forces._replace(range=model.joint_forces.range.copy())
+        self._drives = self.world.actuators
         self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
         self._closure = LoopClosure(model) if model.loops else None
         self.world = self._world()
@@ -179,7 +181,7 @@ class Viscoelastic(Method):
 
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector
-        constants = (m.tree, m.support, m.inertia, self._passive, m.actuators)
+        constants = (m.tree, m.support, m.inertia, self._passive, self._drives)
         cell = np.array([d.cell], dtype=float)
         return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows)
 

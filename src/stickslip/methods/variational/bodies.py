@@ -42,6 +42,10 @@ class Centred(NamedTuple):
     """(nl, 3) c: centre of mass in the link's frame [m]."""
     dof_link: np.ndarray
     """(nv,) the link that a joint velocity belongs to."""
+    lift: np.ndarray
+    """(nl, 3) force of gravity compensation, −m_c·g [N, world axes]."""
+    lift_arm: np.ndarray
+    """(nl, 3) from the centre of mass to the point at which it acts [m, link axes]."""
 
 
 class Pose(NamedTuple):
@@ -79,6 +83,8 @@ def centred(model: Model) -> Centred:
         J=J,
         com=com,
         dof_link=model.support.dof_link,
+        lift=-inertia.lifted_mass[:, None] * inertia.gravity,
+        lift_arm=inertia.lifted_com - inertia.com,
     )
 
 
@@ -248,6 +254,21 @@ def to_joint_state(centred, pose, nu, previous, rates, R, q, v):
             link_coordinates(tree, pose, b, previous, R, q)
     velocity_rows(centred, pose, rates)
     joint_rates(centred, rates, nu, v)
+
+
+@kernel
+def add_lift_impulses(centred, pose, dt, out):
+    """out (nl, 6) += impulses of gravity compensation over a step, as ``add_wrench_impulses`` lays them out."""
+    lift, arm = centred.lift, centred.lift_arm
+    for b in range(1, lift.shape[0]):
+        fx, fy, fz = rotate_transposed(pose.rot, b, lift[b, 0], lift[b, 1], lift[b, 2])
+        tx, ty, tz = cross(arm[b, 0], arm[b, 1], arm[b, 2], fx, fy, fz)
+        out[b, 0] += dt * lift[b, 0]
+        out[b, 1] += dt * lift[b, 1]
+        out[b, 2] += dt * lift[b, 2]
+        out[b, 3] += dt * tx
+        out[b, 4] += dt * ty
+        out[b, 5] += dt * tz
 
 
 @kernel

@@ -29,6 +29,7 @@ import numpy as np
 
 from stickslip.collision.contact_search import ContactSearch
 from stickslip.collision.contacts import ContactList, contact_velocities
+from stickslip.dynamics.drives import make_drives, on_one_joint
 from stickslip.errors import InputError, StickslipError, UnconvergedError, expected, one_of, true_or_false
 from stickslip.maximal import Joint
 from stickslip.maximal.joints import build_joints
@@ -139,7 +140,7 @@ class Variational(Method):
         )
         self.forces = stepping.Forces(
             without_limits(model),
-            model.actuators,
+            make_drives(model),
             model.inertia.armature,
             model.inertia.gravity,
             self.search.reach.radius,
@@ -246,7 +247,7 @@ class Variational(Method):
 
     def stages(self) -> dict[str, Stage]:
         return {
-            "kinematics": lambda sim: self._begin(sim.state, sim.inputs),
+            "kinematics": lambda sim: self._begin(sim.state, sim.acting),
             "collision": lambda sim: self._detect(),
             "formulate": lambda sim: self._formulate(),
             "solve": lambda sim: self._solve(),
@@ -276,6 +277,11 @@ class Variational(Method):
         n = len(self.contacts)
         if n > len(self.touch.edge):
             self._make_space(2 * n)
+        if len(self.model.tendons.limited) or self.model.na or not on_one_joint(self.model).all():
+            raise InputError(
+                "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
+                "tendons; derivatives of moment arms are not implemented; differentiate by differences of steps"
+            )
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         place_points(self.contacts.arrays, shapes, convex, self.motion.pose, self.touch.points)
         if not stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge):
@@ -397,6 +403,11 @@ class Variational(Method):
         """∂(z⁺, ν⁺)/∂(z, ν, u) of the last step; with ``forces``, also by ``inputs.applied`` and ``inputs.wrench``."""
         if not (self._taken and self._known[0]) or self._acting is None:
             raise InputError("gradient: expected a step to differentiate, got none since the state was set; step first")
+        if len(self.model.tendons.limited) or self.model.na or not on_one_joint(self.model).all():
+            raise InputError(
+                "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
+                "tendons; derivatives of moment arms are not implemented; differentiate by differences of steps"
+            )
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         began = Began(self._before.pose, self._before.nu, self._q, *self._acting)
         return step_gradient(

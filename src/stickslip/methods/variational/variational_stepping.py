@@ -16,11 +16,12 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.reach import fastest_point
+from stickslip.dynamics.drives import Drives
 from stickslip.math.linear import copy_to
 from stickslip.math.spatial import cross, rotate
 from stickslip.maximal.rows import body_rows
 from stickslip.methods.base import FASTEST
-from stickslip.methods.variational.bodies import Pose, add_wrench_impulses, copy_pose, to_joint_state
+from stickslip.methods.variational.bodies import Pose, add_lift_impulses, add_wrench_impulses, copy_pose, to_joint_state
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones
 from stickslip.methods.variational.contact.points import place_points
@@ -31,7 +32,7 @@ from stickslip.methods.variational.joints.coupling_nodes import weigh
 from stickslip.methods.variational.joints.dry_friction import Rubbing, copy_rubbing, start_rubbing
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
 from stickslip.methods.variational.recovering import bound_recovery
-from stickslip.model.arrays import Actuators, JointForces
+from stickslip.model.arrays import JointForces
 
 DONE, PAIRS, ROOM, GRAPH, UNSOLVED = range(5)
 REASONS = {
@@ -51,7 +52,7 @@ class Forces(NamedTuple):
 
     passive: JointForces
     """Passive joint forces without limits."""
-    actuators: Actuators
+    actuators: Drives
     armature: np.ndarray
     gravity: np.ndarray
     radius: np.ndarray
@@ -124,6 +125,7 @@ def begin(mechanism, motion, rows, joint_step, forces, inputs, q, dt):
         given[b, 3] = x + joint_step.push[b, 3]
         given[b, 4] = y + joint_step.push[b, 4]
         given[b, 5] = z + joint_step.push[b, 5]
+    add_lift_impulses(bodies, pose, dt, given)
     add_wrench_impulses(bodies, pose, inputs.wrench, dt, given)
     body_rows(nodes.joints, pose, rows.held)
     copy_to(q, rows.q)

@@ -86,29 +86,38 @@ def drives_one_joint(mj: mujoco.MjModel) -> np.ndarray:
     return on_joint & (scalar[joint] if mj.njnt else False)
 
 
-def has_dynamics(mj: mujoco.MjModel) -> np.ndarray:
-    """(nactuator,) whether the force depends on more than the control and state of this moment."""
-    return (mj.actuator_dyntype != DYN.mjDYN_NONE) | (mj.actuator_delay > 0) | (mj.actuator_history[:, 0] > 0)
+def _odd_dynamics(mj: mujoco.MjModel) -> np.ndarray:
+    known = (DYN.mjDYN_NONE, DYN.mjDYN_INTEGRATOR, DYN.mjDYN_FILTER, DYN.mjDYN_FILTEREXACT, DYN.mjDYN_MUSCLE)
+    late = (mj.actuator_delay > 0) | (mj.actuator_history[:, 0] > 0)
+    return np.flatnonzero(~np.isin(mj.actuator_dyntype, known) | (mj.actuator_actnum > 1) | late)
+
+
+def _odd_transmission(mj: mujoco.MjModel) -> np.ndarray:
+    known = (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT, TRN.mjTRN_SLIDERCRANK, TRN.mjTRN_TENDON, TRN.mjTRN_SITE)
+    return np.flatnonzero(~np.isin(mj.actuator_trntype, known))
 
 
 def _odd_gain(mj: mujoco.MjModel) -> np.ndarray:
     gain, bias = mujoco.mjtGain, mujoco.mjtBias
-    constant = (mj.actuator_gaintype == gain.mjGAIN_FIXED) | (
-        (mj.actuator_gaintype == gain.mjGAIN_AFFINE) & ~mj.actuator_gainprm[:, 1:3].any(axis=1)
-    )
-    affine = np.isin(mj.actuator_biastype, (bias.mjBIAS_NONE, bias.mjBIAS_AFFINE))
-    # A muscle is reported only once, under dynamics.
-    return np.flatnonzero(~(constant & affine) & ~has_dynamics(mj))
+    gains = np.isin(mj.actuator_gaintype, (gain.mjGAIN_FIXED, gain.mjGAIN_AFFINE, gain.mjGAIN_MUSCLE))
+    biases = np.isin(mj.actuator_biastype, (bias.mjBIAS_NONE, bias.mjBIAS_AFFINE, bias.mjBIAS_MUSCLE))
+    return np.flatnonzero(~(gains & biases))
 
 
-def actuators_per_joint(mj: mujoco.MjModel) -> np.ndarray:
-    """(njnt,) how many actuators act on the joint alone."""
-    return np.bincount(mj.actuator_trnid[drives_one_joint(mj), 0], minlength=mj.njnt)
+def _odd_damping(mj: mujoco.MjModel) -> np.ndarray:
+    # leave_out.translate moves the damping of actuators on hinges and slides to the joint; tendons add it to theirs.
+    damped = (mj.actuator_damping > 0.0) | mj.actuator_dampingpoly.any(axis=1)
+    return np.flatnonzero(damped & ~drives_one_joint(mj) & (mj.actuator_trntype != TRN.mjTRN_TENDON))
 
 
-def _shared_force_limit(mj: mujoco.MjModel) -> np.ndarray:
-    # With one actuator on the joint, leave_out.translate moves the limit to the actuator; the force is the same.
-    return np.flatnonzero((mj.jnt_actfrclimited != 0) & (actuators_per_joint(mj) > 1))
+def _tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
+    pulled = mj.actuator_trnid[(mj.actuator_armature > 0.0) & (mj.actuator_trntype == TRN.mjTRN_TENDON), 0]
+    return np.union1d(np.flatnonzero(mj.tendon_armature > 0.0), pulled).astype(int)
+
+
+def _limited_gravcomp(mj: mujoco.MjModel) -> np.ndarray:
+    # Without a limit, it makes no difference whether actuators or the joint itself compensates.
+    return np.flatnonzero((mj.jnt_actgravcomp != 0) & (mj.jnt_actfrclimited != 0) & mj.body_gravcomp.any())
 
 
 def _equalities(mj: mujoco.MjModel) -> list[int]:
@@ -136,47 +145,27 @@ def _fluid(mj: mujoco.MjModel) -> list[str]:
     return [f"{name}={getattr(mj.opt, name):g}" for name in ("density", "viscosity") if getattr(mj.opt, name) > 0.0]
 
 
-DISABLE = {
-    name: getattr(mujoco.mjtDisableBit, f"mjDSBL_{name.upper()}")
-    for name in (
-        "constraint", "equality", "frictionloss", "limit", "spring", "damper", "clampctrl", "actuation",
-    )
-}  # fmt: skip
-"""MuJoCo's switches that change the motion. Of those not listed, gravity, contact and filterparent are honoured and
-others concern its solver."""
-
-
-def _disabled(mj: mujoco.MjModel) -> list[str]:
-    return [f'flag {name}="disable"' for name, bit in DISABLE.items() if mj.opt.disableflags & bit]
-
-
-def _disabled_groups(mj: mujoco.MjModel) -> np.ndarray:
-    return np.flatnonzero((mj.opt.disableactuator >> mj.actuator_group.clip(0, 30)) & 1)
-
-
 FEATURES = (
-    Feature("tendon", "cables and couplings", OBJ.mjOBJ_TENDON, lambda mj: range(mj.ntendon)),
+    Feature("tendon friction", "dry friction along tendons", OBJ.mjOBJ_TENDON,
+            lambda mj: np.flatnonzero(mj.tendon_frictionloss > 0.0)),
+    Feature("tendon armature", "inertia of tendons, or of actuators that pull at them", OBJ.mjOBJ_TENDON,
+            _tendon_armature),
+    Feature("yielding tendon", "tendon springs that yield", OBJ.mjOBJ_TENDON,
+            lambda mj: np.flatnonzero(mj.tendon_springyield > 0.0)),
     Feature("equality", "coupled flexes or spatial tendons", OBJ.mjOBJ_EQUALITY, _equalities),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
-    Feature("actuator dynamics", "muscles, filters, integrators, delays between control and force", OBJ.mjOBJ_ACTUATOR,
-            lambda mj: np.flatnonzero(has_dynamics(mj))),
-    Feature("transmission", "an actuator that drives something else than one hinge or slide joint", OBJ.mjOBJ_ACTUATOR,
-            lambda mj: np.flatnonzero(~drives_one_joint(mj))),
-    Feature("actuator gain", "a force that is not affine in control, position and velocity", OBJ.mjOBJ_ACTUATOR,
+    Feature("actuator dynamics", "delays, and dynamics other than integrators, filters and muscles", OBJ.mjOBJ_ACTUATOR,
+            _odd_dynamics),
+    Feature("transmission", "an actuator that drives neither a joint, a tendon, a site nor a slider-crank",
+            OBJ.mjOBJ_ACTUATOR, _odd_transmission),
+    Feature("actuator gain", "a force that is neither affine in length and velocity nor a muscle's", OBJ.mjOBJ_ACTUATOR,
             _odd_gain),
-    Feature("actuator damping", "damping that is not linear in velocity", OBJ.mjOBJ_ACTUATOR,
-            lambda mj: np.flatnonzero(mj.actuator_dampingpoly.any(axis=1))),
-    Feature("actuator group", "actuators switched off by the option actuatorgroupdisable", OBJ.mjOBJ_ACTUATOR,
-            _disabled_groups),
-    Feature("joint force limit", "one limit on the sum of several actuators", OBJ.mjOBJ_JOINT, _shared_force_limit),
-    Feature("nonlinear spring", "polynomial or yielding joint springs", OBJ.mjOBJ_JOINT,
-            lambda mj: np.flatnonzero(mj.jnt_stiffnesspoly.any(axis=1) | (mj.jnt_springyield > 0.0))),
-    Feature("nonlinear damper", "polynomial joint damping", OBJ.mjOBJ_JOINT,
-            lambda mj: _joints_of_dofs(mj, mj.dof_dampingpoly.any(axis=1))),
-    Feature("joint margin", "joint limits that act before they are reached", OBJ.mjOBJ_JOINT,
-            lambda mj: np.flatnonzero((mj.jnt_limited != 0) & (mj.jnt_margin != 0.0))),
-    Feature("gravcomp", "gravity compensation", OBJ.mjOBJ_BODY, lambda mj: np.flatnonzero(mj.body_gravcomp != 0.0)),
+    Feature("actuator damping", "damping of actuators on ball and free joints", OBJ.mjOBJ_ACTUATOR, _odd_damping),
+    Feature("yielding spring", "joint springs whose rest position gives way, springyield", OBJ.mjOBJ_JOINT,
+            lambda mj: np.flatnonzero(mj.jnt_springyield > 0.0)),
+    Feature("limited gravcomp", "gravity compensation by actuators within a joint's force limit", OBJ.mjOBJ_JOINT,
+            _limited_gravcomp),
     Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
             lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
     Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
@@ -184,7 +173,6 @@ FEATURES = (
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
     Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
             lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
-    Feature("disable flag", "parts of the physics switched off by an option", OBJ.mjOBJ_UNKNOWN, _disabled),
 )  # fmt: skip
 
 URDF_FEATURES = {
@@ -192,9 +180,13 @@ URDF_FEATURES = {
 }
 """Features that are seen in the URDF itself, before MuJoCo reads it."""
 
-SIMULATED = ("torsional friction", "contact margin", "contact priority", "contact pair", "contact override",
-             "adhesion", "shape: ellipsoid")  # fmt: skip
-"""Names that earlier versions could ignore. These features are simulated now, so that ignoring them does nothing."""
+HONOURED = frozenset({
+    "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
+    "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
+    "joint margin", "gravcomp", "disable flag", "shape: ellipsoid",
+})  # fmt: skip
+"""Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
+
 NAMES = (*(feature.name for feature in FEATURES), *URDF_FEATURES)
 
 
@@ -203,12 +195,12 @@ def feature_names(ignore: Iterable[str] | str) -> frozenset[str]:
     if ignore == "all":
         return frozenset(NAMES)
     if isinstance(ignore, str):
-        if ignore not in NAMES + SIMULATED:
+        if ignore not in NAMES and ignore not in HONOURED:
             raise expected("ignore", '"all" or a tuple of feature names', ignore, f"known: {', '.join(NAMES)}")
-        return frozenset([ignore])
-    wanted = frozenset(ignore)
+        return frozenset([ignore]) - HONOURED
+    wanted = frozenset(ignore) - HONOURED
     for name in sorted(wanted, key=str):
-        if name not in NAMES + SIMULATED:
+        if name not in NAMES:
             raise unknown("feature to ignore", str(name), NAMES)
     return wanted
 

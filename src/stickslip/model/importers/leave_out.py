@@ -15,9 +15,7 @@ import numpy as np
 
 from stickslip.errors import listed
 from stickslip.model.importers.features import (
-    DISABLE,
     OBJ,
-    actuators_per_joint,
     colliding,
     drives_one_joint,
     element_name,
@@ -27,7 +25,6 @@ from stickslip.model.importers.features import (
 
 UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
 Removal: TypeAlias = Callable[[mujoco.MjSpec, Iterable[int]], None]
-FALSE, TRUE = mujoco.mjtLimited.mjLIMITED_FALSE, mujoco.mjtLimited.mjLIMITED_TRUE
 
 
 def _pick(elements: Iterable, ids: Iterable[int]) -> list:
@@ -61,19 +58,6 @@ def delete_actuators(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         spec.delete(actuator)
 
 
-def _delete_tendons(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-    doomed = _pick(spec.tendons, ids)
-    names = {tendon.name for tendon in doomed}
-    pulled = [a.id for a in spec.actuators if a.trntype == mujoco.mjtTrn.mjTRN_TENDON and a.target in names]
-    delete_actuators(spec, pulled)
-    for equality in list(spec.equalities):
-        if equality.type == mujoco.mjtEq.mjEQ_TENDON and {equality.name1, equality.name2} & names:
-            spec.delete(equality)
-    _delete_sensors(spec, {(OBJ.mjOBJ_TENDON, name) for name in names})
-    for tendon in doomed:
-        spec.delete(tendon)
-
-
 def _delete(collection: str) -> Removal:
     def delete(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         for element in _pick(getattr(spec, collection), ids):
@@ -83,14 +67,23 @@ def _delete(collection: str) -> Removal:
 
 
 def _forget_dynamics(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-    """Make a filtered or delayed response immediate; delete actuators with other dynamics (muscle, integrator, …)."""
-    filters = (mujoco.mjtDyn.mjDYN_NONE, mujoco.mjtDyn.mjDYN_FILTER, mujoco.mjtDyn.mjDYN_FILTEREXACT)
+    """Make a delayed response immediate; delete actuators with dynamics that are not simulated."""
+    dyn = mujoco.mjtDyn
+    known = (dyn.mjDYN_NONE, dyn.mjDYN_INTEGRATOR, dyn.mjDYN_FILTER, dyn.mjDYN_FILTEREXACT, dyn.mjDYN_MUSCLE)
     actuators = _pick(spec.actuators, ids)
     for actuator in actuators:
-        if actuator.dyntype in filters:
-            actuator.dyntype, actuator.actlimited, actuator.actearly = filters[0], FALSE, False
-            actuator.actdim, actuator.delay, actuator.nsample = -1, 0.0, 0
-    delete_actuators(spec, [a.id for a in actuators if a.dyntype not in filters])
+        actuator.delay, actuator.nsample = 0.0, 0
+    delete_actuators(spec, [a.id for a in actuators if a.dyntype not in known or a.actdim > 1])
+
+
+def _no_tendon_armature(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
+    tendons = _pick(spec.tendons, ids)
+    names = {tendon.name for tendon in tendons}
+    for tendon in tendons:
+        tendon.armature = 0.0
+    for actuator in spec.actuators:
+        if actuator.trntype == mujoco.mjtTrn.mjTRN_TENDON and actuator.target in names:
+            actuator.armature = 0.0
 
 
 def _drop_plugins(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
@@ -110,9 +103,8 @@ def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         spec.delete(geom)
 
 
-def _linear(collection: str, attribute: str, **values) -> Removal:
+def _linear(collection: str, attribute: str) -> Removal:
     def keep_linear_term(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-        _set(collection, **values)(spec, ids)
         for element in _pick(getattr(spec, collection), ids):
             setattr(element, attribute, [getattr(element, attribute)[0], 0.0, 0.0])
 
@@ -123,36 +115,24 @@ def _no_fluid(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     spec.option.density, spec.option.viscosity, spec.option.wind = 0.0, 0.0, [0.0, 0.0, 0.0]
 
 
-def _no_disable(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
-    for bit in DISABLE.values():
-        spec.option.disableflags &= ~int(bit)
-
-
-def _all_groups(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
-    spec.option.disableactuator = 0
-
-
 REMOVE: dict[str, Removal] = {
-    "tendon": _delete_tendons,
+    "tendon friction": _set("tendons", frictionloss=0.0),
+    "tendon armature": _no_tendon_armature,
+    "yielding tendon": _set("tendons", springyield=0.0),
     "equality": _delete("equalities"),
     "flex": _delete("flexes"),
     "plugin": _drop_plugins,
     "actuator dynamics": _forget_dynamics,
     "transmission": delete_actuators,
     "actuator gain": delete_actuators,
-    "actuator damping": _linear("actuators", "damping"),
-    "actuator group": _all_groups,
-    "joint force limit": _set("joints", actfrclimited=FALSE),
-    "nonlinear spring": _linear("joints", "stiffness", springyield=0.0),
-    "nonlinear damper": _linear("joints", "damping"),
-    "joint margin": _set("joints", margin=0.0),
-    "gravcomp": _set("bodies", gravcomp=0.0),
+    "actuator damping": _set("actuators", damping=[0.0, 0.0, 0.0]),
+    "yielding spring": _set("joints", springyield=0.0),
+    "limited gravcomp": _set("joints", actgravcomp=False),
     "mocap": _set("bodies", mocap=False),
     "fluid": _no_fluid,
     "shape: height field": _delete_geoms,
     "shape: sdf": _delete_geoms,
     "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
-    "disable flag": _no_disable,
 }
 
 
@@ -196,31 +176,22 @@ def drop_drawings(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
 
 
 def translate(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
-    """Rewrite what has an exact equivalent: limits, armature and damping of an actuator that drives one joint.
+    """Rewrite what has an exact equivalent: armature and damping of an actuator that drives one joint.
 
-    A limit on the actuator force in a joint with one actuator is that actuator's own limit, divided by the gear.
-    Armature and linear damping of an actuator are those of its joint, times the gear squared.
+    Armature and damping of an actuator are those of its joint, times the gear squared.
     """
     notes = []
     joints = {joint.id: joint for joint in spec.joints}
-    alone = actuators_per_joint(mj) == 1
-    limited, reflected = [], []
+    reflected = []
     for actuator in (a for a in spec.actuators if drives_one_joint(mj)[a.id]):
         i, j = actuator.id, int(mj.actuator_trnid[actuator.id, 0])
         gear, joint = float(mj.actuator_gear[i, 0]), joints[j]
-        if mj.jnt_actfrclimited[j] and alone[j] and gear != 0.0:
-            low, high = sorted(mj.jnt_actfrcrange[j] / gear)
-            own = mj.actuator_forcerange[i] if mj.actuator_forcelimited[i] else (-np.inf, np.inf)
-            actuator.forcerange, actuator.forcelimited = np.clip(own, low, high), TRUE
-            joint.actfrclimited, joint.actfrcrange = FALSE, [0.0, 0.0]
-            limited.append(joint.name)
-        if mj.actuator_armature[i] or mj.actuator_damping[i]:
+        own = np.array([mj.actuator_damping[i], *mj.actuator_dampingpoly[i]])
+        if mj.actuator_armature[i] or own.any():
             joint.armature += gear**2 * mj.actuator_armature[i]
-            joint.damping = [joint.damping[0] + gear**2 * mj.actuator_damping[i], *joint.damping[1:]]
-            actuator.armature, actuator.damping = 0.0, [0.0, *actuator.damping[1:]]
+            joint.damping = np.asarray(joint.damping) + gear**2 * own
+            actuator.armature, actuator.damping = 0.0, [0.0, 0.0, 0.0]
             reflected.append(actuator.name)
-    if limited:
-        notes.append(f"moved from joint to actuator (same motion): the force limit of {listed(map(repr, limited))}")
     if reflected:
         names = listed(map(repr, reflected))
         notes.append(f"moved from actuator to joint (same motion): armature and damping of {names}")

@@ -5,6 +5,7 @@ A feature that stickslip does not simulate is an error that names it; every chan
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,14 +15,16 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from stickslip.errors import ModelError, expected, listed
-from stickslip.model.arrays import JOINT_NQ
+from stickslip.errors import ModelError, expected
 from stickslip.model.importers.features import check_features, feature_names
+from stickslip.model.importers.file_options import option_notes, read_options
+from stickslip.model.importers.flags import take_in_flags
 from stickslip.model.importers.inertia import merge_impossible
 from stickslip.model.importers.leave_out import drop_drawings, remove_features, translate
 from stickslip.model.importers.messages import compile_spec, mujoco_notes, one_line
 from stickslip.model.importers.mjcf import free_base, mjcf_spec
 from stickslip.model.importers.urdf import parse_xml, urdf_spec
+from stickslip.model.keyframes import NamedKeyframe, read_keyframes
 
 POLICIES = ("error", "replace", "drop")
 BIT = mujoco.mjtDisableBit
@@ -37,10 +40,10 @@ class LoadedSpec:
     """The specification without keyframes. They are kept below by joint name, since attaching renumbers the joints."""
     notes: list[str]
     """Sentences on what was dropped, replaced, ignored or moved."""
-    home: dict[str, np.ndarray]
-    """Joint name → coordinates of the keyframe ``home``, or of the first one; empty without keyframes."""
-    keyframes: dict[str, dict[str, np.ndarray]]
-    """Keyframe name → joint name → coordinates."""
+    home: NamedKeyframe
+    """The keyframe ``home``, or the first one; empty without keyframes."""
+    keyframes: dict[str, NamedKeyframe]
+    """All keyframes by name."""
     gravity: np.ndarray
     """(3,) [m/s²]; zero where the file switches gravity off."""
     contact_options: dict[str, Any]
@@ -52,6 +55,9 @@ class LoadedSpec:
         bits = {"contact": BIT.mjDSBL_CONTACT, "filterparent": BIT.mjDSBL_FILTERPARENT}
         flags = [f'flag {name}="disable"' for name, bit in bits.items() if off & bit]
         return flags + (['flag override="enable"'] if on else [])
+
+    options: dict[str, Any]
+    """The file's options that differ from MuJoCo's defaults."""
 
 
 def read_spec(
@@ -88,12 +94,10 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
         notes += merge_impossible(spec)
     mj = compile_spec(spec, origin)
     keyframes = read_keyframes(mj)
-    moving = [mj.key(k).name or f"{k}" for k in range(mj.nkey) if mj.key_qvel[k].any() or mj.key_ctrl[k].any()]
-    if moving:
-        notes.append(f"dropped: qvel and ctrl of keyframe {listed(moving)}; use sim.set_state and sim.set_control")
     for key in list(spec.keys):
         spec.delete(key)
-    notes += translate(spec, mj)
+    notes += take_in_flags(spec)
+    notes += translate(spec, compile_spec(spec, origin))
     mj = compile_spec(spec, origin)
     check_features(mj, ignored, origin)
     try:
@@ -104,15 +108,16 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
     mj = compile_spec(spec, origin)
     notes += _solver_note(mj)
     _settle(spec, mj)
-    home = keyframes.get("home", next(iter(keyframes.values()), {}))
+    home = copy.deepcopy(keyframes.get("home", next(iter(keyframes.values()), NamedKeyframe())))
     off = mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     gravity = np.zeros(3) if off else mj.opt.gravity.astype(float)
     spec.option.disableflags &= ~int(mujoco.mjtDisableBit.mjDSBL_GRAVITY)
     spec.option.gravity = gravity
-    options = {option: getattr(spec.option, option) for option in CONTACT_OPTIONS}
-    options["disableflags"] &= int(BIT.mjDSBL_CONTACT | BIT.mjDSBL_FILTERPARENT)
-    options["enableflags"] &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
-    return LoadedSpec(spec, notes, {j: q.copy() for j, q in home.items()}, keyframes, gravity, options)
+    flags = {option: getattr(spec.option, option) for option in CONTACT_OPTIONS}
+    flags["disableflags"] &= int(BIT.mjDSBL_CONTACT | BIT.mjDSBL_FILTERPARENT)
+    flags["enableflags"] &= int(mujoco.mjtEnableBit.mjENBL_OVERRIDE)
+    options = read_options(spec, parsed.text)
+    return LoadedSpec(spec, notes + option_notes(options), home, keyframes, gravity, flags, options)
 
 
 @dataclass
@@ -124,6 +129,8 @@ class Parsed:
     origin: str
     """Name of the file in messages."""
     urdf: bool
+    text: str = ""
+    """The file's text."""
 
 
 def parse(
@@ -165,7 +172,7 @@ def parse(
     _name_everything(spec)
     if tag == "mujoco" and floating_base:
         free_base(spec, origin)
-    return Parsed(spec, notes, origin, urdf=tag == "robot")
+    return Parsed(spec, notes, origin, urdf=tag == "robot", text=text)
 
 
 def _known_tag(tag: str) -> str:
@@ -255,18 +262,6 @@ def _solver_note(mj: mujoco.MjModel) -> list[str]:
     return [
         f"only MuJoCo uses solref and solimp, which {count} shapes set; the other methods use stiffness and damping"
     ]
-
-
-def read_keyframes(mj: mujoco.MjModel) -> dict[str, dict[str, np.ndarray]]:
-    """Keyframe name → joint name → coordinates."""
-    keyframes = {}
-    for k in range(mj.nkey):
-        joints = {}
-        for j in range(mj.njnt):
-            first = mj.jnt_qposadr[j]
-            joints[mj.joint(j).name] = mj.key_qpos[k, first : first + JOINT_NQ[mj.jnt_type[j]]].copy()
-        keyframes[mj.key(k).name or f"key {k}"] = joints
-    return keyframes
 
 
 def _settle(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:

@@ -60,7 +60,8 @@ def urdf_spec(
     meshdir = "" if compiler is None else compiler.get("meshdir", "")
     meshes, mesh_notes = _tidy_links(robot, origin, path, package_dirs, meshdir, unreadable_meshes)
     notes += mesh_notes
-    mimics = _take_mimics(joints, origin)
+    mimics, mimic_notes = _take_mimics(joints, origin)
+    notes += mimic_notes
     driven = [j for j in joints if j.get("type") in MOTORISED and j.get("name") not in {m.joint for m in mimics}]
     efforts = {j.get("name", ""): _limit(j, "effort", origin) for j in driven}
     ranges = _take_ranges(joints, origin)
@@ -174,9 +175,9 @@ class Mimic(NamedTuple):
     offset: float
 
 
-def _take_mimics(joints: list[ET.Element], origin: str) -> list[Mimic]:
-    """Take ``<mimic>`` out of the XML, which MuJoCo's import would drop."""
-    mimics, moving = [], {joint.get("name") for joint in joints if joint.get("type") in MOTORISED}
+def _take_mimics(joints: list[ET.Element], origin: str) -> tuple[list[Mimic], list[str]]:
+    """Take ``<mimic>`` out of the XML, which MuJoCo's import would drop; notes tell of those that name no joint."""
+    mimics, notes, moving = [], [], {joint.get("name") for joint in joints if joint.get("type") in MOTORISED}
     for joint in joints:
         for mimic in joint.findall("mimic"):
             joint.remove(mimic)
@@ -184,10 +185,11 @@ def _take_mimics(joints: list[ET.Element], origin: str) -> list[Mimic]:
             if name not in moving:
                 continue
             if other not in moving or other == name:
-                raise ModelError(
-                    f"{origin}: joint {name!r} mimics {other!r}: expected another revolute, continuous or prismatic "
-                    "joint of this URDF; correct the name"
+                notes.append(
+                    f"dropped: joint {name!r} mimics {other!r}, which is no other revolute, continuous or prismatic "
+                    "joint of this URDF; it moves by itself"
                 )
+                continue
             numbers = []
             for attribute, usual in (("multiplier", "1"), ("offset", "0")):
                 text = mimic.get(attribute, usual)
@@ -199,7 +201,7 @@ def _take_mimics(joints: list[ET.Element], origin: str) -> list[Mimic]:
                         "correct it"
                     ) from None
             mimics.append(Mimic(name, other, *numbers))
-    return mimics
+    return mimics, notes
 
 
 def _couple(spec: mujoco.MjSpec, mimics: list[Mimic]) -> list[str]:

@@ -13,28 +13,23 @@ from math import nan
 
 import numpy as np
 
+from stickslip.dynamics import Dynamics
 from stickslip.lab.compare.scorecard.measurements import Measurements
 from stickslip.model.arrays import FREE, HINGE, SLIDE
 
 
-def actuator_forces(e: Measurements, q: np.ndarray, v: np.ndarray, control: np.ndarray) -> np.ndarray:
-    """(k, nu) joint forces of the actuators [N or N m] at k states with k controls."""
-    a, joint = e.model.actuators, e.model.actuators.joint
-    position, speed = q[:, e.model.tree.joint_q[joint]], v[:, e.model.tree.joint_v[joint]]
-    bias = a.bias[:, 0] + a.gear * (a.bias[:, 1] * position + a.bias[:, 2] * speed)
-    force = a.gain * np.clip(control, *a.control_range.T) + bias
-    return a.gear * np.clip(force, *a.force_range.T)
-
-
 def actuator_work(e: Measurements) -> np.ndarray:
-    """(frames,) work since the start [J]: between two frames, the mean force times the distance."""
+    """(frames,) work since the start [J]: between two frames, the mean joint forces of the actuators times the distance
+    (v·dt for ball and free joints)."""
     work = np.zeros(e.frames)
     if e.model.nu and e.frames > 1:
-        at, control = e.model.tree.joint_q[e.model.actuators.joint], e.log.control[1 : e.frames]
+        dynamics, act = Dynamics(e.model), e.log.act
         # Controls are those of the step that ends at the frame.
-        first = actuator_forces(e, e.q[:-1], e.v[:-1], control)
-        last = actuator_forces(e, e.q[1:], e.v[1:], control)
-        work[1:] = np.cumsum((0.5 * (first + last) * np.diff(e.q[:, at], axis=0)).sum(1))
+        control = e.log.control[1 : e.frames]
+        for i in range(e.frames - 1):
+            first = dynamics.actuator_forces(e.q[i], e.v[i], control[i], act[i])[1]
+            last = dynamics.actuator_forces(e.q[i + 1], e.v[i + 1], control[i], act[i + 1])[1]
+            work[i + 1] = work[i] + 0.5 * (first + last) @ dynamics.difference(e.q[i], e.q[i + 1])
     return work
 
 

@@ -66,7 +66,7 @@ def joint_torque(sim: Simulation) -> np.ndarray:
     """(nv,) forces of motors and of joint damping."""
     model = sim.model
     tau = -model.joint_forces.damping * sim.state.v
-    tau[model.tree.joint_v[model.actuators.joint]] += model.actuators.gear * sim.control
+    tau += sim.dynamics.actuator_forces(sim.state.q, sim.state.v, sim.control)[1]
     return tau
 
 

@@ -19,6 +19,7 @@ from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.dynamics.factor import solve
 from stickslip.methods.rigid.assembly.constraint_rows import (
     contact_rows,
+    count_spins,
     coupled,
     dense_product,
     pack_contacts,
@@ -26,6 +27,7 @@ from stickslip.methods.rigid.assembly.constraint_rows import (
     push,
     scale_columns,
     speeds,
+    spin_rows,
     unpack_mass,
 )
 from stickslip.methods.rigid.assembly.matrices import FIRST_DRY, Matrices
@@ -83,12 +85,16 @@ class Assembler:
         nb = nh if soft is None else nh + len(soft[1])
         nl = 0 if limits is None else len(limits[1])
         nd = 0 if bound is None or limits is None else len(bound)
-        if nc > len(self._rows.length):
-            self._rows = make_contact_rows(self.support, max(nc, 2 * len(self._rows.length)))
+        ns = count_spins(arrays, nc)
+        if nc + ns > len(self._rows.length):
+            self._rows = make_contact_rows(self.support, max(nc + ns, 2 * len(self._rows.length)))
         size = 3 * contact_rows(self.support, bodies.L, bodies.kin, arrays, nc, self._rows)
+        owner, factor, spin = np.zeros(nc + ns, dtype=np.int64), np.zeros(nc + ns), np.zeros(nc + ns, dtype=np.int64)
+        spin_rows(self.support, bodies.L, bodies.kin, arrays, nc, nc, self._rows, owner, factor, spin)
+        size += 3 * int(self._rows.length[nc : nc + ns].sum())
         for given in (bilateral, soft, limits):
             size += 0 if given is None else int(np.diff(self.support.start)[given[0].indices].sum())
-        m = nb + 3 * (nc + nl)
+        m = nb + 3 * (nc + nl + ns)
         start, column = np.zeros(m + 1, dtype=np.int64), np.empty(size, dtype=np.int64)
         J, Y = np.empty(size), np.empty(size)
         packed = (start, column, J, Y)
@@ -96,10 +102,11 @@ class Assembler:
             self._pack(bodies, bilateral[0], 0, 0, 0, *packed)
         if soft is not None and nb > nh:
             self._pack(bodies, soft[0], 0, 0, nh, *packed)
-        pack_contacts(self._rows, nc, nb, *packed)
+        pack_contacts(self._rows, 0, nc, nb, *packed)
         if limits is not None and nl:
             self._pack(bodies, limits[0][: nl - nd], 0, 2, nb + 3 * nc, *packed)
             self._pack(bodies, limits[0][nl - nd :], 1, 1, nb + 3 * (nc + nl - nd), *packed)
+        pack_contacts(self._rows, nc, nc + ns, nb + 3 * (nc + nl), *packed)
         n = int(start[m])
         column, J = column[:n], J[:n]
         approach, free = np.empty(m), np.empty(m)
@@ -109,15 +116,15 @@ class Assembler:
         friction, restitution = material[:, FRICTION].copy(), material[:, RESTITUTION].copy()
         stiffness, damping = material[:, STIFFNESS].copy(), material[:, DAMPING].copy()
         gap, pair = arrays.gap[:nc].copy(), arrays.pair[:nc].copy()
-        if limits is not None and nl:
-            gap = np.concatenate([gap, limits[1]])
-            nothing = np.zeros(nl)
+        if nl + ns:
+            gap = np.concatenate([gap, limits[1] if limits is not None else np.zeros(0), np.zeros(ns)])
+            nothing = np.zeros(nl + ns)
             friction, restitution, damping = (np.concatenate([v, nothing]) for v in (friction, restitution, damping))
-            stiffness = np.concatenate([stiffness, np.full(nl, np.inf)])
+            stiffness = np.concatenate([stiffness, np.full(nl + ns, np.inf)])
             friction[nc + nl - nd :] = 1.0
-            pair = np.concatenate([pair, -2 - np.arange(nl - nd), FIRST_DRY - np.arange(nd)])  # no contact's id
+            pair = np.concatenate([pair, -2 - np.arange(nl - nd), FIRST_DRY - np.arange(nd), spin[nc:]])
             if groups is not None:
-                groups = np.concatenate([groups, groups[-1] + 1 + np.arange(nl)])
+                groups = np.concatenate([groups, groups[-1] + 1 + np.arange(nl + ns)])
         violation, compliance, target = np.zeros((3, nb))
         if bilateral is not None:
             violation[:nh] = bilateral[1]
@@ -128,7 +135,7 @@ class Assembler:
         W = self._product(bodies.L, m, start, column, Y, n)
         diagonal = np.zeros(m)
         diagonal[:nb] = compliance
-        normals = nb + 3 * np.arange(nc + nl - nd, nc + nl)
+        normals = nb + 3 * np.arange(nc + nl - nd, nc + nl + ns)
         diagonal[normals] = W.diagonal()[normals + 1]
         return Matrices(
             dt=dt,
@@ -147,8 +154,10 @@ class Assembler:
             compliance=compliance,
             target=target,
             groups=groups,
-            limits=nl,
-            dry=np.zeros(0) if bound is None or not nd else bound,
+            limits=nl + ns,
+            dry=np.concatenate([np.zeros(0) if bound is None else bound[:nd], np.zeros(ns)]),
+            owner=owner[nc:],
+            factor=factor[nc:],
             pair=pair,
             approach=approach,
             free=free,

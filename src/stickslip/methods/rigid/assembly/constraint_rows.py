@@ -9,7 +9,10 @@ Reference: Featherstone, "Exploiting sparsity in operational-space dynamics", IJ
 from __future__ import annotations
 
 from stickslip._jit import kernel
+from stickslip.collision.contacts import ROLLING, TORSION
 from stickslip.dynamics.delassus import contact_jacobian, eliminate
+from stickslip.dynamics.jacobian import last_dof
+from stickslip.methods.rigid.assembly.matrices import FIRST_SPIN
 
 
 @kernel
@@ -24,10 +27,59 @@ def contact_rows(support, L, kin, contacts, nc, rows):
 
 
 @kernel
-def pack_contacts(rows, nc, row, start, column, J, Y):
-    """Three CSR rows per contact from CSR row ``row`` on, columns ascending; ``start[row]`` is where they begin."""
-    n = start[row]
+def count_spins(contacts, nc):
+    """Number of blocks of torsional and rolling friction of the first nc contacts."""
+    n = 0
     for c in range(nc):
+        n += (1 if contacts.material[c, TORSION] > 0.0 else 0) + (1 if contacts.material[c, ROLLING] > 0.0 else 0)
+    return n
+
+
+@kernel
+def spin_rows(support, L, kin, contacts, nc, first, rows, owner, factor, ids):
+    """Blocks of torsional and rolling friction from row ``first`` on, each with an empty normal: torsion has the
+    relative angular velocity about the normal as its first tangent, rolling those about both tangents. Writes the
+    contact that each belongs to, μ_t or μ_r [m], and an id; returns the number of blocks."""
+    n = 0
+    for c in range(nc):
+        for rolling in range(2):
+            mu = contacts.material[c, ROLLING if rolling else TORSION]
+            if mu > 0.0:
+                spin_jacobian(support, kin, contacts, c, rolling, first + n, rows)
+                eliminate(support, L, first + n, rows)
+                owner[first + n], factor[first + n] = c, mu
+                ids[first + n] = FIRST_SPIN + 2 * contacts.pair[c] + rolling
+                n += 1
+    return n
+
+
+@kernel
+def spin_jacobian(support, kin, contacts, c, rolling, row, rows):
+    """Write a row as ``spin_rows`` says."""
+    d1, d2, n = last_dof(support, contacts.link1[c]), last_dof(support, contacts.link2[c]), 0
+    axes = contacts.axes[c]
+    while d1 >= 0 or d2 >= 0:
+        d = max(d1, d2)
+        sign = (1.0 if d2 == d else 0.0) - (1.0 if d1 == d else 0.0)
+        x, y, z = sign * kin.S[d, 3], sign * kin.S[d, 4], sign * kin.S[d, 5]
+        rows.dofs[row, n], rows.J[row, n, 0], rows.J[row, n, 2] = d, 0.0, 0.0
+        if rolling:
+            rows.J[row, n, 1] = axes[1, 0] * x + axes[1, 1] * y + axes[1, 2] * z
+            rows.J[row, n, 2] = axes[2, 0] * x + axes[2, 1] * y + axes[2, 2] * z
+        else:
+            rows.J[row, n, 1] = axes[0, 0] * x + axes[0, 1] * y + axes[0, 2] * z
+        d1 = support.dof_parent[d] if d1 == d else d1
+        d2 = support.dof_parent[d] if d2 == d else d2
+        n += 1
+    rows.length[row] = n
+
+
+@kernel
+def pack_contacts(rows, first, nc, row, start, column, J, Y):
+    """Three CSR rows per contact ``first`` … nc − 1 from CSR row ``row`` on, columns ascending; ``start[row]`` is where
+    they begin."""
+    n = start[row]
+    for c in range(first, nc):
         length = rows.length[c]
         for i in range(3):
             for k in range(length - 1, -1, -1):

@@ -23,6 +23,10 @@ FIRST_DRY = -(1 << 40)
 """Id of the first row of dry friction; the next are lower by one each."""
 
 
+FIRST_SPIN = -(1 << 62)
+"""Ids of torsional and rolling friction are this plus twice the id of their contact, and one more for rolling."""
+
+
 class MadeWhenAsked:
     """A field that may be given as a function without arguments, which is called when the field is first read."""
 
@@ -84,7 +88,14 @@ class Matrices:
     """(limits,) which of them are angles; by default all."""
     dry: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """(nd,) largest impulses of dry friction [N s or N m s]: the last nd contacts, with an empty normal that has a mass
-    of its own, the joint velocity as first tangent, and an empty second one."""
+    of its own, the joint velocity as first tangent, and an empty second one; then torsional and rolling friction."""
+    slip: np.ndarray = None  # type: ignore[assignment]
+    """(nd,) their speeds as far as known [m/s or rad/s], which relaxed problems need; by default those at the
+    beginning."""
+    owner: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """(ns,) the contacts that torsional and rolling friction, the last ns of dry friction, belong to."""
+    factor: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """(ns,) μ_t or μ_r: their largest impulse over the normal impulse [m]."""
     pair: np.ndarray = None  # type: ignore[assignment]
     """(nc,) ids that persist from step to step, for warm starts; by default 0, 1, 2, …"""
     approach: np.ndarray = None  # type: ignore[assignment]
@@ -114,6 +125,18 @@ class Matrices:
             self.approach = self.rows @ self.velocity
         if self.free is None:
             self.free = self.rows @ self.free_velocity
+        if self.slip is None:
+            self.slip = self.dry_speeds(self.approach)
+
+    def dry_speeds(self, u: np.ndarray) -> np.ndarray:
+        """(nd,) the tangential speeds of dry friction in velocities u of all rows."""
+        tangents = u[self.bilateral :].reshape(-1, 3)[self.contacts - len(self.dry) :, 1:]
+        return np.hypot(tangents[:, 0], tangents[:, 1])
+
+    def bound_spins(self, impulses: np.ndarray) -> None:
+        """Set the bounds of torsional and rolling friction by the normal impulses among those of all rows."""
+        if len(self.owner):
+            self.dry[-len(self.owner) :] = self.factor * impulses[self.bilateral + 3 * self.owner]
 
     def normal_mass(self) -> np.ndarray:
         """(nd,) W of the normals of dry friction, which no velocity moves [1/kg]."""

@@ -20,9 +20,10 @@ from stickslip._jit import kernel
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import Kinematics, MassMatrix
-from stickslip.dynamics.jacobian import set_wrenches
+from stickslip.dynamics.drives import Drives
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_motion, forward_velocities
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.math.linear import copy_to
 from stickslip.maximal.conversion import joint_coordinates, place_bodies
 from stickslip.maximal.elimination import OK
@@ -33,7 +34,7 @@ from stickslip.maximal.soft_rows import Soft, soft_rows
 from stickslip.maximal.stabilisation import Correction, correct_positions, correct_velocities
 from stickslip.methods.rigid.coordinates.coordinates import free_velocities
 from stickslip.methods.rigid.formulations.formulation import JOINT_FEEDBACK
-from stickslip.model.arrays import Actuators, Inertia, JointForces, Support, Tree
+from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 
 
 class Links(NamedTuple):
@@ -45,7 +46,7 @@ class Links(NamedTuple):
     """Joint forces without limits."""
     limits: JointForces
     """Joint forces with limits."""
-    actuators: Actuators
+    actuators: Drives
     armature: np.ndarray
     turning: np.ndarray
     """(nt,) joint velocities of ``turning_rotors``."""
@@ -145,11 +146,10 @@ def begin_bodies(links, bodies, inputs, q, v, dt):
     if links.turning.shape[0] > 0:
         turn_rotors(links, b, dt)
     soft_rows(
-        links.tree, links.support, links.passive, links.actuators, links.armature, q, v, inputs.control, dt, b.tau,
-        b.soft,
+        links.tree, links.support, links.passive, links.actuators, links.armature, q, v, dt, b.tau, b.soft
     )  # fmt: skip
     look(links, b, b.Q, b.V)
-    set_wrenches(b.kin, inputs.wrench, b.f_ext)
+    outside_forces(b.inertia, b.kin, inputs.wrench, b.f_ext)
     body_forces(links.tree, links.support, b.rates, b.tau, b.force)
     copy_to(b.V, b.velocity)
     free_velocities(

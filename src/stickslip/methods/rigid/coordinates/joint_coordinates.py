@@ -3,7 +3,8 @@
     (M + dt·D + dt²·K)·(v_free − v) = dt·(τ(q, v) − dt·K·v − b(q, v))
 
 b are gravity, centrifugal, Coriolis and gyroscopic forces at the beginning of the step. K and D are stiffness and
-damping of joint springs, dampers and servos (``joint_gains``), implicit, so that none of them limits dt. Joint limits
+damping of joint springs and dampers (``joint_gains``), and of tendons and servos with the moment arms at the beginning
+of the step (``add_drive_mass``); they are implicit, so that none of them limits dt. Joint limits
 and the loops of the model are rows; loops are closed at the end of every step (``constraints.loop_closure``).
 """
 
@@ -19,9 +20,17 @@ from stickslip.constraints.loop_closure import CLOSED, LoopClosure
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
-from stickslip.dynamics.jacobian import set_wrenches
-from stickslip.dynamics.joint_forces import actuator_forces, joint_gains, spring_and_limit_forces
+from stickslip.dynamics.drive_forces import (
+    add_drive_forces,
+    add_drive_gains,
+    add_drive_lead,
+    add_drive_mass,
+    drive_forces,
+)
+from stickslip.dynamics.drives import make_drives
+from stickslip.dynamics.joint_forces import damper_force, joint_gains, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_motion
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, make_limits
@@ -48,17 +57,22 @@ class Motion(NamedTuple):
 def begin(tree, support, inertia, passive, actuators, inputs, q, v, dt, kin, mass, f_ext, gains, bias, free):
     """Compute kinematics, the factored mass matrix, and ``free`` (nv,), the velocity at the end without contacts.
 
-    ``gains`` (2, nv) and ``bias`` (nv,) are scratch; ``passive`` must be without limits.
+    ``gains`` (2, nv) are diagonals of K and D at its end (``add_drive_gains``), ``bias`` (nv,) is scratch; ``passive``
+    must be without limits, and ``actuators`` are the ``Drives``.
     """
     forward_motion(tree, inertia, q, v, kin)
     composite_inertia(tree, support, inertia, kin, mass)
-    joint_gains(tree, passive, actuators, q, v, inputs.control, gains[0], gains[1])
+    joint_gains(tree, passive, q, v, gains[0], gains[1])
     for d in range(v.shape[0]):
         mass.M[support.start[d]] += dt * (gains[1, d] + dt * gains[0, d])
-        free[d] = inputs.applied[d] - passive.damping[d] * v[d] - dt * gains[0, d] * v[d]
-    actuator_forces(tree, actuators, q, v, inputs.control, free)
+        free[d] = inputs.applied[d] + damper_force(passive, d, v[d]) - dt * gains[0, d] * v[d]
+    drive_forces(actuators, q, v, inputs.control)
+    add_drive_forces(actuators, free)
+    add_drive_lead(actuators, 0, dt, free)
+    add_drive_mass(actuators, support, dt, mass.M)
+    add_drive_gains(actuators, 0, 1.0, 1.0, gains[0], gains[1])
     spring_and_limit_forces(tree, passive, q, v, free)
-    set_wrenches(kin, inputs.wrench, f_ext)
+    outside_forces(inertia, kin, inputs.wrench, f_ext)
     free_velocities(tree, support, inertia, free, f_ext, kin, mass, v, dt, bias, free)
 
 
@@ -74,6 +88,7 @@ class JointCoordinates(Coordinates):
         self.M, self.L = data.mass.M, data.mass.L
         self.velocity, self.free_velocity = np.zeros(model.nv), np.zeros(model.nv)
         passive = model.joint_forces
+        self.drives = make_drives(model)
         self.bodies_model = model
         """The model whose velocities are those of a step."""
         self.passive = passive._replace(limited=np.zeros_like(passive.limited))
@@ -88,7 +103,7 @@ class JointCoordinates(Coordinates):
 
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:
         m = self.model
-        world = (m.tree, m.support, m.inertia, self.passive, m.actuators)
+        world = (m.tree, m.support, m.inertia, self.passive, self.drives)
         self.velocity[:] = state.v
         begin(*world, inputs, state.q, state.v, dt, self.kin, self._mass, *self._scratch, self.free_velocity)
         self._at = (state.q, dt)

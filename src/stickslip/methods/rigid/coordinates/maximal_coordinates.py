@@ -19,6 +19,7 @@ import scipy.sparse as sp
 
 from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.delassus import make_contact_rows
+from stickslip.dynamics.drives import make_drives
 from stickslip.dynamics.factor import solve
 from stickslip.errors import InputError, listed
 from stickslip.maximal.constraints import Constraints
@@ -63,6 +64,7 @@ class MaximalCoordinates(Coordinates):
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
         passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # whose limits are rows
+        self.drives = make_drives(model)
         self._soft = SoftRows(model)
         self.constraints = Constraints(model, self.cut, extra_joints, self._soft)
         self.stabilisation = Stabilisation(tolerance) if stabilise else None
@@ -70,7 +72,7 @@ class MaximalCoordinates(Coordinates):
         held[self.constraints.joints.link1] = held[self.constraints.joints.link2] = 1
         self._jointed = np.repeat(held[1:] != 0, 6)  # (nv',) velocities that corrections change
         self.links = Links(
-            model.tree, model.support, passive, model.joint_forces, model.actuators, model.inertia.armature,
+            model.tree, model.support, passive, model.joint_forces, self.drives, model.inertia.armature,
             turning_rotors(model), held,
         )  # fmt: skip
         self.bodies = self._make_bodies()

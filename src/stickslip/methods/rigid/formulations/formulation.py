@@ -163,8 +163,14 @@ class Formulation(ABC):
     def renewed(
         self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float
     ) -> WrittenProblem | None:
-        """The problem whose solution z is, put right where it depends on its solution; None where it is right."""
-        return None
+        """The problem whose solution z is, put right where it depends on its solution; None where it is right. Bounds
+        of torsional and rolling friction depend on normal impulses."""
+        if not len(matrices.owner):
+            return None
+        before = self.dry_offset(matrices)
+        matrices.bound_spins(self.impulses(matrices, written, z))
+        change = np.max(np.abs(self.dry_offset(matrices) - before))
+        return None if change <= limit else self.write(matrices)
 
     def tangential_offset(self, matrices: Matrices) -> np.ndarray:
         """Offsets of tangential velocities [m/s], (nc, 2), or (2,) for all contacts; zero by default."""

@@ -23,7 +23,7 @@ Differs from the lecture in: velocities and impulses instead of accelerations an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -40,7 +40,6 @@ from stickslip.methods.rigid.formulations.formulation import (
 )
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.soft_reference import SOLIMP, SOLREF, SoftReference
-from stickslip.solvers.problem import ConeProblem
 
 HEAVY, ROUNDS = 99.0, 20
 """The normal of dry friction has a mass that is higher by HEAVY times, so that its offset, which depends on the slip,
@@ -125,23 +124,19 @@ class Relaxed(Formulation):
         offset = dt * k * self.soft.impedance(gap) * gap - (1.0 - dt * b) * before
         return self._limited(matrices, np.where(np.isinf(matrices.stiffness), gap / dt, offset))[0]
 
-    def dry_offset(self, matrices: Matrices, slip: np.ndarray | None = None) -> np.ndarray:
-        if slip is None:
-            slip = np.abs(matrices.approach[matrices.bilateral + 3 * (matrices.contacts - len(matrices.dry)) + 1 :: 3])
-        return slip + dry_offset((1.0 + HEAVY) * matrices.normal_mass(), matrices.dry)
+    def dry_offset(self, matrices: Matrices) -> np.ndarray:
+        return matrices.slip + dry_offset((1.0 + HEAVY) * matrices.normal_mass(), matrices.dry)
 
     def renewed(
         self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float
     ) -> WrittenProblem | None:
-        problem, nd = written.problem, len(matrices.dry)
-        if not nd or not isinstance(problem, ConeProblem):
+        if not len(matrices.dry):
             return None
-        offset = self.dry_offset(matrices, np.abs(problem.function(z)[-3 * nd + 1 :: 3]))
-        if np.max(np.abs(offset - problem.b[-3 * nd :: 3])) <= limit:
-            return None
-        b = problem.b.copy()
-        b[-3 * nd :: 3] = offset
-        return written._replace(problem=replace(problem, b=b))
+        before, impulses = self.dry_offset(matrices), self.impulses(matrices, written, z)
+        matrices.bound_spins(impulses)
+        matrices.slip = matrices.dry_speeds(matrices.free + matrices.delassus @ impulses)
+        change = np.max(np.abs(self.dry_offset(matrices) - before))
+        return None if change <= limit else self.write(matrices)
 
     def tangential_offset(self, matrices: Matrices) -> np.ndarray:
         if self.soft is None:

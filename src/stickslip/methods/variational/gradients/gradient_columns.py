@@ -125,13 +125,14 @@ def carry_back(turn, a, b, row, out):
 
 @kernel
 def body_columns(bodies, sym, pose, before, wrench, dt, J, X):
-    """Columns of ∂P₋/∂ν and of wrenches, which turn relative to the bodies."""
+    """Columns of ∂P₋/∂ν and of wrenches and gravity compensation, which turn relative to the bodies."""
     nl = before.shape[0]
     for b in range(1, nl):
         at, first = sym.place[b - 1], 6 * (nl - 1) + 6 * (b - 1)
         momentum_jacobian(bodies.J, b, dt, -before[b, 3], -before[b, 4], -before[b, 5], J)  # P₋(ω) = −P(−ω)
         fx, fy, fz = rotate_transposed(pose.rot, b, wrench[b, 0], wrench[b, 1], wrench[b, 2])
         nx, ny, nz = rotate_transposed(pose.rot, b, wrench[b, 3], wrench[b, 4], wrench[b, 5])
+        lx, ly, lz = rotate_transposed(pose.rot, b, bodies.lift[b, 0], bodies.lift[b, 1], bodies.lift[b, 2])
         for k in range(3):
             X[first + k, at + k] += bodies.mass[b]
             for m in range(3):
@@ -140,10 +141,12 @@ def body_columns(bodies, sym, pose, before, wrench, dt, J, X):
             x, y, z = cross(fx, fy, fz, ex, ey, ez)
             x, y, z = cross(bodies.com[b, 0], bodies.com[b, 1], bodies.com[b, 2], x, y, z)
             tx, ty, tz = cross(nx, ny, nz, ex, ey, ez)
+            ux, uy, uz = cross(lx, ly, lz, ex, ey, ez)
+            ux, uy, uz = cross(bodies.lift_arm[b, 0], bodies.lift_arm[b, 1], bodies.lift_arm[b, 2], ux, uy, uz)
             turned = X[6 * (b - 1) + 3 + k]
-            turned[at + 3] += dt * (tx - x)
-            turned[at + 4] += dt * (ty - y)
-            turned[at + 5] += dt * (tz - z)
+            turned[at + 3] += dt * (tx - x + ux)
+            turned[at + 4] += dt * (ty - y + uy)
+            turned[at + 5] += dt * (tz - z + uz)
 
 
 @kernel
@@ -240,7 +243,7 @@ def control_columns(mechanism, sym, slopes, joint_step, actuators, dt, applied, 
             if applied:
                 x[at] += dt
             for k in range(slopes.by_u.shape[0]):
-                if bodies.tree.joint_v[actuators.joint[k]] == d:
+                if bodies.tree.joint_v[actuators.actuators.target[k]] == d:
                     X[first + k, at] += dt * slopes.by_u[k]
         elif applied:
             for m in range(6):

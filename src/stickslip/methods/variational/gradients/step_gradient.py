@@ -25,7 +25,7 @@ import numpy as np
 from stickslip.errors import InputError, UnconvergedError
 from stickslip.maximal.rows import body_rows
 from stickslip.methods.variational.arrays import Linear, Mechanism, Motion, Rows, Touch, make_rows
-from stickslip.methods.variational.bodies import Pose, make_pose, to_joint_state
+from stickslip.methods.variational.bodies import Pose, joint_rates, make_pose, to_joint_state
 from stickslip.methods.variational.contact.cones import Cones
 from stickslip.methods.variational.contact.point_derivatives import tangent_poles
 from stickslip.methods.variational.discrete_rotation import turn_jacobian
@@ -290,9 +290,11 @@ def _slopes(
     tree, com, unused = bodies.tree, bodies.com, np.zeros((nl, 12, 12))
     rate_derivatives(tree, com, began.pose, tau, solution.nu, slopes.rate_force, slopes.rate_after, move, change)
     rate_derivatives(tree, com, began.pose, tau, began.nu, unused, slopes.rate_before, move, change)
+    after = np.zeros(nv)
+    joint_rates(bodies, joint_step.rates, solution.nu, after)
     joint_slopes(
-        tree, acting.passive, acting.actuators, began.q, joint_step.rate, began.control, dt, slopes.by_q, slopes.by_v,
-        slopes.by_u,
+        tree, acting.passive, acting.actuators, began.q, joint_step.rate, after, began.control, dt, slopes.by_q,
+        slopes.by_v, slopes.by_u,
     )  # fmt: skip
     if len(joint_step.turning):
         _rotors(mechanism, acting, began, joint_step, slopes, dt)

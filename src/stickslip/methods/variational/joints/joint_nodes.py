@@ -10,10 +10,10 @@ A rotor's impulse is I_a·(r(z)·ν⁺ − r(z⁻)·ν), z⁻ ⊕ h·ν = z: the
 on the row of its own step. The difference I_a·(r(z) − r(z⁻))·ν is part of the impulse of the soft row.
 
 λ [N s or N m s] is the impulse in the row; it acts on the bodies by the row's transpose at z. q̇⁻ = r(z)·ν; τ is the
-force of actuators, springs, dampers and applied forces at z; K, D are the gains of dampers and of servos that are not
-at their force limits. Springs act with their force at z: they are part of the Lagrangian, and the step stays symplectic
-(``springs`` has the longest stable step). Every row that may become soft is present, so that nodes keep their sizes;
-with w = 0 a soft row is λ = h·τ.
+force of actuators, springs, dampers and applied forces at z; K, D are the gains of dampers (by their slopes at q̇⁻) and
+of servos that are not at their force limits. Springs of joints and tendons act with their force at z: they are part of
+the Lagrangian, and the step stays symplectic (``springs`` has the longest stable step). Every row that may become soft
+is present, so that nodes keep their sizes; with w = 0 a soft row is λ = h·τ.
 
 Nodes are the joints of ``build_joints`` (tree, loops, extra ones) in their order, then one for each free joint with
 armature or damping, which has no rigid rows and whose link 1 is the world, then one for each coupling
@@ -29,7 +29,9 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.dynamics.joint_forces import actuator_forces, servo_gains, spring_and_limit_forces
+from stickslip.dynamics.drive_forces import add_drive_forces, add_drive_gains, add_drive_lead, drive_forces
+from stickslip.dynamics.drives import implicit_columns
+from stickslip.dynamics.joint_forces import damper_force, damper_slope, spring_and_limit_forces
 from stickslip.maximal.joints import Joint, Joints, build_joints
 from stickslip.maximal.soft_rows import turning_rotors
 from stickslip.methods.variational.bodies import Centred, Pose, joint_rates, make_pose, previous_pose, velocity_rows
@@ -107,9 +109,9 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
     for b in range(1, model.nlink):  # the tree's joints come first, by link
         if tree.joint_type[tree.joint_start[b]] != FREE:
             node_of[b] = len(node_of)
-    friction = model.joint_forces.friction
-    soft = (model.inertia.armature > 0.0) | (model.joint_forces.damping > 0.0) | (friction > 0.0)
-    soft[tree.joint_v[model.actuators.joint]] = True
+    passive, friction = model.joint_forces, model.joint_forces.friction
+    soft = (model.inertia.armature > 0.0) | (passive.damping > 0.0) | (passive.damping_poly > 0.0).any(axis=1)
+    soft |= implicit_columns(model) | (friction > 0.0)
     soft_dof = np.flatnonzero(soft)
     soft_node, soft_place = np.zeros(len(soft_dof), dtype=np.int64), np.zeros(len(soft_dof), dtype=np.int64)
     for k, d in enumerate(soft_dof):
@@ -191,24 +193,22 @@ def without_limits(model: Model) -> JointForces:
 def joint_impulses(centred, passive, actuators, armature, pose, nu, q, control, applied, dt, step):
     """Fill ``step`` (JointStep) at the beginning of a step, with the bodies at ``pose`` and velocities nu (nl, 6).
 
-    q (nq,) are the joint coordinates there, ``passive`` is ``without_limits(model)``, ``armature`` (nv,) is
-    ``model.inertia.armature``, ``control`` (nu,) are controls and ``applied`` (nv,) forces in the joints.
+    q (nq,) are the joint coordinates there, ``passive`` is ``without_limits(model)``, ``actuators`` are the ``Drives``,
+    ``armature`` (nv,) is ``model.inertia.armature``, ``control`` (nu,) are controls and ``applied`` (nv,) forces in the
+    joints.
     """
     tree, rates, rate, weight, impulse = centred.tree, step.rates, step.rate, step.weight, step.impulse
     velocity_rows(centred, pose, rates)
     joint_rates(centred, rates, nu, rate)
     for d in range(rate.shape[0]):
-        weight[d] = armature[d] + dt * passive.damping[d]
-        impulse[d] = applied[d] - passive.damping[d] * rate[d]
-    actuator_forces(tree, actuators, q, rate, control, impulse)
+        weight[d] = armature[d] + dt * max(0.0, damper_slope(passive, d, rate[d]))
+        impulse[d] = applied[d] + damper_force(passive, d, rate[d])
+    drive_forces(actuators, q, rate, control)
+    add_drive_forces(actuators, impulse)
+    servos = actuators.tendons.limited.shape[0]
+    add_drive_lead(actuators, servos, dt, impulse)
+    add_drive_gains(actuators, servos, dt * dt, dt, weight, weight)
     spring_and_limit_forces(tree, passive, q, rate, impulse)
-    for k in range(control.shape[0]):
-        j = actuators.joint[k]
-        d = tree.joint_v[j]
-        stiffness, damping = servo_gains(actuators, k, q[tree.joint_q[j]], rate[d], control[k])
-        stiffness, damping = max(0.0, stiffness), max(0.0, damping)
-        weight[d] += dt * (damping + dt * stiffness)
-        impulse[d] -= dt * stiffness * rate[d]
     if step.turning.shape[0] > 0:
         previous_pose(pose, nu, dt, step.before)
         velocity_rows(centred, step.before, step.rates_before)

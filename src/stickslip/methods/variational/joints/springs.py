@@ -11,19 +11,24 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.dynamics import Dynamics
+from stickslip.dynamics.joint_forces import largest_stiffness
+from stickslip.dynamics.largest_gains import add_largest_gains
 from stickslip.model.arrays import JOINT_NV
 from stickslip.model.model import Model
 
 
-def spring_stiffness(model: Model) -> np.ndarray:
-    """(nv,) stiffness of passive springs by joint velocity [N m/rad or N/m]."""
+def spring_stiffness(model: Model, q: np.ndarray) -> np.ndarray:
+    """(nv,) stiffness of passive springs by joint velocity [N m/rad or N/m], at q where they are polynomial."""
     sizes = [JOINT_NV[kind] for kind in model.tree.joint_type]
-    return np.repeat(model.joint_forces.stiffness, sizes)
+    return np.repeat(largest_stiffness(model, q), sizes)
 
 
 def longest_spring_step(model: Model, q: np.ndarray) -> float:
-    """The longest stable step [s], 2/ω, of the passive joint springs at the configuration q (nq,); infinite without."""
-    stiffness = spring_stiffness(model)
+    """The longest stable step [s], 2/ω, of the passive springs of joints and tendons at the configuration q (nq,);
+    infinite without."""
+    stiffness = spring_stiffness(model, q)
+    if len(model.tendons.limited):
+        add_largest_gains(model, q, stiffness, np.zeros(model.nv), servos=False)
     if not np.any(stiffness > 0.0):
         return float("inf")
     return float(2.0 / np.sqrt(Dynamics(model).mobility_norm(q, stiffness)))
