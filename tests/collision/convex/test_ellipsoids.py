@@ -39,6 +39,13 @@ def farthest(shape, u):
             return shape.vertices[np.argmax(u @ shape.vertices.T, axis=1)]
 
 
+def separation(one, two, places, n):
+    """Gaps along directions n (k, 3) of shape two from shape one, which are at ``places``."""
+    (Ra, ca), (Rb, cb) = places
+    far = cb + farthest(two, -n @ Rb) @ Rb.T - ca - farthest(one, n @ Ra) @ Ra.T
+    return np.einsum("ni,ni->n", n, far)
+
+
 class Poses:
     """Random poses of the shapes of a model."""
 
@@ -69,20 +76,15 @@ def test_no_direction_separates_more(partner):
     poses, rng = Poses(scene), np.random.default_rng(4)
     one, two = poses.model.shapes
     for _ in range(150):
-        contacts, ((Ra, ca), (Rb, cb)) = poses.next()
+        contacts, places = poses.next()
         assert len(contacts) == 1
         c = contacts.arrays
         gap, normal = c.gap[0], c.axes[0, 0]
-
-        def separation(n, ca=ca, cb=cb, Ra=Ra, Rb=Rb):
-            far = cb + farthest(two, -n @ Rb) @ Rb.T - ca - farthest(one, n @ Ra) @ Ra.T
-            return np.einsum("ni,ni->n", n, far)
-
         near = normal + rng.normal(size=(300, 3)) * np.exp(rng.uniform(-12, 1, size=(300, 1)))
         others = near / np.linalg.norm(near, axis=1)[:, None]
-        assert separation(others).max() <= gap + 1e-9
-        assert separation(normal[None])[0] == pytest.approx(gap, abs=1e-9)
-        on_two = (c.point[0] - cb) @ Rb
+        assert separation(one, two, places, others).max() <= gap + 1e-9
+        assert separation(one, two, places, normal[None])[0] == pytest.approx(gap, abs=1e-9)
+        on_two = (c.point[0] - places[1][1]) @ places[1][0]
         assert np.sum((on_two / two.size) ** 2) == pytest.approx(1.0, abs=1e-6)
 
 
