@@ -32,7 +32,7 @@ def test_every_frame_comes_back(model, path):
     assert log.last_good is None
     assert log.scene_xml == XML
     assert log.options == {"method": "expo", "dt": 0.01, "gravity": [0.0, 0.0, -9.81], "seed": 3}
-    assert log.names == (("world", "box", "arm", "hand"), ("box", "elbow", "reach"), ("motor",), ())
+    assert log.names == (("world", "box", "arm", "hand"), ("box", "elbow", "reach"), ("motor",), (), ())
     assert {"python", "stickslip", "numpy", "numba", "mujoco", "h5py"} == set(log.versions)
     assert "1203 frames" in repr(log)
     assert "complete" in repr(log)

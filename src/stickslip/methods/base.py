@@ -156,6 +156,10 @@ class Method(ABC):
     """What to do where steps do not converge, for the warning."""
     reads: ClassVar[Mapping[str, str]] = {}
     """How each property of a material acts; of one that is not honoured, what takes its place."""
+    forces_midway: ClassVar[bool] = False
+    """Whether contact forces act midway between two surfaces, and not at the contact point on body 2."""
+    observes_acceleration: ClassVar[bool] = False
+    """Whether the observing stages also give ``work.acceleration`` at the present state; else it is the last step's."""
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
     replaceable: ClassVar[frozenset[str]] = frozenset(
         {"user", "collision", "formulate", "solve", "integrate", "record"}

@@ -68,6 +68,11 @@ def to_csv(log: Log, path: str | Path, what: str = "frames") -> Path:
     return path
 
 
+def _numbered(names: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """Each name with the number of times that it came before."""
+    return ((names[:k].count(name), name) for k, name in enumerate(names))
+
+
 def _frame_rows(log: Log) -> Iterator[list]:
     h = log.header
     axes = ("x [m]", "y [m]", "z [m]", "qw", "qx", "qy", "qz")
@@ -79,6 +84,7 @@ def _frame_rows(log: Log) -> Iterator[list]:
         "energy": ["kinetic energy [J]", "potential energy [J]", "joint spring energy [J]"],
         "contact_energy": ["contact spring energy [J]"], "iterations": ["iterations"], "residual": ["residual"],
         "joint_error": [f"{what} {name}" for name in h.constraint_names for what in ("joint error", "its rate")],
+        "sensor": [f"sensor {name} {k}" for k, name in _numbered(h.sensor_names)],
         "status": ["status"], "wall": ["wall [s]"],
     }  # fmt: skip
     yield [name for names in fields.values() for name in names]

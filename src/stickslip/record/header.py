@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 PACKAGES = ("stickslip", "numpy", "numba", "mujoco", "h5py")
 
 # Kept as attributes of the file, so that any HDF5 tool shows them.
-NAMES = ("link_names", "joint_names", "actuator_names", "constraint_names")
-ADDED_LATER = {"constraint_names": (), "nc": 0, "na": 0}
+NAMES = ("link_names", "joint_names", "actuator_names", "constraint_names", "sensor_names")
+ADDED_LATER = {"constraint_names": (), "nc": 0, "na": 0, "sensor_names": (), "ns": 0}
 """Entries that files of earlier versions lack → the value to assume."""
 NUMBERS = ("link_parent", "joint_type", "joint_link", "joint_q", "joint_v")
 
@@ -40,6 +40,8 @@ class Header:
     """(nu,) names."""
     constraint_names: tuple[str, ...]
     """(nc,) names of joints that are constraints (maximal coordinates)."""
+    sensor_names: tuple[str, ...]
+    """(ns,) the sensor that each value belongs to."""
     link_parent: np.ndarray
     """(nl,) parent link."""
     joint_type: np.ndarray
@@ -101,16 +103,23 @@ class Header:
         )
 
 
-def describe(model: Model, scene_xml: str, options: dict[str, Any], constraints: Sequence[str] = ()) -> Header:
-    """The header of a recording of ``model`` that starts now."""
+def describe(
+    model: Model,
+    scene_xml: str,
+    options: dict[str, Any],
+    constraints: Sequence[str] = (),
+    sensors: Sequence[str] = (),
+) -> Header:
+    """The header of a recording of ``model`` that starts now; ``sensors`` names the sensor of each value."""
     tree = model.tree
     shapes = [{key: x for key, x in asdict(shape).items() if key != "vertices"} for shape in model.shapes]
     return Header(
-        sizes=Sizes(model.nlink, model.nq, model.nv, model.nu, len(constraints), model.na),
+        sizes=Sizes(model.nlink, model.nq, model.nv, model.nu, len(constraints), model.na, len(sensors)),
         link_names=tuple(model.link_names),
         joint_names=tuple(model.joint_names),
         actuator_names=tuple(model.actuator_names),
         constraint_names=tuple(constraints),
+        sensor_names=tuple(sensors),
         link_parent=np.asarray(tree.parent, dtype=np.int64),
         joint_type=np.asarray(tree.joint_type, dtype=np.int64),
         joint_link=np.repeat(np.arange(model.nlink), np.diff(tree.joint_start)),

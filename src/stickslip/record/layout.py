@@ -31,6 +31,8 @@ class Sizes(NamedTuple):
     """Joints that are constraints (maximal coordinates)."""
     na: int = 0
     """Activations of actuators."""
+    ns: int = 0
+    """Values of all sensors."""
 
 
 class Field(NamedTuple):
@@ -68,6 +70,7 @@ FRAME = (
     Field("unconverged", _scalar, "i8", "1", "steps so far whose solver did not reach its tolerance"),
     Field("joint_error", lambda n: (n.nc, 2), "f8", "m or rad, m/s or rad/s",
           "position and velocity error of each joint that is a constraint: the largest of its rows"),
+    Field("sensor", lambda n: (n.ns,), "f8", "per sensor", "values of all sensors, one sensor after another"),
     Field("time", _scalar, "f8", "s", "simulated time"),
 )  # fmt: skip
 
@@ -95,7 +98,7 @@ def flat(name: str) -> str:
 PATHS = (*(flat(f.name) for f in CONTACT), START.name, *(f.name for f in FRAME))
 """Every array of a recording in the order of writing."""
 
-ADDED_LATER = frozenset({"joint_error", "unconverged", "act"})
+ADDED_LATER = frozenset({"joint_error", "unconverged", "act", "sensor"})
 """Fields that recordings of earlier versions lack; they read as empty or 0."""
 
 FRAME_NAMES = frozenset(f.name for f in FRAME)

@@ -56,6 +56,7 @@ class Names(NamedTuple):
     joints: tuple[str, ...]
     actuators: tuple[str, ...]
     constraints: tuple[str, ...]
+    sensors: tuple[str, ...] = ()
 
 
 class Source(Protocol):
@@ -170,6 +171,13 @@ class Log:
         ``names.constraints``; nc = 0 in joint coordinates."""
         return self._array("joint_error")
 
+    def sensor(self, name: str) -> np.ndarray:
+        """(frames, n) the values of a sensor, as ``sim.sensor(name)`` gives them."""
+        names = self.header.sensor_names
+        if name not in names:
+            raise unknown("sensor", str(name), names)
+        return self._array("sensor")[:, [k for k, other in enumerate(names) if other == name]]
+
     def dataset(self, name: str) -> Any:
         """The array in the file (or memory), for reading slices of it: ``dataset("pose")[::100]``.
 
@@ -250,7 +258,8 @@ class Log:
     @property
     def names(self) -> Names:
         h = self.header
-        return Names(h.link_names, h.joint_names, h.actuator_names, h.constraint_names)
+        sensors = tuple(dict.fromkeys(h.sensor_names))
+        return Names(h.link_names, h.joint_names, h.actuator_names, h.constraint_names, sensors)
 
     @property
     def options(self) -> dict[str, Any]:

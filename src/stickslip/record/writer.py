@@ -23,6 +23,9 @@ FLUSH_SECONDS = 1.0
 """Longest wall time between flushes [s], and so the most that a killed process loses."""
 
 
+NO_SENSORS = np.zeros(0)
+
+
 class Recorder:
     """Records frames to ``path``, or to memory when ``path`` is None::
 
@@ -31,9 +34,9 @@ class Recorder:
         log = recorder.log()
 
     ``frame`` has every name of ``layout.FRAME`` and ``contacts`` every name of ``layout.CONTACT`` with one row per
-    contact, or is empty. ``constraints`` names the joints whose errors are in the frames. Values are copied. Leaving
-    the block closes the recording: "complete", "diverged" after a ``DivergedError``, "interrupted" after any other
-    exception.
+    contact, or is empty. ``constraints`` names the joints whose errors are in the frames, ``sensors`` the sensor of
+    each value in ``frame["sensor"]``, which may be missing if there are none. Values are copied. Leaving the block
+    closes the recording: "complete", "diverged" after a ``DivergedError``, "interrupted" after any other exception.
     """
 
     def __init__(
@@ -44,11 +47,12 @@ class Recorder:
         scene_xml: str = "",
         options: Mapping[str, Any] | None = None,
         constraints: Sequence[str] = (),
+        sensors: Sequence[str] = (),
         capacity: int = 512,
     ) -> None:
         if capacity < 1:
             raise expected("capacity", "at least 1 frame", capacity)
-        header = describe(model, scene_xml, dict(options or {}), constraints)
+        header = describe(model, scene_xml, dict(options or {}), constraints, sensors)
         self._store = MemoryStore(header) if path is None else FileStore(path, header)
         self.path = self._store.path
         self.frames = 0
@@ -71,6 +75,8 @@ class Recorder:
         """Copy one frame and its contacts; flush after ``capacity`` frames or a second of wall time."""
         if self.closed:
             raise RecordingError("cannot append: expected an open recorder, got a closed one; make a new Recorder")
+        if "sensor" not in frame:
+            frame = {**frame, "sensor": NO_SENSORS}
         if frame.keys() != FRAME_NAMES:
             raise _wrong_names("frame", frame, FRAME_NAMES)
         row = self._rows

@@ -30,7 +30,7 @@ def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, A
         ),
         "contact_energy": contact_energy, "steps": sim.steps, "wall": wall, "status": sim.status,
         "iterations": sim.stepper.iterations, "residual": sim.stepper.residual, "unconverged": sim.stepper.unconverged,
-        "joint_error": sim.stepper.joint_error(),
+        "joint_error": sim.stepper.joint_error(), "sensor": sim.read_sensors(),
     }  # fmt: skip
 
 

@@ -26,7 +26,10 @@ def make_recorder(sim: Simulation, path: str | Path | None, every_control: int) 
         "python_stages": [name for name in STAGES if getattr(sim.stages, name) is not None],
     }
     names = sim.stepper.constraint_names
-    return Recorder(path, sim.model, scene_xml=sim.model.to_xml(), options=options, constraints=names)
+    sensors = sim.instruments.value_names
+    return Recorder(
+        path, sim.model, scene_xml=sim.model.to_xml(), options=options, constraints=names, sensors=sensors
+    )  # fmt: skip
 
 
 def save_divergence(sim: Simulation, error: DivergedError, recorder: Recorder | None = None) -> DivergedError:

@@ -38,6 +38,7 @@ from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.method import make_method
 from stickslip.simulation.periods import whole_steps
 from stickslip.simulation.recording import make_recorder, save_divergence
+from stickslip.simulation.sensors import Moment, Sensors
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
 from stickslip.simulation.staged import observe_stages, staged_step
 from stickslip.simulation.stages import Controller, Stages, check_functions, check_replaceable
@@ -207,6 +208,26 @@ class Simulation:
     def energy(self) -> Energy:
         """Kinetic energy, and that of gravity and of the springs of joints and tendons now [J]."""
         return self.dynamics.energy(self.state.q, self.state.v)
+
+    @property
+    def sensors(self) -> tuple[str, ...]:
+        """Names of the sensors that ``sensor`` reads."""
+        return self.instruments.names
+
+    def sensor(self, name: str) -> np.ndarray:
+        """The values of a sensor of the scene's files now (docs/models.md)."""
+        if self.instruments.needs_contacts(name):
+            self.observe()
+        return self.instruments.read(Moment(self), name)
+
+    def read_sensors(self) -> np.ndarray:
+        """The values of all sensors, one after another; ``observe`` must have been called."""
+        return self.instruments.read_all(Moment(self)) if self.instruments.names else np.zeros(0)
+
+    @cached_property
+    def instruments(self) -> Sensors:
+        """The sensors of the model."""
+        return Sensors(self.model)
 
     def ray(self, origin, direction, *, exclude: Iterable[str] | str = ()) -> Hit | None:
         """The nearest shape that the ray from ``origin`` (3,) [m] along ``direction`` (3,) meets now, or None.

@@ -211,6 +211,7 @@ class Live:
             contact_energy = sim.observe()
         frame = frame_of(sim, contact_energy, clock.perf_counter() - self._wall)
         frame["joint_error"] = np.zeros((0, 2))  # its size depends on the method, which may change
+        frame["sensor"] = np.zeros(0)
         contacts = contacts_of(sim)
         if sim.time > self._last + 1e-12:
             if self._recorder.frames >= LONGEST_HISTORY:

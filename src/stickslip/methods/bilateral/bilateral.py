@@ -109,6 +109,7 @@ class BilateralMethod(Method):
     )
     reads = STICKING
     observing = ("kinematics", "collision", "solve")
+    observes_acceleration = True
     at_overlap = "it is held where it is"
     at_unconverged = "its loops and held contacts contradict each other, sim.stepper.residual says by how much"
     refused: ClassVar[dict[str, str]] = {"fallback": NO_FALLBACK}

@@ -112,6 +112,7 @@ class MuJoCo(Method):
     at_overlap = "its contacts will push it out"
     at_unconverged = "allow more iterations, or choose solver='newton'"
     observing = ("kinematics", "collision")
+    observes_acceleration = forces_midway = True
     replaceable = frozenset({"user", "record"})
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:

@@ -25,6 +25,7 @@ from stickslip.model.importers.messages import compile_spec, mujoco_notes, one_l
 from stickslip.model.importers.mjcf import free_base, mjcf_spec
 from stickslip.model.importers.urdf import parse_xml, urdf_spec
 from stickslip.model.keyframes import NamedKeyframe, read_keyframes
+from stickslip.model.sensors import TYPES, sensor_notes
 
 POLICIES = ("error", "replace", "drop")
 BIT = mujoco.mjtDisableBit
@@ -106,7 +107,7 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
     except ValueError as error:
         raise ModelError(f"{origin}: does not compile without the ignored features: {one_line(error)}") from None
     mj = compile_spec(spec, origin)
-    notes += _solver_note(mj)
+    notes += _solver_note(mj) + sensor_notes(mj)
     _settle(spec, mj)
     home = copy.deepcopy(keyframes.get("home", next(iter(keyframes.values()), NamedKeyframe())))
     off = mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
@@ -207,13 +208,16 @@ def root_tag(text: str, origin: str) -> str:
 
 
 def _name_everything(spec: mujoco.MjSpec) -> None:
-    """Give names to joints, bodies and actuators without one, since they are addressed by name."""
-    for kind, elements in (("body", spec.bodies[1:]), ("joint", spec.joints), ("actuator", spec.actuators)):
+    """Give names to joints, bodies, actuators and sensors without one, since they are addressed by name."""
+    named = (("body", spec.bodies[1:]), ("joint", spec.joints), ("actuator", spec.actuators), ("sensor", spec.sensors))
+    for kind, elements in named:
         taken = {element.name for element in elements}
         for element in elements:
             if not element.name:
                 owner = element.parent.name if kind == "joint" else ""
                 stem = f"{owner}_joint" if kind == "joint" else (element.target if kind == "actuator" else kind)
+                if kind == "sensor":
+                    stem = "_".join(part for part in (TYPES[int(element.type)], element.objname) if part)
                 n, name = 1, stem
                 while name in taken:
                     n += 1
