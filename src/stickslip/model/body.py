@@ -243,6 +243,7 @@ class Body:
         armature: float = 0.0,
         damping: float = 0.0,
         stiffness: float = 0.0,
+        friction: float = 0.0,
         motor: bool | str = False,
         max_force: float | None = None,
         kp: float | None = None,
@@ -252,7 +253,7 @@ class Body:
         """A joint to the parent; several joints on one body act one after the other. Limits in rad or m.
 
         ``kind`` is free, ball (or spherical), slide (or prismatic), hinge (or revolute) or fixed; a cylindrical joint
-        is a slide and a hinge along one axis.
+        is a slide and a hinge along one axis. ``friction`` is dry friction [N m or N].
         ``motor=True`` (or ``"force"``) adds an actuator of the same name, limited to ``max_force`` [N m or N], whose
         control is its force. ``motor="position"`` adds a servo, force = kp·(control − q) − kv·v, and ``"velocity"`` one
         with force = kv·(control − v); ``kp`` is in N m/rad or N/m, ``kv`` in N m s/rad or N s/m.
@@ -262,7 +263,8 @@ class Body:
         kind = ALIASES.get(kind, kind)
         if kind not in JOINTS:
             raise unknown("joint type", str(kind), [*JOINTS, *ALIASES, "fixed"])
-        for what, value in (("armature", armature), ("damping", damping), ("stiffness", stiffness)):
+        given = (("armature", armature), ("damping", damping), ("stiffness", stiffness), ("friction", friction))
+        for what, value in given:
             number(what, value, "a number ≥ 0", least=0.0)
         servo = Servo.checked(motor, max_force, kp, kv)
         if range is not None and kind == "free":
@@ -279,6 +281,7 @@ class Body:
             armature=armature,
             damping=damping,
             stiffness=stiffness,
+            frictionloss=friction,
         )
         if range is not None:
             low, high = vector(f"range of joint {name!r}", range, 2)

@@ -267,6 +267,31 @@ class Scene:
             body1, body2 = body2, body1
         self._equality(mujoco.mjtEq.mjEQ_WELD, body1, body2, (0, 0, 0), name)
 
+    @says_why
+    def couple(
+        self, joint1: str, joint2: str | None = None, ratio: float = 1.0, offset: float = 0.0, *,
+        polynomial: Vector | None = None, name: str = "",
+    ) -> None:  # fmt: skip
+        """Let a hinge or slide follow another: q₁ − r₁ = offset + ratio·(q₂ − r₂), r the reference configuration.
+
+        ``polynomial`` (a₀, …, a₄) in the place of offset and ratio makes it Σ a_k·(q₂ − r₂)^k. Without a second joint
+        the first one is held at r₁ + offset.
+        """
+        scalar = {
+            j.name for j in self.spec.joints if j.type in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+        }
+        for joint in (joint1, joint2):
+            if joint is not None and joint not in scalar:
+                raise unknown("hinge or slide", str(joint), sorted(scalar))
+        if joint1 == joint2:
+            raise expected("joints of a coupling", "two different ones", (joint1, joint2))
+        given = (offset, ratio if joint2 else 0.0) if polynomial is None else tuple(polynomial)
+        if not 1 <= len(given) <= 5 or not np.all(np.isfinite(given)):
+            raise expected("polynomial", "1 to 5 finite numbers a₀, …, a₄", given)
+        equality = self.spec.add_equality(name=name or self._name("coupling"), type=mujoco.mjtEq.mjEQ_JOINT)
+        equality.objtype, equality.name1, equality.name2 = mujoco.mjtObj.mjOBJ_JOINT, joint1, joint2 or ""
+        equality.data[:5] = [*given, *[0.0] * (5 - len(given))]
+
     def _equality(self, kind: mujoco.mjtEq, body1: Body | str, body2: Body | str, pos: Vector, name: str) -> None:
         names = [body if isinstance(body, str) else body.name for body in (body1, body2)]
         for body in names:
