@@ -277,9 +277,8 @@ class Scene:
         ``polynomial`` (a₀, …, a₄) in the place of offset and ratio makes it Σ a_k·(q₂ − r₂)^k. Without a second joint
         the first one is held at r₁ + offset.
         """
-        scalar = {
-            j.name for j in self.spec.joints if j.type in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
-        }
+        kinds = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+        scalar = {joint.name for joint in self.spec.joints if joint.type in kinds}
         for joint in (joint1, joint2):
             if joint is not None and joint not in scalar:
                 raise unknown("hinge or slide", str(joint), sorted(scalar))
