@@ -30,6 +30,8 @@ def add_shape(body, kind, rng, scale=1.0):
         body.add_box(2 * size, mass=0.0)
     elif kind == "capsule":
         body.add_capsule(0.5 * size[0], 2 * size[1], mass=0.0)
+    elif kind == "ellipsoid":
+        body.add_ellipsoid(size, mass=0.0)
     elif kind == "cylinder":
         body.add_cylinder(size[0], 2 * size[1], mass=0.0)
     else:

@@ -22,7 +22,7 @@ class Play:
         self.setup = ss.SCENES[scene].build(*args, **parameters)
         self.model = self.setup.scene.compile()
         self.mj = self.model.mj
-        self.mj.opt.timestep = dt
+        self.mj.opt.timestep, self.mj.opt.cone = dt, mujoco.mjtCone.mjCONE_PYRAMIDAL
         if stiff:  # contacts as short as two time steps, and friction that creeps less
             self.mj.opt.cone, self.mj.opt.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 10
             self.mj.geom_solref[:] = 2 * dt, 1

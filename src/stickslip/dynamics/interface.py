@@ -357,7 +357,11 @@ class Dynamics:
 
     def elastic_energy(self, q) -> float:
         """Energy in the springs of joints and tendons [J], without the limits'."""
-        m, q = self.model, self._q(q)
+        return self.spring_energies(self._q(q))
+
+    def spring_energies(self, q: np.ndarray) -> float:
+        """``elastic_energy`` of any numbers q, which are not checked: also of a state that has diverged."""
+        m = self.model
         joints = spring_energy(m.tree, m.joint_forces, q)
         if not len(m.tendons.limited):
             return joints

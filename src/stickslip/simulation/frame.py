@@ -26,7 +26,7 @@ def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, A
         "energy": (
             kinetic_energy(m.inertia, kin, sim.state.v),
             gravity_energy(m.inertia, kin),
-            sim.dynamics.elastic_energy(sim.state.q),
+            sim.dynamics.spring_energies(sim.state.q),
         ),
         "contact_energy": contact_energy, "steps": sim.steps, "wall": wall, "status": sim.status,
         "iterations": sim.stepper.iterations, "residual": sim.stepper.residual, "unconverged": sim.stepper.unconverged,

@@ -108,7 +108,11 @@ def test_joints_come_first_and_limits_last():
     turned = matrices(rod(bounds=(-np.inf, 0.0)))  # the same limit seen from the other side
     assert np.array_equal(dense(turned.rows)[5], -rows[5])
     with pytest.raises(InputError, match=r"bounds\[5\]"):
-        matrices(rod(bounds=(-1.0, 1.0)))
+        matrices(rod(bounds=(-1.0, 2.0)))
+    dry = matrices(rod(bounds=(-1.0, 1.0)))  # the same row as dry friction
+    assert (dry.dry.tolist(), dry.friction.tolist()) == ([1.0], [1.0])
+    assert not dense(dry.rows)[5].any()
+    assert np.array_equal(dense(dry.rows)[6], rows[5])
 
 
 def test_sparse_where_there_is_much():

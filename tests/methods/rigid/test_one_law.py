@@ -73,7 +73,7 @@ def random_step(rng, nc=12, limits=5):
     none = np.zeros(0)
     motion = Motion(none, none, none, free, velocity, none, none)
     angular = rng.random(limits) < 0.5
-    rows = Limits(np.zeros(1, np.int64), np.zeros(1, np.int64), none, gap[nc:].copy(), angular)
+    rows = Limits(np.zeros(1, np.int64), np.zeros(1, np.int64), none, gap[nc:].copy(), angular, np.zeros(limits))
     space.cones.own[:, [0, 3, 5]] = 1.0
 
     def padded(column, value=0.0):

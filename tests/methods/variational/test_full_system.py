@@ -92,9 +92,9 @@ def newton(sim: Simulation, iterations: int, target: float) -> tuple[np.ndarray,
     assemble(*parts, s.joint_step, s.touch, s.linear, s.dt)
     full = full_system(*parts, s.joint_step, s.touch, s.dt, target)
     assert factor(s.linear.symbolic, s.linear.values, s.linear.pivots) == OK
-    right_side(s.mechanism, s.motion, s.touch, s.linear, target, 0.0, s.dt)
+    right_side(s.mechanism, s.motion, s.joint_step, s.touch, s.linear, target, 0.0, s.dt)
     solve(s.linear.symbolic, s.linear.values, s.linear.pivots, s.linear.x)
-    directions(*parts, s.touch, s.linear, target, 0.0, s.dt)
+    directions(*parts, s.joint_step, s.touch, s.linear, target, 0.0, s.dt)
     step = newton_step(s.motion, s.touch)
     return step, splu(full.matrix).solve(full.right), full.matrix @ step - full.right
 

@@ -314,7 +314,7 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         left_out=np.zeros(KIND * KIND, dtype=np.int64),
         pair=np.array([place[p.one] * len(solid) + place[p.two] for p in model.pairs], dtype=np.int64),
         pair_material=np.array([pair_row(p.material) for p in model.pairs], dtype=float).reshape(-1, PAIR),
-        margin=np.array([widest_margin(solid, model)]),
+        margin=np.array([widest_margin(solid, model)], dtype=float),
     )
     return Geometry(shapes, bodies, edges, make_climb(bodies), np.array([POINTS], dtype=np.int64)), rules
 
