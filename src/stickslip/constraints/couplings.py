@@ -97,6 +97,12 @@ def coupling_slopes(couplings, c, q):
 
 
 @kernel
+def term_weight(couplings, t, slope):
+    """Entry of J for term t of a coupling whose a' is ``slope``: c_j, or −a'·c_j of y₂."""
+    return couplings.factor[t] * (1.0 if couplings.second[t] == 0 else -slope)
+
+
+@kernel
 def coupling_error(couplings, kin, c):
     """e at the configuration of ``kin`` [m or rad]."""
     one, two = sums(couplings, c, kin.q, couplings.q)
@@ -122,7 +128,7 @@ def coupling_row(couplings, kin, c, g, rows):
         rows.dofs[g, k] = couplings.support[first + k]
         rows.J[g, k, 0] = rows.J[g, k, 1] = rows.J[g, k, 2] = 0.0
     for t in range(couplings.start[c], couplings.start[c + 1]):
-        weight = couplings.factor[t] * (1.0 if couplings.second[t] == 0 else -slope)
+        weight = term_weight(couplings, t, slope)
         for k in range(n):
             if rows.dofs[g, k] == couplings.dof[t]:
                 rows.J[g, k, 0] += weight

@@ -32,6 +32,7 @@ from stickslip.constraints.couplings import (
     coupling_rate,
     coupling_slopes,
     make_couplings,
+    term_weight,
 )
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.crba import composite_inertia
@@ -132,7 +133,7 @@ def write_rows(rows, kin):
         c = i - nf
         slope, _ = coupling_slopes(rows.couplings, c, kin.q)
         for t in range(rows.couplings.start[c], rows.couplings.start[c + 1]):
-            weight = rows.couplings.factor[t] * (1.0 if rows.couplings.second[t] == 0 else -slope)
+            weight = term_weight(rows.couplings, t, slope)
             for k in range(first, rows.start[i + 1]):
                 if rows.column[k] == rows.couplings.dof[t]:
                     rows.J[k] += weight

@@ -33,6 +33,7 @@ from stickslip.collision.convex.geometry import (
     feature,
 )
 from stickslip.collision.convex.planes import height
+from stickslip.collision.convex.segments import across
 from stickslip.math.spatial import cross, rotate, rotate_transposed
 
 MOST_STEPS = 40
@@ -138,13 +139,7 @@ def newton_direction(T, core, crease, s, x, y, z, gx, gy, gz):
         )
         bx, by, bz = 0.0, 0.0, 0.0
     else:
-        if abs(x) <= abs(y) and abs(x) <= abs(z):
-            ax, ay, az = cross(x, y, z, 1.0, 0.0, 0.0)
-        elif abs(y) <= abs(z):
-            ax, ay, az = cross(x, y, z, 0.0, 1.0, 0.0)
-        else:
-            ax, ay, az = cross(x, y, z, 0.0, 0.0, 1.0)
-        ax, ay, az = unit(ax, ay, az)
+        ax, ay, az = across(x, y, z)
         bx, by, bz = cross(x, y, z, ax, ay, az)
     p, q = gx * ax + gy * ay + gz * az, gx * bx + gy * by + gz * bz
     haa = curvature(T, core, x, y, z, ax, ay, az, ax, ay, az) + s

@@ -66,10 +66,6 @@ def colliding(mj: mujoco.MjModel) -> np.ndarray:
     return mask
 
 
-def _joints_of_dofs(mj: mujoco.MjModel, which: np.ndarray) -> np.ndarray:
-    return np.unique(mj.dof_jntid[which])
-
-
 def _shape(kind: mujoco.mjtGeom) -> Callable[[mujoco.MjModel], np.ndarray]:
     return lambda mj: np.flatnonzero(colliding(mj) & (mj.geom_type == kind))
 

@@ -93,14 +93,6 @@ def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         spec.delete(geom)
 
 
-def _linear(collection: str, attribute: str) -> Removal:
-    def keep_linear_term(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
-        for element in _pick(getattr(spec, collection), ids):
-            setattr(element, attribute, [getattr(element, attribute)[0], 0.0, 0.0])
-
-    return keep_linear_term
-
-
 def _no_fluid(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     spec.option.density, spec.option.viscosity, spec.option.wind = 0.0, 0.0, [0.0, 0.0, 0.0]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.constraints.couplings import Couplings, coupling_slopes, make_couplings, polynomial, sums
+from stickslip.constraints.couplings import Couplings, coupling_slopes, make_couplings, polynomial, sums, term_weight
 from stickslip.methods.variational.joints.coordinate_rows import coordinate_row
 from stickslip.model.model import Model
 
@@ -72,7 +72,7 @@ def weigh(coupled, q, out):
     for c in range(couplings.start.shape[0] - 1):
         slope, _ = coupling_slopes(couplings, c, q)
         for t in range(couplings.start[c], couplings.start[c + 1]):
-            out[t] = couplings.factor[t] * (1.0 if couplings.second[t] == 0 else -slope)
+            out[t] = term_weight(couplings, t, slope)
 
 
 @kernel
