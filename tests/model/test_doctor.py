@@ -157,7 +157,8 @@ def test_the_start_must_lie_within_the_limits(look):
     text = mjcf(body(joint='<joint name="j" axis="0 1 0" range="0.5 1"/>'))
     assert only(look(text), "start-outside-limits").where == "joint 'j'"
     home = '<keyframe><key name="other" qpos="3"/><key name="home" qpos="0.7"/></keyframe>'
-    assert not look(text.replace("</worldbody>", f"</worldbody>{home}")).of("warning")
+    report = look(text.replace("</worldbody>", f"</worldbody>{home}"))
+    assert [finding.where for finding in report.of("warning")] == ["keyframe 'other'"]
 
 
 @pytest.mark.parametrize("surface", ['friction="0"', 'condim="1"'])

@@ -33,7 +33,7 @@ class Rods:
         length = np.linalg.norm(way, axis=1)
         there = (length > NOTHING) & np.isfinite(length)
         n, ends, way, length = int(there.sum()), ends[there], way[there], length[there]
-        place, turn = np.zeros((self._most, 3), np.float32), np.tile(np.float32([1, 0, 0, 0]), (self._most, 1))
+        place, turn = np.zeros((self._most, 3), np.float32), np.tile(np.eye(1, 4, dtype=np.float32), (self._most, 1))
         scale, colour = np.full((self._most, 3), NOTHING, np.float32), np.zeros((self._most, 3), np.uint8)
         place[:n], turn[:n] = ends.mean(axis=1), from_z(way / length[:, None])
         scale[:n, :2], scale[:n, 2] = np.broadcast_to(radius, there.shape)[there][:, None], 0.5 * length
