@@ -1,4 +1,4 @@
-"""``stickslip bench models FILE…``: which model files load as they are, and run by which methods, at default time steps.
+"""``stickslip bench models FILE…``: which model files load as they are, and by which methods they run.
 
 Each file is loaded without ``ignore`` and simulated by every method at the time step that the method chooses
 (``model_run``). A row says how much faster than real time each method is, or what became of it. Targets: at least 95 %
@@ -26,7 +26,6 @@ from stickslip.lab.report import check_destinations, finish, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.methods.registry import resolve
 from stickslip.progress import Progress
-
 
 LOADED_TARGET = 0.95
 
