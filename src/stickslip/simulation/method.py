@@ -16,8 +16,9 @@ from stickslip.simulation.stages import Stages
 
 SOFT, RIGID = "semi-implicit-euler", "coulomb/pgs"
 """The methods that a simulation chooses from if none is named."""
-USABLE_STEP = 1e-4
-"""[s] shortest default step with which a method counts as usable: most robots then run in real time or faster."""
+USABLE_STEP = 2e-5
+"""[s] shortest default step with which spring-damper contacts count as usable. A step of a large robot with meshes
+takes about as long, so that with shorter ones it would not run in real time."""
 
 
 def choose_method(model: Model, dt: float | None, stages: Stages, options: Mapping[str, Any]) -> tuple[str, str]:
