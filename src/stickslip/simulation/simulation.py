@@ -35,7 +35,7 @@ from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.drive import Drive
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
 from stickslip.simulation.frame import contacts_of, frame_of
-from stickslip.simulation.method import make_method
+from stickslip.simulation.method import choose_method, make_method
 from stickslip.simulation.periods import whole_steps
 from stickslip.simulation.recording import make_recorder, save_divergence
 from stickslip.simulation.sensors import Moment, Sensors
@@ -55,7 +55,8 @@ class Simulation:
     >>> sim = Simulation(scene, method="semi-implicit-euler", dt=1e-4)
     >>> log = sim.run(2.0, record="drop.h5")
 
-    ``dt`` [s] defaults to a round step at which the contacts are stable. ``user``, ``collision``, ``formulate``,
+    Without a ``method`` one is chosen with which the scene runs at a usable step (``sim.why_method`` says why). ``dt``
+    [s] defaults to a round step at which the contacts are stable. ``user``, ``collision``, ``formulate``,
     ``solve``, ``integrate`` and ``record`` take Python functions of the simulation that replace those stages; they
     may also be assigned later, ``sim.stages.collision = f``. Further keywords are options of the method, such as
     ``matmuls=2`` of expo; ``stickslip list`` shows them.
@@ -64,7 +65,7 @@ class Simulation:
     def __init__(
         self,
         scene: Scene | Model,
-        method: str | type[Method] = "semi-implicit-euler",
+        method: str | type[Method] | None = None,
         dt: float | None = None,
         *,
         user: Stage | None = None,
@@ -86,6 +87,10 @@ class Simulation:
         self.dynamics = Dynamics(self.model)
         self.rng = np.random.default_rng(seed)
 
+        self.why_method = ""
+        """Why this method was chosen, in one sentence; empty if it was named."""
+        if method is None:
+            method, self.why_method = choose_method(self.model, dt, self.stages, options)
         self.method, self.stepper = make_method(self.model, method, dt, self.stages, options)
         self.variant, self.options = self.stepper.variant, options
         self.unsolved = unsolved_steps(self.stepper)
