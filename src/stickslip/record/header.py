@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stickslip.record.drawn import drawn_of
 from stickslip.record.layout import FORMAT, Sizes
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ class Header:
     """The fields of ``model.shape.Shape`` without ``vertices``."""
     vertices: dict[int, np.ndarray]
     """Shape → (n, 3) mesh vertices in the shape frame [m]; float32, since they are only drawn."""
+    drawn: dict[str, Any]
+    """Tendons, sensors and thrusters, as ``record.drawn`` describes them; missing entries are empty."""
     scene_xml: str
     options: dict[str, Any]
     """Method, dt and all other options of the run."""
@@ -79,9 +82,10 @@ class Header:
             file.attrs.create(name, np.array(getattr(self, name), dtype=object), dtype=text)
         for name in NUMBERS:
             file.attrs[name] = getattr(self, name)
-        # These two may have megabytes, which is too much for an attribute.
+        # These may have megabytes, which is too much for an attribute.
         file.create_dataset("scene_xml", data=self.scene_xml, dtype=text)
         file.create_dataset("shapes", data=json.dumps(self.shapes), dtype=text)
+        file.create_dataset("drawn", data=json.dumps(self.drawn), dtype=text)
         group = file.create_group("shape_vertices")
         for index, points in self.vertices.items():
             group.create_dataset(str(index), data=points, compression="gzip", compression_opts=1, shuffle=True)
@@ -96,6 +100,7 @@ class Header:
             sizes=Sizes(*(int(attrs[name]) for name in Sizes._fields)),
             shapes=tuple(json.loads(file["shapes"][()])),
             vertices={int(index): points[()] for index, points in file["shape_vertices"].items()},
+            drawn=json.loads(file["drawn"][()]) if "drawn" in file else {},
             scene_xml=file["scene_xml"].asstr()[()],
             options=json.loads(attrs["options"]),
             versions=json.loads(attrs["versions"]),
@@ -127,6 +132,7 @@ def describe(
         joint_v=np.asarray(tree.joint_v, dtype=np.int64),
         shapes=tuple(_plain(shapes)),
         vertices={i: s.vertices.astype(np.float32) for i, s in enumerate(model.shapes) if s.vertices is not None},
+        drawn=_plain(drawn_of(model)),
         scene_xml=scene_xml,
         options=_plain(options),
         versions=dict(versions(PACKAGES)),
