@@ -179,7 +179,9 @@ class Body:
         return self._shape(GEOM.mjGEOM_MESH, [0, 0, 0], meshname=name, **options)
 
     @says_why
-    def add_terrain(self, heights, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0), **options) -> Body:
+    def add_terrain(
+        self, heights, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0), **options
+    ) -> Body:
         """Ground of given ``heights`` (rows, columns) [m] over a rectangle of edges ``size`` (2,) [m] about ``pos``.
 
         Rows run along y and columns along x: heights[0, 0] is at the corner of least x and y, heights[0, -1] at that of

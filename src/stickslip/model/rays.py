@@ -209,7 +209,7 @@ def ray_terrain(points, first, last, px, py, pz, dx, dy, dz):
             level = pz - points[i, 2] - gx * (px - points[i, 0]) - gy * (py - points[i, 1])
             meets = -level / along
             a, b = u + meets * du - c, v + meets * dv - r
-            inside = -1e-12 <= min(a, b) and max(a, b) <= 1.0 + 1e-12 and (a - b if k == 0 else b - a) >= -1e-12
+            inside = min(a, b) >= -1e-12 and max(a, b) <= 1.0 + 1e-12 and (a - b if k == 0 else b - a) >= -1e-12
             if inside and 0.0 <= meets < best:
                 size = sqrt(1.0 + gx * gx + gy * gy)
                 best, nx, ny, nz = meets, -gx / size, -gy / size, 1.0 / size
@@ -321,7 +321,7 @@ class RayCaster:
 
 
 def _planes(shape: Shape) -> np.ndarray:
-    """(n, 4) outward normals and offsets of a hull's faces, empty if it is flat; the rows that ``ray_terrain`` reads."""
+    """(n, 4) outward normals and offsets of a hull's faces, empty if it is flat; or what ``ray_terrain`` reads."""
     if shape.vertices is None:
         return np.zeros((0, 4))
     if shape.kind == "terrain":

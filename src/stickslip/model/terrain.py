@@ -46,12 +46,10 @@ def grid_triangles(rows: int, columns: int) -> np.ndarray:
 def field_points(mj: mujoco.MjModel, field: int) -> np.ndarray:
     """(rows·columns, 3) the points of a compiled height field [m, shape frame]."""
     rows, columns, first = int(mj.hfield_nrow[field]), int(mj.hfield_ncol[field]), int(mj.hfield_adr[field])
-    if min(rows, columns) < LEAST:
-        raise ModelError(
-            f"hfield {mj.hfield(field).name!r}: expected at least 2 rows and 2 columns, got {rows} × {columns}; "
-            "give it more heights"
-        )
     data = mj.hfield_data[first : first + rows * columns].astype(float).reshape(rows, columns)
+    if not np.all(np.isfinite(data)):
+        name = mj.hfield(field).name
+        raise ModelError(f"elevation of hfield {name!r}: expected finite numbers, got {data[~np.isfinite(data)][0]}")
     return grid_points(data * mj.hfield_size[field, 2], mj.hfield_size[field, :2])
 
 
@@ -70,5 +68,5 @@ def checked_heights(heights) -> np.ndarray:
         raise expected("heights", "an array (rows, columns) with at least 2 rows and 2 columns", array.shape)
     if not np.all(np.isfinite(array)):
         row, column = np.argwhere(~np.isfinite(array))[0]
-        raise expected(f"heights[{row}, {column}]", "a finite number [m]", array[row, column])
+        raise expected(f"heights[{row}, {column}]", "a finite number [m]", float(array[row, column]))
     return array

@@ -12,10 +12,10 @@ radius, a disc, a box or a sum of these, or an ellipsoid:
 The gradient of s joins the points of A and E that are farthest along n and −n; at the maximum it is along n. A step of
 Newton's method solves (C_A + C_E + s)·δ = ∇s in the tangent plane, C the second derivatives of h (radii of curvature).
 
-**Creases.** s has creases nᵢ = 0, where an edge or a side touches; two of them meet where a face does. Σ hᵢ·|nᵢ| is what
-the lasso of statistics adds, so the steps are those of an orthant-wise method (Andrew, Gao, ICML 2007): a component that
-is zero stays so while the rest of the gradient is at most hᵢ there; one that would change its sign becomes zero. The
-cap of a cylinder, where the disc has its crease, is tried by itself.
+**Creases.** s has creases nᵢ = 0, where an edge or a side touches; two of them meet where a face does. Σ hᵢ·|nᵢ| is
+what the lasso of statistics adds, so the steps are those of an orthant-wise method (Andrew, Gao, ICML 2007): a
+component that is zero stays so while the rest of the gradient is at most hᵢ there; one that would change its sign
+becomes zero. The cap of a cylinder, where the disc has its crease, is tried by itself.
 
 **Which maximum.** E is the sum of a convex body and a ball of its least radius of curvature ρ, and so may be A. If
 s > −ρ_A − ρ_E, the rest of both is apart, and a local maximum of s is the only one. Else the search begins again from
@@ -225,9 +225,9 @@ def widest_separation(T, core, starts, margin):
     best, bx, by, bz = ascend(T, core, size, x, y, z)
     if core[DISC] > 0.0:
         best, bx, by, bz = try_caps(T, core, best, bx, by, bz)
-    if best > -least_curvature(core, 2) - least_curvature(core, OWN) - core[BALL]:
-        if core[DISC] == 0.0 or abs(bz) < 0.99 or abs(bz) == 1.0:  # not stuck beside a cap's normal
-            return best, bx, by, bz
+    stuck = core[DISC] > 0.0 and 0.99 <= abs(bz) < 1.0  # perhaps beside a cap's normal
+    if best > -least_curvature(core, 2) - least_curvature(core, OWN) - core[BALL] and not stuck:
+        return best, bx, by, bz
     starts[0, 0], starts[0, 1], starts[0, 2] = x, y, z
     for number in range(1, STARTS):
         s, x, y, z = best_candidate(T, core, starts, number)

@@ -1,8 +1,8 @@
 """Ellipsoids against all other shapes: one contact, at the nearest or deepest points.
 
 Planes have a closed form, and spheres one equation for one number (``point_ellipsoid``). Boxes, capsules, cylinders and
-ellipsoids go by the direction of largest separation (``ellipsoid_axis``), meshes by GJK and EPA (``rounded``), corrected
-by the normal of a face that touches.
+ellipsoids go by the direction of largest separation (``ellipsoid_axis``), meshes by GJK and EPA (``rounded``),
+corrected by the normal of a face that touches.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def touch_ellipsoids(geometry, placed, work, pairs, code, margin, found):
 
 @kernel(separate=True)
 def touch_terrain(geometry, placed, work, pairs, code, margin, found):
-    """Contacts of pairs (n, 2) of one pair of kinds, of which the second is a height field; planes have none with it."""
+    """Contacts of pairs (n, 2) of one pair of kinds, of which the second is a height field; planes touch none."""
     if code == KIND * SPHERE + TERRAIN:
         sphere_terrain(geometry, placed, work, pairs, margin, found)
     elif code == KIND * CAPSULE + TERRAIN:

@@ -102,7 +102,7 @@ def combine(shapes, rules, a, b, out):
 
 @kernel
 def on_plane(shapes, placed, s, points, nx, ny, nz):
-    """(1/n, area [m²]) of a shape on a plane, or on ground, with this normal: n contacts, if all that can touch together do."""
+    """(1/n, area [m²]) of a shape on a plane or terrain with this normal: n contacts, if all that can touch do."""
     R, kind, size = placed.rot, shapes.kind[s], shapes.size
     if kind == BOX:
         x = abs(nx * R[s, 0, 0] + ny * R[s, 1, 0] + nz * R[s, 2, 0])

@@ -97,8 +97,8 @@ class Geometry(NamedTuple):
     climb: Climb
     fields: Fields
     points: np.ndarray
-    """(1,) largest number of contacts of a mesh with a plane, a box or a mesh, and of those with one normal on terrain; 0:
-    no limit."""
+    """(1,) largest number of contacts of a mesh with a plane, a box or a mesh, and of those with one normal on terrain;
+    0: no limit."""
 
 
 class Placed(NamedTuple):
@@ -323,7 +323,9 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         pair_material=np.array([pair_row(p.material) for p in model.pairs], dtype=float).reshape(-1, PAIR),
         margin=np.array([widest_margin(solid, model)], dtype=float),
     )
-    return Geometry(shapes, bodies, edges, make_climb(bodies), build_fields(solid), np.array([POINTS], dtype=np.int64)), rules
+    return Geometry(
+        shapes, bodies, edges, make_climb(bodies), build_fields(solid), np.array([POINTS], dtype=np.int64)
+    ), rules
 
 
 def make_placed(shapes: int, links: int) -> Placed:

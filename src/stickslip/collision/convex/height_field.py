@@ -74,10 +74,10 @@ def cells_under(fields, f, x0, x1, y0, y1):
     if not (c1 >= 0.0 and r1 >= 0.0 and c0 <= columns - 1.0 and r0 <= rows - 1.0):
         return 1, 0, 1, 0
     return (
-        int(floor(max(r0, 0.0))),
-        int(floor(min(r1, rows - 1.5))),
-        int(floor(max(c0, 0.0))),
-        int(floor(min(c1, columns - 1.5))),
+        floor(max(r0, 0.0)),
+        floor(min(r1, rows - 1.5)),
+        floor(max(c0, 0.0)),
+        floor(min(c1, columns - 1.5)),
     )
 
 
@@ -180,7 +180,8 @@ def has_edge(fields, f, r, c, e):
 
 def build_fields(shapes: tuple[Shape, ...]) -> Fields:
     """The arrays of all height fields among the shapes."""
-    which, parts = np.full(len(shapes), -1, dtype=np.int64), []
+    which = np.full(len(shapes), -1, dtype=np.int64)
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
     for s, shape in enumerate(shapes):
         if shape.kind == "terrain" and shape.vertices is not None:
             which[s] = len(parts)

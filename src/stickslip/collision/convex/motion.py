@@ -13,9 +13,9 @@ A point of a manifold that is not a corner (where edges cross in the view along 
 face) slides over both bodies. Friction follows its slip; its own motion is taken as that of the other body's point.
 
 Neglected are: how the normal turns where an edge crosses an edge or a capsule a capsule, and where a ball is over an
-edge or a corner of a mesh or of terrain; the bend of a cylinder's rim along itself; and, for a tilted cylinder on its rim, that the
-point beneath the rim's centre is not fixed to the body. Forces are not affected, but Expo's prediction within a step
-and the rate of convergence of implicit Euler's iteration are.
+edge or a corner of a mesh or of terrain; the bend of a cylinder's rim along itself; and, for a tilted cylinder on its
+rim, that the point beneath the rim's centre is not fixed to the body. Forces are not affected, but Expo's prediction
+within a step and the rate of convergence of implicit Euler's iteration are.
 """
 
 from __future__ import annotations

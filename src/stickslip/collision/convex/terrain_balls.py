@@ -5,7 +5,7 @@ whose plane has its foot of x within it, over a convex edge, over a peak. So ove
 of a plane, wherever the cells end. If the centre is below the surface there is one contact: with the nearest triangle.
 
 A capsule has the contacts of the balls at its two ends, and those of its axis, between its ends, with peaks and convex
-edges. Contacts are named by the flat region, edge or peak, so that a ball that rolls over flat ground keeps its contact.
+edges. Contacts are named by flat region, edge or peak, so that a ball that rolls over flat ground keeps its contact.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def ball_name(what, number, end):
 @kernel
 def taken(found, start, name):
     """Whether a contact from ``start`` on has this feature."""
+    same = 0
     for c in range(start, min(found.total[0], found.gap.shape[0])):
-        if found.feature[c] == name:
-            return True
-    return False
+        same += 1 if found.feature[c] == name else 0
+    return same > 0
 
 
 @kernel(inline=False)

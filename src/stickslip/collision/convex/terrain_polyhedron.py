@@ -87,7 +87,7 @@ def corners_on_terrain(geometry, placed, f, a, b, T, start, near, margin, found)
     for v in range(bodies.vertex_start[p], bodies.vertex_start[p + 1]):
         x, y, z = moved(T, bodies.vertex, v)
         over, r, c, k = locate(fields, f, x, y)
-        if not over or z < -fields.frame[f, 4]:
+        if not over:
             continue
         nx, ny, nz, px, py, pz = triangle(fields, f, r, c, k)
         gap = nx * (x - px) + ny * (y - py) + nz * (z - pz)
@@ -253,6 +253,9 @@ def polyhedron_terrain(geometry, placed, work, pairs, margin, found):
         a, b = pairs[k, 0], pairs[k, 1]
         f, start, size = geometry.fields.which[b], found.total[0], 2.0 * geometry.bodies.radius[shapes.polyhedron[a]]
         link_in_terrain(placed, shapes.link[a], b, T)
+        _, _, z = moved(T, geometry.bodies.center, shapes.polyhedron[a])
+        if z < -geometry.fields.frame[f, 4]:
+            continue
         corners_on_terrain(geometry, placed, f, a, b, T, start, MERGED * size, margin, found)
         last = found.total[0]
         peaks_under_faces(geometry, placed, f, a, b, T, start, size, margin, found)

@@ -86,7 +86,6 @@ def lowest_point(kind, size, s, T, nx, ny, nz):
 def side_normal(fields, f, r, c, way, side, ux, uy, uz):
     """The normal of the triangle beside an edge with the unit vector u; at the border the normal of the border."""
     i, j = opposite(way, side)
-    px, py, _ = corner(fields, f, r, c)
     if r + i < 0 or c + j < 0 or r + i >= fields.rows[f] or c + j >= fields.columns[f]:
         length = sqrt(ux * ux + uy * uy)
         s = 1.0 / length if side == 0 else -1.0 / length
@@ -158,9 +157,7 @@ def round_on_edge(geometry, placed, f, a, b, T, r, c, way, start, near, margin, 
 
 
 @kernel(inline=False)
-def cap_on_edge(
-    geometry, placed, f, a, b, T, r, c, way, px, py, pz, ux, uy, uz, length, start, near, margin, found
-):
+def cap_on_edge(geometry, placed, f, a, b, T, r, c, way, px, py, pz, ux, uy, uz, length, start, near, margin, found):
     """Emit the contacts of a cylinder's lower cap with a convex edge along it; returns whether it lies along it."""
     fields, radius, h = geometry.fields, geometry.shapes.size[a, 0], geometry.shapes.size[a, 1]
     nx, ny, nz = T[0, 2], T[1, 2], T[2, 2]
@@ -225,7 +222,7 @@ def rim_points(geometry, placed, f, a, b, T, start, near, margin, found):
         y = T[3, 1] + T[1, 0] * u + T[1, 1] * v + T[1, 2] * w
         z = T[3, 2] + T[2, 0] * u + T[2, 1] * v + T[2, 2] * w
         over, r, c, k = locate(fields, f, x, y)
-        if not over or z < -fields.frame[f, 4]:
+        if not over:
             continue
         nx, ny, nz, px, py, pz = triangle(fields, f, r, c, k)
         along = nx * T[0, 2] + ny * T[1, 2] + nz * T[2, 2]
@@ -252,7 +249,7 @@ def cylinder_on_triangle(geometry, placed, f, a, b, T, r, c, k, start, near, mar
         y = T[3, 1] + s * ay - radius * my / tilt
         z = T[3, 2] + s * az - radius * mz / tilt
         over, i, j, m = locate(fields, f, x, y)
-        if not over or i != r or j != c or m != k or z < -fields.frame[f, 4]:
+        if not over or i != r or j != c or m != k:
             continue
         gap = nx * (x - px) + ny * (y - py) + nz * (z - pz)
         if gap < margin and ((s < 0.0) == (along >= 0.0) or abs(along) <= tilt or gap <= 0.0):
@@ -282,23 +279,20 @@ def round_terrain(geometry, placed, work, pairs, margin, found):
         shape_in_terrain(placed, a, b, T)
         size = reach + fields.frame[f, 2] + fields.frame[f, 3]
         near, slack = MERGED * size, (ROUND + 2.0 * BENT) * size
+        if T[3, 2] < -fields.frame[f, 4]:
+            continue
         low, r, c, k = below_surface(fields, f, T[3, 0], T[3, 1], T[3, 2])
         if low and kind == ELLIPSOID:
-            if T[3, 2] >= -fields.frame[f, 4]:
-                ellipsoid_on_triangle(geometry, placed, f, a, b, T, r, c, k, 1e300, start, near, margin, found)
+            ellipsoid_on_triangle(geometry, placed, f, a, b, T, r, c, k, 1e300, start, near, margin, found)
             continue
         if kind != ELLIPSOID:
             rim_points(geometry, placed, f, a, b, T, start, near, margin, found)
-        r0, r1, c0, c1 = cells_under(
-            fields, f, T[3, 0] - reach, T[3, 0] + reach, T[3, 1] - reach, T[3, 1] + reach
-        )
+        r0, r1, c0, c1 = cells_under(fields, f, T[3, 0] - reach, T[3, 0] + reach, T[3, 1] - reach, T[3, 1] + reach)
         for r in range(r0, r1 + 1):
             for c in range(c0, c1 + 1):
                 for k in range(2):
                     if kind == ELLIPSOID:
-                        ellipsoid_on_triangle(
-                            geometry, placed, f, a, b, T, r, c, k, slack, start, near, margin, found
-                        )
+                        ellipsoid_on_triangle(geometry, placed, f, a, b, T, r, c, k, slack, start, near, margin, found)
                     else:
                         cylinder_on_triangle(geometry, placed, f, a, b, T, r, c, k, start, near, margin, found)
         last = found.total[0]
