@@ -28,6 +28,7 @@ from stickslip.model.mesh import (
 )
 from stickslip.model.servo import Servo
 from stickslip.model.shape import Material
+from stickslip.model.terrain import checked_heights
 
 if TYPE_CHECKING:
     from stickslip.model.scene import Scene
@@ -95,7 +96,7 @@ def option_names() -> set[str]:
     """The keyword arguments of shapes, joints and bodies."""
     methods = (Body._shape, Body.add_joint, Body.add_frame)
     names = {name for method in methods for name in inspect.signature(method).parameters}
-    return {"joint", "parent", "faces", "convex"} | names - {"self", "kind", "size", "meshname"}
+    return {"joint", "parent", "faces", "convex", "base"} | names - {"self", "kind", "meshname", "hfieldname"}
 
 
 @dataclass
@@ -177,6 +178,33 @@ class Body:
             self.scene.spec.add_mesh(name=name, uservert=points.ravel(), inertia=inertia)
         return self._shape(GEOM.mjGEOM_MESH, [0, 0, 0], meshname=name, **options)
 
+    @says_why
+    def add_terrain(
+        self, heights, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0), **options
+    ) -> Body:
+        """Ground of given ``heights`` (rows, columns) [m] over a rectangle of edges ``size`` (2,) [m] about ``pos``.
+
+        Rows run along y and columns along x: heights[0, 0] is at the corner of least x and y, heights[0, -1] at that of
+        largest x and least y. It is solid down to ``base`` [m] below its lowest height (default: a tenth of the longer
+        edge). Heights are kept to 6e-8 of their range.
+        """
+        grid, edges = checked_heights(heights), vector("size", size, 2)
+        positive("size", *edges)
+        depth = 0.1 * float(edges.max()) if base is None else number("base", base, "a depth > 0 [m]", above=0.0)
+        low, span = float(grid.min()), float(np.ptp(grid))
+        turn, shift = np.zeros(9), np.array([0.0, 0.0, low])
+        mujoco.mju_quat2Mat(turn, vector("quat", options.get("quat", (1, 0, 0, 0)), 4))
+        name = self.scene._name("terrain")
+        asset = self.scene.spec.add_hfield(name=name, nrow=grid.shape[0], ncol=grid.shape[1])
+        asset.size = [*(edges / 2), span if span > 0.0 else depth, depth]
+        asset.userdata = ((grid - low) / (span if span > 0.0 else 1.0)).astype(np.float32).ravel()
+        place = vector("pos", pos, 3) + turn.reshape(3, 3) @ shift
+        try:
+            return self._shape(GEOM.mjGEOM_HFIELD, [0, 0, 0], hfieldname=name, pos=place, **options)
+        except (InputError, ModelError, TypeError):
+            self.scene.spec.delete(asset)  # an error must leave no trace in the scene
+            raise
+
     def _meshes(self, parts: list[np.ndarray], options: dict) -> Body:
         """Add several convex meshes. They share the mass by volume, and their names are numbered."""
         volume = np.array([hull_of(part, "part of a mesh").volume for part in parts])
@@ -197,7 +225,7 @@ class Body:
         torsion: float | None = None, rolling: float | None = None, condim: int | None = None, priority: int = 0,
         margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0,
         material: Material | None = None, collide: bool = True, rgba: Vector | None = None, name: str | None = None,
-        meshname: str | None = None,
+        meshname: str | None = None, hfieldname: str | None = None,
     ) -> Body:  # fmt: skip
         if mass is not None and density is not None:
             raise InputError("mass and density: expected one of the two, got both")
@@ -228,6 +256,8 @@ class Body:
             geom.rgba = vector("rgba", rgba, 4)
         if meshname is not None:
             geom.meshname = meshname
+        if hfieldname is not None:
+            geom.hfieldname = hfieldname
         return self
 
     # -- everything else ---------------------------------------------------------------------------------------

@@ -114,6 +114,14 @@ class Scene:
         return self.world._shape(GEOM.mjGEOM_PLANE, [0, 0, 0.1], pos=pos, quat=quat_from_normal(normal), **material)
 
     @says_why
+    def add_terrain(
+        self, heights, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0), **material
+    ) -> Body:
+        """Ground of the world: ``heights`` (rows along y, columns along x) [m] over a rectangle of edges ``size`` (2,)
+        [m] about ``pos``; see ``Body.add_terrain``, which puts terrain on a body."""
+        return self.world.add_terrain(heights, size=size, base=base, pos=pos, **material)
+
+    @says_why
     def add_body(
         self,
         name: str | None = None,

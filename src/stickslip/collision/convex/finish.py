@@ -41,6 +41,7 @@ from stickslip.collision.convex.geometry import (
     PLANE,
     PRIORITY,
     SPHERE,
+    TERRAIN,
 )
 from stickslip.collision.convex.motion import follow, tilt
 from stickslip.collision.tangent import carried_axis, from_carried_axis, smooth_tangent
@@ -101,7 +102,7 @@ def combine(shapes, rules, a, b, out):
 
 @kernel
 def on_plane(shapes, placed, s, points, nx, ny, nz):
-    """(1/n, area [m²]) of a shape on a plane with this normal: n contacts, if all that can touch together do."""
+    """(1/n, area [m²]) of a shape on a plane or terrain with this normal: n contacts, if all that can touch do."""
     R, kind, size = placed.rot, shapes.kind[s], shapes.size
     if kind == BOX:
         x = abs(nx * R[s, 0, 0] + ny * R[s, 1, 0] + nz * R[s, 2, 0])
@@ -125,9 +126,9 @@ def on_plane(shapes, placed, s, points, nx, ny, nz):
 def share_out(geometry, placed, found, i, a, b, by, nx, ny, nz, material):
     """Divide the stiffness, damping and preload of a pair among the contacts of its manifold."""
     shapes, points = geometry.shapes, geometry.points[0]
-    if shapes.kind[a] == PLANE:
+    if shapes.kind[a] == PLANE or shapes.kind[a] == TERRAIN:
         share, area = on_plane(shapes, placed, b, points, nx, ny, nz)
-    elif shapes.kind[b] == PLANE:
+    elif shapes.kind[b] == PLANE or shapes.kind[b] == TERRAIN:
         share, area = on_plane(shapes, placed, a, points, nx, ny, nz)
     else:
         share, area = found.share[i], found.area[i]

@@ -13,6 +13,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import PROPERTIES
 from stickslip.collision.convex.climb import Climb, make_climb
+from stickslip.collision.convex.height_field import Fields, build_fields
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
 from stickslip.math.spatial import rotate
 from stickslip.model.model import Model
@@ -94,8 +95,10 @@ class Geometry(NamedTuple):
     bodies: Polyhedra
     edges: Neighbours
     climb: Climb
+    fields: Fields
     points: np.ndarray
-    """(1,) largest number of contacts of a mesh with a plane, a box or a mesh; 0: no limit."""
+    """(1,) largest number of contacts of a mesh with a plane, a box or a mesh, and of those with one normal on terrain;
+    0: no limit."""
 
 
 class Placed(NamedTuple):
@@ -222,6 +225,8 @@ def bounding_box(shape: Shape) -> np.ndarray:
             return np.array([shape.size[0], shape.size[0], shape.size[1]])
         case "mesh" if shape.vertices is not None:
             return np.abs(shape.vertices).max(axis=0)
+        case "terrain" if shape.vertices is not None:
+            return np.maximum(shape.size, np.abs(shape.vertices).max(axis=0))
         case "box" | "ellipsoid":
             return shape.size.copy()
         case _:
@@ -238,6 +243,8 @@ def bounding_radius(shape: Shape) -> float:
             return float(np.linalg.norm(shape.vertices, axis=1).max())
         case "box":
             return float(np.linalg.norm(shape.size))
+        case "terrain":
+            return float(np.linalg.norm(bounding_box(shape)))
         case "ellipsoid":
             return float(shape.size.max())
         case "plane":
@@ -316,7 +323,9 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         pair_material=np.array([pair_row(p.material) for p in model.pairs], dtype=float).reshape(-1, PAIR),
         margin=np.array([widest_margin(solid, model)], dtype=float),
     )
-    return Geometry(shapes, bodies, edges, make_climb(bodies), np.array([POINTS], dtype=np.int64)), rules
+    return Geometry(
+        shapes, bodies, edges, make_climb(bodies), build_fields(solid), np.array([POINTS], dtype=np.int64)
+    ), rules
 
 
 def make_placed(shapes: int, links: int) -> Placed:

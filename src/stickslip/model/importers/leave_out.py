@@ -23,7 +23,7 @@ from stickslip.model.importers.features import (
     find_features,
 )
 
-UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
+UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_SDF,)
 Removal: TypeAlias = Callable[[mujoco.MjSpec, Iterable[int]], None]
 
 
@@ -112,7 +112,6 @@ REMOVE: dict[str, Removal] = {
     "limited gravcomp": _set("joints", actgravcomp=False),
     "mocap": _set("bodies", mocap=False),
     "fluid": _no_fluid,
-    "shape: height field": _delete_geoms,
     "shape: sdf": _delete_geoms,
     "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
 }
