@@ -34,6 +34,7 @@ from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.drive import Drive
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
+from stickslip.simulation.follow import follow_model
 from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.method import make_method
 from stickslip.simulation.periods import whole_steps
@@ -86,8 +87,10 @@ class Simulation:
         self.dynamics = Dynamics(self.model)
         self.rng = np.random.default_rng(seed)
 
-        self.method, self.stepper = make_method(self.model, method, dt, self.stages, options)
+        self.method, self.stepper, self.stable_dt = make_method(self.model, method, dt, self.stages, options)
+        """An estimate of the largest stable step [s] at the beginning, or after the model's last change."""
         self.variant, self.options = self.stepper.variant, options
+        self._version = self.model.version
         self.unsolved = unsolved_steps(self.stepper)
         self.state = self.model.state()
         self.builtin_stages = self.stepper.stages()
@@ -273,6 +276,7 @@ class Simulation:
             check_replaceable(self.stages, self.stepper, self.method)
         end = self.steps + n
         while self.steps < end:
+            self.follow_model()
             self.stepper.step = self.steps
             if compiled:
                 most = 1 if self.drive.changes else end - self.steps
@@ -325,7 +329,7 @@ class Simulation:
         self._start_looked_at = True
         with not_counted(self):
             self.step(1)
-        self.restore(snapshot)
+        restore_snapshot(self, snapshot, changed=True)  # a controller may have changed the model
         self._start_looked_at = looked_at
         self.record_frame(make_recorder(self, None, 1))
         return clock.perf_counter() - start
@@ -427,7 +431,14 @@ class Simulation:
         """
         check_functions(self.stages)
         check_replaceable(self.stages, self.stepper, self.method)
+        self.follow_model()
         return observe_stages(self)
+
+    def follow_model(self) -> None:
+        """Take over what setters have changed in the model since the last step; steps and ``observe`` call it."""
+        if self._version != self.model.version:
+            self._version = self.model.version
+            follow_model(self)
 
     def record_frame(self, recorder: Recorder) -> None:
         """Append the present instant to a recording, or call the record stage."""
