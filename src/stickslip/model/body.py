@@ -105,6 +105,8 @@ class Body:
     scene: Scene = field(repr=False)
     spec: mujoco.MjsBody = field(repr=False)
     name: str
+    loaded: bool = field(default=False, repr=False)
+    """Whether it comes from a file."""
 
     # -- shapes: each takes pos, quat, mass (or density), a material and a name -----------------------------------
 
@@ -204,6 +206,9 @@ class Body:
         for what, value in (("mass", mass), ("density", density)):
             if value is not None:
                 number(what, value, "a number ≥ 0", least=0.0)
+                if value and self.loaded and self.spec.explicitinertial:
+                    remedy = "add it to a child: body.add_body(name).add_box(…)"
+                    raise expected(what, f"none, because the file says the inertia of {self.name!r}", value, remedy)
         given: dict[str, Any] = {
             "friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution,
             "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin or None,

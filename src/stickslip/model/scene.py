@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -19,14 +19,14 @@ import numpy as np
 from stickslip.errors import InputError, ModelError, StickslipError, expected, number, unknown
 from stickslip.files import check_writable
 from stickslip.model.arrays import JOINT_NQ, JOINT_NV
+from stickslip.model.attach import Robot, attach
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
 from stickslip.model.compile import attach_bodies
-from stickslip.model.importers.file_options import OPTIONS, defaults, take_over, written_out
+from stickslip.model.importers.file_options import defaults, written_out
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
 from stickslip.model.importers.read import CONTACT_OPTIONS, LoadedSpec, read_spec
 from stickslip.model.keyframes import NamedKeyframe
-from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import Model, compile_model
 from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.servo import Servo, check_path
@@ -39,18 +39,6 @@ BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 
 PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force", "kp", "kv")
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
-
-
-@dataclass
-class Robot:
-    """A loaded robot: the names that its joints, controls and frames have in the scene."""
-
-    name: str
-    prefix: str
-    joints: tuple[str, ...]
-    actuators: tuple[str, ...]
-    notes: tuple[str, ...]
-    """What was dropped, replaced or ignored while loading."""
 
 
 class Scene:
@@ -76,6 +64,7 @@ class Scene:
         self.spec.nuser_geom, self.spec.nuser_site = 5, 1
         self._counter = itertools.count()
         self._bodies = {"world"}  # names in use
+        self._loaded: set[str] = set()  # those of them that come from files
         self._keyframes: dict[str, NamedKeyframe] = {"home": NamedKeyframe()}
         """Keyframes by name; a simulation begins with ``home``."""
         self.notes: list[str] = []
@@ -100,11 +89,25 @@ class Scene:
         for option in CONTACT_OPTIONS:
             setattr(scene.spec.option, option, loaded.contact_options[option])
         loaded.contact_options.clear()
-        scene._attach(loaded, prefix="")
+        attach(scene, loaded, prefix="")
         return scene
 
     def _name(self, kind: str) -> str:
         return f"{kind}{next(self._counter)}"
+
+    def _check_parent(self, parent: Body | None) -> None:
+        if parent is not None and (not isinstance(parent, Body) or parent.scene is not self):
+            remedy = "give scene.body(name)" if isinstance(parent, str) else ""
+            raise expected("parent", "a body of this scene, or nothing for the world", parent, remedy)
+
+    def body(self, name: str) -> Body:
+        """A body by its name, also of loaded robots: shapes, frames, joints, bodies and robots can be added to it."""
+        if name == "world":
+            return self.world
+        found = self.spec.body(name) if isinstance(name, str) else None
+        if found is None:
+            raise unknown("body", str(name), [body.name for body in self.spec.bodies if body.name])
+        return Body(self, found, name, name in self._loaded)
 
     # -- building ----------------------------------------------------------------------------------------------
 
@@ -131,8 +134,7 @@ class Scene:
         name = name or self._name("body")
         if name in self._bodies:
             raise InputError(f"body name {name!r} is taken; choose another")
-        if parent is not None and (not isinstance(parent, Body) or parent.scene is not self):
-            raise expected("parent", "a body of this scene, or nothing for the world", parent)
+        self._check_parent(parent)
         owner = self.world if parent is None else parent
         spec = owner.spec.add_body(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4))
         try:
@@ -307,12 +309,16 @@ class Scene:
 
     # -- loading -----------------------------------------------------------------------------------------------
 
-    def add_robot(self, robot: str, *, pos: Vector | None = None, quat: Vector | None = None, name: str = "") -> Robot:
-        """Add a bundled robot (``stickslip list``) or a file; a second robot of the same kind needs a ``name``."""
+    def add_robot(
+        self, robot: str, *, pos: Vector | None = None, quat: Vector | None = None, name: str = "",
+        parent: Body | None = None,
+    ) -> Robot:  # fmt: skip
+        """Add a bundled robot (``stickslip list``) or a file; a second robot of the same kind needs a ``name``.
+        ``parent`` is as in ``load``."""
         if str(robot) in BUNDLED:
-            return self.load(BUNDLED[str(robot)], pos=pos, quat=quat, name=name)
+            return self.load(BUNDLED[str(robot)], pos=pos, quat=quat, name=name, parent=parent)
         if isinstance(robot, str | Path) and Path(robot).suffix:
-            return self.load(robot, pos=pos, quat=quat, name=name)
+            return self.load(robot, pos=pos, quat=quat, name=name, parent=parent)
         raise unknown("robot", str(robot), BUNDLED)
 
     def load(
@@ -322,6 +328,7 @@ class Scene:
         pos: Vector | None = None,
         quat: Vector | None = None,
         name: str = "",
+        parent: Body | None = None,
         floating_base: bool = False,
         package_dirs: Iterable[str | Path] = (),
         unreadable_meshes: str = "error",
@@ -333,7 +340,13 @@ class Scene:
         ``name/``. ``floating_base`` frees the root link of a URDF. ``unreadable_meshes`` is "error", "replace"
         (convert with trimesh) or "drop". ``ignore`` names features of the file that stickslip does not simulate
         and that shall be left out; any other unsupported feature is an error.
+
+        ``parent`` is a body, ``scene.body("flange")``, that the base is mounted on: ``pos`` and ``quat`` are then in its
+        frame (default: the base's own pose in the file), and a free joint of the base is left out.
         """
+        self._check_parent(parent)
+        if parent is not None and floating_base:
+            raise expected("floating_base", "False for what is mounted on a parent", floating_base)
         loaded = read_spec(
             path,
             floating_base=floating_base,
@@ -341,48 +354,7 @@ class Scene:
             unreadable_meshes=unreadable_meshes,
             ignore=ignore,
         )
-        return self._attach(loaded, f"{name}/" if name else "", pos, quat, name or Path(path).stem)
-
-    def _attach(self, loaded: LoadedSpec, prefix: str, pos=None, quat=None, name: str = "") -> Robot:
-        child = loaded.spec
-        for kind in ("bodies", "joints", "actuators", "sites", "geoms"):
-            taken = {element.name for element in getattr(self.spec, kind)} - {"", "world"}
-            for full in (prefix + element.name for element in getattr(child, kind)):
-                if full in taken:
-                    raise InputError(f"the name {full!r} is taken ({kind}); give this one a name: name='second'")
-        self._bodies |= {prefix + body.name for body in child.bodies}
-        bases = child.worldbody.bodies
-        if (pos is not None or quat is not None) and len(bases) != 1:
-            found = ", ".join(repr(body.name) for body in bases) or "none"
-            raise InputError(f"pos and quat: expected a file with one base to place, found {found}; leave them out")
-        for body in bases:
-            if pos is not None:
-                body.pos = vector("pos", pos, 3)
-            if quat is not None:
-                body.quat = vector("quat", quat, 4)
-            free = [j for j in body.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
-            for joint in free:  # the given pose takes precedence over the file's home pose
-                home = loaded.home.joints.setdefault(joint.name, np.concatenate([body.pos, body.quat]))
-                if pos is not None:
-                    home[:3] = pos
-                if quat is not None:
-                    home[3:] = np.asarray(quat, dtype=float) / np.linalg.norm(quat)
-        joints = tuple(prefix + joint.name for joint in child.joints)
-        actuators = tuple(prefix + actuator.name for actuator in child.actuators)
-        child.nuser_geom, child.nuser_site, child.nkey = self.spec.nuser_geom, self.spec.nuser_site, self.spec.nkey
-        loaded.notes += take_over(self.spec.option, loaded.options)
-        for option in OPTIONS:
-            setattr(child.option, option, getattr(self.spec.option, option))
-        loaded.notes += [f"not used: {flag}; only a scene made of one file has it" for flag in loaded.contact_flags()]
-        with collected_warnings() as messages:
-            self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
-        # MuJoCo warns of an empty prefix, but tests show that to_xml() then reproduces the scene
-        loaded.notes += [" ".join(m.split()) for m in messages if "empty prefix" not in m]
-        for key, named in {**loaded.keyframes, "home": loaded.home}.items():
-            mine = self._keyframes.setdefault(key if key == "home" else prefix + key, NamedKeyframe())
-            mine.update(named.renamed(prefix))
-        self.notes += loaded.notes
-        return Robot(name, prefix, joints, actuators, tuple(loaded.notes))
+        return attach(self, loaded, f"{name}/" if name else "", pos, quat, name or Path(path).stem, parent)
 
     @says_why
     def set_home(self, joint: str, value: Vector | float) -> None:
