@@ -72,7 +72,17 @@ class PainleveWarning(StickslipWarning):
 
 def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
     """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` is an exception to raise."""
-    return InputError(f"{what}: expected {wanted}, got {got!r}" + (f"; {remedy}" if remedy else ""))
+    return InputError(f"{what}: expected {wanted}, got {brief(got)}" + (f"; {remedy}" if remedy else ""))
+
+
+LONGEST = 290
+"""Characters of a message that lists names."""
+
+
+def brief(value: Any, most: int = 90) -> str:
+    """``repr(value)`` on one line, shortened in its middle."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 3 :]}"
 
 
 def number(
@@ -108,7 +118,14 @@ def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
     choices = sorted(known)
     near = get_close_matches(name, choices, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
-    return InputError(f"unknown {what} {name!r}: {hint}known: {', '.join(choices) or 'none'}")
+    start = f"unknown {what} {brief(name)}: {hint}known: "
+    shown, room = 0, LONGEST - len(start) - len(" and 1000 more")
+    while shown < len(choices) and len(", ".join(choices[: shown + 1])) <= room:
+        shown += 1
+    more = len(choices) - max(1, shown)
+    return InputError(
+        start + (", ".join(choices[: max(1, shown)]) or "none") + (f" and {more} more" if more > 0 else "")
+    )
 
 
 def one_of(what: str, value: Any, known: Collection[str]) -> None:

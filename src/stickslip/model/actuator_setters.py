@@ -22,7 +22,7 @@ GAIN, BIAS = mujoco.mjtGain, mujoco.mjtBias
 
 
 def servo_kind(mj: mujoco.MjModel, a: int) -> str:
-    """"position", "velocity" or "" for anything else."""
+    """ "position", "velocity" or "" for anything else."""
     gain, bias = mj.actuator_gainprm[a, 0], mj.actuator_biasprm[a, :3]
     if mj.actuator_gaintype[a] != GAIN.mjGAIN_FIXED or mj.actuator_biastype[a] != BIAS.mjBIAS_AFFINE or bias[0] != 0.0:
         return ""

@@ -28,7 +28,16 @@ from stickslip.model.compile_drives import build_activations, build_actuators, b
 from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
 from stickslip.model.mjspec import exact_xml
-from stickslip.model.setters import Edits, MassProperties, Vector, mass_properties, set_body, set_gravity, set_joint, set_shape
+from stickslip.model.setters import (
+    Edits,
+    MassProperties,
+    Vector,
+    mass_properties,
+    set_body,
+    set_gravity,
+    set_joint,
+    set_shape,
+)
 from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
 
 

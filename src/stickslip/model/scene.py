@@ -29,6 +29,7 @@ from stickslip.model.importers.read import CONTACT_OPTIONS, LoadedSpec, read_spe
 from stickslip.model.keyframes import NamedKeyframe
 from stickslip.model.model import Model, compile_model
 from stickslip.model.rays import Hit, RayCaster
+from stickslip.model.sensors import add_sensor
 from stickslip.model.servo import Servo, check_path
 from stickslip.model.shape import DEFAULT_FRICTION, Material
 
@@ -341,8 +342,8 @@ class Scene:
         (convert with trimesh) or "drop". ``ignore`` names features of the file that stickslip does not simulate
         and that shall be left out; any other unsupported feature is an error.
 
-        ``parent`` is a body, ``scene.body("flange")``, that the base is mounted on: ``pos`` and ``quat`` are then in its
-        frame (default: the base's own pose in the file), and a free joint of the base is left out.
+        ``parent`` is a body, ``scene.body("flange")``, that the base is mounted on: ``pos`` and ``quat`` are then in
+        its frame (default: the base's own pose in the file), and a free joint of the base is left out.
         """
         self._check_parent(parent)
         if parent is not None and floating_base:
@@ -411,6 +412,24 @@ class Scene:
             name=name or self._name("pair"), geomname1=one, geomname2=two, condim=6 if rolling else 4 if torsion else 3,
             friction=[friction, friction, torsion, rolling, rolling], margin=margin, gap=gap, adhesion=adhesion,
         )  # fmt: skip
+
+    @says_why
+    def add_sensor(
+        self, kind: str, *, site: str | None = None, body: str | None = None, shape: str | None = None,
+        joint: str | None = None, tendon: str | None = None, actuator: str | None = None, other: str | None = None,
+        name: str | None = None, cutoff: float = 0.0, data: Sequence[str] = ("found",), reduce: str = "none",
+        count: int = 1,
+    ) -> None:  # fmt: skip
+        """A sensor of a frame (``site``), body, shape, joint, tendon or actuator, read by ``sim.sensor(name)``.
+
+        ``kind`` is a name of MJCF: accelerometer, gyro, force, jointpos, framepos, … (docs/models.md). ``other`` names
+        the second object of framepos and the like, of distance and contact. Values are clipped to ±``cutoff`` unless
+        that is 0. A contact sensor has ``count`` slots with ``data`` of the contacts, chosen by ``reduce``: "none",
+        "mindist", "maxforce" or "netforce".
+        """
+        given = {"site": site, "body": body, "shape": shape, "joint": joint, "tendon": tendon, "actuator": actuator}
+        fields = (data,) if isinstance(data, str) else tuple(data)
+        add_sensor(self.spec, kind, name or self._name(f"{kind}"), given, other, cutoff, fields, reduce, count)
 
     def ray(self, origin: Vector, direction: Vector, *, exclude: Iterable[str] | str = ()) -> Hit | None:
         """The nearest shape that a ray meets in the initial configuration, or None. ``exclude`` names bodies that it

@@ -183,9 +183,7 @@ def principal(mass: float, full: np.ndarray, compiled: Compiled) -> Compiled:
     return Compiled(mass, moments, quat)
 
 
-def write_inertia(
-    model: Model, b: int, mass: float, com: np.ndarray, moments: np.ndarray, axes: np.ndarray
-) -> None:
+def write_inertia(model: Model, b: int, mass: float, com: np.ndarray, moments: np.ndarray, axes: np.ndarray) -> None:
     """Write the inertia of body b into MuJoCo's model and into the specification. If a file's compiler takes inertias
     from shapes whatever the file says, those of all its bodies are written."""
     mj = model.mj
