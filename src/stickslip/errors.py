@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from math import inf, isfinite
 from typing import Any
@@ -113,10 +113,10 @@ def whole(what: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
+def unknown(what: str, name: Any, known: Iterable[str]) -> InputError:
     """The error for an unknown name, which lists the most similar known names first."""
     choices = sorted(known)
-    near = get_close_matches(name, choices, n=3, cutoff=0.5)
+    near = get_close_matches(str(name), choices, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     start = f"unknown {what} {brief(name)}: {hint}known: "
     shown, room = 0, LONGEST - len(start) - len(" and 1000 more")
@@ -126,6 +126,22 @@ def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
     return InputError(
         start + (", ".join(choices[: max(1, shown)]) or "none") + (f" and {more} more" if more > 0 else "")
     )
+
+
+def name_of(what: str, value: Any, taken: Iterable[str] = ()) -> str:
+    """A name that is not empty and not taken; anything else is refused by name."""
+    if not isinstance(value, str) or not value:
+        raise expected(what, "a name", value)
+    if value in taken:
+        raise expected(what, "a name that is not taken", value)
+    return value
+
+
+def mapping(what: str, value: Any, of: str) -> Mapping:
+    """A mapping; anything else is refused by name."""
+    if not isinstance(value, Mapping):
+        raise expected(what, f"a mapping of {of}", value)
+    return value
 
 
 def one_of(what: str, value: Any, known: Collection[str]) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown, whole
+from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown
 from stickslip.model.mesh import (
     HOLLOW,
     check_choice,
@@ -211,12 +211,15 @@ class Body:
                     raise expected(what, f"none, because the file says the inertia of {self.name!r}", value, remedy)
         given: dict[str, Any] = {
             "friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution,
-            "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin or None,
-            "gap": gap or None, "adhesion": adhesion or None,
+            "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin,
+            "gap": gap, "adhesion": adhesion, "priority": priority,
         }  # fmt: skip
-        given = {key: value for key, value in given.items() if value is not None}
-        if priority:
-            given["priority"] = whole("priority", priority, least=-(2**31))
+        unsaid = {"margin": 0.0, "gap": 0.0, "adhesion": 0.0, "priority": 0} if material is not None else {}
+        given = {
+            key: value
+            for key, value in given.items()
+            if value is not None and not (key in unsaid and np.isscalar(value) and value == unsaid[key])
+        }
         material = replace(material, **given) if material is not None else Material(**given)
         geom = self.spec.add_geom(
             name=name or self.scene._name("shape"), type=kind, size=size, pos=vector("pos", pos, 3),

@@ -284,8 +284,8 @@ class Model:
         return self.joint_names.index(name)
 
     def keyframe(self, name: str) -> Keyframe:
-        if name not in self.keyframes:
-            raise unknown("keyframe", str(name), self.keyframes)
+        if not isinstance(name, str) or name not in self.keyframes:
+            raise unknown("keyframe", name, self.keyframes)
         return self.keyframes[name]
 
     def state(self, q: np.ndarray | None = None, v: np.ndarray | None = None, act: np.ndarray | None = None) -> State:

@@ -15,10 +15,11 @@ from types import MappingProxyType
 
 import mujoco
 import numpy as np
+from numpy.linalg import norm
 
-from stickslip.errors import InputError, ModelError, StickslipError, expected, number, unknown
+from stickslip.errors import InputError, ModelError, StickslipError, expected, mapping, name_of, number, unknown
 from stickslip.files import check_writable
-from stickslip.model.arrays import JOINT_NQ, JOINT_NV
+from stickslip.model.arrays import BALL, FREE, JOINT_NQ, JOINT_NV
 from stickslip.model.attach import Robot, attach
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
 from stickslip.model.compile import attach_bodies
@@ -30,8 +31,8 @@ from stickslip.model.keyframes import NamedKeyframe
 from stickslip.model.model import Model, compile_model
 from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.sensors import add_sensor
-from stickslip.model.servo import Servo, check_path
-from stickslip.model.shape import DEFAULT_FRICTION, Material
+from stickslip.model.servo import Servo, check_tendon
+from stickslip.model.shape import DEFAULT_FRICTION
 
 ROBOTS = Path(__file__).parent / "robots"
 BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
@@ -215,20 +216,16 @@ class Scene:
         ``motor``, ``max_force``, ``kp`` and ``kv`` are those of ``Body.add_joint``: an actuator of the same
         name that pulls with its force if the control is negative.
         """
-        if (joints is None) == (not path):
-            raise expected(f"tendon {name!r}", "either joints={…} or path=[…]", "both" if joints else "none of them")
+        check_tendon(self.spec, name, joints, path)
         for what, value in (("stiffness", stiffness), ("damping", damping)):
             number(f"{what} of tendon {name!r}", value, "a number ≥ 0", least=0.0)
         servo = Servo.checked(motor, max_force, kp, kv)
-        if path:
-            check_path(name, path, [site.name for site in self.spec.sites])
-        known = [joint.name for joint in self.spec.joints]
-        for joint in joints or ():
-            if joint not in known:
-                raise unknown(f"joint of tendon {name!r}", str(joint), known)
         tendon = self.spec.add_tendon(name=name, stiffness=[stiffness, 0.0, 0.0], damping=[damping, 0.0, 0.0])
         if rest is not None:
-            low, high = vector(f"rest of tendon {name!r}", np.broadcast_to(rest, 2), 2)
+            both = (rest, rest) if np.ndim(rest) == 0 else rest
+            low, high = vector(f"rest of tendon {name!r}", both, 2)
+            if low > high:
+                raise expected(f"rest of tendon {name!r}", "lower ≤ upper", rest)
             tendon.springlength = [low, high]
         if range is not None:
             low, high = vector(f"range of tendon {name!r}", range, 2)
@@ -287,9 +284,12 @@ class Scene:
                 raise unknown("hinge or slide", str(joint), sorted(scalar))
         if joint1 == joint2:
             raise expected("joints of a coupling", "two different ones", (joint1, joint2))
-        given = (offset, ratio if joint2 else 0.0) if polynomial is None else tuple(polynomial)
-        if not 1 <= len(given) <= 5 or not np.all(np.isfinite(given)):
-            raise expected("polynomial", "1 to 5 finite numbers a₀, …, a₄", given)
+        given = (number("offset", offset), number("ratio", ratio) if joint2 else 0.0)
+        if polynomial is not None:
+            wanted = "1 to 5 finite numbers a₀, …, a₄"
+            if not np.iterable(polynomial) or not 1 <= len(tuple(polynomial)) <= 5:
+                raise expected("polynomial", wanted, polynomial)
+            given = tuple(number("polynomial", value, wanted) for value in polynomial)
         equality = self.spec.add_equality(name=name or self._name("coupling"), type=mujoco.mjtEq.mjEQ_JOINT)
         equality.objtype, equality.name1, equality.name2 = mujoco.mjtObj.mjOBJ_JOINT, joint1, joint2 or ""
         equality.data[:5] = [*given, *[0.0] * (5 - len(given))]
@@ -377,19 +377,22 @@ class Scene:
     ) -> None:
         """A moment to which ``sim.reset(name)`` goes; ``"home"`` is where a simulation begins. Joints that are not
         named are where ``home`` has them, at rest; velocities and controls that are not named are zero."""
+        name_of("name of a keyframe", name)
         frame = NamedKeyframe(joints=dict(self._keyframes["home"].joints))
         known = {joint.name: int(joint.type) for joint in self.spec.joints}
-        parts = (("position", joints, frame.joints, JOINT_NQ), ("velocity", velocities, frame.velocities, JOINT_NV))
+        parts = (("joints", joints, frame.joints, JOINT_NQ), ("velocities", velocities, frame.velocities, JOINT_NV))
         for what, given, mine, sizes in parts:
-            for joint, value in given.items():
+            for joint, value in mapping(what, given, "joint names to numbers").items():
                 if joint not in known:
-                    raise unknown("joint", str(joint), known)
-                mine[joint] = vector(f"{what} of joint {joint!r}", np.atleast_1d(value), sizes[known[joint]])
+                    raise unknown(f"joint in {what}", joint, known)
+                mine[joint] = vector(f"{what}[{joint!r}]", np.atleast_1d(value), sizes[known[joint]])
+                if what == "joints" and known[joint] in (FREE, BALL) and abs(norm(mine[joint][-4:]) - 1.0) > 1e-6:
+                    raise expected(f"joints[{joint!r}]", "a unit quaternion (w, x, y, z)", tuple(mine[joint][-4:]))
         actuators = [actuator.name for actuator in self.spec.actuators]
-        for actuator, value in controls.items():
+        for actuator, value in mapping("controls", controls, "actuator names to numbers").items():
             if actuator not in actuators:
-                raise unknown("actuator", str(actuator), actuators)
-            frame.controls[actuator] = number(f"control of {actuator!r}", value, "a number")
+                raise unknown("actuator in controls", actuator, actuators)
+            frame.controls[actuator] = number(f"controls[{actuator!r}]", value, "a number")
         self._keyframes[name] = frame
 
     @says_why
@@ -403,11 +406,14 @@ class Scene:
         margin and gap are in m, adhesion in N.
         """
         for shape in (one, two):
-            if self.spec.geom(shape) is None:
+            if not isinstance(shape, str) or self.spec.geom(shape) is None:
                 raise unknown("shape", shape, [geom.name for geom in self.spec.geoms])
-        Material(
-            friction, torsion=torsion, rolling=rolling, margin=margin, gap=gap, adhesion=adhesion
-        )  # checks the numbers
+        if one == two:
+            raise expected("shapes of a contact pair", "two different ones", (one, two))
+        given = {"friction": friction, "torsion": torsion, "rolling": rolling, "gap": gap, "adhesion": adhesion}
+        for what, value in given.items():
+            number(what, value, "a finite number ≥ 0", least=0.0)
+        number("margin", margin, "a finite number [m]")
         self.spec.add_pair(
             name=name or self._name("pair"), geomname1=one, geomname2=two, condim=6 if rolling else 4 if torsion else 3,
             friction=[friction, friction, torsion, rolling, rolling], margin=margin, gap=gap, adhesion=adhesion,

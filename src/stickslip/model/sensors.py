@@ -45,11 +45,15 @@ ALIASES = {
     "normal": "geomnormal", "fromto": "geomfromto",
 }  # fmt: skip
 """Names of MJCF → of MuJoCo's types."""
-OF_SITES = "touch accelerometer velocimeter gyro force torque magnetometer rangefinder".split()
-OF_JOINTS = "jointpos jointvel ballquat ballangvel jointlimitpos jointlimitvel jointlimitfrc jointactfrc".split()
-OF_TENDONS = "tendonpos tendonvel tendonactfrc tendonlimitpos tendonlimitvel tendonlimitfrc".split()
-OF_FRAMES = """framepos framequat framexaxis frameyaxis framezaxis framelinvel frameangvel framelinacc frameangacc
-insidesite""".split()
+OF_SITES = ("touch", "accelerometer", "velocimeter", "gyro", "force", "torque", "magnetometer", "rangefinder")
+OF_JOINTS = (
+    "jointpos", "jointvel", "ballquat", "ballangvel", "jointlimitpos", "jointlimitvel", "jointlimitfrc", "jointactfrc",
+)  # fmt: skip
+OF_TENDONS = ("tendonpos", "tendonvel", "tendonactfrc", "tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
+OF_FRAMES = (
+    "framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel", "frameangvel", "framelinacc",
+    "frameangacc", "insidesite",
+)  # fmt: skip
 OBJECTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(OF_SITES, ("site",)),
     **dict.fromkeys(OF_JOINTS, ("joint",)),
@@ -124,7 +128,8 @@ def add_sensor(
         raise expected(f"other of sensor {name!r}", "the name of a second object", None)
     sensor = spec.add_sensor(name=name, type=mujoco.mjtSensor(_number(kind)), cutoff=limit)
     plain = BODY if kind in ("contact", "subtreecom", "subtreelinvel", "subtreeangmom") or kind[:4] == "geom" else XBODY
-    for (what, value), (kind_field, name_field) in zip(objects, (("objtype", "objname"), ("reftype", "refname"))):
+    fields = (("objtype", "objname"), ("reftype", "refname"))
+    for (what, value), (kind_field, name_field) in zip(objects, fields, strict=False):
         setattr(sensor, kind_field, plain if what == "body" else types[what])
         setattr(sensor, name_field, value)
     if kind == "contact":

@@ -17,7 +17,8 @@ from stickslip.simulation.stages import Stages
 def make_method(
     model: Model, method: str | type[Method], dt: float | None, stages: Stages, options: Mapping[str, Any]
 ) -> tuple[str, Method, float]:
-    """(name, stepper, largest stable step [s]) of a method; ``dt`` [s] None takes that of the file for this method, or a stable round one."""
+    """(name, stepper, largest stable step [s]) of a method; ``dt`` [s] None takes that of the file for this method, or
+    a stable round one."""
     name, stepper, variant = resolve(method)
     dt = stepper.step_of_file(model) if dt is None else dt
     stepper.Options.check_names(name, options, stepper.refused)

@@ -302,7 +302,7 @@ class Simulation:
     def reset(self, keyframe: str = "home") -> None:
         """To a keyframe of the scene at t = 0 (default: where the simulation began): configuration, velocity,
         activations and controls; applied forces and contact memory are cleared."""
-        if keyframe != "home" or keyframe in self.model.keyframes:
+        if not isinstance(keyframe, str) or keyframe != "home" or keyframe in self.model.keyframes:
             key = self.model.keyframe(keyframe)
             self.set_state(key.q, key.v, key.act if len(key.act) else np.zeros(self.model.na))
         else:

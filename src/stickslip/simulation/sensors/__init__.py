@@ -72,8 +72,8 @@ class Sensors:
         return self.check(name).kind in NEEDS_CONTACTS
 
     def check(self, name: str) -> Sensor:
-        if name not in self.sensors:
-            raise unknown("sensor", str(name), self.sensors)
+        if not isinstance(name, str) or name not in self.sensors:
+            raise unknown("sensor", name, self.sensors)
         return self.sensors[name]
 
     def read(self, moment: Moment, name: str) -> np.ndarray:

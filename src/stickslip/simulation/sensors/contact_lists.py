@@ -1,9 +1,9 @@
 """Contact sensors: the contacts of a shape, body, subtree or site with another, as a list of fixed length.
 
 Each slot has those of the fields found, force, torque, dist, pos, normal, tangent, linvel and angvel that the sensor
-asks for; vectors are in the contact's axes, except pos, normal and tangent. Contacts are turned so that the normal points
-from the first object to the second, and forces act on the second. Slots are the first contacts, the deepest ones, those
-with the largest forces, or one slot has the sum of all forces, in world axes at their centre.
+asks for; vectors are in the contact's axes, except pos, normal and tangent. Contacts are turned so that the normal
+points from the first object to the second, and forces act on the second. Slots are the first contacts, the deepest
+ones, those with the largest forces, or one slot has the sum of all forces, in world axes at their centre.
 Differs from MuJoCo in: distances are measured from surfaces inflated by their margins; tangents are the method's own.
 """
 
