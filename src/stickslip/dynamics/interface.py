@@ -24,7 +24,7 @@ from stickslip.dynamics.delassus import (
 )
 from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
 from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces, tendon_energy
-from stickslip.dynamics.drives import make_drives, row_arms
+from stickslip.dynamics.drives import Drives, make_drives, row_arms
 from stickslip.dynamics.joint_forces import damper_force, spring_and_limit_forces, spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
@@ -68,11 +68,17 @@ class Dynamics:
             raise expected("model", "a Model", type(model).__name__, "scene.compile() makes one")
         self.model = model
         self.data = make_data(model)
-        self.drives = make_drives(model)
-        """Rows of tendons and actuators, where one of the functions below last looked."""
+        self._drives, self._version = make_drives(model), model.version
         self._derivatives = make_derivatives(model)
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
+
+    @property
+    def drives(self) -> Drives:
+        """Rows of tendons and actuators, where one of the functions below last looked."""
+        if self._version != self.model.version:
+            self._drives, self._version = make_drives(self.model), self.model.version
+        return self._drives
 
     # -- checks of shapes, finiteness and quaternions; kernels assume them ----------------------------------------
 

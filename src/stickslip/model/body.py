@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown, whole
+from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown
 from stickslip.model.mesh import (
     HOLLOW,
     check_choice,
@@ -106,6 +106,8 @@ class Body:
     scene: Scene = field(repr=False)
     spec: mujoco.MjsBody = field(repr=False)
     name: str
+    loaded: bool = field(default=False, repr=False)
+    """Whether it comes from a file."""
 
     # -- shapes: each takes pos, quat, mass (or density), a material and a name -----------------------------------
 
@@ -232,14 +234,20 @@ class Body:
         for what, value in (("mass", mass), ("density", density)):
             if value is not None:
                 number(what, value, "a number ≥ 0", least=0.0)
+                if value and self.loaded and self.spec.explicitinertial:
+                    remedy = "add it to a child: body.add_body(name).add_box(…)"
+                    raise expected(what, f"none, because the file says the inertia of {self.name!r}", value, remedy)
         given: dict[str, Any] = {
             "friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution,
-            "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin or None,
-            "gap": gap or None, "adhesion": adhesion or None,
+            "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin,
+            "gap": gap, "adhesion": adhesion, "priority": priority,
         }  # fmt: skip
-        given = {key: value for key, value in given.items() if value is not None}
-        if priority:
-            given["priority"] = whole("priority", priority, least=-(2**31))
+        unsaid = {"margin": 0.0, "gap": 0.0, "adhesion": 0.0, "priority": 0} if material is not None else {}
+        given = {
+            key: value
+            for key, value in given.items()
+            if value is not None and not (key in unsaid and np.isscalar(value) and value == unsaid[key])
+        }
         material = replace(material, **given) if material is not None else Material(**given)
         geom = self.spec.add_geom(
             name=name or self.scene._name("shape"), type=kind, size=size, pos=vector("pos", pos, 3),

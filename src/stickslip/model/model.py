@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import mujoco
 import numpy as np
 
 from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
+from stickslip.model.actuator_setters import set_actuator
 from stickslip.model.arrays import (
     Activations,
     Actuators,
@@ -26,6 +28,16 @@ from stickslip.model.compile_drives import build_activations, build_actuators, b
 from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
 from stickslip.model.mjspec import exact_xml
+from stickslip.model.setters import (
+    Edits,
+    MassProperties,
+    Vector,
+    mass_properties,
+    set_body,
+    set_gravity,
+    set_joint,
+    set_shape,
+)
 from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
 
 
@@ -44,6 +56,13 @@ class State:
 
     def copy(self) -> State:
         return State(self.q.copy(), self.v.copy(), self.time, self.act.copy())
+
+
+def make_read_only(part: Any) -> None:
+    """Protect the arrays of a tuple or of a dataclass: a model changes by its setters alone."""
+    for value in part if isinstance(part, tuple) else vars(part).values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +95,21 @@ class Model:
     """Whether a link does not touch its parent link (unless that is the world)."""
     spec: mujoco.MjSpec | None = field(default=None, repr=False, compare=False)
     """Its specification, if it was compiled from a scene."""
+
+    edits: Edits = field(default_factory=Edits, init=False, repr=False, compare=False)
+    """What setters have changed."""
+
+    def __post_init__(self) -> None:
+        for part in (*self.parts, *self.loops, *self.shapes, *self.keyframes.values()):
+            make_read_only(part)
+
+    @property
+    def parts(self) -> tuple[tuple[np.ndarray, ...], ...]:
+        """The tuples of constant arrays."""
+        return (
+            self.tree, self.support, self.inertia, self.joint_forces, self.tendons, self.actuators, self.activations,
+            self.frames,
+        )  # fmt: skip
 
     @property
     def closed_loops(self) -> tuple[Constraint, ...]:
@@ -159,6 +193,81 @@ class Model:
         spec.compile()
         return exact_xml(spec)
 
+    # -- setters: each acts on all simulations of this model from their next step on --------------------------------
+
+    @property
+    def version(self) -> int:
+        """Number of changes by setters."""
+        return self.edits.version
+
+    def put(self, **parts: Any) -> None:
+        """Replace arrays and shapes, for the setters alone. Those who hold the old ones see ``version``."""
+        for name, part in parts.items():
+            for each in part if name in ("shapes", "pairs") else (part,):
+                make_read_only(each)
+            object.__setattr__(self, name, part)
+        self.edits.version += 1
+        for name in ("fingerprint", "_pair_materials"):
+            self.__dict__.pop(name, None)
+
+    def mass_properties(self, body: str) -> MassProperties:
+        """Mass, centre of mass and inertia of a body, without those of bodies that are fixed to it."""
+        return mass_properties(self, body)
+
+    def set_body(
+        self, name: str, *, mass: float | None = None, com: Vector | None = None, inertia: Vector | None = None
+    ) -> None:
+        """Set the mass [kg], the centre of mass (3,) [m, body frame] or the inertia about it [kg m²] of a body.
+
+        ``inertia`` is (xx, yy, zz), (xx, yy, zz, xy, xz, yz) or a matrix (3, 3), in the body's axes. A mass without an
+        inertia scales the inertia with it, as if the density had changed.
+        """
+        set_body(self, name, mass, com, inertia)
+
+    def set_shape(
+        self, name: str, *, friction: float | str | None = None, stiffness: float | str | None = None,
+        damping: float | str | None = None, restitution: float | str | None = None, preload: float | str | None = None,
+        torsion: float | None = None, rolling: float | None = None, condim: int | None = None,
+        priority: int | None = None, margin: float | None = None, gap: float | None = None,
+        adhesion: float | None = None,
+    ) -> None:  # fmt: skip
+        """Set properties of a shape's surface, or of all shapes of a body, as in ``Body.add_box`` and docs/models.md.
+
+        "unset" for friction, stiffness, damping, restitution or preload lets the other surface of a pair decide.
+        """
+        set_shape(
+            self, name, friction=friction, stiffness=stiffness, damping=damping, restitution=restitution,
+            preload=preload, torsion=torsion, rolling=rolling, condim=condim, priority=priority, margin=margin,
+            gap=gap, adhesion=adhesion,
+        )  # fmt: skip
+
+    def set_joint(
+        self, name: str, *, damping: float | None = None, stiffness: float | None = None,
+        friction: float | None = None, armature: float | None = None,
+    ) -> None:  # fmt: skip
+        """Set damping, stiffness, dry friction or armature of a joint, in the units of ``Body.add_joint``."""
+        set_joint(self, name, damping=damping, stiffness=stiffness, friction=friction, armature=armature)
+
+    def set_actuator(
+        self, name: str, *, kp: float | None = None, kv: float | None = None, gain: float | Vector | None = None,
+        bias: float | Vector | None = None, gear: float | Vector | None = None, control_range: Vector | None = None,
+        force_range: Vector | None = None,
+    ) -> None:  # fmt: skip
+        """Set gains, gear and ranges of an actuator, whose force is gain·control + bias.
+
+        ``kp`` and ``kv`` are those of position and velocity servos. ``gain`` and ``bias`` are up to three numbers, of
+        which the second and third are multiplied by the transmission's length and velocity. The range (−inf, inf)
+        means none.
+        """
+        set_actuator(
+            self, name, kp=kp, kv=kv, gain=gain, bias=bias, gear=gear, control_range=control_range,
+            force_range=force_range,
+        )  # fmt: skip
+
+    def set_gravity(self, gravity: Vector) -> None:
+        """Set gravity (3,) [m/s²]."""
+        set_gravity(self, gravity)
+
     def link(self, name: str) -> int:
         """Index of the link that carries the body ``name``."""
         return int(self.frames.link[self.frame(name)])
@@ -175,8 +284,8 @@ class Model:
         return self.joint_names.index(name)
 
     def keyframe(self, name: str) -> Keyframe:
-        if name not in self.keyframes:
-            raise unknown("keyframe", str(name), self.keyframes)
+        if not isinstance(name, str) or name not in self.keyframes:
+            raise unknown("keyframe", name, self.keyframes)
         return self.keyframes[name]
 
     def state(self, q: np.ndarray | None = None, v: np.ndarray | None = None, act: np.ndarray | None = None) -> State:

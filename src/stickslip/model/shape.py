@@ -59,8 +59,10 @@ class Material:
             number("stiffness", self.stiffness, "a number > 0 [N/m], or none for the default of 1e5", above=0.0)
         if self.restitution is not None and self.restitution > 1.0:
             raise expected("restitution", "a number from 0 to 1", self.restitution)
-        if self.condim is not None and self.condim not in CONDIMS:
+        if self.condim is not None and (isinstance(self.condim, bool) or self.condim not in CONDIMS):
             raise expected("condim", "1, 3, 4 or 6", self.condim)
+        if number("priority", self.priority, "a whole number", least=-(2**31), most=2**31 - 1) != int(self.priority):
+            raise expected("priority", "a whole number", self.priority)
 
     @property
     def coefficients(self) -> list[float]:

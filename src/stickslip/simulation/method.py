@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import signature
 from typing import Any
 
 from stickslip.errors import InputError, deprecated, listed
-from stickslip.methods.base import Method
+from stickslip.methods.base import Method, old_arguments
 from stickslip.methods.registry import METHODS, resolve
 from stickslip.model.model import Model
 from stickslip.simulation import advice
@@ -40,8 +39,9 @@ def choose_method(model: Model, dt: float | None, stages: Stages, options: Mappi
 
 def make_method(
     model: Model, method: str | type[Method], dt: float | None, stages: Stages, options: Mapping[str, Any]
-) -> tuple[str, Method]:
-    """(name, stepper) of a method; ``dt`` [s] None takes that of the file for this method, or a stable round one."""
+) -> tuple[str, Method, float]:
+    """(name, stepper, largest stable step [s]) of a method; ``dt`` [s] None takes that of the file for this method, or
+    a stable round one."""
     name, stepper, variant = resolve(method)
     dt = stepper.step_of_file(model) if dt is None else dt
     stepper.Options.check_names(name, options, stepper.refused)
@@ -64,13 +64,12 @@ def make_method(
         advice.tiny_step(dt)
     elif stages.collision is None:
         advice.long_step(name, dt, limit, round_step(limit, stepper.default_dt))
-    return name, made
+    return name, made, limit
 
 
 def _make(stepper: type[Method], model: Model, dt: float, variant: str, options: Mapping[str, Any]) -> Method:
     """The stepper; methods from outside may still ask for the argument ``pairs``."""
-    asked = signature(stepper.__init__).parameters.get("pairs")
-    if asked is not None and asked.default is asked.empty:
+    more = old_arguments(stepper)
+    if more:
         deprecated("Method.__init__(…, variant, pairs, …)", "Method.__init__(…, variant, …)")
-        return stepper(model, dt, variant, None, **options)
-    return stepper(model, dt, variant, **options)
+    return stepper(model, dt, variant, *more, **options)

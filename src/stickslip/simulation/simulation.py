@@ -34,6 +34,7 @@ from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.drive import Drive
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
+from stickslip.simulation.follow import follow_model
 from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.method import choose_method, make_method
 from stickslip.simulation.periods import whole_steps
@@ -91,8 +92,10 @@ class Simulation:
         """Why this method was chosen, in one sentence; empty if it was named."""
         if method is None:
             method, self.why_method = choose_method(self.model, dt, self.stages, options)
-        self.method, self.stepper = make_method(self.model, method, dt, self.stages, options)
+        self.method, self.stepper, self.stable_dt = make_method(self.model, method, dt, self.stages, options)
+        """An estimate of the largest stable step [s] at the beginning, or after the model's last change."""
         self.variant, self.options = self.stepper.variant, options
+        self._version = self.model.version
         self.unsolved = unsolved_steps(self.stepper)
         self.state = self.model.state()
         self.builtin_stages = self.stepper.stages()
@@ -278,6 +281,7 @@ class Simulation:
             check_replaceable(self.stages, self.stepper, self.method)
         end = self.steps + n
         while self.steps < end:
+            self.follow_model()
             self.stepper.step = self.steps
             if compiled:
                 most = 1 if self.drive.changes else end - self.steps
@@ -303,7 +307,7 @@ class Simulation:
     def reset(self, keyframe: str = "home") -> None:
         """To a keyframe of the scene at t = 0 (default: where the simulation began): configuration, velocity,
         activations and controls; applied forces and contact memory are cleared."""
-        if keyframe != "home" or keyframe in self.model.keyframes:
+        if not isinstance(keyframe, str) or keyframe != "home" or keyframe in self.model.keyframes:
             key = self.model.keyframe(keyframe)
             self.set_state(key.q, key.v, key.act if len(key.act) else np.zeros(self.model.na))
         else:
@@ -330,7 +334,7 @@ class Simulation:
         self._start_looked_at = True
         with not_counted(self):
             self.step(1)
-        self.restore(snapshot)
+        restore_snapshot(self, snapshot, changed=True)  # a controller may have changed the model
         self._start_looked_at = looked_at
         self.record_frame(make_recorder(self, None, 1))
         return clock.perf_counter() - start
@@ -432,7 +436,14 @@ class Simulation:
         """
         check_functions(self.stages)
         check_replaceable(self.stages, self.stepper, self.method)
+        self.follow_model()
         return observe_stages(self)
+
+    def follow_model(self) -> None:
+        """Take over what setters have changed in the model since the last step; steps and ``observe`` call it."""
+        if self._version != self.model.version:
+            self._version = self.model.version
+            follow_model(self)
 
     def record_frame(self, recorder: Recorder) -> None:
         """Append the present instant to a recording, or call the record stage."""

@@ -362,6 +362,14 @@ class TimeStepping(Method):
     def joint_error(self) -> np.ndarray:
         return np.column_stack(self.coordinates.joint_error())
 
+    lasting = ("_uncorrected", "left_to_stages")
+
+    def remake(self, **options: Any) -> None:
+        solver = self.solver
+        super().remake(**options)
+        self.solver.result, self.solver.unconverged = solver.result, solver.unconverged
+        self.solver.report = solver.report
+
     def memory(self) -> dict[str, np.ndarray]:
         return {**self._impulses.memory(), **self.coordinates.memory()}
 

@@ -392,6 +392,12 @@ class Variational(Method):
             **dict(zip(names, m.cones, strict=True)),
         }
 
+    lasting = ("_failed", "report")
+    memory_of_rows = ("joint_impulse", "dry_force", "dry_slip", "dry_room")
+
+    def forget_centres(self, memory: dict[str, np.ndarray]) -> None:
+        memory["known"][:] = 0.0  # the bodies' poses and velocities are those of their centres
+
     def remember(self, memory) -> None:
         if len(memory["pair"]) > len(self._memory.name):
             self._make_space(len(memory["pair"]))
