@@ -25,6 +25,7 @@ from stickslip.dynamics.delassus import (
 from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
 from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces, tendon_energy
 from stickslip.dynamics.drives import make_drives, row_arms
+from stickslip.dynamics.fluid_forces import make_fluid
 from stickslip.dynamics.joint_forces import damper_force, spring_and_limit_forces, spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
@@ -70,6 +71,7 @@ class Dynamics:
         self.data = make_data(model)
         self.drives = make_drives(model)
         """Rows of tendons and actuators, where one of the functions below last looked."""
+        self._fluid = make_fluid(model)
         self._derivatives = make_derivatives(model)
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
@@ -151,7 +153,7 @@ class Dynamics:
         return self.rnea(q, v, np.zeros(self.model.nv), external)
 
     def passive_forces(self, q, v) -> np.ndarray:
-        """Springs, dampers and limits that push, of joints and tendons, and gravity compensation (nv,)."""
+        """Springs, dampers and limits that push, of joints and tendons, gravity compensation and the medium (nv,)."""
         m, tau, rest = self.model, np.zeros(self.model.nv), np.zeros(self.model.nv)
         q, v = self._q(q), self._v(v)
         spring_and_limit_forces(m.tree, m.joint_forces, q, v, tau)
@@ -160,7 +162,7 @@ class Dynamics:
         if len(m.tendons.limited):
             tau += self.tendon_lengths(q)[1].T @ self.tendon_forces(q, v)
         self._update(q, v)
-        outside_forces(m.inertia, self.data.kin, np.zeros((m.nlink, 6)), self.data.kin.force)
+        outside_forces(m.inertia, self._fluid, self.data.kin, np.zeros((m.nlink, 6)), self.data.kin.force)
         collect_forces(m.tree, m.support, self.data.kin, rest)
         return tau + rest
 

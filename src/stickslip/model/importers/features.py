@@ -136,10 +136,6 @@ def _plugins(mj: mujoco.MjModel) -> list[str]:
     return found
 
 
-def _fluid(mj: mujoco.MjModel) -> list[str]:
-    return [f"{name}={getattr(mj.opt, name):g}" for name in ("density", "viscosity") if getattr(mj.opt, name) > 0.0]
-
-
 FEATURES = (
     Feature("tendon friction", "dry friction along tendons", OBJ.mjOBJ_TENDON,
             lambda mj: np.flatnonzero(mj.tendon_frictionloss > 0.0)),
@@ -163,7 +159,6 @@ FEATURES = (
             _limited_gravcomp),
     Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
             lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
-    Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
     Feature("shape: height field", "no contact with height fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_HFIELD)),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
     Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
@@ -178,7 +173,7 @@ URDF_FEATURES = {
 HONOURED = frozenset({
     "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
-    "joint margin", "gravcomp", "disable flag", "shape: ellipsoid",
+    "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "fluid",
 })  # fmt: skip
 """Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
 

@@ -93,10 +93,6 @@ def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         spec.delete(geom)
 
 
-def _no_fluid(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
-    spec.option.density, spec.option.viscosity, spec.option.wind = 0.0, 0.0, [0.0, 0.0, 0.0]
-
-
 REMOVE: dict[str, Removal] = {
     "tendon friction": _set("tendons", frictionloss=0.0),
     "tendon armature": _no_tendon_armature,
@@ -111,7 +107,6 @@ REMOVE: dict[str, Removal] = {
     "yielding spring": _set("joints", springyield=0.0),
     "limited gravcomp": _set("joints", actgravcomp=False),
     "mocap": _set("bodies", mocap=False),
-    "fluid": _no_fluid,
     "shape: height field": _delete_geoms,
     "shape: sdf": _delete_geoms,
     "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
