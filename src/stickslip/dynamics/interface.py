@@ -25,6 +25,7 @@ from stickslip.dynamics.delassus import (
 from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
 from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces, tendon_energy
 from stickslip.dynamics.drives import make_drives, row_arms
+from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
 from stickslip.dynamics.fluid_forces import make_fluid
 from stickslip.dynamics.joint_forces import damper_force, spring_and_limit_forces, spring_energy
 from stickslip.dynamics.kinematics import (
@@ -41,6 +42,10 @@ from stickslip.dynamics.rnea_derivatives import rnea_derivatives
 from stickslip.dynamics.transmission import transmit
 from stickslip.errors import expected
 from stickslip.model.model import Model
+
+
+POWERS = 50
+"""Steps of the power iteration that finds the fastest drag."""
 
 
 class Energy(NamedTuple):
@@ -320,6 +325,29 @@ class Dynamics:
             return root * y
 
         return largest_eigenvalue(apply, self.model.nv)
+
+    def drag_rate(self, q, v) -> float:
+        """The largest rate at which drag of the medium slows a motion down [1/s]: the largest eigenvalue of M⁻¹·ΣJᵀ·C·J,
+        C = −∂drag/∂velocity at v, by power iteration."""
+        if not len(self._fluid.drag):
+            return 0.0
+        self._update(q, v)
+        fluid_drag(self._fluid, self.data.kin)
+        m, packed = self.model, np.zeros_like(self.data.mass.M)
+        add_drag_mass(self._fluid, m.support, self.data.kin, 1.0, packed)
+        self._factor(q)
+        row = np.repeat(np.arange(m.nv), np.diff(m.support.start))
+        lower = sparse.csr_array((packed, (row, m.support.column)), shape=(m.nv, m.nv))
+        drag = lower + lower.T - sparse.diags_array(lower.diagonal())
+        x, rate = np.random.default_rng(0).normal(size=m.nv), 0.0
+        for _ in range(POWERS):
+            x = np.ascontiguousarray(drag @ x)
+            factor.solve(m.support, self.data.mass.L, x)
+            rate = float(np.linalg.norm(x))
+            if rate == 0.0:
+                break
+            x /= rate
+        return rate
 
     def point_jacobian(self, q, frame: str, point) -> np.ndarray:
         """(3, nv) Jacobian of a point [m, world] that moves with the named frame's link."""

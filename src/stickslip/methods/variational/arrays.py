@@ -69,6 +69,8 @@ class Motion(NamedTuple):
     """Dry friction of joints."""
     drub: Rubbing
     """Newton step of it."""
+    drag: np.ndarray
+    """(nl, 6, 6) dt·C of the drag of a medium, over ν (``fluid_impulses``); no rows without a medium."""
 
 
 class Rows(NamedTuple):
@@ -127,7 +129,8 @@ class Linear(NamedTuple):
     """Right-hand side, then the solution."""
 
 
-def make_motion(nl: int, rows: int, limits: int, dry: int = 0) -> Motion:
+def make_motion(nl: int, rows: int, limits: int, dry: int = 0, dragged: int = 0) -> Motion:
+    """``dragged`` is nl with a medium, else 0."""
     return Motion(
         pose=make_pose(nl),
         after=make_pose(nl),
@@ -144,6 +147,7 @@ def make_motion(nl: int, rows: int, limits: int, dry: int = 0) -> Motion:
         joint=np.zeros(rows),
         rub=make_rubbing(dry),
         drub=make_rubbing(dry),
+        drag=np.zeros((dragged, 6, 6)),
     )
 
 

@@ -12,7 +12,7 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
 
 and those of contacts with u = (φ(z⁺), B·ν⁺), B at z. Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have
 limits (``recovering``). P is the momentum at the beginning of an interval, P₋ at its end
-(``discrete_rotation``; in translation both are m·v).
+(``discrete_rotation``; in translation both are m·v). Drag of a medium, dt·C·(ν⁺ − ν), is added to f (``fluid_impulses``).
 """
 
 from __future__ import annotations
@@ -100,6 +100,10 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
             body[b, k] = mass[b] * nu[b, k] - motion.given[b, k]
         x, y, z = momentum_after(J, b, dt, nu[b, 3], nu[b, 4], nu[b, 5])
         body[b, 3], body[b, 4], body[b, 5] = x - motion.given[b, 3], y - motion.given[b, 4], z - motion.given[b, 5]
+    for b in range(1, motion.drag.shape[0]):
+        for k in range(6):
+            for m in range(6):
+                body[b, k] += motion.drag[b, k, m] * nu[b, m]
     momentum, kinematic, equations, products, total = 0.0, 0.0, 0.0, 0.0, 0.0
     for r in range(joints.joint.shape[0]):
         j = joints.joint[r]

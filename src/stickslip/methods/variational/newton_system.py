@@ -209,6 +209,10 @@ def assemble(mechanism, motion, rows, joint_step, touch, linear, dt):
             values[at + 7 * i] = bodies.mass[b]
             for k in range(3):
                 values[at + 6 * (3 + i) + 3 + k] = rows.R[i, k]
+    for b in range(1, motion.drag.shape[0]):
+        for i in range(6):
+            for k in range(6):
+                values[sym.diagonal[b - 1] + 6 * i + k] += motion.drag[b, i, k]
     put_joints(mechanism, motion, rows, joint_step, linear, dt)
     put_couplings(mechanism, joint_step, linear)
     put_contacts(touch, linear, dt)
