@@ -102,7 +102,10 @@ def says_why(method: F) -> F:
             option = re.search(r"unexpected keyword argument '(\w+)'", str(error))
             if option is None:
                 raise InputError(f"{method.__name__}: {' '.join(str(error).split())[:200]}") from None
-            raise unknown(f"option of {method.__name__}", option.group(1), option_names()) from None
+            parameters = inspect.signature(method).parameters
+            open_ended = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
+            known = option_names() if open_ended else set(parameters) - {"self"}
+            raise unknown(f"option of {method.__name__}", option.group(1), known) from None
         except ValueError as error:
             raise InputError(f"{method.__name__}: {' '.join(str(error).split())}") from None
 

@@ -263,7 +263,15 @@ class Variational(Method):
         self.take(state)
         stepping.place_links(self.mechanism.bodies, self.motion.pose, self.motion.nu, self.work.kin)
         stepping.begin(
-            self.mechanism, self.motion, self.rows, self.joint_step, self.forces, inputs, self.work.kin, state.q, self.dt
+            self.mechanism,
+            self.motion,
+            self.rows,
+            self.joint_step,
+            self.forces,
+            inputs,
+            self.work.kin,
+            state.q,
+            self.dt,
         )
         self._inputs, self._ours = inputs, False
 
