@@ -173,7 +173,7 @@ def test_solver_parameters_are_a_note_and_not_an_error():
 def test_names_to_ignore_are_checked():
     assert feature_names("all") == frozenset(NAMES)
     assert feature_names("tendon") == feature_names(("tendon",))
-    with pytest.raises(InputError, match="'planar joint'"):
-        feature_names(("planar joints",))
+    with pytest.raises(InputError, match="'plugin'"):
+        feature_names(("plugins",))
     with pytest.raises(InputError, match="ignore"):
         feature_names("everything")

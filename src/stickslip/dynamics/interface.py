@@ -43,7 +43,6 @@ from stickslip.dynamics.transmission import transmit
 from stickslip.errors import expected
 from stickslip.model.model import Model
 
-
 POWERS = 50
 """Steps of the power iteration that finds the fastest drag."""
 
@@ -327,7 +326,7 @@ class Dynamics:
         return largest_eigenvalue(apply, self.model.nv)
 
     def drag_rate(self, q, v) -> float:
-        """The largest rate at which drag of the medium slows a motion down [1/s]: the largest eigenvalue of M⁻¹·ΣJᵀ·C·J,
+        """The largest rate at which drag of the medium slows a motion down [1/s]: the largest eigenvalue of M⁻¹·ΣJᵀCJ,
         C = −∂drag/∂velocity at v, by power iteration."""
         if not len(self._fluid.drag):
             return 0.0

@@ -14,8 +14,11 @@ LIGHT = 1e-15
 
 
 def build_medium(mj: mujoco.MjModel, bodies: list[Attachment]) -> Medium:
-    """The boxes of bodies, and the ellipsoids of shapes with ``fluidshape="ellipsoid"``. A body with such a shape has no
-    box; bodies that are fixed to a link keep their own. What is fixed to the world feels nothing."""
+    """The boxes of bodies, and the ellipsoids of shapes with ``fluidshape="ellipsoid"``.
+
+    A body with such a shape has no box; bodies that are fixed to a link keep their own. What is fixed to the
+    world feels nothing.
+    """
     properties = np.array([mj.opt.density, mj.opt.viscosity, *mj.opt.wind], dtype=float)
     elements = []
     for b in range(1, mj.nbody if mj.opt.density > 0.0 or mj.opt.viscosity > 0.0 else 1):

@@ -37,8 +37,8 @@ def accelerate(world, work, contacts, inputs, armature, lag, q, v):
         fluid_drag(world.fluid, work.kin)
     apply_contact_forces(work.kin, contacts, work.f_ext)
     articulated_acceleration(
-        world.tree, world.support, world.inertia, armature, world.fluid.drag, lag, work.tau, work.f_ext, work.kin, work.art,
-        work.acceleration,
+        world.tree, world.support, world.inertia, armature, world.fluid.drag, lag, work.tau, work.f_ext, work.kin,
+        work.art, work.acceleration,
     )  # fmt: skip
 
 
@@ -72,7 +72,7 @@ class Explicit(Viscoelastic):
     """An explicit method; ``armature`` (nv,) is added to the diagonal of the mass matrix."""
 
     implicit_damping: ClassVar[bool] = False
-    """Whether joint damping is part of ``armature``, and drag of a medium implicit, so that they do not limit the step."""
+    """Whether joint damping (by ``armature``) and drag of a medium are implicit, so that they do not limit the step."""
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
         super().__init__(model, dt, variant, **options)

@@ -12,7 +12,7 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
 
 and those of contacts with u = (φ(z⁺), B·ν⁺), B at z. Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have
 limits (``recovering``). P is the momentum at the beginning of an interval, P₋ at its end
-(``discrete_rotation``; in translation both are m·v). Drag of a medium, dt·C·(ν⁺ − ν), is added to f (``fluid_impulses``).
+(``discrete_rotation``; in translation both are m·v). Drag of a medium adds dt·C·(ν⁺ − ν) (``fluid_impulses``).
 """
 
 from __future__ import annotations

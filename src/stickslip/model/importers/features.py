@@ -165,19 +165,15 @@ FEATURES = (
             lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
 )  # fmt: skip
 
-URDF_FEATURES = {
-    "planar joint": "two translations and a rotation; the link is fixed when it is ignored",
-}
-"""Features that are seen in the URDF itself, before MuJoCo reads it."""
-
 HONOURED = frozenset({
     "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
     "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "fluid",
+    "planar joint",
 })  # fmt: skip
 """Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
 
-NAMES = (*(feature.name for feature in FEATURES), *URDF_FEATURES)
+NAMES = tuple(feature.name for feature in FEATURES)
 
 
 def feature_names(ignore: Iterable[str] | str) -> frozenset[str]:
