@@ -412,8 +412,9 @@ class Dynamics:
         return self.drives.length[nt:].copy(), row_arms(self.drives, nt, self.model.nu)
 
     def actuator_forces(self, q, v, control, act=None) -> tuple[np.ndarray, np.ndarray]:
-        """(nu,) the actuators' forces [N or N m] and (nv,) their sum in the joints, at controls (nu,) and activations
-        ``act`` (na,)."""
+        """(nu,) the actuators' forces [N or N m] and (nv,) what they add to the joints, at controls (nu,) and
+        activations ``act`` (na,). Gravity compensation by actuators (``drives.lift``, nv) is among the passive forces;
+        of its sum with theirs, a joint's limit may leave less."""
         m, nt = self.model, len(self.model.tendons.limited)
         signal, control = np.zeros(m.nu), self._vector("control", control, m.nu)
         act = np.zeros(m.na) if act is None else self._vector("act", act, m.na)

@@ -226,6 +226,8 @@ class Actuators(NamedTuple):
     """(nu, 2) the force is clipped to this [N or N m]; ±inf where unlimited."""
     joint_range: np.ndarray
     """(nv, 2) limits of the sum of all actuators' forces in a joint velocity; ±inf where unlimited."""
+    lifts: np.ndarray
+    """(nv,) 1 where actuators compensate gravity (MuJoCo's ``actuatorgravcomp``), so that the limit counts it, too."""
 
 
 class Activations(NamedTuple):

@@ -462,7 +462,8 @@ def _potential(s: Sensor, m: Moment):
 
 
 def _joint_actuator_force(s: Sensor, m: Moment):
-    return [m.drive[3][m.mj.jnt_dofadr[s.object]]]
+    d = m.mj.jnt_dofadr[s.object]
+    return [m.drive[3][d] + m.sim.dynamics.drives.lift[d]]
 
 
 Reader = Callable[[Sensor, Moment], object]

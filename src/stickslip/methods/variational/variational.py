@@ -291,11 +291,6 @@ class Variational(Method):
         n = len(self.contacts)
         if n > len(self.touch.edge):
             self._make_space(2 * n)
-        if len(self.model.tendons.limited) or self.model.na or not on_one_joint(self.model).all():
-            raise InputError(
-                "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
-                "tendons; derivatives of moment arms are not implemented; differentiate by differences of steps"
-            )
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         place_points(self.contacts.arrays, shapes, convex, self.motion.pose, self.touch.points)
         if not stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge):
@@ -422,10 +417,10 @@ class Variational(Method):
                 "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
                 "tendons; derivatives of moment arms are not implemented; differentiate by differences of steps"
             )
-        if len(self.model.medium.link):
+        if len(self.model.medium.link) or np.any(self.model.actuators.lifts):
             raise InputError(
-                "gradient: expected a scene without a medium; derivatives of its forces are not implemented here; "
-                "differentiate by differences of steps"
+                "gradient: expected a scene without a medium and without gravity compensation by actuators; their "
+                "derivatives are not implemented here; differentiate by differences of steps"
             )
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         began = Began(self._before.pose, self._before.nu, self._q, *self._acting)

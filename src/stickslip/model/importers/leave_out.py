@@ -103,9 +103,7 @@ REMOVE: dict[str, Removal] = {
     "actuator dynamics": delete_actuators,
     "transmission": delete_actuators,
     "actuator gain": delete_actuators,
-    "actuator damping": _set("actuators", damping=[0.0, 0.0, 0.0]),
     "yielding spring": _set("joints", springyield=0.0),
-    "limited gravcomp": _set("joints", actgravcomp=False),
     "mocap": _set("bodies", mocap=False),
     "shape: height field": _delete_geoms,
     "shape: sdf": _delete_geoms,
@@ -155,7 +153,7 @@ def drop_drawings(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
 def translate(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
     """Rewrite what has an exact equivalent: armature and damping of an actuator that drives one joint.
 
-    Armature and damping of an actuator are those of its joint, times the gear squared.
+    Armature and damping of an actuator are those of its joint, times the (first) gear squared, about all of its axes.
     """
     notes = []
     joints = {joint.id: joint for joint in spec.joints}
