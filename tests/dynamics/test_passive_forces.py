@@ -103,7 +103,8 @@ def test_a_flag_is_taken_into_the_elements_and_gives_the_same_motion(flag):
 LIFTED = """<mujoco><worldbody>
   <body gravcomp=".5"><joint name="a" axis="0 1 0" actuatorgravcomp="true" {limit}/><geom size=".1" pos=".5 0 0"/>
     <body pos="1 0 0" gravcomp="1"><joint name="b" axis="0 1 0"/><geom size=".1" pos=".5 0 0"/>
-      <body pos="1 0 0" gravcomp="1.5"><joint name="c" type="ball" actuatorgravcomp="true"/><geom size=".1" pos=".5 0 0"/>
+      <body pos="1 0 0" gravcomp="1.5"><joint name="c" type="ball" actuatorgravcomp="true"/>
+        <geom size=".1" pos=".5 0 0"/>
   </body></body></body></worldbody><actuator>{actuator}</actuator></mujoco>"""
 
 
@@ -128,7 +129,8 @@ def test_gravity_compensation_by_actuators_is_within_the_limit_of_the_joint(limi
 def test_damping_and_armature_of_an_actuator_are_the_joint_s(joint):
     """About all axes of a ball or free joint, times the square of the first gear."""
     xml = f"""<mujoco><worldbody><body><joint name="j" type="{joint}" damping=".1"/><geom type="box" size=".1 .2 .3"/>
-      </body></worldbody><actuator><motor joint="j" gear="3 2 1" damping=".2 .3 .4" armature=".5"/></actuator></mujoco>"""
+      </body></worldbody><actuator><motor joint="j" gear="3 2 1" damping=".2 .3 .4" armature=".5"/></actuator>
+      </mujoco>"""
     mj, model = mujoco.MjModel.from_xml_string(xml), ss.Scene.from_xml(xml).compile()
     assert ss.Scene.from_xml(model.to_xml()).compile().fingerprint == model.fingerprint
     dynamics = Dynamics(model)

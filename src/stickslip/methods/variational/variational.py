@@ -44,6 +44,7 @@ from stickslip.methods.variational.beginning import begin_from, too_fast
 from stickslip.methods.variational.bodies import make_pose
 from stickslip.methods.variational.contact.cones import facets_of
 from stickslip.methods.variational.contact.points import place_points
+from stickslip.methods.variational.contact.spin import place_spins
 from stickslip.methods.variational.gradients.step_gradient import Began, StepGradient, step_gradient
 from stickslip.methods.variational.interior_point import (
     CONVERGED,
@@ -102,7 +103,7 @@ class Variational(Method):
     capabilities = Capabilities(
         summary="variational integrator in maximal coordinates: joints do not drift, gaps stay open, linear time",
         variants=("circular", "pyramid", "none"),
-        honours=frozenset({"friction"}),
+        honours=frozenset({"friction", "torsion", "rolling"}),
         reference="Brüdigam et al., eqs. (8)–(26)",
         loops=True,
         bibtex=("brudigam2021",),
@@ -293,6 +294,7 @@ class Variational(Method):
             self._make_space(2 * n)
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         place_points(self.contacts.arrays, shapes, convex, self.motion.pose, self.touch.points)
+        place_spins(self.contacts.arrays, self.motion.pose, self.touch.points, self.touch.spin)
         if not stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge):
             self._connect(self._touching())
             stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge)
@@ -416,6 +418,11 @@ class Variational(Method):
             raise InputError(
                 "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
                 "tendons; derivatives of moment arms are not implemented; differentiate by differences of steps"
+            )
+        if np.any(self.touch.spin.bound[: self.touch.points.found[0]]):
+            raise InputError(
+                "gradient: expected contacts without torsional and rolling friction (condim 1 or 3); its derivatives "
+                "are not implemented here; differentiate by differences of steps"
             )
         if len(self.model.medium.link) or np.any(self.model.actuators.lifts):
             raise InputError(

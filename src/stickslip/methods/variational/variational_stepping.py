@@ -26,6 +26,7 @@ from stickslip.methods.variational.bodies import Pose, add_lift_impulses, add_wr
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones
 from stickslip.methods.variational.contact.points import place_points
+from stickslip.methods.variational.contact.spin import place_spins, spin_torques, start_spins
 from stickslip.methods.variational.discrete_rotation import momentum_before
 from stickslip.methods.variational.equations import contact_force, move_to
 from stickslip.methods.variational.fluid_impulses import add_fluid_impulses
@@ -219,6 +220,7 @@ def start(mechanism, motion, rows, touch, memory, warm, dt):
             pyramid.start(cones, D, c, friction, gap, level)
         else:
             circular.start(cones, D, c, friction, gap, level)
+        start_spins(touch.spin, c, level)
 
 
 @kernel
@@ -267,6 +269,7 @@ def store(touch, contacts, memory):
         f0, f1, f2 = contact_force(touch, c)
         memory.force[c, 0], memory.force[c, 1], memory.force[c, 2] = f0, f1, f2
         contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = f0, f1, f2
+        contacts.torque[c, 0], contacts.torque[c, 1], contacts.torque[c, 2] = spin_torques(touch.spin, c)
         copy_cone(touch.cones, c, memory.cones, c)
 
 
@@ -296,6 +299,7 @@ def advance(
         if contacts.found[0] > touch.edge.shape[0]:
             return k, ROOM
         place_points(contacts, search.geometry.shapes, True, motion.pose, touch.points)
+        place_spins(contacts, motion.pose, touch.points, touch.spin)
         if not find_edges(touch.points, pairs, motion.nu.shape[0], touch.edge):
             return k, GRAPH
         status = solve_contacts(
