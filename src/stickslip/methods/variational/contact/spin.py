@@ -47,9 +47,15 @@ class Spin(NamedTuple):
 def make_spin(cones: Cones, step: Cones) -> Spin:
     """Arrays for the contacts of ``cones``, whose Newton step is ``step``."""
     n = len(cones.s)
-    parts = [make_cones(n, 0)._replace(s=of.s, gamma=of.gamma) for of in (cones, cones, step, step)]
-    rows1, rows2 = np.zeros((2, n, 2, 3, 6))
-    return Spin(np.zeros((n, 2)), rows1, rows2, np.zeros((n, 2, 2)), *parts, make_cones(2 * n, 0))
+
+    def part(of: Cones) -> Cones:
+        return make_cones(n, 0)._replace(s=of.s, gamma=of.gamma)
+
+    return Spin(
+        bound=np.zeros((n, 2)), rows1=np.zeros((n, 2, 3, 6)), rows2=np.zeros((n, 2, 3, 6)), w=np.zeros((n, 2, 2)),
+        torsion=part(cones), rolling=part(cones), dtorsion=part(step), drolling=part(step),
+        kept=make_cones(2 * n, 0),
+    )  # fmt: skip
 
 
 @kernel(inline=False)
