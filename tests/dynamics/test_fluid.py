@@ -126,7 +126,8 @@ METHODS_AND_COORDINATES = [*METHODS, "coulomb in maximal coordinates"]
 def simulation(method, scene, dt):
     name, *coordinates = method.split(" in ")
     name += "/none" if "none" in METHODS[name].capabilities.variants else ""
-    return ss.Simulation(scene, name, dt=dt, **({"coordinates": "maximal"} if coordinates else {}))
+    options = {"coordinates": "maximal"} if coordinates else {"tolerance": 1e-10} if method == "variational" else {}
+    return ss.Simulation(scene, name, dt=dt, **options)
 
 
 @pytest.mark.parametrize("method", METHODS_AND_COORDINATES)
@@ -144,12 +145,12 @@ def test_terminal_velocity_of_a_sphere(method):
 
 @pytest.mark.parametrize("method", METHODS_AND_COORDINATES)
 def test_stiff_drag_is_implicit_or_known_to_the_default_step(method):
-    """A time constant of 0.1 ms, in steps of 10 ms; methods that are explicit choose a step that they can take."""
+    """Time constants of 0.1 and 0.03 ms, in steps of 10 ms; methods that are explicit choose a step that they can take."""
     drag = 6.0 * np.pi * RADIUS * 200.0
     scene = ball("ellipsoid", viscosity=200.0, density=1.0)
     explicit = method in ("euler", "rk4", "mujoco", "event-selected")
-    sim = simulation(method, scene, None if explicit and method != "mujoco" else 1e-4 if explicit else 1e-2)
-    assert sim.dt <= 1e-4 or not explicit or method == "event-selected"
+    sim = simulation(method, scene, 2e-5 if method == "mujoco" else None if explicit else 1e-2)
+    assert sim.dt <= 5e-5 or method not in ("euler", "rk4")
     sim.set_state(v=[0, 0, 3.0, 0, 5.0, 0])
     sim.run(0.02)
     np.testing.assert_allclose(sim.state.v, [0, 0, -MASS * 9.81 / drag, 0, 0, 0], atol=1e-6 if explicit else 2e-3)
@@ -172,6 +173,13 @@ def test_a_medium_at_rest_takes_energy_out(method, seed):
         kinetic.append(sim.dynamics.energy(sim.state.q, sim.state.v).kinetic)
     assert power < 0.0
     assert np.all(np.diff(kinetic) < 0.0)
+
+
+def test_gradients_of_variational_steps_refuse_a_medium_by_name():
+    sim = simulation("variational", ball(None, density=1.0), 1e-2)
+    sim.step(1)
+    with pytest.raises(StickslipError, match="without a medium"):
+        sim.stepper.gradient()
 
 
 def test_a_medium_is_saved_and_read_back(tmp_path):

@@ -81,3 +81,10 @@ def test_a_snapshot_keeps_the_twist():
     sim.restore(kept)
     sim.step(50)
     np.testing.assert_array_equal(sim.state.v, once)
+
+
+def test_gradients_of_variational_steps_refuse_it_by_name():
+    sim = simulation(ball(depth=0.0, torsion=0.01), "variational", [0, 0, 0, 0, 0, 0.5])
+    sim.step(1)
+    with pytest.raises(ss.StickslipError, match="torsional and rolling friction"):
+        sim.stepper.gradient()
