@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, ModelError
 from stickslip.model.importers.read import read_spec
 from stickslip.model.model import compile_model
@@ -320,7 +321,7 @@ def test_a_missing_range_is_noted(urdf):
             + joint("j", "a", "b", more='<mimic joint="k" offset="x"/>'),
             "a number for offset in <mimic>",
         ),
-        (link("a") + link("b") + joint("j", "a", "b", "planar"), 'ignore=("planar joint",)'),
+        (link("a") + link("b") + joint("j", "a", "b", "planar", '<axis xyz="0 0 0"/>'), "3 numbers for xyz in <axis>"),
     ],
 )
 def test_a_faulty_urdf_is_refused_in_one_line_that_names_the_culprit(urdf, body, says):
@@ -411,10 +412,24 @@ def test_point_masses_may_be_fixed_to_links(urdf):
     assert compile_model(read_spec(urdf(body)).spec.compile()).inertia.mass[1] == 1.5
 
 
-def test_an_ignored_planar_joint_is_noted(urdf):
-    loaded = read_spec(urdf(link("a") + link("b") + joint("k", "a", "b", "planar")), ignore=("planar joint",))
-    assert [n.split(" (")[0] for n in loaded.notes if "ignored" in n] == ["ignored: planar joint"]
-    assert loaded.spec.compile().nv == 0
+def test_a_planar_joint_is_two_slides_and_a_hinge(urdf):
+    """Axes of the plane are x and y for the normal z; the link turns about its own origin, wherever it has slid to."""
+    more = '<origin xyz="1 2 3" rpy="0 0 0.5"/><axis xyz="0 0 2"/><limit lower="-1" upper="1" effort="5" velocity="9"/>'
+    loaded = read_spec(urdf(link("a") + link("b") + joint("k", "a", "b", "planar", more)))
+    mj = loaded.spec.compile()
+    assert [mj.joint(j).name for j in range(3)] == ["k_x", "k_y", "k_yaw"]
+    assert (mj.nu, mj.jnt_limited.any()) == (0, False)
+    assert sum("'k'" in note for note in loaded.notes) == 2  # that it is made of three, and has no limits
+    np.testing.assert_allclose(mj.jnt_axis, np.eye(3), atol=1e-15)
+    dynamics, q = Dynamics(compile_model(mj)), np.array([0.3, -0.2, 0.7])
+    c, s = np.cos(0.5), np.sin(0.5)
+    pose = dynamics.poses(q)[1]
+    np.testing.assert_allclose(pose[:3], [1 + 0.3 * c + 0.2 * s, 2 + 0.3 * s - 0.2 * c, 3], atol=1e-12)
+    np.testing.assert_allclose(pose[3:], [np.cos(0.6), 0, 0, np.sin(0.6)], atol=1e-12)
+    sideways = urdf(link("a") + link("b") + joint("k", "a", "b", "planar", '<axis xyz="1 2 -1"/>'))
+    axes = read_spec(sideways).spec.compile().jnt_axis
+    np.testing.assert_allclose(axes @ axes.T, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(np.cross(axes[0], axes[1]), np.array([1, 2, -1]) / np.sqrt(6), atol=1e-12)
 
 
 def test_a_mimic_joint_is_coupled_and_has_no_motor(urdf):

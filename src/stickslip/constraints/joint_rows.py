@@ -38,6 +38,8 @@ from stickslip.dynamics import Dynamics
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.factor import ltdl_factor, solve
+from stickslip.dynamics.fluid_derivatives import add_drag_mass
+from stickslip.dynamics.fluid_forces import make_fluid
 from stickslip.model.model import Model
 
 PATIENCE = 3
@@ -113,7 +115,8 @@ def make_joint_rows(model: Model, coupled: bool = True) -> JointRows:
         dynamics = Dynamics(model)
         rows.inertia[:] = dynamics.crba(model.tree.q0).diagonal()[dof]
         write_rows(rows, dynamics.data.kin)
-        factor_mass(model.tree, support, model.inertia, model.inertia.armature, dynamics.data.kin, rows)
+        armature, fluid = model.inertia.armature, make_fluid(model)
+        factor_mass(model.tree, support, model.inertia, armature, fluid, 0.0, dynamics.data.kin, rows)
         mobility(support, rows.mass.L, rows)
         rows.stiffness[:] = 1.0 / rows.W.diagonal()[len(dof) :]
     return rows
@@ -291,12 +294,15 @@ def hold_joints(support, L, rows, kin, dt, v, acceleration):
 
 
 @kernel(inline=False)
-def factor_mass(tree, support, inertia, armature, kin, rows):
-    """Factorise the mass matrix at the poses of ``kin``, with ``armature`` (nv,) in the place of the model's."""
+def factor_mass(tree, support, inertia, armature, fluid, lag, kin, rows):
+    """Factorise the mass matrix at the poses of ``kin``, with ``armature`` (nv,) in the place of the model's, and with
+    the drag of a medium that is implicit over ``lag`` [s]."""
     M = rows.mass.M
     composite_inertia(tree, support, inertia, kin, rows.mass)
     for d in range(armature.shape[0]):
         M[support.start[d]] += armature[d] - inertia.armature[d]
+    if lag > 0.0:
+        add_drag_mass(fluid, support, kin, lag, M)
     ltdl_factor(support, M, rows.mass.L)
 
 

@@ -25,6 +25,7 @@ from stickslip.model.arrays import (
     SLIDER_CRANK,
     TENDON,
     Actuators,
+    Inertia,
     Tendons,
     Tree,
 )
@@ -80,6 +81,9 @@ class Drives(NamedTuple):
     """(nv,) scratch, zero between rows."""
     tau: np.ndarray
     """(nv,) scratch: the sum of the actuators' forces."""
+    inertia: Inertia
+    lift: np.ndarray
+    """(nv,) gravity compensation by actuators [N or N m], 0 in joints that have none."""
 
 
 def make_drives(model: Model) -> Drives:
@@ -98,7 +102,7 @@ def make_drives(model: Model) -> Drives:
         stiffness=np.zeros(nt + nu), damping=np.zeros(nt + nu), by_control=np.zeros(nt + nu),
         shared=np.array([np.isfinite(model.actuators.joint_range).any()], dtype=np.int64),
         poses=LinkPoses(np.zeros((nl, 3)), rot, np.zeros((nl, 3)), np.zeros((nv, 6))),
-        arm=np.zeros(nv), tau=np.zeros(nv),
+        arm=np.zeros(nv), tau=np.zeros(nv), inertia=model.inertia, lift=np.zeros(nv),
     )  # fmt: skip
 
 
@@ -179,6 +183,8 @@ def _needed_links(model: Model) -> np.ndarray:
     spatial = (t.kind != ON_JOINT) & (t.kind != PULLEY)
     sites = (a.transmission == AT_SITE) | (a.transmission == SLIDER_CRANK)
     links = {*t.on[spatial].tolist(), *t.side_link[t.side != 0].tolist(), *a.site_link[sites].ravel().tolist()}
+    if np.any(a.lifts):
+        links |= set(np.flatnonzero(model.inertia.lifted_mass).tolist())
     found: set[int] = set()
     for link in links:
         while link != 0:

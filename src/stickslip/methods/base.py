@@ -15,6 +15,7 @@ from stickslip.collision.contacts import ContactList
 from stickslip.constraints.joint_rows import JointRows, make_joint_rows
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.dynamics.drives import Drives, make_drives
+from stickslip.dynamics.fluid_forces import Fluid, make_fluid
 from stickslip.errors import deprecated
 from stickslip.methods.materials import Asked, asked_for, beyond, how_read
 from stickslip.methods.options import Options
@@ -92,6 +93,7 @@ class World(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Drives
+    fluid: Fluid
     rows: JointRows
     """Dry friction and couplings of joints."""
 
@@ -179,7 +181,7 @@ class Method(ABC):
         data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
         self.joint_rows = make_joint_rows(model, self.couples)
         constants = (model.tree, model.support, model.inertia, model.joint_forces)
-        self.world = World(*constants, make_drives(model), self.joint_rows)
+        self.world = World(*constants, make_drives(model), make_fluid(model), self.joint_rows)
         self.contacts = ContactList(data.kin)
         self.work = Work(
             kin=data.kin,

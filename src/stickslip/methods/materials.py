@@ -53,12 +53,12 @@ VARIATIONAL = {
     **RIGID,
     "friction": "Coulomb's cone, as a pyramid or as the circle, by the variant",
     "restitution": "impacts are inelastic",
-    "torsion": "bodies spin about the normal without friction",
-    "rolling": "bodies roll without friction",
 }
 STICKING = {
     **VARIATIONAL,
     "friction": "contacts stick under any load",
+    "torsion": "bodies spin about the normal without friction",
+    "rolling": "bodies roll without friction",
     "restitution": "contacts stay where they touch",
 }
 

@@ -120,6 +120,27 @@ class JointForces(NamedTuple):
     """(nv,) dry friction: the largest force that holds a joint still, and the force against its motion [N m or N]."""
 
 
+class Medium(NamedTuple):
+    """The medium around the bodies, and the nm boxes and ellipsoids that feel it; none of them without a medium."""
+
+    properties: np.ndarray
+    """(5,) density [kg/m³], viscosity [Pa s], and the velocity of the wind [m/s]."""
+    link: np.ndarray
+    """(nm,) the link that carries the element."""
+    pos: np.ndarray
+    """(nm, 3) its middle in the link frame [m]: the centre of mass of a body, or the middle of a shape."""
+    rot: np.ndarray
+    """(nm, 3, 3) its axes in the link frame: principal axes of inertia, or those of the shape."""
+    ellipsoid: np.ndarray
+    """(nm,) 1 for an ellipsoid, 0 for the box that has the inertia of its body."""
+    size: np.ndarray
+    """(nm, 3) half axes of an ellipsoid, edges of a box [m]."""
+    coefficients: np.ndarray
+    """(nm, 6) of an ellipsoid: 1, then blunt drag, slender drag, angular drag, Kutta lift, Magnus lift; each by 1."""
+    added: np.ndarray
+    """(nm, 6) of an ellipsoid: added mass [m³] and added inertia [m⁵] about its axes, per density."""
+
+
 class Tendons(NamedTuple):
     """Tendons: each has a length ℓ(q), and forces along it act on the joints by its moment arms ∂ℓ/∂q.
 
@@ -205,6 +226,8 @@ class Actuators(NamedTuple):
     """(nu, 2) the force is clipped to this [N or N m]; ±inf where unlimited."""
     joint_range: np.ndarray
     """(nv, 2) limits of the sum of all actuators' forces in a joint velocity; ±inf where unlimited."""
+    lifts: np.ndarray
+    """(nv,) 1 where actuators compensate gravity (MuJoCo's ``actuatorgravcomp``), so that the limit counts it, too."""
 
 
 class Activations(NamedTuple):

@@ -19,12 +19,14 @@ from stickslip.model.arrays import (
     Frames,
     Inertia,
     JointForces,
+    Medium,
     Support,
     Tendons,
     Tree,
     build_support,
 )
 from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons
+from stickslip.model.compile_medium import build_medium
 from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
 from stickslip.model.mjspec import exact_xml
@@ -73,6 +75,7 @@ class Model:
     support: Support
     inertia: Inertia
     joint_forces: JointForces
+    medium: Medium
     tendons: Tendons
     actuators: Actuators
     activations: Activations
@@ -153,7 +156,8 @@ class Model:
     def fingerprint(self) -> str:
         """A hash of everything that the motion depends on."""
         digest = hashlib.sha256()
-        for part in (self.tree, self.inertia, self.joint_forces, self.tendons, self.actuators, self.activations):
+        drives = (self.tendons, self.actuators, self.activations)
+        for part in (self.tree, self.inertia, self.joint_forces, self.medium, *drives):
             for array in part:
                 digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(repr([(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in self.shapes]).encode())
@@ -337,6 +341,7 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
         support=build_support(tree, mj.nv),
         inertia=build.build_inertia(mj, bodies, len(link_body)),
         joint_forces=build.build_joint_forces(mj),
+        medium=build_medium(mj, bodies),
         tendons=build_tendons(mj, bodies),
         actuators=build_actuators(mj, bodies),
         activations=build_activations(mj),

@@ -94,6 +94,19 @@ class Scene:
         attach(scene, loaded, prefix="")
         return scene
 
+    @says_why
+    def set_medium(self, *, density: float = 0.0, viscosity: float = 0.0, wind: Vector = (0, 0, 0)) -> None:
+        """The medium around all bodies, which drags and lifts them: its density [kg/m³] (air 1.2, water 1000),
+        viscosity [Pa s] (air 1.8e-5, water 1e-3) and velocity [m/s]; without arguments there is none.
+
+        It meets each body as the box that has its inertia, or the shapes with ``fluid="ellipsoid"``. As in MuJoCo it
+        does not lift what is lighter (no buoyancy).
+        """
+        density = number("density of the medium", density, "a number ≥ 0 [kg/m³]", least=0.0)
+        viscosity = number("viscosity of the medium", viscosity, "a number ≥ 0 [Pa s]", least=0.0)
+        wind = vector("wind", wind, 3)
+        self.spec.option.density, self.spec.option.viscosity, self.spec.option.wind = density, viscosity, wind
+
     def _name(self, kind: str) -> str:
         return f"{kind}{next(self._counter)}"
 

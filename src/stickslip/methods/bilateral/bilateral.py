@@ -223,7 +223,7 @@ class BilateralMethod(Method):
         gather_forces(self.world, w, inputs, state.q, self._velocity)
         free_motion(
             self.world.tree, self.world.support, self.world.inertia, state.q, self._velocity, w.tau, w.f_ext,
-            self._damping, w.kin, b.dynamics.data.mass, b.work.free[0],
+            self._damping, self.world.fluid, self.dt, w.kin, b.dynamics.data.mass, b.work.free[0],
         )  # fmt: skip
 
     def _rub(self, result: BilateralResult) -> None:

@@ -23,6 +23,7 @@ from stickslip.dynamics.data import MassMatrix
 from stickslip.dynamics.delassus import ContactRows, contact_jacobian, eliminate
 from stickslip.dynamics.drive_forces import add_drive_lead, add_drive_mass
 from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
+from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.dynamics.kinematics import forward_accelerations, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
@@ -144,6 +145,8 @@ def free_motion(world, work, expo, joints, contacts, inputs, dt, q, v):
     composite_inertia(world.tree, support, world.inertia, work.kin, mass)
     joint_gains(world.tree, world.passive, q, v, joints.stiffness, joints.damping)
     add_drive_mass(world.actuators, support, dt, mass.M)
+    fluid_drag(world.fluid, work.kin)
+    add_drag_mass(world.fluid, support, work.kin, dt, mass.M)
     add_drive_lead(world.actuators, 0, dt, work.tau)
     for d in range(v.shape[0]):
         K, B = joints.stiffness[d], joints.damping[d]

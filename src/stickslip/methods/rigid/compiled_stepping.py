@@ -292,7 +292,7 @@ class CompiledStepping(TimeStepping):
             if isinstance(self.detector, PegDetector):
                 found = GroupSearch(search, *self.detector.arrays())
             radius = self.search.reach.radius
-            bodies = Bodies(m.tree, c.support, m.inertia, c.passive, m.joint_forces, c.drives, radius)
+            bodies = Bodies(m.tree, c.support, m.inertia, c.passive, m.joint_forces, c.drives, c.fluid, radius)
             self._held = Held((bodies, found, *changing[1:15], *self._joints.make(self._space), *changing[15:]))
             self._changing = changing
         return self._held

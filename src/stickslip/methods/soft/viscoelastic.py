@@ -18,6 +18,7 @@ from stickslip.collision.reach import Reach
 from stickslip.constraints.joint_rows import JointRows, add_joint_rows
 from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.dynamics.drives import Drives
+from stickslip.dynamics.fluid_forces import Fluid
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.dynamics.outside_forces import outside_forces
@@ -52,6 +53,7 @@ class SoftWorld(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Drives
+    fluid: Fluid
     search: Search
     cell: np.ndarray
     """(1,) edge of a cell of the broad phase [m]."""
@@ -95,10 +97,10 @@ def loops_alone(world, work, contacts):
 @kernel
 def gather_forces(world, work, inputs, q, v):
     """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, applied forces, gravity compensation,
-    dry friction and couplings of the last step; no contacts."""
+    the medium, dry friction and couplings of the last step; no contacts."""
     joint_space_forces(world.tree, world.passive, world.actuators, q, v, inputs.control, inputs.applied, work.tau)
     add_joint_rows(world.rows, work.kin, work.tau)
-    outside_forces(world.inertia, work.kin, inputs.wrench, work.f_ext)
+    outside_forces(world.inertia, world.fluid, work.kin, inputs.wrench, work.f_ext)
 
 
 @kernel
@@ -164,7 +166,7 @@ class Viscoelastic(Method):
         self.recovery = make_recovery(self.options.recovery_time, self._radius, model.inertia.mass)
         self.limits = make_limits(model, self.recovery)
         self._passive = model.joint_forces._replace(range=model.joint_forces.range.copy())
-        self._drives = self.world.actuators
+        self._drives, self._fluid = self.world.actuators, self.world.fluid
         self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
         self._closure = LoopClosure(model) if model.loops else None
         self.world = self._world()
@@ -181,7 +183,7 @@ class Viscoelastic(Method):
 
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector
-        constants = (m.tree, m.support, m.inertia, self._passive, self._drives)
+        constants = (m.tree, m.support, m.inertia, self._passive, self._drives, self._fluid)
         cell = np.array([d.cell], dtype=float)
         return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows)
 

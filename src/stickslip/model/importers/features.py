@@ -75,11 +75,8 @@ def _colliding_with(mj: mujoco.MjModel, which: np.ndarray) -> np.ndarray:
 
 
 def drives_one_joint(mj: mujoco.MjModel) -> np.ndarray:
-    """(nactuator,) whether the actuator acts on a single hinge or slide joint."""
-    on_joint = np.isin(mj.actuator_trntype, (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT))
-    joint = np.where(on_joint, mj.actuator_trnid[:, 0], 0)
-    scalar = np.isin(mj.jnt_type, (mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE))
-    return on_joint & (scalar[joint] if mj.njnt else False)
+    """(nactuator,) whether the actuator acts on a joint, not along a tendon or at a site."""
+    return np.isin(mj.actuator_trntype, (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT))
 
 
 def _odd_dynamics(mj: mujoco.MjModel) -> np.ndarray:
@@ -99,20 +96,9 @@ def _odd_gain(mj: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero(~(gains & biases))
 
 
-def _odd_damping(mj: mujoco.MjModel) -> np.ndarray:
-    # leave_out.translate moves the damping of actuators on hinges and slides to the joint; tendons add it to theirs.
-    damped = (mj.actuator_damping > 0.0) | mj.actuator_dampingpoly.any(axis=1)
-    return np.flatnonzero(damped & ~drives_one_joint(mj) & (mj.actuator_trntype != TRN.mjTRN_TENDON))
-
-
 def _tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
     pulled = mj.actuator_trnid[(mj.actuator_armature > 0.0) & (mj.actuator_trntype == TRN.mjTRN_TENDON), 0]
     return np.union1d(np.flatnonzero(mj.tendon_armature > 0.0), pulled).astype(int)
-
-
-def _limited_gravcomp(mj: mujoco.MjModel) -> np.ndarray:
-    # Without a limit, it makes no difference whether actuators or the joint itself compensates.
-    return np.flatnonzero((mj.jnt_actgravcomp != 0) & (mj.jnt_actfrclimited != 0) & mj.body_gravcomp.any())
 
 
 def _equalities(mj: mujoco.MjModel) -> list[int]:
@@ -136,10 +122,6 @@ def _plugins(mj: mujoco.MjModel) -> list[str]:
     return found
 
 
-def _fluid(mj: mujoco.MjModel) -> list[str]:
-    return [f"{name}={getattr(mj.opt, name):g}" for name in ("density", "viscosity") if getattr(mj.opt, name) > 0.0]
-
-
 FEATURES = (
     Feature("tendon friction", "dry friction along tendons", OBJ.mjOBJ_TENDON,
             lambda mj: np.flatnonzero(mj.tendon_frictionloss > 0.0)),
@@ -156,32 +138,24 @@ FEATURES = (
             OBJ.mjOBJ_ACTUATOR, _odd_transmission),
     Feature("actuator gain", "a force that is neither affine in length and velocity nor a muscle's", OBJ.mjOBJ_ACTUATOR,
             _odd_gain),
-    Feature("actuator damping", "damping of actuators on ball and free joints", OBJ.mjOBJ_ACTUATOR, _odd_damping),
     Feature("yielding spring", "joint springs whose rest position gives way, springyield", OBJ.mjOBJ_JOINT,
             lambda mj: np.flatnonzero(mj.jnt_springyield > 0.0)),
-    Feature("limited gravcomp", "gravity compensation by actuators within a joint's force limit", OBJ.mjOBJ_JOINT,
-            _limited_gravcomp),
     Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
             lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
-    Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
     Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
             lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
 )  # fmt: skip
 
-URDF_FEATURES = {
-    "planar joint": "two translations and a rotation; the link is fixed when it is ignored",
-}
-"""Features that are seen in the URDF itself, before MuJoCo reads it."""
-
 HONOURED = frozenset({
     "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
-    "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "shape: height field",
+    "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "shape: height field", "fluid",
+    "planar joint", "limited gravcomp", "actuator damping",
 })  # fmt: skip
 """Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
 
-NAMES = (*(feature.name for feature in FEATURES), *URDF_FEATURES)
+NAMES = tuple(feature.name for feature in FEATURES)
 
 
 def feature_names(ignore: Iterable[str] | str) -> frozenset[str]:

@@ -80,7 +80,6 @@ def read_spec(
             floating_base=floating_base,
             package_dirs=package_dirs,
             unreadable_meshes=unreadable_meshes,
-            ignored=ignored,
         )
         loaded = _prepare(parsed, ignored)
     loaded.notes += messages
@@ -142,7 +141,6 @@ def parse(
     floating_base: bool = False,
     package_dirs: Iterable[str | Path] = (),
     unreadable_meshes: str = "error",
-    ignored: frozenset[str] = frozenset(),
 ) -> Parsed:
     """The specification as it is in the file, not compiled yet."""
     if (path is None) == (xml is None):
@@ -163,7 +161,6 @@ def parse(
             floating_base=floating_base,
             package_dirs=tuple(package_dirs),
             unreadable_meshes=unreadable_meshes,
-            ignored=ignored,
         )
     elif tag == "mujoco":
         spec, notes = mjcf_spec(None if path is None else file, text, origin, unreadable_meshes)

@@ -21,6 +21,7 @@ from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.dynamics.drives import make_drives
 from stickslip.dynamics.factor import solve
+from stickslip.dynamics.fluid_forces import make_fluid
 from stickslip.errors import InputError, listed
 from stickslip.maximal.constraints import Constraints
 from stickslip.maximal.conversion import to_bodies
@@ -64,7 +65,7 @@ class MaximalCoordinates(Coordinates):
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
         passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # whose limits are rows
-        self.drives = make_drives(model)
+        self.drives, self.fluid = make_drives(model), make_fluid(model)
         self._soft = SoftRows(model)
         self.constraints = Constraints(model, self.cut, extra_joints, self._soft)
         self.stabilisation = Stabilisation(tolerance) if stabilise else None
@@ -72,7 +73,7 @@ class MaximalCoordinates(Coordinates):
         held[self.constraints.joints.link1] = held[self.constraints.joints.link2] = 1
         self._jointed = np.repeat(held[1:] != 0, 6)  # (nv',) velocities that corrections change
         self.links = Links(
-            model.tree, model.support, passive, model.joint_forces, self.drives, model.inertia.armature,
+            model.tree, model.support, passive, model.joint_forces, self.drives, self.fluid, model.inertia.armature,
             turning_rotors(model), held,
         )  # fmt: skip
         self.bodies = self._make_bodies()
@@ -240,7 +241,7 @@ class MaximalCoordinates(Coordinates):
     def _look_at(self, arrays: tuple[np.ndarray, ...]) -> None:
         b = self.bodies
         b.Q[:], b.V[:], b.q[:], b.v[:] = arrays
-        look(self.links, b, b.Q, b.V)
+        look(self.links, b, b.Q, b.V, self._dt)
         self.constraints.looked()
 
     def memory(self) -> dict[str, np.ndarray]:
