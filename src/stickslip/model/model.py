@@ -84,7 +84,7 @@ class Model:
 
     @property
     def couplings(self) -> tuple[Coupling, ...]:
-        """The coupled joints among ``loops``."""
+        """The coupled joints and tendons among ``loops``."""
         return tuple(loop for loop in self.loops if isinstance(loop, Coupling))
 
     @property
@@ -131,6 +131,7 @@ class Model:
             for array in (coupling.joints1, coupling.factors1, coupling.joints2, coupling.factors2):
                 digest.update(array.tobytes())
             digest.update(coupling.polynomial.tobytes() + coupling.reference.tobytes())
+            digest.update(repr(coupling.tendons).encode())
         for loop in self.closed_loops:
             digest.update(repr((loop.kind, loop.link1, loop.link2)).encode())
             for array in (loop.pos1, loop.rot1, loop.pos2, loop.rot2):

@@ -14,7 +14,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS, make_contacts
 from stickslip.collision.loop_points import append_loops
-from stickslip.constraints.joint_rows import factor_mass, hold_joints
+from stickslip.constraints.joint_rows import FEEDBACK, factor_mass, hold_joints
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
 from stickslip.dynamics.joint_forces import damper_slope, damper_slopes, largest_stiffness
@@ -49,11 +49,12 @@ def evaluate(world, work, contacts, anchors, inputs, armature, elapsed, q, v):
 
 
 @kernel
-def hold(world, work, armature, dt, v):
-    """Correct ``work.acceleration`` by dry friction and couplings of joints, which hold at the end of the step."""
+def hold(world, work, armature, dt, feedback, v):
+    """Correct ``work.acceleration`` by dry friction and couplings of joints, which hold at the end of the step;
+    ``feedback`` is the part of a coupling's error that is undone in it."""
     if world.rows.bound.shape[0] > 0:
         factor_mass(world.tree, world.support, world.inertia, armature, work.kin, world.rows)
-        hold_joints(world.support, world.rows.mass.L, world.rows, work.kin, dt, v, work.acceleration)
+        hold_joints(world.support, world.rows.mass.L, world.rows, work.kin, dt, feedback, v, work.acceleration)
 
 
 @kernel
@@ -81,7 +82,7 @@ class Explicit(Viscoelastic):
 
     def _solve(self, sim) -> None:
         accelerate(self.world, self.work, self._buffer, sim.acting, self.armature, sim.state.q, sim.state.v)
-        hold(self.world, self.work, self.armature, self.dt, sim.state.v)
+        hold(self.world, self.work, self.armature, self.dt, FEEDBACK, sim.state.v)
 
     def stable_dt(self, state: State) -> float:
         """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together. This is

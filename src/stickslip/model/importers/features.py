@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import UnsupportedFeatureError, expected, listed, unknown
-from stickslip.model.loops import COUPLED, KINDS, build_coupling
+from stickslip.model.loops import COUPLED, KINDS
 
 OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTrn
 LABELS = {
@@ -116,13 +116,7 @@ def _limited_gravcomp(mj: mujoco.MjModel) -> np.ndarray:
 
 
 def _equalities(mj: mujoco.MjModel) -> list[int]:
-    found = []
-    for e in np.flatnonzero(mj.eq_active0):
-        coupled = int(mj.eq_type[e]) in COUPLED
-        held = build_coupling(mj, int(e), int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])) is not None if coupled else False
-        if not held and int(mj.eq_type[e]) not in KINDS:
-            found.append(int(e))
-    return found
+    return [int(e) for e in np.flatnonzero(mj.eq_active0) if int(mj.eq_type[e]) not in (*COUPLED, *KINDS)]
 
 
 def _plugins(mj: mujoco.MjModel) -> list[str]:
@@ -141,13 +135,11 @@ def _fluid(mj: mujoco.MjModel) -> list[str]:
 
 
 FEATURES = (
-    Feature("tendon friction", "dry friction along tendons", OBJ.mjOBJ_TENDON,
-            lambda mj: np.flatnonzero(mj.tendon_frictionloss > 0.0)),
     Feature("tendon armature", "inertia of tendons, or of actuators that pull at them", OBJ.mjOBJ_TENDON,
             _tendon_armature),
     Feature("yielding tendon", "tendon springs that yield", OBJ.mjOBJ_TENDON,
             lambda mj: np.flatnonzero(mj.tendon_springyield > 0.0)),
-    Feature("equality", "coupled flexes or spatial tendons", OBJ.mjOBJ_EQUALITY, _equalities),
+    Feature("equality", "equalities of flexes", OBJ.mjOBJ_EQUALITY, _equalities),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
     Feature("actuator dynamics", "dynamics other than integrators, filters and muscles", OBJ.mjOBJ_ACTUATOR,
@@ -176,7 +168,7 @@ URDF_FEATURES = {
 """Features that are seen in the URDF itself, before MuJoCo reads it."""
 
 HONOURED = frozenset({
-    "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
+    "tendon", "tendon friction", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
     "joint margin", "gravcomp", "disable flag", "shape: ellipsoid",
 })  # fmt: skip
