@@ -129,7 +129,7 @@ class Variational(Method):
         self.mechanism = build_mechanism(model, extra_joints)
         self._names = build_joints(model, extra_joints)[1]
         nodes, nl = self.mechanism.nodes, model.nlink
-        rows, limits, dry = int(self.mechanism.first[-1]), len(nodes.limit_joint), len(nodes.dry_soft)
+        rows, limits, dry = int(self.mechanism.first[-1]), len(nodes.limit_joint), len(nodes.dry_bound)
         self.motion, self.rows = make_motion(nl, rows, limits, dry), make_rows(nl, model.nq, nodes)
         self.joint_step = make_joint_step(model, nodes)
         self.search = ContactSearch(model, dt, variant, detector, margin)
