@@ -22,7 +22,7 @@ from stickslip.model.arrays import (
     Tree,
     build_support,
 )
-from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons
+from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons, with_cables
 from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
 from stickslip.model.mjspec import exact_xml
@@ -224,12 +224,13 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
     tree = build.build_tree(mj, bodies, link_body)
     frames, frame_index = build.build_frames(mj, bodies)
     shapes = build.build_shapes(mj, bodies, hull_tolerance)
+    support, tendons = build_support(tree, mj.nv), build_tendons(mj, bodies)
     return Model(
         tree=tree,
-        support=build_support(tree, mj.nv),
-        inertia=build.build_inertia(mj, bodies, len(link_body)),
+        support=support,
+        inertia=with_cables(build.build_inertia(mj, bodies, len(link_body)), tendons, tree, support),
         joint_forces=build.build_joint_forces(mj),
-        tendons=build_tendons(mj, bodies),
+        tendons=tendons,
         actuators=build_actuators(mj, bodies),
         activations=build_activations(mj),
         frames=frames,

@@ -503,7 +503,7 @@ READERS: dict[str, Reader] = {
     "geomnormal": _distance("normal"),
     "geomfromto": _distance("fromto"),
     "e_potential": _potential,
-    "e_kinetic": lambda s, m: [kinetic_energy(m.model.inertia, m.kin, m.v)],
+    "e_kinetic": lambda s, m: [kinetic_energy(m.model.support, m.model.inertia, m.kin, m.v)],
     "clock": lambda s, m: [m.sim.time],
 }
 NEEDS_CONTACTS = frozenset({"touch", "accelerometer", "force", "torque", "framelinacc", "frameangacc"})

@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.dynamics.cables import add_cable_forces
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.derivatives import composites, joint_columns, load_wrenches, project, split_forces, unload
 from stickslip.dynamics.implicit_joint_forces import end_joint_forces, subtract_joint_slopes
@@ -161,6 +162,8 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
             outer += S[d, k] * G[b, k]
         newton.r[d] = inner - outer - tau[d]
         newton.terms[d] = abs(inner) + abs(outer) + abs(tau[d])
+    if world.inertia.cable_armature.shape[0] > 0:
+        add_cable_forces(world.support, world.inertia, kin, a, True, newton.r)
     newton.rubbing[0] = balance_friction(world.rows, dt, newton.v, newton.r)
     return OK
 
@@ -214,11 +217,24 @@ def linearise(world, work, contacts, anchors, start, inputs, der, newton, exact,
     couple_contacts(world.support, kin, contacts, anchors, start, dt, exact, B[0], B[1:5], move, vel, A)
     for d in range(A.shape[0]):
         A[d, d] += world.inertia.armature[d] / dt
+    if world.inertia.cable_armature.shape[0] > 0:
+        add_cable_slopes(world.inertia, kin, dt, A)
     subtract_joint_slopes(
         tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, newton.turn, B[5], A
     )  # fmt: skip
     subtract_coupling_slopes(world.rows, dt, A)
     balance_slopes(world.rows, dt, A)
+
+
+@kernel
+def add_cable_slopes(inertia, kin, dt, A):
+    """A += a·JᵀJ/dt of tendons with armature, after ``add_cable_forces``; how J changes is left out."""
+    for t in range(inertia.cable_armature.shape[0]):
+        first, end = inertia.cable_row[t], inertia.cable_row[t + 1]
+        for i in range(first, end):
+            for j in range(first, end):
+                part = inertia.cable_armature[t] / dt * kin.arm[i] * kin.arm[j]
+                A[inertia.cable_column[i], inertia.cable_column[j]] += part
 
 
 @kernel

@@ -17,8 +17,10 @@ from stickslip.collision.loop_points import append_loops
 from stickslip.constraints.joint_rows import FEEDBACK, factor_mass, hold_joints
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
+from stickslip.dynamics.factor import solve
 from stickslip.dynamics.joint_forces import damper_slope, damper_slopes, largest_stiffness
 from stickslip.dynamics.largest_gains import add_largest_gains
+from stickslip.dynamics.rnea import bias_forces
 from stickslip.methods.base import OK, Stage
 from stickslip.methods.soft.loads import loads
 from stickslip.methods.soft.spring_damper import apply_contact_forces, spring_damper
@@ -32,9 +34,23 @@ def accelerate(world, work, contacts, inputs, armature, q, v):
     """Joint accelerations under all forces; ``armature`` (nv,) is added to the diagonal of M."""
     gather_forces(world, work, inputs, q, v)
     apply_contact_forces(work.kin, contacts, work.f_ext)
+    if world.inertia.cable_armature.shape[0] > 0:
+        accelerate_cables(world, work, armature)
+        return
     articulated_acceleration(
         world.tree, world.support, world.inertia, armature, work.tau, work.f_ext, work.kin, work.art, work.acceleration
     )
+
+
+@kernel(inline=False)
+def accelerate_cables(world, work, armature):
+    """``work.acceleration`` by the factored mass matrix, for tendons with armature, which couple joints."""
+    a = work.acceleration
+    bias_forces(world.tree, world.support, world.inertia, work.f_ext, work.kin, a)
+    for d in range(a.shape[0]):
+        a[d] = work.tau[d] - a[d]
+    factor_mass(world.tree, world.support, world.inertia, armature, work.kin, world.rows)
+    solve(world.support, world.rows.mass.L, a)
 
 
 @kernel

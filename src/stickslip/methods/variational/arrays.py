@@ -31,7 +31,7 @@ class Mechanism(NamedTuple):
     edge: np.ndarray
     """(nn, 2) the edges of the graph to its two links; −1 for the world, and for couplings."""
     coupled: CouplingNodes
-    """The couplings and tendons with dry friction, which are the last nodes."""
+    """The couplings and tendons with dry friction or armature, which are the last nodes."""
     coupled_edges: np.ndarray
     """(k, 2) their edges: node and link."""
 

@@ -5,7 +5,7 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
 (24a), the second (24b):
 
     bodies   P(ν⁺) − P₋(ν) − dt·f − Gᵀ·λ − Rᵀ·λ_soft − Lᵀ·λ_limit − dt·Cᵀ·(γ, β)     G, R, L, C at z     [N s]
-    coupled  e(z⁺);  tendons that rub: λ − dt·φ             ``joints.coupling_nodes``                      [m, rad; N s]
+    coupled  e(z⁺);  tendons: λ + a·(u − u⁻) − dt·φ         ``joints.coupling_nodes``                      [m, rad; N s]
     held     g(z⁺)                                                                                        [m, rad]
     soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇) − dt·φ,   φ: ``joints.dry_friction``                       [N s]
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
@@ -132,17 +132,20 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         joint[m] = rows.gap[i] - motion.slack[i]
         kinematic = max(kinematic, abs(joint[m]))
         products = max(products, abs(motion.slack[i] * lam[m] / dt - target))
-    coupled, nc, dry = mechanism.coupled, mechanism.coupled.error.shape[0], nodes.dry_soft.shape[0]
+    coupled, nc = mechanism.coupled, mechanism.coupled.error.shape[0]
     for c in range(coupled.node.shape[0]):
         m = first[coupled.node[c]]
         for t in range(coupled.start[c], coupled.start[c + 1]):
             row = joint_step.rates[coupled.dof[t]]
             add_row(row, -lam[m] * coupled.weight[0, t], coupled.parent[t], coupled.link[t], body)
         if c >= nc:
-            k = dry + c - nc
-            joint[m] = lam[m] - dt * motion.rub.force[k]
-            one, two = rubbing_residual(nodes, motion.rub, k, tendon_rate(coupled, joint_step, nu, c - nc), target)
-            momentum, equations, products = max(momentum, abs(joint[m])), max(equations, one), max(products, two)
+            k, rate = coupled.rub[c - nc], tendon_rate(coupled, joint_step, nu, c - nc)
+            joint[m] = lam[m] + coupled.armature[c - nc] * (rate - coupled.rate[c - nc])
+            if k >= 0:
+                joint[m] -= dt * motion.rub.force[k]
+                one, two = rubbing_residual(nodes, motion.rub, k, rate, target)
+                equations, products = max(equations, one), max(products, two)
+            momentum = max(momentum, abs(joint[m]))
             total += joint[m]
             continue
         joint[m] = coupled.error[c] if abs(coupled.error[c]) >= ROUND_OFF else 0.0

@@ -125,16 +125,18 @@ def put_joints(mechanism, motion, rows, joint_step, linear, dt):
 
 @kernel
 def put_couplings(mechanism, motion, joint_step, linear, dt):
-    """Add the rows of couplings and of tendons that rub, of which several terms may share a body; and a shift to the
+    """Add the rows of couplings and of tendons with friction or armature, of which several terms may share a body; and a shift to the
     diagonals of couplings, 1 to those of tendons."""
     coupled, sym, values, nodes = mechanism.coupled, linear.symbolic, linear.values, mechanism.nodes
-    mass, J, nc, dry = mechanism.bodies.mass, mechanism.bodies.J, coupled.error.shape[0], nodes.dry_soft.shape[0]
+    mass, J, nc = mechanism.bodies.mass, mechanism.bodies.J, coupled.error.shape[0]
     bodies = mass.shape[0] - 1
     for c in range(coupled.node.shape[0]):
         total, K = 0.0, 0.0
         if c >= nc:
-            rate = tendon_rate(coupled, joint_step, motion.nu, c - nc)
-            K = dt * rubbing_block(nodes, motion.rub, motion.drub, dry + c - nc, rate, 0.0, 0.0)[0]
+            K, i = coupled.armature[c - nc], coupled.rub[c - nc]
+            if i >= 0:
+                rate = tendon_rate(coupled, joint_step, motion.nu, c - nc)
+                K += dt * rubbing_block(nodes, motion.rub, motion.drub, i, rate, 0.0, 0.0)[0]
         for t in range(coupled.start[c], coupled.start[c + 1]):
             before = joint_step.rates[coupled.dof[t]]
             after = coupled.rows[t] if c < nc else before
@@ -243,11 +245,12 @@ def right_side(mechanism, motion, joint_step, touch, linear, target, second, dt)
         i, rate = nodes.dry_soft[k], rate_of(nodes, joint_step, motion.nu, k)
         push = rubbing_block(nodes, motion.rub, motion.drub, k, rate, target, second)[1]
         x[place[nl - 1 + nodes.soft_node[i]] + nodes.soft_place[i]] += dt * push
-    coupled, nc, dry = mechanism.coupled, mechanism.coupled.error.shape[0], nodes.dry_soft.shape[0]
-    for k in range(coupled.node.shape[0] - nc):
-        rate = tendon_rate(coupled, joint_step, motion.nu, k)
-        push = rubbing_block(nodes, motion.rub, motion.drub, dry + k, rate, target, second)[1]
-        x[place[nl - 1 + coupled.node[nc + k]]] += dt * push
+    coupled, nc = mechanism.coupled, mechanism.coupled.error.shape[0]
+    for k in range(coupled.rub.shape[0]):
+        if coupled.rub[k] >= 0:
+            rate = tendon_rate(coupled, joint_step, motion.nu, k)
+            push = rubbing_block(nodes, motion.rub, motion.drub, coupled.rub[k], rate, target, second)[1]
+            x[place[nl - 1 + coupled.node[nc + k]]] += dt * push
     for c in range(points.found[0]):
         contact_block(touch, c, target, second)
         a, b, k = points.link1[c], points.link2[c], touch.k
@@ -279,10 +282,11 @@ def directions(mechanism, motion, rows, joint_step, touch, linear, target, secon
     for k in range(nodes.dry_soft.shape[0]):
         rate, change = rate_of(nodes, joint_step, motion.nu, k), rate_of(nodes, joint_step, dnu, k)
         rubbing_step(nodes, motion.rub, motion.drub, k, rate, target, second, change)
-    coupled, dry = mechanism.coupled, nodes.dry_soft.shape[0]
-    for k in range(coupled.node.shape[0] - coupled.error.shape[0]):
-        rate, change = tendon_rate(coupled, joint_step, motion.nu, k), tendon_rate(coupled, joint_step, dnu, k)
-        rubbing_step(nodes, motion.rub, motion.drub, dry + k, rate, target, second, change)
+    coupled = mechanism.coupled
+    for k in range(coupled.rub.shape[0]):
+        if coupled.rub[k] >= 0:
+            rate, change = tendon_rate(coupled, joint_step, motion.nu, k), tendon_rate(coupled, joint_step, dnu, k)
+            rubbing_step(nodes, motion.rub, motion.drub, coupled.rub[k], rate, target, second, change)
     for c in range(points.found[0]):
         a, b, friction, u = points.link1[c], points.link2[c], points.friction[c], touch.u
         d0, d1, d2 = 0.0, 0.0, 0.0

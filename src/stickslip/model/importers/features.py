@@ -14,6 +14,8 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import UnsupportedFeatureError, expected, listed, unknown
+from stickslip.model.arrays import ON_JOINT, SITE
+from stickslip.model.compile_drives import tendon_armature
 from stickslip.model.loops import COUPLED, KINDS
 
 OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTrn
@@ -105,9 +107,33 @@ def _odd_damping(mj: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero(damped & ~drives_one_joint(mj) & (mj.actuator_trntype != TRN.mjTRN_TENDON))
 
 
-def _tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
-    pulled = mj.actuator_trnid[(mj.actuator_armature > 0.0) & (mj.actuator_trntype == TRN.mjTRN_TENDON), 0]
-    return np.union1d(np.flatnonzero(mj.tendon_armature > 0.0), pulled).astype(int)
+def _tendon_armature(mj: mujoco.MjModel) -> list[int]:
+    # The packed mass matrix has entries for joints of one branch only.
+    return [int(t) for t in np.flatnonzero(tendon_armature(mj) > 0.0) if not _on_one_branch(mj, int(t))]
+
+
+def _on_one_branch(mj: mujoco.MjModel, t: int) -> bool:
+    """Whether of any two joint velocities that change the tendon's length one carries the other."""
+    found: set[int] = set()
+    for w in range(mj.tendon_adr[t], mj.tendon_adr[t] + mj.tendon_num[t]):
+        kind, i = int(mj.wrap_type[w]), int(mj.wrap_objid[w])
+        if kind == ON_JOINT:
+            found.add(int(mj.jnt_dofadr[i]))
+        elif kind == SITE:
+            body = int(mj.site_bodyid[i])
+            while body and not mj.body_dofnum[body]:
+                body = int(mj.body_parentid[body])
+            found |= _carriers(mj, int(mj.body_dofadr[body] + mj.body_dofnum[body] - 1) if body else -1)
+    return found <= _carriers(mj, max(found, default=-1))
+
+
+def _carriers(mj: mujoco.MjModel, d: int) -> set[int]:
+    """The joint velocity d and those that carry it."""
+    found = set()
+    while d >= 0:
+        found.add(d)
+        d = int(mj.dof_parentid[d])
+    return found
 
 
 def _limited_gravcomp(mj: mujoco.MjModel) -> np.ndarray:
@@ -135,7 +161,7 @@ def _fluid(mj: mujoco.MjModel) -> list[str]:
 
 
 FEATURES = (
-    Feature("tendon armature", "inertia of tendons, or of actuators that pull at them", OBJ.mjOBJ_TENDON,
+    Feature("tendon armature", "inertia of tendons that join several branches of the tree", OBJ.mjOBJ_TENDON,
             _tendon_armature),
     Feature("yielding tendon", "tendon springs that yield", OBJ.mjOBJ_TENDON,
             lambda mj: np.flatnonzero(mj.tendon_springyield > 0.0)),

@@ -51,11 +51,16 @@ from stickslip.model.model import Model, State
 
 def refuse_tendon_rows(model: Model) -> None:
     """Refuse what would be a row over more than two bodies."""
-    rubbing = [model.tendon_names[t] for t in np.flatnonzero(model.tendons.frictionloss > 0.0)]
-    for what, names in (("coupled joints", [c.name for c in model.couplings]), ("dry friction of tendons", rubbing)):
+    t, name = model.tendons, np.array(model.tendon_names)
+    found = {
+        "couplings": [c.name for c in model.couplings],
+        "dry friction of tendons": list(name[t.frictionloss > 0.0]),
+        "armature of tendons": list(name[t.armature > 0.0]),
+    }
+    for what, names in found.items():
         if names:
             raise InputError(
-                f"coordinates='maximal': {what} ({listed(map(repr, names))}) exist in joint coordinates only; leave "
+                f"coordinates='maximal': {what} ({listed(repr(str(n)) for n in names)}) exist in joint coordinates only; leave "
                 "coordinates out"
             )
 

@@ -175,7 +175,7 @@ def step_gradient(
     are overwritten."""
     if len(mechanism.coupled.node):
         raise InputError(
-            "gradient of a step: couplings and dry friction of tendons have none yet; leave them out to differentiate"
+            "gradient of a step: couplings, and friction and armature of tendons, have none yet; leave them out"
         )
     bodies, nodes = mechanism.bodies, mechanism.nodes
     nl, nv, nu = len(bodies.mass), len(bodies.dof_link), len(began.control)

@@ -1,9 +1,10 @@
-"""Couplings and dry friction of tendons as nodes of the graph: one row each, over all bodies that its joints connect.
+"""Couplings, and friction and armature of tendons, as nodes of the graph: one row over all bodies that joints connect.
 
     coupling   e(z⁺) = y₁ − r₁ − Σ a_k·(y₂ − r₂)^k = 0,   impulse on the bodies: λ·Σ_t w_t·r_t(z),   w_t = c_t or −a'·c_t
-    tendon     λ − dt·φ = 0 with φ of ``dry_friction``,   the same impulse,   w_t = ∂ℓ/∂q_t at z,   rate u = Σ_t w_t·r_t·ν⁺
+    tendon     λ + a·(u − u⁻) − dt·φ = 0, φ of ``dry_friction``,   the same impulse,   w_t = ∂ℓ/∂q_t at z
 
-y are sums of joint coordinates or lengths of spatial tendons (``constraints.couplings``), at z⁺ by ``coordinate_rows``,
+u = Σ_t w_t·r_t(z)·ν⁺ is the tendon's rate, u⁻ that of the last step with the rows of its own beginning, and a the
+armature: its impulse is the change of the rate, as that of rotors (``joint_nodes``).y are sums of joint coordinates or lengths of spatial tendons (``constraints.couplings``), at z⁺ by ``coordinate_rows``,
 or by ``to_joint_state`` where a tendon is spatial; r_t are the rows of joint velocities.
 Sizes: nc couplings, then nt tendons, with n terms; each has an edge to every body that one of its joints moves.
 """
@@ -23,16 +24,17 @@ from stickslip.constraints.couplings import (
     make_couplings,
     term_weight,
 )
+from stickslip.dynamics.paths import look_along, rate_along
 from stickslip.methods.variational.bodies import to_joint_state
 from stickslip.methods.variational.joints.coordinate_rows import coordinate_row
 from stickslip.model.model import Model
 
 
 class CouplingNodes(NamedTuple):
-    """Couplings and tendons with friction as kernels see them, with scratch."""
+    """Couplings and tendons with friction or armature as kernels see them, with scratch."""
 
     couplings: Couplings
-    """Their ``paths`` begin with the tendons that rub."""
+    """Their ``paths`` begin with the tendons that have nodes."""
     node: np.ndarray
     """(nc + nt,) the node of each."""
     start: np.ndarray
@@ -55,21 +57,29 @@ class CouplingNodes(NamedTuple):
     """(nc,) e(z⁺) [m or rad]."""
     spatial: np.ndarray
     """(1,) 1 if a coupled tendon is spatial."""
+    armature: np.ndarray
+    """(nt,) a [kg or kg m²]."""
+    rub: np.ndarray
+    """(nt,) which friction is theirs, among those of ``JointNodes.dry_bound``; −1 if they have none."""
+    rate: np.ndarray
+    """(nt,) u⁻ [m/s or rad/s]."""
     rates: np.ndarray
     """(nv, 12) scratch: rows of joint velocities at z⁺; ``v`` (nv,) is scratch, too."""
     v: np.ndarray
 
 
-def rubbing_tendons(model: Model) -> list[int]:
-    """The tendons with dry friction."""
-    return np.flatnonzero(model.tendons.frictionloss > 0.0).tolist()
+def tendons_with_nodes(model: Model) -> list[int]:
+    """The tendons with dry friction or armature."""
+    return np.flatnonzero((model.tendons.frictionloss > 0.0) | (model.tendons.armature > 0.0)).tolist()
 
 
-def build_coupling_nodes(model: Model, nodes: int, edges: int) -> tuple[CouplingNodes, np.ndarray]:
-    """The nodes, after ``nodes`` others, with edges after ``edges`` others; and these edges (k, 2) as (node, link)."""
-    rubbing = rubbing_tendons(model)
-    couplings = make_couplings(model, model.couplings, rubbing)
-    paths, nc, nt = couplings.paths, len(couplings.start) - 1, len(rubbing)
+def build_coupling_nodes(model: Model, nodes: int, edges: int, dry: int) -> tuple[CouplingNodes, np.ndarray]:
+    """The nodes, after ``nodes`` others, with edges after ``edges`` others and friction after that of ``dry`` joints;
+    and these edges (k, 2) as (node, link)."""
+    tendons = tendons_with_nodes(model)
+    couplings = make_couplings(model, model.couplings, tendons)
+    paths, nc, nt = couplings.paths, len(couplings.start) - 1, len(tendons)
+    rubs = model.tendons.frictionloss[tendons] > 0.0
     dof = np.concatenate([couplings.dof, paths.column[: paths.start[nt]]])
     start = np.concatenate([couplings.start, couplings.start[-1] + paths.start[1 : nt + 1]])
     tree, link, n = model.tree, model.support.dof_link[dof], len(dof)
@@ -88,6 +98,7 @@ def build_coupling_nodes(model: Model, nodes: int, edges: int) -> tuple[Coupling
     made = CouplingNodes(
         couplings, nodes + np.arange(nc + nt), start, dof, joint, link, tree.parent[link], edge, np.zeros(model.nq),
         np.zeros((n, 12)), np.zeros((2, n)), np.zeros(nc), np.array([np.any(couplings.tendon >= 0)], dtype=np.int64),
+        model.tendons.armature[tendons], np.where(rubs, dry + np.cumsum(rubs) - 1, -1), np.zeros(nt),
         np.zeros((model.nv, 12)), np.zeros(model.nv),
     )  # fmt: skip
     return made, np.array(listed, dtype=np.int64).reshape(-1, 2)
@@ -127,8 +138,19 @@ def look_at_couplings(coupled, centred, pose, nu, q_near, R):
 
 
 @kernel
+def rates_before(coupled, centred, before, nu, q, R):
+    """Write u⁻ of tendons: the rates at the poses ``before`` at which the last step began, with its velocities nu."""
+    if coupled.rate.shape[0] == 0:
+        return
+    to_joint_state(centred, before, nu, q, coupled.rates, R, coupled.q, coupled.v)
+    look_along(coupled.couplings.paths, coupled.q)
+    for k in range(coupled.rate.shape[0]):
+        coupled.rate[k] = rate_along(coupled.couplings.paths, k, coupled.v)
+
+
+@kernel
 def tendon_rate(coupled, joint_step, nu, k):
-    """Rate u of the k-th tendon with friction at the velocities nu (nl, 6) of the bodies, by the rows at z."""
+    """Rate u of the k-th tendon at the velocities nu (nl, 6) of the bodies, by the rows at z."""
     c, total = coupled.error.shape[0] + k, 0.0
     for t in range(coupled.start[c], coupled.start[c + 1]):
         row, a, b, part = joint_step.rates[coupled.dof[t]], coupled.parent[t], coupled.link[t], 0.0
