@@ -7,6 +7,7 @@ from collections.abc import Sequence, Sized
 import mujoco
 import numpy as np
 
+from stickslip.errors import expected
 from stickslip.model.arrays import (
     CYLINDER,
     INTEGRATOR,
@@ -46,11 +47,13 @@ def tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
     return armature
 
 
-def with_cables(inertia: Inertia, tendons: Tendons, tree: Tree, support: Support) -> Inertia:
-    """The inertia with that of tendons; those that join several branches of the tree have been refused before."""
+def with_cables(
+    inertia: Inertia, tendons: Tendons, tree: Tree, support: Support, names: Sequence[str]
+) -> Inertia:
+    """The inertia with that of tendons, which must not join several branches of the tree."""
     which, rows = np.flatnonzero(tendons.armature > 0.0), []
     pick = [np.arange(tendons.start[t], tendons.start[t + 1]) for t in which]
-    for own in pick:
+    for t, own in zip(which, pick, strict=True):
         found: set[int] = set()
         for e in own:
             if tendons.kind[e] == PULLEY:
@@ -58,6 +61,9 @@ def with_cables(inertia: Inertia, tendons: Tendons, tree: Tree, support: Support
             on = int(tendons.on[e])
             d = int(tree.joint_v[on] if tendons.kind[e] == ON_JOINT else support.link_dof[on + 1] - 1 if on else -1)
             found |= {d} if tendons.kind[e] == ON_JOINT else set(support.column[_row(support, d)].tolist())
+        if not found <= set(support.column[_row(support, max(found, default=-1))].tolist()):
+            what = f"armature of tendon {names[t]!r}"
+            raise expected(what, "joints of which each carries the next", "several branches", "set it to 0")
         rows.append(sorted(found))
     chosen = np.concatenate([np.zeros(0, dtype=np.int64), *pick])
     on = tendons.on[chosen].copy()
