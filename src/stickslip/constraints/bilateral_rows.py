@@ -19,7 +19,15 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.constraints.couplings import Couplings, coupling_error, coupling_rate, coupling_row, make_couplings
+from stickslip.constraints.couplings import (
+    Couplings,
+    bend_tendons,
+    coupling_error,
+    coupling_rate,
+    coupling_row,
+    look_at_tendons,
+    make_couplings,
+)
 from stickslip.dynamics.jacobian import last_dof, link_point, point_acceleration, point_velocity, velocity_at
 from stickslip.math.quaternion import from_matrix, logarithm
 from stickslip.math.spatial import rotate
@@ -87,7 +95,8 @@ def make_loops(model: Model, constraints: Sequence[Constraint | Coupling]) -> Lo
 
 @kernel
 def place_points(loops, kin, point1, point2):
-    """p₁ and p₂ (nc, 3) [m, world]."""
+    """p₁ and p₂ (nc, 3) [m, world], and the tendons of couplings; comes before ``group_jacobian`` and ``errors``."""
+    look_at_tendons(loops.couplings, kin.q)
     for c in range(loops.link1.shape[0]):
         x, y, z = loops.pos1[c, 0], loops.pos1[c, 1], loops.pos1[c, 2]
         point1[c, 0], point1[c, 1], point1[c, 2] = link_point(kin, loops.link1[c], x, y, z)
@@ -164,6 +173,7 @@ def errors(loops, kin, point1, point2, error):
 @kernel
 def rates(loops, kin, point1, point2, rate, gamma):
     """J·v (m,) [m/s, rad/s] and γ = J̇·v (m,) [m/s², rad/s²], from velocities that are up to date."""
+    bend_tendons(loops.couplings, kin.q, kin.v)
     for g in range(loops.constraint.shape[0]):
         c, r = loops.constraint[g], 3 * g
         if loops.kind[g] == COUPLED:

@@ -91,6 +91,19 @@ class Inertia(NamedTuple):
     """(nl,) mass whose weight is compensated: Σ gravcomp·mass of the link's bodies [kg]."""
     lifted_com: np.ndarray
     """(nl, 3) the point at which the compensating force −lifted_mass·gravity acts [m, link frame]."""
+    cable_armature: np.ndarray = np.zeros(0)
+    """(na,) mass that moves with the length of a tendon, of those that have one [kg or kg m²]; their velocities lie on
+    one branch of the tree."""
+    cable_start: np.ndarray = np.zeros(1, dtype=np.int64)
+    """(na + 1,) where the elements of each begin; kind, on, number and pos are those of ``Tendons``, but ``on`` is the
+    velocity of a joint."""
+    cable_kind: np.ndarray = np.zeros(0, dtype=np.int64)
+    cable_on: np.ndarray = np.zeros(0, dtype=np.int64)
+    cable_number: np.ndarray = np.zeros(0)
+    cable_pos: np.ndarray = np.zeros((0, 3))
+    cable_row: np.ndarray = np.zeros(1, dtype=np.int64)
+    """(na + 1,) where the velocities of each begin in ``cable_column`` (nnz,), ascending."""
+    cable_column: np.ndarray = np.zeros(0, dtype=np.int64)
 
 
 class JointForces(NamedTuple):
@@ -183,6 +196,8 @@ class Tendons(NamedTuple):
     """(nt,) damping of the one-sided limit damper."""
     frictionloss: np.ndarray
     """(nt,) dry friction along the tendon."""
+    armature: np.ndarray
+    """(nt,) mass that moves with the length, that of actuators included [kg or kg m²]."""
     force_range: np.ndarray
     """(nt, 2) limits of the sum of the forces of the actuators that pull at the tendon; ±inf where unlimited."""
 

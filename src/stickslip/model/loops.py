@@ -3,10 +3,10 @@
     connect   p₂ − p₁ = 0                      3 rows [m]       a point of link 2 stays on a point of link 1
     weld      p₂ − p₁ = 0,  log(R₁ᵀ·R₂) = 0    6 rows [m, rad]  a frame of link 2 stays on a frame of link 1
 
-    coupling  y₁ − r₁ = Σ a_k·(y₂ − r₂)^k      1 row [m or rad]  a joint or fixed tendon follows another
+    coupling  y₁ − r₁ = Σ a_k·(y₂ − r₂)^k      1 row [m or rad]  a joint or tendon follows another
 
 p_i = x_i + X_i·pos_i and R_i = X_i·rot_i, where x_i, X_i are link i's origin and axes; the world is link 0.
-y₁, y₂ are coordinates of hinges and slides, or sums of them (fixed tendons), y = Σ c_j·q_j.
+y₁, y₂ are coordinates of hinges and slides, sums of them (fixed tendons), y = Σ c_j·q_j, or lengths of spatial tendons.
 """
 
 from __future__ import annotations
@@ -87,11 +87,11 @@ class Coupling:
     """A coordinate y₁ that follows another one, y₂: y₁ − r₁ = Σ a_k·(y₂ − r₂)^k."""
 
     joints1: np.ndarray
-    """(n₁,) the joints of y₁, hinges or slides."""
+    """(n₁,) the joints of y₁, hinges or slides; none if it is the length of a spatial tendon."""
     factors1: np.ndarray
     """(n₁,) c of each."""
     joints2: np.ndarray
-    """(n₂,) the joints of y₂; none if y₁ is held at r₁ + a₀."""
+    """(n₂,) the joints of y₂; none if it is the length of a spatial tendon, or if y₁ is held at r₁ + a₀."""
     factors2: np.ndarray
     """(n₂,)."""
     polynomial: np.ndarray
@@ -99,6 +99,8 @@ class Coupling:
     reference: np.ndarray
     """(2,) r₁ and r₂ [m or rad]."""
     name: str = ""
+    tendons: tuple[int, int] = (-1, -1)
+    """The spatial tendons whose lengths are y₁ and y₂; −1 where joints are."""
 
     kind = "coupling"
     rows = 3
@@ -108,26 +110,24 @@ class Coupling:
 COUPLED = {int(mujoco.mjtEq.mjEQ_JOINT), int(mujoco.mjtEq.mjEQ_TENDON)}
 
 
-def linear_coordinate(mj: mujoco.MjModel, tendon: bool, i: int) -> tuple[np.ndarray, np.ndarray, float] | None:
-    """(joints, factors, reference) of a scalar joint or fixed tendon; None for a spatial tendon."""
+def coordinate(mj: mujoco.MjModel, tendon: bool, i: int) -> tuple[np.ndarray, np.ndarray, float, int]:
+    """(joints, factors, reference, spatial tendon or −1) of a scalar joint or a tendon; of nothing if i < 0."""
     if i < 0:
-        return np.zeros(0, dtype=np.int64), np.zeros(0), 0.0
+        return np.zeros(0, dtype=np.int64), np.zeros(0), 0.0, -1
     if not tendon:
-        return np.array([i]), np.ones(1), float(mj.qpos0[mj.jnt_qposadr[i]])
-    wraps = slice(mj.tendon_adr[i], mj.tendon_adr[i] + mj.tendon_num[i])
+        return np.array([i]), np.ones(1), float(mj.qpos0[mj.jnt_qposadr[i]]), -1
+    wraps, length = slice(mj.tendon_adr[i], mj.tendon_adr[i] + mj.tendon_num[i]), float(mj.tendon_length0[i])
     if np.any(mj.wrap_type[wraps] != int(mujoco.mjtWrap.mjWRAP_JOINT)):
-        return None
-    return mj.wrap_objid[wraps].astype(np.int64), mj.wrap_prm[wraps].astype(float), float(mj.tendon_length0[i])
+        return np.zeros(0, dtype=np.int64), np.zeros(0), length, i
+    return mj.wrap_objid[wraps].astype(np.int64), mj.wrap_prm[wraps].astype(float), length, -1
 
 
-def build_coupling(mj: mujoco.MjModel, e: int, first: int, second: int) -> Coupling | None:
-    """An active ``joint`` or ``tendon`` equality; None if a tendon in it is spatial (which the importers refuse)."""
+def build_coupling(mj: mujoco.MjModel, e: int, first: int, second: int) -> Coupling:
+    """An active ``joint`` or ``tendon`` equality."""
     tendon = int(mj.eq_type[e]) == int(mujoco.mjtEq.mjEQ_TENDON)
-    one, two = linear_coordinate(mj, tendon, first), linear_coordinate(mj, tendon, second)
-    if one is None or two is None:
-        return None
-    name = mj.equality(e).name or f"coupling {e}"
-    return Coupling(one[0], one[1], two[0], two[1], mj.eq_data[e, :5].astype(float), np.array([one[2], two[2]]), name)
+    one, two = coordinate(mj, tendon, first), coordinate(mj, tendon, second)
+    name, polynomial = mj.equality(e).name or f"coupling {e}", mj.eq_data[e, :5].astype(float)
+    return Coupling(*one[:2], *two[:2], polynomial, np.array([one[2], two[2]]), name, (one[3], two[3]))
 
 
 def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint | Coupling, ...]:
@@ -143,9 +143,7 @@ def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint | Coupling, ...]
         kind = KINDS.get(int(mj.eq_type[e]))
         first, second, data = int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e]), mj.eq_data[e]
         if int(mj.eq_type[e]) in COUPLED:
-            coupling = build_coupling(mj, int(e), first, second)
-            if coupling is not None:
-                loops.append(coupling)
+            loops.append(build_coupling(mj, int(e), first, second))
         if kind is None:
             continue
         one = np.array([1.0, 0.0, 0.0, 0.0])

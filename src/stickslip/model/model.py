@@ -25,11 +25,10 @@ from stickslip.model.arrays import (
     Tree,
     build_support,
 )
-from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons
-from stickslip.model.compile_medium import build_medium
 from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
 from stickslip.model.mjspec import exact_xml
+from stickslip.model.parameters import build_parameters, tendon_names
 from stickslip.model.setters import (
     Edits,
     MassProperties,
@@ -121,7 +120,7 @@ class Model:
 
     @property
     def couplings(self) -> tuple[Coupling, ...]:
-        """The coupled joints among ``loops``."""
+        """The coupled joints and tendons among ``loops``."""
         return tuple(loop for loop in self.loops if isinstance(loop, Coupling))
 
     @property
@@ -169,6 +168,7 @@ class Model:
             for array in (coupling.joints1, coupling.factors1, coupling.joints2, coupling.factors2):
                 digest.update(array.tobytes())
             digest.update(coupling.polynomial.tobytes() + coupling.reference.tobytes())
+            digest.update(repr(coupling.tendons).encode())
         for loop in self.closed_loops:
             digest.update(repr((loop.kind, loop.link1, loop.link2)).encode())
             for array in (loop.pos1, loop.rot1, loop.pos2, loop.rot2):
@@ -336,20 +336,16 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
     tree = build.build_tree(mj, bodies, link_body)
     frames, frame_index = build.build_frames(mj, bodies)
     shapes = build.build_shapes(mj, bodies, hull_tolerance)
+    support = build_support(tree, mj.nv)
     return Model(
         tree=tree,
-        support=build_support(tree, mj.nv),
-        inertia=build.build_inertia(mj, bodies, len(link_body)),
-        joint_forces=build.build_joint_forces(mj),
-        medium=build_medium(mj, bodies),
-        tendons=build_tendons(mj, bodies),
-        actuators=build_actuators(mj, bodies),
-        activations=build_activations(mj),
+        support=support,
+        **build_parameters(mj, bodies, tree, support),
         frames=frames,
         shapes=shapes,
         link_names=tuple(mj.body(b).name or f"link {i}" for i, b in enumerate(link_body)),
         joint_names=tuple(mj.joint(j).name or f"joint {j}" for j in range(mj.njnt)),
-        tendon_names=tuple(mj.tendon(t).name or f"tendon {t}" for t in range(mj.ntendon)),
+        tendon_names=tendon_names(mj),
         actuator_names=tuple(mj.actuator(a).name or f"actuator {a}" for a in range(mj.nu)),
         frame_index=frame_index,
         keyframes={name: named.arrays(mj) for name, named in read_keyframes(mj).items()},

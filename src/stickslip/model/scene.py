@@ -222,6 +222,8 @@ class Scene:
         path: Sequence[str | float] = (),
         stiffness: float = 0.0,
         damping: float = 0.0,
+        friction: float = 0.0,
+        armature: float = 0.0,
         rest: float | tuple[float, float] | None = None,
         range: tuple[float, float] | None = None,
         motor: bool | str = False,
@@ -232,16 +234,19 @@ class Scene:
         """A tendon: either a sum of joint coordinates, ``joints={"left": 0.5, "right": -0.5}``, or the shortest
         ``path`` through frames by name; a number in the path is a pulley that divides what follows by it.
 
-        ``stiffness`` [N/m] and ``damping`` [N s/m] act along it. The spring rests at the length ``rest`` [m] (default:
+        ``stiffness`` [N/m], ``damping`` [N s/m] and dry ``friction`` [N] act along it, and ``armature`` [kg] is the mass
+        that moves with it, such as a motor's rotor. The spring rests at the length ``rest`` [m] (default:
         that in the reference configuration), or between two lengths. ``range`` are its shortest and longest length.
         ``motor``, ``max_force``, ``kp`` and ``kv`` are those of ``Body.add_joint``: an actuator of the same
         name that pulls with its force if the control is negative.
         """
         check_tendon(self.spec, name, joints, path)
-        for what, value in (("stiffness", stiffness), ("damping", damping)):
+        given = {"stiffness": stiffness, "damping": damping, "friction": friction, "armature": armature}
+        for what, value in given.items():
             number(f"{what} of tendon {name!r}", value, "a number ≥ 0", least=0.0)
         servo = Servo.checked(motor, max_force, kp, kv)
         tendon = self.spec.add_tendon(name=name, stiffness=[stiffness, 0.0, 0.0], damping=[damping, 0.0, 0.0])
+        tendon.frictionloss, tendon.armature = friction, armature
         if rest is not None:
             both = (rest, rest) if np.ndim(rest) == 0 else rest
             low, high = vector(f"rest of tendon {name!r}", both, 2)
@@ -290,29 +295,36 @@ class Scene:
 
     @says_why
     def couple(
-        self, joint1: str, joint2: str | None = None, ratio: float = 1.0, offset: float = 0.0, *,
+        self, first: str, second: str | None = None, ratio: float = 1.0, offset: float = 0.0, *,
         polynomial: Vector | None = None, name: str = "",
     ) -> None:  # fmt: skip
-        """Let a hinge or slide follow another: q₁ − r₁ = offset + ratio·(q₂ − r₂), r the reference configuration.
+        """Let a hinge, slide or tendon follow another one: y₁ − r₁ = offset + ratio·(y₂ − r₂), where y are joint
+        coordinates or lengths of tendons, and r those of the reference configuration.
 
-        ``polynomial`` (a₀, …, a₄) in the place of offset and ratio makes it Σ a_k·(q₂ − r₂)^k. Without a second joint
-        the first one is held at r₁ + offset.
+        ``polynomial`` (a₀, …, a₄) in the place of offset and ratio makes it Σ a_k·(y₂ − r₂)^k. Without a second one
+        the first is held at r₁ + offset. Joints are coupled with joints, and tendons with tendons.
         """
         kinds = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
-        scalar = {joint.name for joint in self.spec.joints if joint.type in kinds}
-        for joint in (joint1, joint2):
-            if joint is not None and joint not in scalar:
-                raise unknown("hinge or slide", str(joint), sorted(scalar))
-        if joint1 == joint2:
-            raise expected("joints of a coupling", "two different ones", (joint1, joint2))
-        given = (number("offset", offset), number("ratio", ratio) if joint2 else 0.0)
+        joints = {joint.name for joint in self.spec.joints if joint.type in kinds}
+        tendons = {tendon.name for tendon in self.spec.tendons}
+        scalar = tendons if first in tendons and first not in joints else joints
+        for element in (first, second):
+            if element is not None and element not in scalar:
+                known = sorted(joints | tendons) if element is first else sorted(scalar)
+                raise unknown("tendon" if scalar is tendons else "hinge, slide or tendon", str(element), known)
+        if first == second:
+            raise expected("joints of a coupling", "two different ones", (first, second))
+        given = (number("offset", offset), number("ratio", ratio) if second else 0.0)
         if polynomial is not None:
             wanted = "1 to 5 finite numbers a₀, …, a₄"
             if not np.iterable(polynomial) or not 1 <= len(tuple(polynomial)) <= 5:
                 raise expected("polynomial", wanted, polynomial)
             given = tuple(number("polynomial", value, wanted) for value in polynomial)
-        equality = self.spec.add_equality(name=name or self._name("coupling"), type=mujoco.mjtEq.mjEQ_JOINT)
-        equality.objtype, equality.name1, equality.name2 = mujoco.mjtObj.mjOBJ_JOINT, joint1, joint2 or ""
+        kind = (mujoco.mjtEq.mjEQ_TENDON, mujoco.mjtObj.mjOBJ_TENDON)
+        if scalar is joints:
+            kind = (mujoco.mjtEq.mjEQ_JOINT, mujoco.mjtObj.mjOBJ_JOINT)
+        equality = self.spec.add_equality(name=name or self._name("coupling"), type=kind[0])
+        equality.objtype, equality.name1, equality.name2 = kind[1], first, second or ""
         equality.data[:5] = [*given, *[0.0] * (5 - len(given))]
 
     def _equality(self, kind: mujoco.mjtEq, body1: Body | str, body2: Body | str, pos: Vector, name: str) -> None:

@@ -24,7 +24,7 @@ def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, A
         "time": sim.time, "q": sim.state.q, "v": sim.state.v, "control": sim.control, "act": sim.state.act,
         "pose": poses,
         "energy": (
-            kinetic_energy(m.inertia, kin, sim.state.v),
+            kinetic_energy(m.support, m.inertia, kin, sim.state.v),
             gravity_energy(m.inertia, kin),
             sim.dynamics.spring_energies(sim.state.q),
         ),

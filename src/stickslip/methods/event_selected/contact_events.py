@@ -275,9 +275,9 @@ def field(handle, elapsed, x, crossed, dx):
     nq, n, work, contacts = system.q.shape[0], system.seen.shape[0], system.work, system.contacts
     spatial_inertias(system.world.inertia, work.kin)
     world = system.world
-    smooth_friction(world.rows, x[nq:n])
+    smooth_friction(world.rows, work.kin, x[nq:n])
     accelerate(world, work, contacts, system.inputs, system.armature, 0.0, system.q, x[nq:n])
-    if world.rows.bound.shape[0] > world.rows.dof.shape[0]:
+    if world.rows.stiffness.shape[0] > 0:
         factor_mass(world.tree, world.support, world.inertia, system.armature, world.fluid, 0.0, work.kin, world.rows)
         couple_accelerations(world.support, world.rows.mass.L, world.rows, work.kin, work.acceleration)
     rates_of_coordinates(system.world.tree, system.q, x[nq:n], dx)

@@ -16,7 +16,7 @@ from stickslip.collision.contacts import Contacts, contact_velocities, entries, 
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.loop_points import place_loops
 from stickslip.collision.reach import fastest_point
-from stickslip.constraints.joint_rows import hold_joints
+from stickslip.constraints.joint_rows import FEEDBACK, hold_joints
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix
@@ -213,7 +213,7 @@ def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, q, v):
     add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
     add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
     if world.rows.bound.shape[0] > 0:
-        hold_joints(world.support, expo.mass.L, world.rows, work.kin, dt, v, work.acceleration)
+        hold_joints(world.support, expo.mass.L, world.rows, work.kin, dt, FEEDBACK, v, work.acceleration)
         for d in range(v.shape[0]):
             joints.mean[d] += world.rows.change[d] / dt
     return OK

@@ -5,7 +5,7 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
 (24a), the second (24b):
 
     bodies   P(ν⁺) − P₋(ν) − dt·f − Gᵀ·λ − Rᵀ·λ_soft − Lᵀ·λ_limit − dt·Cᵀ·(γ, β)     G, R, L, C at z     [N s]
-    coupled  e(z⁺)                                          ``joints.coupling_nodes``                      [m, rad]
+    coupled  e(z⁺);  tendons: λ + a·(u − u⁻) − dt·φ         ``joints.coupling_nodes``                      [m, rad; N s]
     held     g(z⁺)                                                                                        [m, rad]
     soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇) − dt·φ,   φ: ``joints.dry_friction``                       [N s]
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
@@ -27,7 +27,7 @@ from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.points import gap_and_rows
 from stickslip.methods.variational.contact.spin import spin_rates, spin_residual
 from stickslip.methods.variational.discrete_rotation import OK, momentum_after
-from stickslip.methods.variational.joints.coupling_nodes import look_at_couplings
+from stickslip.methods.variational.joints.coupling_nodes import look_at_couplings, tendon_rate
 from stickslip.methods.variational.joints.dry_friction import rubbing_residual
 from stickslip.methods.variational.joints.joint_nodes import limit_gaps
 
@@ -91,7 +91,7 @@ def move_to(mechanism, motion, rows, touch, dt):
     for i in range(rows.gap.shape[0]):
         m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
         rows.gap[i] += motion.ease[i] * motion.lam[m] - motion.floor[i]
-    look_at_couplings(mechanism.coupled, mechanism.bodies.tree, motion.after, rows.q, rows.R)
+    look_at_couplings(mechanism.coupled, mechanism.bodies, motion.after, motion.nu, rows.q, rows.R)
     points, u, nu = touch.points, touch.u, motion.nu
     for c in range(points.found[0]):
         a, b = points.link1[c], points.link2[c]
@@ -156,12 +156,22 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         joint[m] = rows.gap[i] - motion.slack[i]
         kinematic = max(kinematic, abs(joint[m]))
         products = max(products, abs(motion.slack[i] * lam[m] / dt - target))
-    coupled = mechanism.coupled
+    coupled, nc = mechanism.coupled, mechanism.coupled.error.shape[0]
     for c in range(coupled.node.shape[0]):
         m = first[coupled.node[c]]
-        for t in range(coupled.couplings.start[c], coupled.couplings.start[c + 1]):
-            row = joint_step.rates[coupled.couplings.dof[t]]
+        for t in range(coupled.start[c], coupled.start[c + 1]):
+            row = joint_step.rates[coupled.dof[t]]
             add_row(row, -lam[m] * coupled.weight[0, t], coupled.parent[t], coupled.link[t], body)
+        if c >= nc:
+            k, rate = coupled.rub[c - nc], tendon_rate(coupled, joint_step, nu, c - nc)
+            joint[m] = lam[m] + coupled.armature[c - nc] * (rate - coupled.rate[c - nc])
+            if k >= 0:
+                joint[m] -= dt * motion.rub.force[k]
+                one, two = rubbing_residual(nodes, motion.rub, k, rate, target)
+                equations, products = max(equations, one), max(products, two)
+            momentum = max(momentum, abs(joint[m]))
+            total += joint[m]
+            continue
         joint[m] = coupled.error[c] if abs(coupled.error[c]) >= ROUND_OFF else 0.0
         kinematic = max(kinematic, abs(joint[m]))
     points, u, D = touch.points, touch.u, touch.D

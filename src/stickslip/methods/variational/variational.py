@@ -131,7 +131,7 @@ class Variational(Method):
         self.mechanism = build_mechanism(model, extra_joints)
         self._names = build_joints(model, extra_joints)[1]
         nodes, nl = self.mechanism.nodes, model.nlink
-        rows, limits, dry = int(self.mechanism.first[-1]), len(nodes.limit_joint), len(nodes.dry_soft)
+        rows, limits, dry = int(self.mechanism.first[-1]), len(nodes.limit_joint), len(nodes.dry_bound)
         fluid = make_fluid(model)
         self.motion = make_motion(nl, rows, limits, dry, len(fluid.drag))
         self.rows = make_rows(nl, model.nq, nodes)

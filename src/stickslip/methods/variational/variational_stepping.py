@@ -22,7 +22,14 @@ from stickslip.math.linear import copy_to
 from stickslip.math.spatial import cross, rotate
 from stickslip.maximal.rows import body_rows
 from stickslip.methods.base import FASTEST
-from stickslip.methods.variational.bodies import Pose, add_lift_impulses, add_wrench_impulses, copy_pose, to_joint_state
+from stickslip.methods.variational.bodies import (
+    Pose,
+    add_lift_impulses,
+    add_wrench_impulses,
+    copy_pose,
+    previous_pose,
+    to_joint_state,
+)
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones
 from stickslip.methods.variational.contact.points import place_points
@@ -31,7 +38,7 @@ from stickslip.methods.variational.discrete_rotation import momentum_before
 from stickslip.methods.variational.equations import contact_force, move_to
 from stickslip.methods.variational.fluid_impulses import add_fluid_impulses
 from stickslip.methods.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
-from stickslip.methods.variational.joints.coupling_nodes import weigh
+from stickslip.methods.variational.joints.coupling_nodes import rates_before, weigh
 from stickslip.methods.variational.joints.dry_friction import Rubbing, copy_rubbing, start_rubbing
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
 from stickslip.methods.variational.recovering import bound_recovery
@@ -136,6 +143,9 @@ def begin(mechanism, motion, rows, joint_step, forces, inputs, kin, q, dt):
         add_fluid_impulses(bodies, forces.fluid, kin, pose, nu, dt, motion.body, motion.drag, given)
     body_rows(nodes.joints, pose, rows.held)
     copy_to(q, rows.q)
+    if mechanism.coupled.armature.shape[0] > 0:
+        previous_pose(pose, nu, dt, joint_step.before)
+        rates_before(mechanism.coupled, bodies, joint_step.before, nu, q, rows.R)
     weigh(mechanism.coupled, q, mechanism.coupled.weight[0])
     limit_gaps(nodes, bodies.tree, pose, q, rows.R, rows.gap, rows.limits)
 

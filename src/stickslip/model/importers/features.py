@@ -14,7 +14,9 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import UnsupportedFeatureError, expected, listed, unknown
-from stickslip.model.loops import COUPLED, KINDS, build_coupling
+from stickslip.model.arrays import ON_JOINT, SITE
+from stickslip.model.compile_drives import tendon_armature
+from stickslip.model.loops import COUPLED, KINDS
 
 OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTrn
 LABELS = {
@@ -96,19 +98,37 @@ def _odd_gain(mj: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero(~(gains & biases))
 
 
-def _tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
-    pulled = mj.actuator_trnid[(mj.actuator_armature > 0.0) & (mj.actuator_trntype == TRN.mjTRN_TENDON), 0]
-    return np.union1d(np.flatnonzero(mj.tendon_armature > 0.0), pulled).astype(int)
+def _tendon_armature(mj: mujoco.MjModel) -> list[int]:
+    # The packed mass matrix has entries for joints of one branch only.
+    return [int(t) for t in np.flatnonzero(tendon_armature(mj) > 0.0) if not _on_one_branch(mj, int(t))]
+
+
+def _on_one_branch(mj: mujoco.MjModel, t: int) -> bool:
+    """Whether of any two joint velocities that change the tendon's length one carries the other."""
+    found: set[int] = set()
+    for w in range(mj.tendon_adr[t], mj.tendon_adr[t] + mj.tendon_num[t]):
+        kind, i = int(mj.wrap_type[w]), int(mj.wrap_objid[w])
+        if kind == ON_JOINT:
+            found.add(int(mj.jnt_dofadr[i]))
+        elif kind == SITE:
+            body = int(mj.site_bodyid[i])
+            while body and not mj.body_dofnum[body]:
+                body = int(mj.body_parentid[body])
+            found |= _carriers(mj, int(mj.body_dofadr[body] + mj.body_dofnum[body] - 1) if body else -1)
+    return found <= _carriers(mj, max(found, default=-1))
+
+
+def _carriers(mj: mujoco.MjModel, d: int) -> set[int]:
+    """The joint velocity d and those that carry it."""
+    found = set()
+    while d >= 0:
+        found.add(d)
+        d = int(mj.dof_parentid[d])
+    return found
 
 
 def _equalities(mj: mujoco.MjModel) -> list[int]:
-    found = []
-    for e in np.flatnonzero(mj.eq_active0):
-        coupled = int(mj.eq_type[e]) in COUPLED
-        held = build_coupling(mj, int(e), int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])) is not None if coupled else False
-        if not held and int(mj.eq_type[e]) not in KINDS:
-            found.append(int(e))
-    return found
+    return [int(e) for e in np.flatnonzero(mj.eq_active0) if int(mj.eq_type[e]) not in (*COUPLED, *KINDS)]
 
 
 def _plugins(mj: mujoco.MjModel) -> list[str]:
@@ -123,13 +143,11 @@ def _plugins(mj: mujoco.MjModel) -> list[str]:
 
 
 FEATURES = (
-    Feature("tendon friction", "dry friction along tendons", OBJ.mjOBJ_TENDON,
-            lambda mj: np.flatnonzero(mj.tendon_frictionloss > 0.0)),
-    Feature("tendon armature", "inertia of tendons, or of actuators that pull at them", OBJ.mjOBJ_TENDON,
+    Feature("tendon armature", "inertia of tendons that join several branches of the tree", OBJ.mjOBJ_TENDON,
             _tendon_armature),
     Feature("yielding tendon", "tendon springs that yield", OBJ.mjOBJ_TENDON,
             lambda mj: np.flatnonzero(mj.tendon_springyield > 0.0)),
-    Feature("equality", "coupled flexes or spatial tendons", OBJ.mjOBJ_EQUALITY, _equalities),
+    Feature("equality", "equalities of flexes", OBJ.mjOBJ_EQUALITY, _equalities),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
     Feature("actuator dynamics", "dynamics other than integrators, filters and muscles", OBJ.mjOBJ_ACTUATOR,
@@ -148,7 +166,7 @@ FEATURES = (
 )  # fmt: skip
 
 HONOURED = frozenset({
-    "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
+    "tendon", "tendon friction", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
     "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "shape: height field", "fluid",
     "planar joint", "limited gravcomp", "actuator damping",

@@ -94,7 +94,6 @@ def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
 
 
 REMOVE: dict[str, Removal] = {
-    "tendon friction": _set("tendons", frictionloss=0.0),
     "tendon armature": _no_tendon_armature,
     "yielding tendon": _set("tendons", springyield=0.0),
     "equality": _delete("equalities"),

@@ -50,6 +50,8 @@ class Coordinates(ABC):
     """(nv',) at the beginning of the step."""
     free_velocity: np.ndarray
     """(nv',) at its end without contacts, joint rows and limits: v + M⁻¹·p_ext."""
+    widest: int = 1
+    """Largest number of velocities in a row of limits and dry friction, ancestors included."""
     angular: np.ndarray = np.zeros(0, dtype=np.bool_)
     """(k,) which of the last ``limits`` are angles; the others are distances."""
     bound: np.ndarray = np.zeros(0)

@@ -50,6 +50,22 @@ from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows,
 from stickslip.model.model import Model, State
 
 
+def refuse_tendon_rows(model: Model) -> None:
+    """Refuse what would be a row over more than two bodies."""
+    t, name = model.tendons, np.array(model.tendon_names)
+    found = {
+        "couplings": [c.name for c in model.couplings],
+        "dry friction of tendons": list(name[t.frictionloss > 0.0]),
+        "armature of tendons": list(name[t.armature > 0.0]),
+    }
+    for what, names in found.items():
+        if names:
+            raise InputError(
+                f"coordinates='maximal': {what} ({listed(repr(str(n)) for n in names)}) exist in joint coordinates only; leave "
+                "coordinates out"
+            )
+
+
 class MaximalCoordinates(Coordinates):
     """Every link is a free body. ``extra_joints`` close loops or weld bodies; ``stabilise`` removes joint errors after
     every step, down to ``tolerance`` [m, rad; m/s, rad/s]."""
@@ -57,11 +73,7 @@ class MaximalCoordinates(Coordinates):
     def __init__(
         self, model: Model, *, stabilise: bool = True, extra_joints: Sequence[Joint] = (), tolerance: float = 1e-5
     ) -> None:
-        if model.couplings:
-            names = listed(repr(coupling.name) for coupling in model.couplings)
-            raise InputError(
-                f"coordinates='maximal': coupled joints ({names}) are held in joint coordinates only; leave it out"
-            )
+        refuse_tendon_rows(model)
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
         passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # whose limits are rows
@@ -77,7 +89,7 @@ class MaximalCoordinates(Coordinates):
             turning_rotors(model), held,
         )  # fmt: skip
         self.bodies = self._make_bodies()
-        self.kin, self._limits = self.bodies.kin, make_limits(model.joint_forces)
+        self.kin, self._limits = self.bodies.kin, make_limits(model, tendons=False)
         roots = 6 * (root_links(self.constraints.forest) - 1)
         self.support = self.cut.support._replace(link_root_dof=np.maximum(roots, -1))  # what joints couple
         self.M, self.L = self.bodies.mass.M, self.bodies.mass.L
