@@ -48,6 +48,8 @@ class Constraint:
     rot2: np.ndarray = field(default_factory=lambda: np.eye(3))
     """(3, 3) columns: the axes of the frame on link 2, in link 2's."""
     name: str = ""
+    motion: np.ndarray = field(default_factory=lambda: np.zeros(6))
+    """(6,) velocity of p₁ [m/s] and angular velocity of frame 1 [rad/s] that link 1 does not give them, world axes."""
 
     def __post_init__(self) -> None:
         if self.kind not in ROWS:
@@ -61,7 +63,7 @@ class Constraint:
             object.__setattr__(self, name, int(value))
         if self.link1 == self.link2:
             raise expected(f"links of a {self.kind}", "two different links", (self.link1, self.link2))
-        for name, shape in (("pos1", (3,)), ("rot1", (3, 3)), ("pos2", (3,)), ("rot2", (3, 3))):
+        for name, shape in (("pos1", (3,)), ("rot1", (3, 3)), ("pos2", (3,)), ("rot2", (3, 3)), ("motion", (6,))):
             object.__setattr__(self, name, self._array(name, shape))
 
     def _array(self, name: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
 from stickslip.model.arrays import (
+    ON_BODY,
     Activations,
     Actuators,
     Frames,
@@ -116,6 +117,22 @@ class Model:
         return bool(np.any(self.activations.delay > 0.0))
 
     @cached_property
+    def mocap_names(self) -> tuple[str, ...]:
+        """(nm,) names of the bodies that are moved from outside (``sim.set_mocap``)."""
+        mj, found = self.mj, {}
+        for b in np.flatnonzero(mj.body_mocapid >= 0):
+            found[int(mj.body_mocapid[b])] = mj.body(b).name
+        return tuple(found[m] for m in range(mj.nmocap))
+
+    @cached_property
+    def outside(self) -> tuple[str, ...]:
+        """What moves or pulls its contacts from outside, in words: moving surfaces, mocap bodies, actuators on bodies."""
+        found = [f"the moving surface of shape {s.name!r}" for s in self.shapes if s.surface_velocity.any() and s.solid]
+        found += [f"the mocap body {name!r}" for name in self.mocap_names]
+        on_body = np.flatnonzero(self.actuators.transmission == ON_BODY)
+        return (*found, *(f"the actuator {self.actuator_names[k]!r} on a body" for k in on_body))
+
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that the motion depends on."""
         digest = hashlib.sha256()
@@ -125,7 +142,7 @@ class Model:
         digest.update(repr([(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in self.shapes]).encode())
         digest.update(repr((self.pairs, self.filter_parents)).encode())
         for shape in self.shapes:
-            for array in (shape.pos, shape.rot, shape.size):
+            for array in (shape.pos, shape.rot, shape.size, shape.surface_velocity):
                 digest.update(array.tobytes())
         for coupling in self.couplings:
             for array in (coupling.joints1, coupling.factors1, coupling.joints2, coupling.factors2):

@@ -115,7 +115,7 @@ def end_joints(world, dt):
 
 def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
     """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too."""
-    honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling"})
+    honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling", "adhesion"})
     return Capabilities(summary, ("spring-damper", "none"), honours, loops=True, stiff_loops=False, **declared)
 
 

@@ -101,7 +101,7 @@ class Variational(Method):
     capabilities = Capabilities(
         summary="variational integrator in maximal coordinates: joints do not drift, gaps stay open, linear time",
         variants=("circular", "pyramid", "none"),
-        honours=frozenset({"friction"}),
+        honours=frozenset({"friction", "adhesion"}),
         reference="Brüdigam et al., eqs. (8)–(26)",
         loops=True,
         bibtex=("brudigam2021",),

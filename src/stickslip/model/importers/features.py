@@ -166,8 +166,6 @@ FEATURES = (
     Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
     Feature("shape: height field", "no contact with height fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_HFIELD)),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
-    Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
 )  # fmt: skip
 
 URDF_FEATURES = {

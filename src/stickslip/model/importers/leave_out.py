@@ -114,7 +114,6 @@ REMOVE: dict[str, Removal] = {
     "fluid": _no_fluid,
     "shape: height field": _delete_geoms,
     "shape: sdf": _delete_geoms,
-    "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
 }
 
 
