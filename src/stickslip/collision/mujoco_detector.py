@@ -16,10 +16,11 @@ import copy
 import mujoco
 import numpy as np
 
-from stickslip.collision.contacts import ContactList, tangents
+from stickslip.collision.contacts import ADHESION, ContactList, tangents
+from stickslip.collision.convex.finish import TOUCH
 from stickslip.collision.detector import Detector
 from stickslip.dynamics.data import Kinematics
-from stickslip.errors import expected, number
+from stickslip.errors import InputError, expected, listed, number
 from stickslip.model.compile import attach_bodies
 from stickslip.model.model import Model
 from stickslip.model.shape import PairMaterial

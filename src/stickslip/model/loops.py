@@ -48,6 +48,8 @@ class Constraint:
     rot2: np.ndarray = field(default_factory=lambda: np.eye(3))
     """(3, 3) columns: the axes of the frame on link 2, in link 2's."""
     name: str = ""
+    body1: int = 0
+    """Number of the body in the scene's file that carries frame 1, as far as it is known; mocap bodies move it."""
     motion: np.ndarray = field(default_factory=lambda: np.zeros(6))
     """(6,) velocity of p₁ [m/s] and angular velocity of frame 1 [rad/s] that link 1 does not give them, world axes."""
 
@@ -151,7 +153,9 @@ def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint | Coupling, ...]
         if kind is None:
             continue
         one = np.array([1.0, 0.0, 0.0, 0.0])
+        holders = [first, second]
         if mj.eq_objtype[e] == mujoco.mjtObj.mjOBJ_SITE:
+            holders = [int(mj.site_bodyid[s]) for s in (first, second)]
             frames = [bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s]) for s in (first, second)]
         elif kind == "connect":
             frames = [bodies[first].place(data[0:3], one), bodies[second].place(data[3:6], one)]
@@ -159,9 +163,10 @@ def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint | Coupling, ...]
             frames = [bodies[first].place(data[3:6], data[6:10]), bodies[second].place(data[0:3], one)]
         if frames[1][0] == 0:
             frames.reverse()
+            holders.reverse()
         (link1, pos1, rot1), (link2, pos2, rot2) = frames
         if link1 == link2:
             continue  # bodies of one link do not move against each other
         name = mj.equality(e).name or f"{kind} {e}"
-        loops.append(Constraint(kind, link1, link2, pos1, rot1, pos2, rot2, name))
+        loops.append(Constraint(kind, link1, link2, pos1, rot1, pos2, rot2, name, holders[0]))
     return tuple(loops)

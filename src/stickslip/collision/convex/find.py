@@ -187,6 +187,8 @@ def find_standing(search, kin, margin, cell, contacts):
     What is small is compiled into the caller, because handing all arrays to a callee costs a third of a microsecond.
     """
     contacts.found[0] = 0
+    if margin > 0.0:
+        margin += search.geometry.shapes.ahead[0]
     if not find_raw(search, kin, margin + search.rules.margin[0], cell):
         return False
     if search.found.total[0] > contacts.pair.shape[0]:

@@ -75,6 +75,8 @@ class Shapes(NamedTuple):
     """(ns,) force of the actuators that pull the shape's body to what it touches [N]."""
     moved: np.ndarray
     """(1,) 1 if one of the last three may not be zero."""
+    ahead: np.ndarray
+    """(1,) how far such motion leads within a step [m]; searches that look ahead look so much farther."""
 
 
 class Rules(NamedTuple):
@@ -320,6 +322,7 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         motion=np.zeros((len(solid), 6)),
         pull=np.zeros(len(solid)),
         moved=np.array([any(s.surface_velocity.any() for s in solid)], dtype=np.int64),
+        ahead=np.zeros(1),
     )
     rules = Rules(
         parent=model.tree.parent.astype(np.int64) if model.filter_parents else np.full(model.nlink, -1),

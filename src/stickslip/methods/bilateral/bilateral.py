@@ -108,6 +108,7 @@ class BilateralMethod(Method):
         colour=1,
     )
     reads = STICKING
+    loops_ahead = True
     observing = ("kinematics", "collision", "solve")
     observes_acceleration = True
     at_overlap = "it is held where it is"

@@ -170,6 +170,7 @@ class ImplicitEuler(Viscoelastic):
     Options = ImplicitEulerOptions
     options: ImplicitEulerOptions
     replaceable = frozenset({"user", "record"})
+    geometry_ahead = loops_ahead = True
     advance_held = staticmethod(advance_held)
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:

@@ -23,6 +23,7 @@ from stickslip.errors import InputError, UnconvergedError, expected, listed
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.complementarity import UnsolvedReport
 from stickslip.methods.materials import RIGID
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back
 from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
 from stickslip.methods.rigid.assembly.matrices import Matrices
@@ -45,7 +46,7 @@ class TimeStepping(Method):
 
     formulation_name: ClassVar[str]
     reads = RIGID
-    solves_problems = True
+    solves_problems = loops_ahead = True
     default_dt = 1e-2
     observing = ("kinematics", "collision", "impulses")
     part_of_overlap: ClassVar[str] = ""
@@ -136,6 +137,10 @@ class TimeStepping(Method):
 
     def contact_groups(self) -> np.ndarray | None:
         return self._groups
+
+    def moving_parts(self) -> MovingParts:
+        closure = getattr(self.coordinates, "loops", None)
+        return MovingParts((self.detector,), () if closure is None else (closure.bilateral.loops,))
 
     def _ahead(self) -> float:
         """Time by which contacts act before the step that meets them [s]."""

@@ -25,6 +25,7 @@ from stickslip.errors import number, one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.handle import HeldCall
 from stickslip.methods.materials import SPRINGS
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options, option
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back, recovery_option
 from stickslip.methods.soft.anchors import REST, Anchors, grown_anchors, make_anchors
@@ -250,6 +251,10 @@ class Viscoelastic(Method):
         self.detector.make_room(self.contacts)
         self.world = self._world()
         self.make_room(len(self._buffer.pair))
+
+    def moving_parts(self) -> MovingParts:
+        loops = () if self._closure is None else (self._closure.bilateral.loops,)
+        return MovingParts((self.detector,), loops, self._loops)
 
     def contact_energy(self) -> float:
         return contact_energy(self._buffer)

@@ -97,6 +97,11 @@ def _no_fluid(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
     spec.option.density, spec.option.viscosity, spec.option.wind = 0.0, 0.0, [0.0, 0.0, 0.0]
 
 
+def _no_mocap(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
+    for body in spec.bodies:
+        body.mocap = False
+
+
 REMOVE: dict[str, Removal] = {
     "tendon friction": _set("tendons", frictionloss=0.0),
     "tendon armature": _no_tendon_armature,
@@ -110,7 +115,7 @@ REMOVE: dict[str, Removal] = {
     "actuator damping": _set("actuators", damping=[0.0, 0.0, 0.0]),
     "yielding spring": _set("joints", springyield=0.0),
     "limited gravcomp": _set("joints", actgravcomp=False),
-    "mocap": _set("bodies", mocap=False),
+    "mocap joints": _no_mocap,
     "fluid": _no_fluid,
     "shape: height field": _delete_geoms,
     "shape: sdf": _delete_geoms,

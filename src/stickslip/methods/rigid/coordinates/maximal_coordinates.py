@@ -46,6 +46,7 @@ from stickslip.methods.rigid.coordinates.free_bodies import (
 )
 from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, limit_rates, make_limits
+from stickslip.model.mocap import held_loops
 from stickslip.model.model import Model, State
 
 
@@ -60,6 +61,11 @@ class MaximalCoordinates(Coordinates):
             names = listed(repr(coupling.name) for coupling in model.couplings)
             raise InputError(
                 f"coordinates='maximal': coupled joints ({names}) are held in joint coordinates only; leave it out"
+            )
+        if held := held_loops(model):
+            names = listed(repr(model.closed_loops[k].name) for k, _ in held)
+            raise InputError(
+                f"coordinates='maximal': loops at mocap bodies ({names}) are held in joint coordinates only; leave it out"
             )
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
