@@ -57,14 +57,13 @@ class Moving:
             if not isinstance(detector, ConvexDetector):
                 continue
             shapes = detector.search.geometry.shapes
-            if len(shapes.kind) != len(solid):
-                continue  # a method without contacts has no shapes
-            holder = np.array([on[shape.body] for shape in solid], dtype=np.int64)
+            seen = solid if len(shapes.kind) else []  # a method without contacts has no shapes
+            holder = np.array([on[shape.body] for shape in seen], dtype=np.int64)
             self._searches.append((shapes, holder))
             for s in np.flatnonzero(holder >= 0):
                 self.geometry[holder[s]].points(shapes.pos, s)
                 self.geometry[holder[s]].frames(shapes.rot, s)
-            which = [int(holder[s]) for s in range(len(solid)) if shapes.polyhedron[s] >= 0]
+            which = [int(holder[s]) for s in range(len(seen)) if shapes.polyhedron[s] >= 0]
             geometry = detector.search.geometry
             carry_polyhedra(geometry.bodies, geometry.edges, which, self.geometry)
         self._carry_loops()
@@ -98,7 +97,7 @@ class Moving:
     def set_motion(self, twists: np.ndarray, dt: float) -> None:
         """Take the velocities of the mocap bodies: at the world's origin [m/s], and angular [rad/s], (nm, 6)."""
         for shapes, holder in self._searches:
-            ahead = 0.0
+            ahead = LEAST if twists.any() else 0.0
             for s in np.flatnonzero(holder >= 0):
                 twist = twists[holder[s]]
                 shapes.motion[s] = twist
@@ -122,6 +121,8 @@ class Moving:
             flag_moved(shapes)
 
 
+LEAST = 1e-9
+"""Distance by which they look farther in any case while something moves [m]."""
 FARTHEST = 1.0
 """Largest distance by which searches look farther because of mocap bodies [m]: turning planes have no largest speed."""
 

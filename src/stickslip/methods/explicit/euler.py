@@ -38,7 +38,7 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 @kernel
 def step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v):
     """One step: the table of contents of the method."""
-    status = evaluate(world, work, contacts, anchors, inputs, armature, dt, q, v)
+    status = evaluate(world, work, contacts, anchors, inputs, armature, dt, 0.0, q, v)
     if status == OK:
         hold(world, work, armature, dt, v)
         status = bounded(work.acceleration, v, dt)

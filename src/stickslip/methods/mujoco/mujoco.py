@@ -246,6 +246,7 @@ class MuJoCo(Method):
         forces = np.zeros((n, 6))
         for row, c in zip(forces, kept, strict=True):
             mujoco.mj_contactForce(self.mj, d, c, row)
+        forces[:, 0] -= self._pulled(d, kept)
         geoms, gap, axes = found.geom[kept], found.dist[kept], found.frame[kept].reshape(n, 3, 3)
         links = self._geom_link[geoms]
         swapped = links[:, 1] < links[:, 0]
@@ -267,6 +268,15 @@ class MuJoCo(Method):
         forces[swapped, 4] *= -1.0
         x.torque[:n] = forces[:, 3:]
         x.force[:n], x.stretch[:n, 0] = forces[:, :3], x.gap[:n]
+
+    def _pulled(self, d: mujoco.MjData, kept: np.ndarray) -> np.ndarray:
+        """What actuators on bodies pull with at the contacts ``kept`` [N]: their force, in equal parts."""
+        pull = np.zeros(len(kept))
+        bodies = self.mj.geom_bodyid[d.contact.geom]
+        for k in np.flatnonzero(self.mj.actuator_trntype == mujoco.mjtTrn.mjTRN_BODY):
+            own = np.any(bodies == self.mj.actuator_trnid[k, 0], axis=1)
+            pull += np.where(own[kept], d.actuator_force[k] / max(1, np.count_nonzero(own)), 0.0)
+        return pull
 
     def _material(self, pair: tuple[int, int]) -> tuple[float, ...]:
         if pair not in self._materials:

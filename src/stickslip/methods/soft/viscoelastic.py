@@ -87,6 +87,24 @@ def detect(world, work, contacts):
 
 
 @kernel
+def detect_later(world, work, contacts, since):
+    """As ``detect``, ``since`` [s] after mocap bodies were placed: they have gone on with their velocities."""
+    ahead = world.search.geometry.shapes.ahead[0]
+    if since == 0.0 or ahead == 0.0:
+        return detect(world, work, contacts)
+    if not find_contacts(world.search, work.kin, ahead, world.cell[0], contacts):
+        return CONTACTS_FULL
+    if not append_loops(world.loops, work.kin, contacts):
+        return CONTACTS_FULL
+    for c in range(contacts.found[0]):
+        contacts.gap[c] += since * contacts.surface[c, 0]
+    for c in range(contacts.found[0], contacts.found[0] + contacts.found[1]):
+        for i in range(3):
+            contacts.stretch[c, i] += since * contacts.surface[c, i]
+    return OK
+
+
+@kernel
 def loops_alone(world, work, contacts):
     """As ``detect`` where nothing touches."""
     contacts.found[0] = 0

@@ -288,11 +288,6 @@ class Variational(Method):
         n = len(self.contacts)
         if n > len(self.touch.edge):
             self._make_space(2 * n)
-        if len(self.model.tendons.limited) or self.model.na or not on_one_joint(self.model).all():
-            raise InputError(
-                "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
-                "tendons; derivatives of moment arms are not implemented; differentiate by differences of steps"
-            )
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         place_points(self.contacts.arrays, shapes, convex, self.motion.pose, self.touch.points)
         if not stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge):
@@ -418,6 +413,12 @@ class Variational(Method):
             raise InputError(
                 "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
                 "tendons; derivatives of moment arms are not implemented; differentiate by differences of steps"
+            )
+        n = len(self.contacts)
+        if self.model.mocap_names or self.contacts.arrays.surface[:n].any() or self.touch.points.adhesion[:n].any():
+            raise InputError(
+                "gradient: expected contacts without adhesion and moving surfaces, and no mocap bodies; their "
+                "derivatives are not implemented; differentiate by differences of steps"
             )
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         began = Began(self._before.pose, self._before.nu, self._q, *self._acting)
