@@ -1,4 +1,4 @@
-"""Moving surfaces and actuators on bodies against MuJoCo; mocap bodies in files, snapshots and recordings; bad input."""
+"""Moving surfaces and actuators on bodies against MuJoCo; mocap bodies in files, snapshots, recordings; bad input."""
 
 import mujoco
 import numpy as np
@@ -55,11 +55,14 @@ def lift():
 def test_files_keep_what_is_moved_from_outside(tmp_path):
     lift().save(tmp_path / "lift.xml")
     model = ss.Scene.from_file(tmp_path / "lift.xml").compile()
-    assert model.mocap_names == ("lift",) and len(model.outside) == 3
-    assert model.shapes[0].surface_velocity[1] == 0.1 and model.fingerprint == lift().compile().fingerprint
-    xml = '<mujoco><worldbody><body name="m" mocap="true"><body name="c"><joint/><geom size=".1"/></body></body></worldbody></mujoco>'
+    assert model.mocap_names == ("lift",)
+    assert len(model.outside) == 3
+    assert model.shapes[0].surface_velocity[1] == 0.1
+    assert model.fingerprint == lift().compile().fingerprint
+    child = '<body name="c"><joint/><geom size=".1"/></body>'
+    xml = f'<mujoco><worldbody><body name="m" mocap="true">{child}</body></worldbody></mujoco>'
     (tmp_path / "joint.xml").write_text(xml)
-    with pytest.raises(ss.StickslipError, match="mocap joints.*body 'c'"):
+    with pytest.raises(ss.StickslipError, match=r"mocap joints.*body 'c'"):
         ss.Scene.from_file(tmp_path / "joint.xml")
 
 
@@ -67,13 +70,16 @@ def test_snapshots_recordings_rays_and_keyframes_know_mocap_bodies(tmp_path):
     model = lift().compile()
     sim, other = ss.Simulation(model, "coulomb", dt=1e-3), ss.Simulation(model, "coulomb", dt=1e-3)
     sim.set_mocap("lift", pos=(0, 0, -0.2), velocity=(0, 0, 0.5), angular_velocity=(0, 0, 1))
-    assert other.outside.poses[0, 2] == -0.1 and sim.ray((0.4, 0, 1), (0, 0, -1)).distance == pytest.approx(1.1)
+    assert other.outside.poses[0, 2] == -0.1
+    assert sim.ray((0.4, 0, 1), (0, 0, -1)).distance == pytest.approx(1.1)
     snapshot = sim.snapshot()
     log = sim.run(0.05, record=tmp_path / "run.h5")
     row = log.header.link_names.index("lift")
-    assert log.pose[-1, row, 2] == pytest.approx(-0.175) and log.pose[-1, row, 6] == pytest.approx(np.sin(0.025))
+    assert log.pose[-1, row, 2] == pytest.approx(-0.175)
+    assert log.pose[-1, row, 6] == pytest.approx(np.sin(0.025))
     shape = log.header.shapes[0]
-    assert shape["link"] == row and np.abs(shape["pos"]).max() < 1e-12
+    assert shape["link"] == row
+    assert np.abs(shape["pos"]).max() < 1e-12
     frame = sim.dynamics.model.frame("lift")
     assert sim.model.frames.pos[frame, 2] == pytest.approx(-0.175)
     first = sim.state.q.copy()
@@ -81,7 +87,8 @@ def test_snapshots_recordings_rays_and_keyframes_know_mocap_bodies(tmp_path):
     sim.step(50)
     assert np.array_equal(sim.state.q, first)
     sim.reset()
-    assert sim.outside.poses[0, 2] == -0.1 and not sim.outside.velocities.any()
+    assert sim.outside.poses[0, 2] == -0.1
+    assert not sim.outside.velocities.any()
     assert model.shapes[0].pos[2] == -0.1
 
 

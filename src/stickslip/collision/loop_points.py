@@ -35,8 +35,8 @@ class LoopPoints(NamedTuple):
     pos2: np.ndarray
     """(n, 3) p₂ in the frame of link 2 [m]."""
     motion: np.ndarray
-    """(n, 6) velocity at the world's origin [m/s] and angular velocity [rad/s] of what holds p₁ in the world, if that is
-    moved from outside; world axes."""
+    """(n, 6) velocity at the world's origin [m/s] and angular velocity [rad/s] of what holds p₁, if that is moved from
+    outside; world axes."""
     material: np.ndarray
     """(n, 8) stiffness and damping of the point as in ``Contacts.material``; the other columns are zero."""
 

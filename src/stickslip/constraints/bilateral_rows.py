@@ -175,7 +175,8 @@ def drift_of(loops, i):
 
 @kernel
 def rates(loops, kin, point1, point2, rate, gamma):
-    """J·v, less the motion of frame 1, (m,) [m/s, rad/s] and γ = J̇·v (m,) [m/s², rad/s²], from velocities that are up to date."""
+    """J·v, less the motion of frame 1, (m,) [m/s, rad/s] and γ = J̇·v (m,) [m/s², rad/s²], from velocities that are up
+    to date."""
     for g in range(loops.constraint.shape[0]):
         c, r = loops.constraint[g], 3 * g
         if loops.kind[g] == COUPLED:

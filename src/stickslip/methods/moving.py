@@ -142,7 +142,8 @@ def carry_polyhedra(bodies: Polyhedra, edges: Neighbours, which: list[int], carr
     for p, m in enumerate(which):
         if m < 0:
             continue
-        v, f, e = (slice(start[p], start[p + 1]) for start in (bodies.vertex_start, bodies.face_start, bodies.edge_start))
+        starts = (bodies.vertex_start, bodies.face_start, bodies.edge_start)
+        v, f, e = (slice(start[p], start[p + 1]) for start in starts)
         carried[m].points(bodies.center, p)
         carried[m].points(bodies.vertex, v)
         carried[m].offsets(bodies.offset, f, bodies.normal[f])

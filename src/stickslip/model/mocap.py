@@ -109,7 +109,7 @@ def with_own_arrays(model: Model) -> Model:
 
 
 def carry_model(model: Model, carried: list[Carried]) -> None:
-    """Let mocap bodies carry their shapes, frames and sites in the model's own arrays; loops are the methods' affair."""
+    """Let mocap bodies carry their shapes, frames and sites in the model's own arrays; loops are moved by methods."""
     mj, on = model.mj, carriers(model)
     for s, shape in enumerate(model.shapes):
         if on[shape.body] >= 0:

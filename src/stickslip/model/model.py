@@ -126,7 +126,7 @@ class Model:
 
     @cached_property
     def outside(self) -> tuple[str, ...]:
-        """What moves or pulls its contacts from outside, in words: moving surfaces, mocap bodies, actuators on bodies."""
+        """What moves or pulls contacts from outside, in words: moving surfaces, mocap bodies, actuators on bodies."""
         found = [f"the moving surface of shape {s.name!r}" for s in self.shapes if s.surface_velocity.any() and s.solid]
         found += [f"the mocap body {name!r}" for name in self.mocap_names]
         on_body = np.flatnonzero(self.actuators.transmission == ON_BODY)

@@ -37,7 +37,9 @@ BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 """The robots that come with the package."""
 
 
-PLACEMENT = ("name", "pos", "quat", "joint", "parent", "mocap", "axis", "range", "armature", "motor", "max_force", "kp", "kv")
+PLACEMENT = (
+    "name", "pos", "quat", "joint", "parent", "mocap", "axis", "range", "armature", "motor", "max_force", "kp", "kv",
+)  # fmt: skip
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
 
 

@@ -89,7 +89,5 @@ def _friction_problem(sim: Simulation) -> FrictionProblem:
     c = coordinates_of(sim)
     assembler = Assembler(c.support)
     bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, assembler.pulled(c, sim.contacts, sim.dt))
-    found = assembler.assemble(
-        bodies, sim.contacts, sim.dt, c.bilateral(), c.limits(), None, c.soft(), c.bound
-    )
+    found = assembler.assemble(bodies, sim.contacts, sim.dt, c.bilateral(), c.limits(), None, c.soft(), c.bound)
     return Coulomb().friction_problem(found)[0]

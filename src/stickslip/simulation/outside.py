@@ -1,8 +1,8 @@
 """Outside: bodies that are moved from outside during a simulation, and actuators that pull bodies to what they touch.
 
 A mocap body has a pose, and a velocity with which it moves on at every step. One with prescribed motion f is at f(t) at
-every time t of a step's beginning; its velocity over a step leads from f(t) to f(t + dt). Steps of a simulation in which
-something moves are taken one by one.
+the beginning of every step; its velocity over the step leads from f(t) to f(t + dt). Steps in which something moves are
+taken one by one.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ class Outside:
         m = self.number(name)
         if m in self._motions:
             raise expected(f"body {name!r}", "no prescribed motion", "one", f"sim.prescribe({name!r}, None) ends it")
-        for value, what, at in ((velocity, "velocity", slice(0, 3)), (angular_velocity, "angular_velocity", slice(3, 6))):
+        speeds = (velocity, "velocity", slice(0, 3)), (angular_velocity, "angular_velocity", slice(3, 6))
+        for value, what, at in speeds:
             if value is not None:
                 self.velocities[m, at] = vector(f"{what} of {name!r}", value, 3)
         if pos is not None:
@@ -192,5 +193,3 @@ def difference(before: np.ndarray, after: np.ndarray, dt: float) -> np.ndarray:
     turn = times(after[3:], before[3:] * np.array([1.0, -1.0, -1.0, -1.0]))
     turn = turn if turn[0] >= 0.0 else -turn
     return np.concatenate([after[:3] - before[:3], np.array(logarithm(*turn))]) / dt
-
-

@@ -70,7 +70,7 @@ class Shapes(NamedTuple):
     belt: np.ndarray
     """(ns, 6) velocity [m/s] and angular velocity about the shape's origin [rad/s] of its surface, in its axes."""
     motion: np.ndarray
-    """(ns, 6) velocity of a body that is moved from outside: at the world's origin [m/s], and angular [rad/s]; world."""
+    """(ns, 6) velocity of a body that is moved from outside: at the world's origin [m/s], and angular [rad/s]."""
     pull: np.ndarray
     """(ns,) force of the actuators that pull the shape's body to what it touches [N]."""
     moved: np.ndarray

@@ -84,15 +84,12 @@ class StickingContacts:
 
     def constraints(self) -> list[Constraint]:
         """A connect constraint per entry, in their order."""
+        n = len(self)
+        entries = zip(self.links[:n], self.place[:n], self.pair[:n], self.motion[:n], strict=True)
         return [
-            Constraint(
-                "connect", int(a), int(b), pos1=place[:3], pos2=place[3:6], name=f"contact {pair - 1}",
-                motion=np.concatenate([motion, np.zeros(3)]),
-            )  # fmt: skip
-            for (a, b), place, pair, motion in zip(
-                self.links[: len(self)], self.place[: len(self)], self.pair[: len(self)], self.motion[: len(self)],
-                strict=True,
-            )  # fmt: skip
+            Constraint("connect", int(a), int(b), place[:3], pos2=place[3:6], name=f"contact {pair - 1}", motion=six)
+            for (a, b), place, pair, motion in entries
+            for six in (np.concatenate([motion, np.zeros(3)]),)
         ]
 
     def normals(self, kin: Kinematics) -> np.ndarray:

@@ -134,8 +134,8 @@ def look_ahead(world, work, joints, contacts, ahead, q, v):
 
 @kernel
 def free_motion(world, work, expo, joints, contacts, inputs, dt, q, v):
-    """Mass matrix, its factor, and the accelerations of links and joints without contact forces. Adhesion and torques of
-    torsional and rolling friction are part of it: they are held over the step."""
+    """Mass matrix, its factor, and the accelerations of links and joints without contact forces. Adhesion and torques
+    of torsional and rolling friction are part of it: they are held over the step."""
     support, mass, free = world.support, expo.mass, joints.free
     gather_forces(world, work, inputs, q, v)
     apply_contact_torques(contacts, work.f_ext)

@@ -32,7 +32,16 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import ADHESION, DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries, is_loop
+from stickslip.collision.contacts import (
+    ADHESION,
+    DAMPING,
+    FRICTION,
+    PRELOAD,
+    STIFFNESS,
+    contact_velocities,
+    entries,
+    is_loop,
+)
 from stickslip.dynamics.derivatives import load_force
 from stickslip.dynamics.jacobian import last_dof, link_point, point_velocity, velocity_at
 from stickslip.methods.implicit_euler.turning_normals import (

@@ -7,9 +7,10 @@ sphere's centre (a = 0), from an edge of the box along a, or from a corner (a = 
     body 2 carries the sphere:         δn = C·δx,            δp = δx − r·δn,
     body 2 is a box, the sphere rests: δn = ω × n + C·δx,    δp = n·(n·v) − r·δn      (here −r is the distance).
 
-In both cases δgap = n·v. The force is f = (λ_n − a)·n + λ_t with the adhesion a and λ_t = g or μ·λ_n·g/|g| and g = (1 − n·nᵀ)·h, where h, the
-force of springs and dampers before its projection on the tangent plane, does not depend on n. f does not depend on the
-choice of tangents. So δg = −(n·h)·δn − n·(g·δn), and with e = g/|g|, ρ = |λ_t|/|g| (in stick ρ = 1 and e = 0),
+In both cases δgap = n·v. The force is f = (λ_n − a)·n + λ_t with the adhesion a, λ_t = g or μ·λ_n·g/|g| and
+g = (1 − n·nᵀ)·h, where h, the force of springs and dampers before its projection on the tangent plane, does not depend
+on n. f does not depend on the choice of tangents. So δg = −(n·h)·δn − n·(g·δn), and with e = g/|g|, ρ = |λ_t|/|g| (in
+stick ρ = 1 and e = 0),
 
     N = ∂f/∂n = (λ_n − a − ρ·n·h)·1 + ρ·(n·h)·e·eᵀ − n·λ_tᵀ        on δn ⟂ n.
 

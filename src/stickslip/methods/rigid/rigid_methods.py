@@ -133,7 +133,8 @@ class RelaxedMethod(CompiledStepping):
 
     @property
     def honours(self) -> frozenset[str]:
-        return self.capabilities.honours if self._soft is None else frozenset({"friction", "torsion", "rolling", "adhesion"})
+        hard = frozenset({"friction", "torsion", "rolling", "adhesion"})
+        return self.capabilities.honours if self._soft is None else hard
 
     @property
     def _soft(self) -> SoftReference | None:

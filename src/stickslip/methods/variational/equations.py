@@ -10,9 +10,9 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
     soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇) − dt·φ,   φ: ``joints.dry_friction``                       [N s]
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
 
-and those of contacts with u = (φ(z⁺), B·ν⁺), B at z, and the motion of their surfaces (``Contacts.surface``). Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have
-limits (``recovering``). P is the momentum at the beginning of an interval, P₋ at its end
-(``discrete_rotation``; in translation both are m·v).
+and those of contacts with u = (φ(z⁺), B·ν⁺) and the motion of their surfaces (``Contacts.surface``), B at z. Deep
+overlaps have φ(z⁺) − floor + ease·γ instead, and so have limits (``recovering``). P is the momentum at the beginning of
+an interval, P₋ at its end (``discrete_rotation``; in translation both are m·v).
 """
 
 from __future__ import annotations

@@ -65,7 +65,8 @@ class MaximalCoordinates(Coordinates):
         if held := held_loops(model):
             names = listed(repr(model.closed_loops[k].name) for k, _ in held)
             raise InputError(
-                f"coordinates='maximal': loops at mocap bodies ({names}) are held in joint coordinates only; leave it out"
+                f"coordinates='maximal': loops at mocap bodies ({names}) are held in joint coordinates only; leave it "
+                "out"
             )
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
