@@ -20,6 +20,7 @@ from stickslip.model.arrays import (
     JOINT,
     JOINT_IN_PARENT,
     JOINT_NV,
+    ON_BODY,
     ON_JOINT,
     PULLEY,
     SLIDE,
@@ -171,6 +172,8 @@ def _actuator_columns(model: Model, k: int, tendon_rows: list[list[int]]) -> lis
     a = model.actuators
     if a.transmission[k] == TENDON:
         return tendon_rows[a.target[k]]
+    if a.transmission[k] == ON_BODY:
+        return []  # it pulls at contacts, which are not known here
     if a.transmission[k] not in (AT_SITE, SLIDER_CRANK):
         return sorted(_joint_columns(model, int(a.target[k])))
     found = _link_columns(model, int(a.site_link[k, 0]))

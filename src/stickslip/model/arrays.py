@@ -16,7 +16,7 @@ import numpy as np
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # MuJoCo's numbers
 JOINT_NQ = (7, 4, 1, 1)
 JOINT_NV = (6, 3, 1, 1)
-JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE = 0, 1, 2, 3, 4  # transmissions, MuJoCo's numbers
+JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE, ON_BODY = 0, 1, 2, 3, 4, 5  # transmissions, MuJoCo's numbers
 ON_JOINT, PULLEY, SITE, SPHERE, CYLINDER = 1, 2, 3, 4, 5  # elements of tendons, MuJoCo's numbers
 HOLD, LINEAR, CUBIC = 0, 1, 2  # interpolation of delayed controls, MuJoCo's numbers
 IMMEDIATE, INTEGRATOR, FILTER, FILTER_EXACT, MUSCLE = 0, 1, 2, 3, 4  # dynamics of activations, MuJoCo's numbers
@@ -210,9 +210,10 @@ class Actuators(NamedTuple):
     """
 
     transmission: np.ndarray
-    """(nu,) JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON or AT_SITE."""
+    """(nu,) JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE or ON_BODY."""
     target: np.ndarray
-    """(nu,) the joint or tendon; for AT_SITE 1 if there is a reference site, else 0."""
+    """(nu,) the joint or tendon; for AT_SITE 1 if there is a reference site, else 0; for ON_BODY the body of the scene
+    file that is pulled to what it touches."""
     gear: np.ndarray
     """(nu, 6) transmission ratio; the first entry alone counts for hinges, slides, tendons and slider-cranks."""
     muscle_gain: np.ndarray

@@ -246,7 +246,7 @@ class Body:
         density: float | None = None, friction: float | None = None, stiffness: float | None = None,
         damping: float | None = None, restitution: float | None = None, preload: float | None = None,
         torsion: float | None = None, rolling: float | None = None, condim: int | None = None, priority: int = 0,
-        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0,
+        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0, surface_velocity: Vector | None = None,
         material: Material | None = None, collide: bool = True, rgba: Vector | None = None, name: str | None = None,
         fluid: str | None = None, fluid_coefficients: Vector | None = None, meshname: str | None = None,
         hfieldname: str | None = None,
@@ -281,6 +281,9 @@ class Body:
         )  # fmt: skip
         if drag is not None:
             geom.fluid_ellipsoid, geom.fluid_coefs = 1.0, drag
+        if surface_velocity is not None:
+            size = 6 if np.shape(surface_velocity) == (6,) else 3
+            geom.surfacevel = [*vector("surface_velocity", surface_velocity, size), 0, 0, 0][:6]
         if mass is not None:
             geom.mass = mass
         if density is not None:

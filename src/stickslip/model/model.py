@@ -14,6 +14,7 @@ from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
 from stickslip.model.actuator_setters import set_actuator
 from stickslip.model.arrays import (
+    ON_BODY,
     Activations,
     Actuators,
     Frames,
@@ -100,6 +101,8 @@ class Model:
 
     edits: Edits = field(default_factory=Edits, init=False, repr=False, compare=False)
     """What setters have changed."""
+    source: Model | None = field(default=None, init=False, repr=False, compare=False)
+    """The model that this one is a simulation's own copy of, if the scene has mocap bodies; setters change that one."""
 
     def __post_init__(self) -> None:
         for part in (*self.parts, *self.loops, *self.shapes, *self.keyframes.values()):
@@ -109,8 +112,8 @@ class Model:
     def parts(self) -> tuple[tuple[np.ndarray, ...], ...]:
         """The tuples of constant arrays."""
         return (
-            self.tree, self.support, self.inertia, self.joint_forces, self.tendons, self.actuators, self.activations,
-            self.frames,
+            self.tree, self.support, self.inertia, self.joint_forces, self.medium, self.tendons, self.actuators,
+            self.activations, self.frames,
         )  # fmt: skip
 
     @property
@@ -152,6 +155,22 @@ class Model:
         return bool(np.any(self.activations.delay > 0.0))
 
     @cached_property
+    def mocap_names(self) -> tuple[str, ...]:
+        """(nm,) names of the bodies that are moved from outside (``sim.set_mocap``)."""
+        mj, found = self.mj, {}
+        for b in np.flatnonzero(mj.body_mocapid >= 0):
+            found[int(mj.body_mocapid[b])] = mj.body(b).name
+        return tuple(found[m] for m in range(mj.nmocap))
+
+    @cached_property
+    def outside(self) -> tuple[str, ...]:
+        """What moves or pulls contacts from outside, in words: moving surfaces, mocap bodies, actuators on bodies."""
+        found = [f"the moving surface of shape {s.name!r}" for s in self.shapes if s.surface_velocity.any() and s.solid]
+        found += [f"the mocap body {name!r}" for name in self.mocap_names]
+        on_body = np.flatnonzero(self.actuators.transmission == ON_BODY)
+        return (*found, *(f"the actuator {self.actuator_names[k]!r} on a body" for k in on_body))
+
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that the motion depends on."""
         digest = hashlib.sha256()
@@ -162,7 +181,7 @@ class Model:
         digest.update(repr([(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in self.shapes]).encode())
         digest.update(repr((self.pairs, self.filter_parents)).encode())
         for shape in self.shapes:
-            for array in (shape.pos, shape.rot, shape.size):
+            for array in (shape.pos, shape.rot, shape.size, shape.surface_velocity):
                 digest.update(array.tobytes())
         for coupling in self.couplings:
             for array in (coupling.joints1, coupling.factors1, coupling.joints2, coupling.factors2):
@@ -226,7 +245,7 @@ class Model:
         ``inertia`` is (xx, yy, zz), (xx, yy, zz, xy, xz, yz) or a matrix (3, 3), in the body's axes. A mass without an
         inertia scales the inertia with it, as if the density had changed.
         """
-        set_body(self, name, mass, com, inertia)
+        set_body(self.source or self, name, mass, com, inertia)
 
     def set_shape(
         self, name: str, *, friction: float | str | None = None, stiffness: float | str | None = None,
@@ -240,7 +259,7 @@ class Model:
         "unset" for friction, stiffness, damping, restitution or preload lets the other surface of a pair decide.
         """
         set_shape(
-            self, name, friction=friction, stiffness=stiffness, damping=damping, restitution=restitution,
+            self.source or self, name, friction=friction, stiffness=stiffness, damping=damping, restitution=restitution,
             preload=preload, torsion=torsion, rolling=rolling, condim=condim, priority=priority, margin=margin,
             gap=gap, adhesion=adhesion,
         )  # fmt: skip
@@ -250,7 +269,7 @@ class Model:
         friction: float | None = None, armature: float | None = None,
     ) -> None:  # fmt: skip
         """Set damping, stiffness, dry friction or armature of a joint, in the units of ``Body.add_joint``."""
-        set_joint(self, name, damping=damping, stiffness=stiffness, friction=friction, armature=armature)
+        set_joint(self.source or self, name, damping=damping, stiffness=stiffness, friction=friction, armature=armature)
 
     def set_actuator(
         self, name: str, *, kp: float | None = None, kv: float | None = None, gain: float | Vector | None = None,
@@ -264,13 +283,13 @@ class Model:
         means none.
         """
         set_actuator(
-            self, name, kp=kp, kv=kv, gain=gain, bias=bias, gear=gear, control_range=control_range,
+            self.source or self, name, kp=kp, kv=kv, gain=gain, bias=bias, gear=gear, control_range=control_range,
             force_range=force_range,
         )  # fmt: skip
 
     def set_gravity(self, gravity: Vector) -> None:
         """Set gravity (3,) [m/s²]."""
-        set_gravity(self, gravity)
+        set_gravity(self.source or self, gravity)
 
     def link(self, name: str) -> int:
         """Index of the link that carries the body ``name``."""

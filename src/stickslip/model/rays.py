@@ -280,6 +280,8 @@ class RayCaster:
         self.shapes = [s for s in model.shapes if s.kind in KINDS and s.rgba[3] != 0.0]
         planes = [_planes(s) for s in self.shapes]
         self._skip = np.array([s.kind == "mesh" and not len(p) for s, p in zip(self.shapes, planes, strict=True)])
+        self._moving = [k for k, s in enumerate(self.shapes) if s.link == 0] if model.mocap_names else []
+        """Shapes that may have been moved since the last ray."""
         self._body = np.array([s.body for s in self.shapes], dtype=np.int64)
         self._arrays = (
             np.array([KINDS[s.kind] for s in self.shapes], dtype=np.int64),
@@ -314,6 +316,8 @@ class RayCaster:
             p, d = np.asarray(origin, dtype=float), np.asarray(direction, dtype=float)
         d, normal = d / np.linalg.norm(d), np.zeros(3)
         skip = self._skip | np.isin(self._body, list(exclude))
+        for k in self._moving:
+            self._arrays[2][k], self._arrays[3][k] = self.shapes[k].pos, self.shapes[k].rot
         s, t = nearest(*self._arrays, skip, pos, rot, p, d, normal)
         if s < 0:
             return None

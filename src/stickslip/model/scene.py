@@ -17,7 +17,17 @@ import mujoco
 import numpy as np
 from numpy.linalg import norm
 
-from stickslip.errors import InputError, ModelError, StickslipError, expected, mapping, name_of, number, unknown
+from stickslip.errors import (
+    InputError,
+    ModelError,
+    StickslipError,
+    expected,
+    mapping,
+    name_of,
+    number,
+    true_or_false,
+    unknown,
+)
 from stickslip.files import check_writable
 from stickslip.model.arrays import BALL, FREE, JOINT_NQ, JOINT_NV
 from stickslip.model.attach import Robot, attach
@@ -39,7 +49,9 @@ BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 """The robots that come with the package."""
 
 
-PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force", "kp", "kv")
+PLACEMENT = (
+    "name", "pos", "quat", "joint", "parent", "mocap", "axis", "range", "armature", "motor", "max_force", "kp", "kv",
+)  # fmt: skip
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
 
 
@@ -148,18 +160,25 @@ class Scene:
         pos: Vector = (0, 0, 0),
         quat: Vector = (1, 0, 0, 0),
         parent: Body | None = None,
+        mocap: bool = False,
         **joint_options,
     ) -> Body:
         """An empty body; ``joint`` is a kind of joint as in ``add_joint``. ``body.add_joint`` adds more joints.
 
+        ``mocap=True`` makes a body of the world without joints, which ``sim.set_mocap`` and ``sim.prescribe`` move.
         ``joint_options`` go to ``add_joint``; the joint takes the body's name.
         """
         name = name or self._name("body")
         if name in self._bodies:
             raise InputError(f"body name {name!r} is taken; choose another")
         self._check_parent(parent)
+        if true_or_false("mocap", mocap):
+            if joint not in ("free", "fixed") or joint_options or parent is not None:
+                got = "a parent" if parent is not None else f"joint={joint!r}"
+                raise expected(f"mocap body {name!r}", "no joint, and the world as its parent", got)
+            joint = "fixed"
         owner = self.world if parent is None else parent
-        spec = owner.spec.add_body(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4))
+        spec = owner.spec.add_body(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4), mocap=mocap)
         try:
             body = Body(self, spec, name).add_joint(joint, name=name, **joint_options)
         except StickslipError:
@@ -276,6 +295,18 @@ class Scene:
             if name not in self._bodies:
                 raise unknown("body", name, self._bodies)
         self.spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
+
+    @says_why
+    def add_adhesion(self, name: str, body: Body | str, max_force: float) -> None:
+        """An actuator that pulls a body to what it touches with max_force·control [N], control from 0 to 1, in equal
+        parts at all its contacts."""
+        body = body if isinstance(body, str) else body.name
+        if body not in self._bodies:
+            raise unknown("body", body, self._bodies)
+        gain = number("max_force", max_force, "a number > 0 [N]", above=0.0)
+        actuator = self.spec.add_actuator(name=name, target=body, trntype=mujoco.mjtTrn.mjTRN_BODY)
+        actuator.set_to_adhesion(gain)
+        actuator.ctrllimited, actuator.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [0.0, 1.0]
 
     @says_why
     def connect(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -202,6 +202,9 @@ class Shape:
     """Index of its MuJoCo body."""
     paired: bool = False
     """Whether an explicit pair names it; it may then touch without a group or a mask."""
+    surface_velocity: np.ndarray = field(default_factory=lambda: np.zeros(6))
+    """(6,) velocity [m/s] and angular velocity about the shape's origin [rad/s] of the surface relative to the body, in
+    the shape's axes; only what is along the surface acts (conveyor belts, turntables)."""
 
     @property
     def solid(self) -> bool:

@@ -49,7 +49,7 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
     """One step: the table of contents of the method."""
     nv, acceleration = v.shape[0], work.acceleration
     copy_anchors(anchors, first)
-    status = evaluate(world, work, contacts, first, inputs, armature, 0.0, dt, q, v)
+    status = evaluate(world, work, contacts, first, inputs, armature, 0.0, dt, 0.0, q, v)
     if status != OK:
         return status
     for d in range(nv):
@@ -62,7 +62,7 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
             stages.v[d] = v[d] + part * acceleration[d]
         integrate(world.tree, q, stages.shift, 1.0, stages.q)
         copy_anchors(first, trial)
-        status = evaluate(world, work, contacts, trial, inputs, armature, 0.0, part, stages.q, stages.v)
+        status = evaluate(world, work, contacts, trial, inputs, armature, 0.0, part, part, stages.q, stages.v)
         if status != OK:
             return status
         pull_back(world.tree, stages.shift, stages.v, stages.rate)

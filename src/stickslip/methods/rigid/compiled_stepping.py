@@ -310,7 +310,7 @@ class CompiledStepping(TimeStepping):
             self._joints.end()
             self.detector.margin = float(space.report[MARGIN])
             self._forget_problem()
-            self._velocity, self._solved = state.v.copy(), True
+            self._velocity, self._solved, self._pulled = state.v.copy(), True, True
         if done and reason == DONE:
             self.solver.result = self._result((clock.perf_counter() - begin) / n)
         return done, reason

@@ -25,7 +25,7 @@ from stickslip.dynamics.rnea import bias_forces
 from stickslip.methods.base import OK, Stage
 from stickslip.methods.soft.loads import loads
 from stickslip.methods.soft.spring_damper import apply_contact_forces, spring_damper
-from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
+from stickslip.methods.soft.viscoelastic import Viscoelastic, detect_later, gather_forces, update_kinematics
 from stickslip.model.arrays import JOINT_NV
 from stickslip.model.model import Model, State
 
@@ -59,10 +59,11 @@ def accelerate_cables(world, work, armature, lag):
 
 
 @kernel
-def evaluate(world, work, contacts, anchors, inputs, armature, lag, elapsed, q, v):
-    """``work.acceleration`` at (q, v), see ``accelerate``; the anchors were last moved ``elapsed`` [s] ago."""
+def evaluate(world, work, contacts, anchors, inputs, armature, lag, elapsed, since, q, v):
+    """``work.acceleration`` at (q, v), ``since`` [s] after the step's beginning, see ``accelerate``; the anchors were
+    last moved ``elapsed`` [s] ago."""
     update_kinematics(world, work, q, v)
-    status = detect(world, work, contacts)
+    status = detect_later(world, work, contacts, since)
     if status == OK:
         spring_damper(work.kin, contacts, anchors, elapsed)
         accelerate(world, work, contacts, inputs, armature, lag, q, v)

@@ -10,10 +10,10 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
     soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇) − dt·φ,   φ: ``joints.dry_friction``                       [N s]
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
 
-and those of contacts with u = (φ(z⁺), B·ν⁺), B at z, and of their torques (``contact.spin``). Deep overlaps have
-φ(z⁺) − floor + ease·γ instead, and so have limits (``recovering``). P is the momentum at the beginning of an
-interval, P₋ at its end (``discrete_rotation``; in translation both are m·v). Drag of a medium adds dt·C·(ν⁺ − ν)
-(``fluid_impulses``).
+and those of contacts with u = (φ(z⁺), B·ν⁺) and the motion of their surfaces (``Contacts.surface``), B at z, and of
+their torques (``contact.spin``). Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have limits
+(``recovering``). P is the momentum at the beginning of an interval, P₋ at its end (``discrete_rotation``; in
+translation both are m·v). Drag of a medium adds dt·C·(ν⁺ − ν) (``fluid_impulses``).
 """
 
 from __future__ import annotations
@@ -96,12 +96,12 @@ def move_to(mechanism, motion, rows, touch, dt):
     for c in range(points.found[0]):
         a, b = points.link1[c], points.link2[c]
         u[c, 0] = gap_and_rows(points, c, motion.after, touch.normal[c, 0], touch.normal[c, 1])
-        u[c, 0] += points.ease[c] * touch.cones.gamma[c]
+        u[c, 0] += points.ease[c] * touch.cones.gamma[c] + dt * points.surface[c, 0]
         for i in range(1, 3):
             s = 0.0
             for k in range(6):
                 s += points.rows1[c, i, k] * nu[a, k] + points.rows2[c, i, k] * nu[b, k]
-            u[c, i] = s
+            u[c, i] = s + points.surface[c, i]
         if abs(u[c, 0] - touch.cones.s[c]) < ROUND_OFF:
             u[c, 0] = touch.cones.s[c]
         spin_rates(points, touch.spin, c, nu)

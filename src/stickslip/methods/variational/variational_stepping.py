@@ -234,6 +234,17 @@ def start(mechanism, motion, rows, touch, memory, warm, dt):
 
 
 @kernel
+def pull(points, given, dt):
+    """given (nl, 6) += the impulses of adhesion, −a·dt along the normals of the contacts."""
+    for c in range(points.found[0]):
+        impulse = -dt * points.adhesion[c]
+        if impulse != 0.0:
+            for k in range(6):
+                given[points.link1[c], k] += points.rows1[c, 0, k] * impulse
+                given[points.link2[c], k] += points.rows2[c, 0, k] * impulse
+
+
+@kernel
 def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, settings, warm, report):
     """Run the interior-point method from the last step's multipliers and, if that fails, from a cold start."""
     for b in range(motion.nu.shape[0]):
@@ -241,6 +252,7 @@ def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, mem
     copy_to(motion.lam, before.lam)
     copy_rubbing(motion.rub, before.rub)
     copy_pose(motion.pose, before.pose)
+    pull(touch.points, motion.given, settings.dt)
     bound_recovery(mechanism, motion, rows, touch, settings)
     status, spent = SPINNING, 0.0
     for attempt in range(2 if warm else 1):
@@ -277,6 +289,7 @@ def store(touch, contacts, memory):
         memory.name[c] = touch.points.name[c] + 1 if c < n else 0
     for c in range(n):
         f0, f1, f2 = contact_force(touch, c)
+        f0 -= touch.points.adhesion[c]
         memory.force[c, 0], memory.force[c, 1], memory.force[c, 2] = f0, f1, f2
         contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = f0, f1, f2
         contacts.torque[c, 0], contacts.torque[c, 1], contacts.torque[c, 2] = spin_torques(touch.spin, c)

@@ -72,10 +72,6 @@ def _shape(kind: mujoco.mjtGeom) -> Callable[[mujoco.MjModel], np.ndarray]:
     return lambda mj: np.flatnonzero(colliding(mj) & (mj.geom_type == kind))
 
 
-def _colliding_with(mj: mujoco.MjModel, which: np.ndarray) -> np.ndarray:
-    return np.flatnonzero(colliding(mj) & which)
-
-
 def drives_one_joint(mj: mujoco.MjModel) -> np.ndarray:
     """(nactuator,) whether the actuator acts on a joint, not along a tendon or at a site."""
     return np.isin(mj.actuator_trntype, (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT))
@@ -88,7 +84,15 @@ def _odd_dynamics(mj: mujoco.MjModel) -> np.ndarray:
 
 def _odd_transmission(mj: mujoco.MjModel) -> np.ndarray:
     known = (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT, TRN.mjTRN_SLIDERCRANK, TRN.mjTRN_TENDON, TRN.mjTRN_SITE)
-    return np.flatnonzero(~np.isin(mj.actuator_trntype, known))
+    plain = (mj.actuator_gaintype == mujoco.mjtGain.mjGAIN_FIXED) & (mj.actuator_biastype == mujoco.mjtBias.mjBIAS_NONE)
+    return np.flatnonzero(~np.isin(mj.actuator_trntype, known) & ~((mj.actuator_trntype == TRN.mjTRN_BODY) & plain))
+
+
+def _carried_joints(mj: mujoco.MjModel) -> list[int]:
+    carried = mj.body_mocapid >= 0
+    for b in range(1, mj.nbody):
+        carried[b] |= carried[mj.body_parentid[b]]
+    return [int(b) for b in np.flatnonzero(carried & (mj.body_jntnum > 0))]
 
 
 def _odd_gain(mj: mujoco.MjModel) -> np.ndarray:
@@ -152,24 +156,21 @@ FEATURES = (
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
     Feature("actuator dynamics", "dynamics other than integrators, filters and muscles", OBJ.mjOBJ_ACTUATOR,
             _odd_dynamics),
-    Feature("transmission", "an actuator that drives neither a joint, a tendon, a site nor a slider-crank",
+    Feature("transmission", "an actuator on a body whose force is more than gain times control",
             OBJ.mjOBJ_ACTUATOR, _odd_transmission),
     Feature("actuator gain", "a force that is neither affine in length and velocity nor a muscle's", OBJ.mjOBJ_ACTUATOR,
             _odd_gain),
     Feature("yielding spring", "joint springs whose rest position gives way, springyield", OBJ.mjOBJ_JOINT,
             lambda mj: np.flatnonzero(mj.jnt_springyield > 0.0)),
-    Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
-            lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
+    Feature("mocap joints", "joints of bodies that a mocap body carries", OBJ.mjOBJ_BODY, _carried_joints),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
-    Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
 )  # fmt: skip
 
 HONOURED = frozenset({
     "tendon", "tendon friction", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
     "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "shape: height field", "fluid",
-    "planar joint", "limited gravcomp", "actuator damping",
+    "planar joint", "limited gravcomp", "actuator damping", "mocap", "surface velocity",
 })  # fmt: skip
 """Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
 

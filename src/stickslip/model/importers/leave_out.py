@@ -93,6 +93,11 @@ def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         spec.delete(geom)
 
 
+def _no_mocap(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
+    for body in spec.bodies:
+        body.mocap = False
+
+
 REMOVE: dict[str, Removal] = {
     "tendon armature": _no_tendon_armature,
     "yielding tendon": _set("tendons", springyield=0.0),
@@ -103,9 +108,8 @@ REMOVE: dict[str, Removal] = {
     "transmission": delete_actuators,
     "actuator gain": delete_actuators,
     "yielding spring": _set("joints", springyield=0.0),
-    "mocap": _set("bodies", mocap=False),
+    "mocap joints": _no_mocap,
     "shape: sdf": _delete_geoms,
-    "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
 }
 
 

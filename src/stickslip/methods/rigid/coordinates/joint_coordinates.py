@@ -126,6 +126,9 @@ class JointCoordinates(Coordinates):
             return self.loops.rows_at(self.kin, self.L)
         return self.loops.rows()
 
+    def joint_drift(self) -> np.ndarray | None:
+        return None if self.loops is None else self.loops.drift()
+
     @property
     def looped(self) -> bool:
         return self.loops is not None

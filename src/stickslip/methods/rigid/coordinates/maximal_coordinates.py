@@ -47,6 +47,7 @@ from stickslip.methods.rigid.coordinates.free_bodies import (
 )
 from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, limit_rates, make_limits
+from stickslip.model.mocap import held_loops
 from stickslip.model.model import Model, State
 
 
@@ -74,6 +75,12 @@ class MaximalCoordinates(Coordinates):
         self, model: Model, *, stabilise: bool = True, extra_joints: Sequence[Joint] = (), tolerance: float = 1e-5
     ) -> None:
         refuse_tendon_rows(model)
+        if held := held_loops(model):
+            names = listed(repr(model.closed_loops[k].name) for k, _ in held)
+            raise InputError(
+                f"coordinates='maximal': loops at mocap bodies ({names}) are held in joint coordinates only; leave it "
+                "out"
+            )
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
         passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # whose limits are rows
