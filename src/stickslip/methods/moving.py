@@ -20,7 +20,7 @@ from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.constraints.bilateral_rows import Loops
 from stickslip.maximal.joints import Joints
 from stickslip.model.compile import rotation
-from stickslip.model.mocap import Carried, carriers, held_loops, make_carried
+from stickslip.model.mocap import Carried, carriers, held_loops, make_carried, writable
 from stickslip.model.model import Model
 
 
@@ -108,7 +108,7 @@ class Moving:
             flag_moved(shapes)
         for k, m in self._held:
             loop, twist = self.model.closed_loops[k], twists[m]
-            loop.motion[:] = [*(twist[:3] + np.cross(twist[3:], loop.pos1)), *twist[3:]]
+            writable(loop.motion)[:] = [*(twist[:3] + np.cross(twist[3:], loop.pos1)), *twist[3:]]
             for loops in self.parts.loops:
                 loops.motion[k] = loop.motion
             if self.parts.points is not None:

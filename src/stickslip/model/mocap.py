@@ -19,11 +19,23 @@ from stickslip.model.arrays import AT_SITE, SITE, SLIDER_CRANK
 from stickslip.model.arrays import CYLINDER as WRAPPED_CYLINDER
 from stickslip.model.arrays import SPHERE as WRAPPED_SPHERE
 from stickslip.model.compile import rotation
-from stickslip.model.loops import Constraint
+from stickslip.model.loops import Constraint, Coupling
 from stickslip.model.model import Model
 
 Entry = tuple[np.ndarray, Any, np.ndarray]
 """(array, index, what stands there while the body is where the file has it)."""
+
+
+def own_copy(array: np.ndarray) -> np.ndarray:
+    """A read-only view of a copy; only ``writable`` leads to the copy."""
+    view = array.copy().view()
+    view.flags.writeable = False
+    return view
+
+
+def writable(array: np.ndarray) -> np.ndarray:
+    """The array itself, or the copy behind a view of ``own_copy``."""
+    return array if array.flags.writeable or array.base is None else array.base
 
 
 class Carried:
@@ -38,19 +50,19 @@ class Carried:
 
     def points(self, array: np.ndarray, index: Any) -> None:
         """``array[index]`` is a point, or points in rows."""
-        self._points.append((array, index, array[index].copy()))
+        self._points.append((writable(array), index, array[index].copy()))
 
     def directions(self, array: np.ndarray, index: Any) -> None:
         """``array[index]`` are directions in rows."""
-        self._directions.append((array, index, array[index].copy()))
+        self._directions.append((writable(array), index, array[index].copy()))
 
     def frames(self, array: np.ndarray, index: Any) -> None:
         """``array[index]`` is a rotation matrix, or several."""
-        self._frames.append((array, index, array[index].copy()))
+        self._frames.append((writable(array), index, array[index].copy()))
 
     def offsets(self, array: np.ndarray, index: Any, normals: np.ndarray) -> None:
         """``array[index]`` are the offsets d of planes n·x = d with these normals (n, 3) at the file's pose."""
-        self._offsets.append((array, index, array[index].copy(), normals.copy()))
+        self._offsets.append((writable(array), index, array[index].copy(), normals.copy()))
 
     def place(self, pos: np.ndarray, rot: np.ndarray) -> None:
         """Move everything to where it is if the body is at ``pos`` (3,) and ``rot`` (3, 3)."""
@@ -108,30 +120,36 @@ def follow_source(own: Model) -> None:
     model = own.source
     if model is None:
         return
-    tendons, actuators = model.tendons, model.actuators
+    frames, tendons, actuators = model.frames, model.tendons, model.actuators
     parts = {
         "inertia": model.inertia,
         "joint_forces": model.joint_forces,
         "medium": model.medium,
         "activations": model.activations,
         "pairs": model.pairs,
-        "frames": model.frames._replace(pos=model.frames.pos.copy(), rot=model.frames.rot.copy()),
+        "frames": frames._replace(pos=own_copy(frames.pos), rot=own_copy(frames.rot)),
         "tendons": tendons._replace(
-            pos=tendons.pos.copy(), rot=tendons.rot.copy(), side_pos=tendons.side_pos.copy()
+            pos=own_copy(tendons.pos), rot=own_copy(tendons.rot), side_pos=own_copy(tendons.side_pos)
         ),
-        "actuators": actuators._replace(site_pos=actuators.site_pos.copy(), site_rot=actuators.site_rot.copy()),
-        "shapes": tuple(replace(shape, pos=shape.pos.copy(), rot=shape.rot.copy()) for shape in model.shapes),
-        "loops": tuple(
-            replace(loop, pos1=loop.pos1.copy(), rot1=loop.rot1.copy(), motion=loop.motion.copy())
-            if isinstance(loop, Constraint)
-            else loop
-            for loop in model.loops
+        "actuators": actuators._replace(
+            site_pos=own_copy(actuators.site_pos), site_rot=own_copy(actuators.site_rot)
         ),
+        "shapes": tuple(replace(shape, pos=own_copy(shape.pos), rot=own_copy(shape.rot)) for shape in model.shapes),
+        "loops": tuple(_own_loop(loop) for loop in model.loops),
     }
     for name, part in parts.items():
         object.__setattr__(own, name, part)
     own.__dict__.pop("_pair_materials", None)
     own.__dict__["fingerprint"] = model.fingerprint  # of the scene, wherever its mocap bodies are
+
+
+def _own_loop(loop: Constraint | Coupling) -> Constraint | Coupling:
+    if not isinstance(loop, Constraint):
+        return loop
+    own = replace(loop)
+    for name in ("pos1", "rot1", "motion"):
+        object.__setattr__(own, name, own_copy(getattr(loop, name)))
+    return own
 
 
 def carry_model(model: Model, carried: list[Carried]) -> None:
