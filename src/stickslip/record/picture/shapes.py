@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.record.header import Header
-from stickslip.record.picture.solids import Meet, capsule, convex, cylinder, ellipsoid, plane, sphere
+from stickslip.record.picture.solids import Meet, capsule, convex, cylinder, ellipsoid, plane, sphere, terrain
 
 PALETTE = ("#4878a8", "#e08a3c", "#5b9f6b", "#c9584f", "#8a70b3", "#94745f", "#d58bb8", "#8c8c8c", "#b9b03c", "#4fb0bd")
 """Colours of links whose shapes have no colour of their own."""
@@ -113,6 +113,9 @@ def _meet(shape: dict[str, Any], vertices: np.ndarray | None) -> tuple[Meet, flo
         normals = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32)
         offsets = np.array([a, b, c, a, b, c], dtype=np.float32)
         return partial(convex, normals=normals, offsets=offsets), float(np.linalg.norm([a, b, c]))
+    if kind == "terrain" and vertices is not None:
+        points = vertices.astype(np.float32)
+        return partial(terrain, points=points), float(np.linalg.norm(points, axis=1).max())
     return None if vertices is None else _hull(vertices.astype(float))
 
 
