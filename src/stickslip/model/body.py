@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown, whole
+from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown
 from stickslip.model.mesh import (
     HOLLOW,
     check_choice,
@@ -67,6 +67,24 @@ def vector(name: str, value: Vector, size: int) -> np.ndarray:
     return array
 
 
+FLUID_COEFFICIENTS = (0.5, 0.25, 1.5, 1.0, 1.0)
+"""Blunt drag, slender drag, angular drag, Kutta lift and Magnus lift of an ellipsoid in a medium, MuJoCo's."""
+
+
+def _fluid_coefficients(fluid: str | None, coefficients: Vector | None) -> np.ndarray | None:
+    """The coefficients of a shape that a medium meets as an ellipsoid; None if it meets the body's box."""
+    if fluid not in (None, "box", "ellipsoid"):
+        raise expected("fluid", "'box' (the box with the body's inertia) or 'ellipsoid'", fluid)
+    if coefficients is not None and fluid != "ellipsoid":
+        raise expected("fluid_coefficients", "fluid='ellipsoid', which alone has them", f"fluid={fluid!r}")
+    if fluid != "ellipsoid":
+        return None
+    given = vector("fluid_coefficients", FLUID_COEFFICIENTS if coefficients is None else coefficients, 5)
+    if np.any(given < 0.0):
+        raise expected("fluid_coefficients", "5 numbers ≥ 0: drag blunt, slender, angular; lift Kutta, Magnus", given)
+    return given
+
+
 def positive(name: str, *values: float) -> None:
     for value in values:
         number(name, value, "positive lengths [m]", above=0.0)
@@ -85,7 +103,10 @@ def says_why(method: F) -> F:
             option = re.search(r"unexpected keyword argument '(\w+)'", str(error))
             if option is None:
                 raise InputError(f"{method.__name__}: {' '.join(str(error).split())[:200]}") from None
-            raise unknown(f"option of {method.__name__}", option.group(1), option_names()) from None
+            parameters = inspect.signature(method).parameters
+            open_ended = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
+            known = option_names() if open_ended else set(parameters) - {"self"}
+            raise unknown(f"option of {method.__name__}", option.group(1), known) from None
         except ValueError as error:
             raise InputError(f"{method.__name__}: {' '.join(str(error).split())}") from None
 
@@ -106,6 +127,8 @@ class Body:
     scene: Scene = field(repr=False)
     spec: mujoco.MjsBody = field(repr=False)
     name: str
+    loaded: bool = field(default=False, repr=False)
+    """Whether it comes from a file."""
 
     # -- shapes: each takes pos, quat, mass (or density), a material and a name -----------------------------------
 
@@ -223,23 +246,31 @@ class Body:
         density: float | None = None, friction: float | None = None, stiffness: float | None = None,
         damping: float | None = None, restitution: float | None = None, preload: float | None = None,
         torsion: float | None = None, rolling: float | None = None, condim: int | None = None, priority: int = 0,
-        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0,
+        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0, surface_velocity: Vector | None = None,
         material: Material | None = None, collide: bool = True, rgba: Vector | None = None, name: str | None = None,
-        meshname: str | None = None, hfieldname: str | None = None,
+        fluid: str | None = None, fluid_coefficients: Vector | None = None, meshname: str | None = None,
+        hfieldname: str | None = None,
     ) -> Body:  # fmt: skip
         if mass is not None and density is not None:
             raise InputError("mass and density: expected one of the two, got both")
         for what, value in (("mass", mass), ("density", density)):
             if value is not None:
                 number(what, value, "a number ≥ 0", least=0.0)
+                if value and self.loaded and self.spec.explicitinertial:
+                    remedy = "add it to a child: body.add_body(name).add_box(…)"
+                    raise expected(what, f"none, because the file says the inertia of {self.name!r}", value, remedy)
         given: dict[str, Any] = {
             "friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution,
-            "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin or None,
-            "gap": gap or None, "adhesion": adhesion or None,
+            "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin,
+            "gap": gap, "adhesion": adhesion, "priority": priority,
         }  # fmt: skip
-        given = {key: value for key, value in given.items() if value is not None}
-        if priority:
-            given["priority"] = whole("priority", priority, least=-(2**31))
+        unsaid = {"margin": 0.0, "gap": 0.0, "adhesion": 0.0, "priority": 0} if material is not None else {}
+        given = {
+            key: value
+            for key, value in given.items()
+            if value is not None and not (key in unsaid and np.isscalar(value) and value == unsaid[key])
+        }
+        drag = _fluid_coefficients(fluid, fluid_coefficients)
         material = replace(material, **given) if material is not None else Material(**given)
         geom = self.spec.add_geom(
             name=name or self.scene._name("shape"), type=kind, size=size, pos=vector("pos", pos, 3),
@@ -248,6 +279,11 @@ class Body:
             margin=material.margin, gap=material.gap, adhesion=material.adhesion, userdata=material.to_user(),
             contype=int(collide), conaffinity=int(collide),
         )  # fmt: skip
+        if drag is not None:
+            geom.fluid_ellipsoid, geom.fluid_coefs = 1.0, drag
+        if surface_velocity is not None:
+            size = 6 if np.shape(surface_velocity) == (6,) else 3
+            geom.surfacevel = [*vector("surface_velocity", surface_velocity, size), 0, 0, 0][:6]
         if mass is not None:
             geom.mass = mass
         if density is not None:

@@ -248,6 +248,7 @@ def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment], hull_tolerance: f
             material=build_material(mj, g), group=touching * int(mj.geom_contype[g]),
             mask=touching * int(mj.geom_conaffinity[g]), rgba=mj.geom_rgba[g].astype(float),
             body=int(mj.geom_bodyid[g]), paired=bool(touching and (g in mj.pair_geom1 or g in mj.pair_geom2)),
+            surface_velocity=mj.geom_surfacevel[g].astype(float),
         )  # fmt: skip
         shapes.append(shape)
     for s in range(mj.nsite):

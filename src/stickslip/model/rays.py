@@ -280,6 +280,8 @@ class RayCaster:
         self.shapes = [s for s in model.shapes if s.kind in KINDS and s.rgba[3] != 0.0]
         planes = [_planes(s) for s in self.shapes]
         self._skip = np.array([s.kind == "mesh" and not len(p) for s, p in zip(self.shapes, planes, strict=True)])
+        self._moving = [k for k, s in enumerate(self.shapes) if s.link == 0] if model.mocap_names else []
+        """Shapes that may have been moved since the last ray."""
         self._body = np.array([s.body for s in self.shapes], dtype=np.int64)
         self._arrays = (
             np.array([KINDS[s.kind] for s in self.shapes], dtype=np.int64),
@@ -294,30 +296,43 @@ class RayCaster:
     def body_ids(self, names: Iterable[str] | str) -> list[int]:
         """MuJoCo's numbers of bodies by name."""
         known = {self.model.mj.body(b).name: b for b in range(self.model.mj.nbody)}
+        if not isinstance(names, Iterable):
+            raise expected("exclude", "names of bodies", names)
         names = (names,) if isinstance(names, str) else tuple(names)
         for name in names:
             if name not in known:
-                raise unknown("body", str(name), known)
+                raise unknown("body in exclude", name, known)
         return [known[name] for name in names]
 
     def cast(
         self, pos: np.ndarray, rot: np.ndarray, origin, direction, exclude: Iterable[int] = (), *, checked: bool = True
     ) -> Hit | None:
         """The nearest hit with links at pos (nl, 3) and rot (nl, 3, 3); ``exclude`` are MuJoCo's bodies."""
-        p, d = np.asarray(origin, dtype=float), np.asarray(direction, dtype=float)
         if checked:
-            for name, value in (("origin", p), ("direction", d)):
-                if value.shape != (3,) or not np.all(np.isfinite(value)):
-                    raise expected(name, "three finite numbers", value)
+            p, d = _three("origin", origin), _three("direction", direction)
             if not np.any(d):
                 raise expected("direction", "a vector that is not zero", direction)
+        else:
+            p, d = np.asarray(origin, dtype=float), np.asarray(direction, dtype=float)
         d, normal = d / np.linalg.norm(d), np.zeros(3)
         skip = self._skip | np.isin(self._body, list(exclude))
+        for k in self._moving:
+            self._arrays[2][k], self._arrays[3][k] = self.shapes[k].pos, self.shapes[k].rot
         s, t = nearest(*self._arrays, skip, pos, rot, p, d, normal)
         if s < 0:
             return None
         shape = self.shapes[s]
         return Hit(float(t), p + t * d, normal, self.model.mj.body(shape.body).name, shape.name)
+
+
+def _three(name: str, value) -> np.ndarray:
+    try:
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (3,) or not np.all(np.isfinite(array)):
+        raise expected(name, "three finite numbers", value)
+    return array
 
 
 def _planes(shape: Shape) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -59,8 +59,10 @@ class Material:
             number("stiffness", self.stiffness, "a number > 0 [N/m], or none for the default of 1e5", above=0.0)
         if self.restitution is not None and self.restitution > 1.0:
             raise expected("restitution", "a number from 0 to 1", self.restitution)
-        if self.condim is not None and self.condim not in CONDIMS:
+        if self.condim is not None and (isinstance(self.condim, bool) or self.condim not in CONDIMS):
             raise expected("condim", "1, 3, 4 or 6", self.condim)
+        if number("priority", self.priority, "a whole number", least=-(2**31), most=2**31 - 1) != int(self.priority):
+            raise expected("priority", "a whole number", self.priority)
 
     @property
     def coefficients(self) -> list[float]:
@@ -200,6 +202,9 @@ class Shape:
     """Index of its MuJoCo body."""
     paired: bool = False
     """Whether an explicit pair names it; it may then touch without a group or a mask."""
+    surface_velocity: np.ndarray = field(default_factory=lambda: np.zeros(6))
+    """(6,) velocity [m/s] and angular velocity about the shape's origin [rad/s] of the surface relative to the body, in
+    the shape's axes; only what is along the surface acts (conveyor belts, turntables)."""
 
     @property
     def solid(self) -> bool:

@@ -37,6 +37,7 @@ from stickslip.collision.convex.geometry import (
     place_shapes,
 )
 from stickslip.collision.convex.hulls import hull_hull
+from stickslip.collision.convex.moving_surfaces import move_surfaces
 from stickslip.collision.convex.placed_polyhedron import Work
 from stickslip.collision.convex.planes import plane_box, plane_capsule, plane_cylinder, plane_mesh, plane_sphere
 from stickslip.collision.convex.polyhedron_polyhedron import polyhedron_polyhedron
@@ -185,13 +186,28 @@ def find_raw(search, kin, margin, cell):
 
 @kernel
 def find_contacts(search, kin, margin, cell, contacts):
-    """Fill ``contacts`` with all whose gap, less their pair's margin, is below ``margin`` [m].
+    """Fill ``contacts`` with all whose gap, less their pair's margin, is below ``margin`` [m], and the motion of their
+    surfaces.
+
+    Returns False if a buffer is full, as ``find_standing``.
+    """
+    found = find_standing(search, kin, margin, cell, contacts)
+    if found and search.geometry.shapes.moved[0] != 0:
+        move_surfaces(search.geometry.shapes, search.rules, search.placed, kin, search.material, contacts)
+    return found
+
+
+@kernel
+def find_standing(search, kin, margin, cell, contacts):
+    """Fill ``contacts`` as if no surface moved and no actuator pulled.
 
     Returns False if a buffer is full: then ``ConvexDetector.make_room`` lets it grow, and the search is repeated.
 
     What is small is compiled into the caller, because handing all arrays to a callee costs a third of a microsecond.
     """
     contacts.found[0] = 0
+    if margin > 0.0:
+        margin += search.geometry.shapes.ahead[0]
     if not find_raw(search, kin, margin + search.rules.margin[0], cell):
         return False
     if search.found.total[0] > contacts.pair.shape[0]:

@@ -16,6 +16,7 @@ from stickslip.collision.convex.climb import Climb, make_climb
 from stickslip.collision.convex.height_field import Fields, build_fields
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
 from stickslip.math.spatial import rotate
+from stickslip.model.arrays import ON_BODY
 from stickslip.model.model import Model
 from stickslip.model.shape import Material, PairMaterial, Shape
 
@@ -67,6 +68,16 @@ class Shapes(NamedTuple):
     """(ns,) number of corners of the largest face of a polyhedron; else 0."""
     area: np.ndarray
     """(ns,) area of that face [m²]; else 0."""
+    belt: np.ndarray
+    """(ns, 6) velocity [m/s] and angular velocity about the shape's origin [rad/s] of its surface, in its axes."""
+    motion: np.ndarray
+    """(ns, 6) velocity of a body that is moved from outside: at the world's origin [m/s], and angular [rad/s]."""
+    pull: np.ndarray
+    """(ns,) force of the actuators that pull the shape's body to what it touches [N]."""
+    moved: np.ndarray
+    """(1,) 1 if one of the last three may not be zero."""
+    ahead: np.ndarray
+    """(1,) how far such motion leads within a step [m]; searches that look ahead look so much farther."""
 
 
 class Rules(NamedTuple):
@@ -272,6 +283,7 @@ def widest_margin(solid: tuple[Shape, ...], model: Model) -> float:
     own: list[Material] = [s.material for s in solid]
     pairs: list[PairMaterial] = [p.material for p in model.pairs]
     sticky = any(m.adhesion > 0.0 for m in own) or any(m.adhesion > 0.0 for m in pairs)
+    sticky = sticky or bool(np.any(model.actuators.transmission == ON_BODY))
 
     def reach(material: Material | PairMaterial) -> float:
         return max(0.0, material.margin + (material.gap if sticky else 0.0))
@@ -313,6 +325,11 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         polyhedron=which,
         corners=corners,
         area=area,
+        belt=np.array([s.surface_velocity for s in solid], dtype=float).reshape(-1, 6),
+        motion=np.zeros((len(solid), 6)),
+        pull=np.zeros(len(solid)),
+        moved=np.array([any(s.surface_velocity.any() for s in solid)], dtype=np.int64),
+        ahead=np.zeros(1),
     )
     rules = Rules(
         parent=model.tree.parent.astype(np.int64) if model.filter_parents else np.full(model.nlink, -1),
