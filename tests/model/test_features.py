@@ -13,7 +13,6 @@ from stickslip.model.model import compile_model
 SCENE = """<mujoco>
   <compiler angle="radian"/>
   {option}
-  <asset><hfield name="hills" nrow="2" ncol="2" elevation="0 1 1 0" size="1 1 1 1"/></asset>
   <worldbody>
     <geom name="floor" type="plane" size="1 1 1"/>
     {world}
@@ -69,7 +68,6 @@ CASES = {
     "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
     "yielding spring": (scene(joint='stiffness="1" springyield="0.1"'), "joint 'elbow'"),
     "mocap": (scene(world='<body name="ghost" mocap="true"/>'), "body 'ghost'"),
-    "shape: height field": (scene(world='<geom name="land" type="hfield" hfield="hills"/>'), "geom 'land'"),
     "shape: sdf": (
         '<mujoco><extension><plugin plugin="mujoco.sdf.torus"><instance name="t"/></plugin></extension>'
         '<asset><mesh name="t"><plugin instance="t"/></mesh></asset><worldbody><body name="ring"><freejoint/>'
