@@ -194,7 +194,8 @@ URDF_FEATURES = {
 """Features that are seen in the URDF itself, before MuJoCo reads it."""
 
 HONOURED = frozenset({
-    "tendon", "tendon friction", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
+    "tendon", "tendon friction",
+    "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
     "joint margin", "gravcomp", "disable flag", "shape: ellipsoid",
 })  # fmt: skip
