@@ -67,18 +67,8 @@ CASES = {
     "actuator dynamics": (scene(more=motor('joint="elbow" dyntype="user"')), "actuator 'm'"),
     "transmission": (scene(more=motor('body="base" ctrlrange="0 1"', "adhesion")), "actuator 'm'"),
     "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
-    "actuator damping": (scene(more=motor('joint="root" damping="0 1"')), "actuator 'm'"),
     "yielding spring": (scene(joint='stiffness="1" springyield="0.1"'), "joint 'elbow'"),
-    "limited gravcomp": (
-        scene(
-            body='gravcomp="1"',
-            joint='actuatorgravcomp="true" actuatorfrcrange="-1 1"',
-            more='<actuator><motor joint="elbow"/></actuator>',
-        ),
-        "joint 'elbow'",
-    ),
     "mocap": (scene(world='<body name="ghost" mocap="true"/>'), "body 'ghost'"),
-    "fluid": (scene(option='<option density="1.2" viscosity="1e-5"/>'), "density=1.2"),
     "shape: height field": (scene(world='<geom name="land" type="hfield" hfield="hills"/>'), "geom 'land'"),
     "shape: sdf": (
         '<mujoco><extension><plugin plugin="mujoco.sdf.torus"><instance name="t"/></plugin></extension>'
@@ -171,7 +161,7 @@ def test_solver_parameters_are_a_note_and_not_an_error():
 def test_names_to_ignore_are_checked():
     assert feature_names("all") == frozenset(NAMES)
     assert feature_names("tendon") == feature_names(("tendon",))
-    with pytest.raises(InputError, match="'planar joint'"):
-        feature_names(("planar joints",))
+    with pytest.raises(InputError, match="'plugin'"):
+        feature_names(("plugins",))
     with pytest.raises(InputError, match="ignore"):
         feature_names("everything")

@@ -43,6 +43,8 @@ from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.factor import ltdl_factor, solve
+from stickslip.dynamics.fluid_derivatives import add_drag_mass
+from stickslip.dynamics.fluid_forces import make_fluid
 from stickslip.model.arrays import Support
 from stickslip.model.model import Model
 
@@ -123,7 +125,8 @@ def make_joint_rows(model: Model, coupled: bool = True) -> JointRows:
         dynamics = Dynamics(model)
         diagonal = dynamics.crba(model.tree.q0).diagonal()[dof]
         write_rows(rows, dynamics.data.kin)
-        factor_mass(model.tree, support, model.inertia, model.inertia.armature, dynamics.data.kin, rows)
+        armature, fluid = model.inertia.armature, make_fluid(model)
+        factor_mass(model.tree, support, model.inertia, armature, fluid, 0.0, dynamics.data.kin, rows)
         mobility(support, rows.mass.L, rows)
         mass = 1.0 / np.maximum(rows.W.diagonal(), 1e-300)
         rows.inertia[:] = np.concatenate([diagonal, mass[len(dof) : n - nc]])
@@ -353,12 +356,15 @@ def push_couplings(support, L, rows):
 
 
 @kernel(inline=False)
-def factor_mass(tree, support, inertia, armature, kin, rows):
-    """Factorise the mass matrix at the poses of ``kin``, with ``armature`` (nv,) in the place of the model's."""
+def factor_mass(tree, support, inertia, armature, fluid, lag, kin, rows):
+    """Factorise the mass matrix at the poses of ``kin``, with ``armature`` (nv,) in the place of the model's, and with
+    the drag of a medium that is implicit over ``lag`` [s]."""
     M = rows.mass.M
     composite_inertia(tree, support, inertia, kin, rows.mass)
     for d in range(armature.shape[0]):
         M[support.start[d]] += armature[d] - inertia.armature[d]
+    if lag > 0.0:
+        add_drag_mass(fluid, support, kin, lag, M)
     ltdl_factor(support, M, rows.mass.L)
 
 

@@ -20,12 +20,14 @@ from stickslip.model.arrays import (
     JOINT,
     JOINT_IN_PARENT,
     JOINT_NV,
+    ON_BODY,
     ON_JOINT,
     PULLEY,
     SLIDE,
     SLIDER_CRANK,
     TENDON,
     Actuators,
+    Inertia,
     Tendons,
     Tree,
 )
@@ -81,6 +83,9 @@ class Drives(NamedTuple):
     """(nv,) scratch, zero between rows."""
     tau: np.ndarray
     """(nv,) scratch: the sum of the actuators' forces."""
+    inertia: Inertia
+    lift: np.ndarray
+    """(nv,) gravity compensation by actuators [N or N m], 0 in joints that have none."""
 
 
 def make_drives(model: Model) -> Drives:
@@ -99,7 +104,7 @@ def make_drives(model: Model) -> Drives:
         stiffness=np.zeros(nt + nu), damping=np.zeros(nt + nu), by_control=np.zeros(nt + nu),
         shared=np.array([np.isfinite(model.actuators.joint_range).any()], dtype=np.int64),
         poses=LinkPoses(np.zeros((nl, 3)), rot, np.zeros((nl, 3)), np.zeros((nv, 6))),
-        arm=np.zeros(nv), tau=np.zeros(nv),
+        arm=np.zeros(nv), tau=np.zeros(nv), inertia=model.inertia, lift=np.zeros(nv),
     )  # fmt: skip
 
 
@@ -167,6 +172,8 @@ def _actuator_columns(model: Model, k: int, tendon_rows: list[list[int]]) -> lis
     a = model.actuators
     if a.transmission[k] == TENDON:
         return tendon_rows[a.target[k]]
+    if a.transmission[k] == ON_BODY:
+        return []  # it pulls at contacts, which are not known here
     if a.transmission[k] not in (AT_SITE, SLIDER_CRANK):
         return sorted(_joint_columns(model, int(a.target[k])))
     found = _link_columns(model, int(a.site_link[k, 0]))
@@ -181,6 +188,8 @@ def _needed_links(model: Model) -> np.ndarray:
     spatial = (t.kind != ON_JOINT) & (t.kind != PULLEY)
     sites = (a.transmission == AT_SITE) | (a.transmission == SLIDER_CRANK)
     links = {*t.on[spatial].tolist(), *t.side_link[t.side != 0].tolist(), *a.site_link[sites].ravel().tolist()}
+    if np.any(a.lifts):
+        links |= set(np.flatnonzero(model.inertia.lifted_mass).tolist())
     return above(model, links)
 
 

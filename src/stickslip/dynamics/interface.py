@@ -24,7 +24,9 @@ from stickslip.dynamics.delassus import (
 )
 from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
 from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces, tendon_energy
-from stickslip.dynamics.drives import make_drives, row_arms
+from stickslip.dynamics.drives import Drives, make_drives, row_arms
+from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
+from stickslip.dynamics.fluid_forces import Fluid, make_fluid
 from stickslip.dynamics.joint_forces import damper_force, spring_and_limit_forces, spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
@@ -40,6 +42,9 @@ from stickslip.dynamics.rnea_derivatives import rnea_derivatives
 from stickslip.dynamics.transmission import transmit
 from stickslip.errors import InputError, expected
 from stickslip.model.model import Model
+
+POWERS = 50
+"""Steps of the power iteration that finds the fastest drag."""
 
 
 class Energy(NamedTuple):
@@ -68,11 +73,27 @@ class Dynamics:
             raise expected("model", "a Model", type(model).__name__, "scene.compile() makes one")
         self.model = model
         self.data = make_data(model)
-        self.drives = make_drives(model)
-        """Rows of tendons and actuators, where one of the functions below last looked."""
+        self._drives, self._fluid_arrays, self._version = make_drives(model), make_fluid(model), model.version
         self._derivatives = make_derivatives(model)
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
+
+    @property
+    def drives(self) -> Drives:
+        """Rows of tendons and actuators, where one of the functions below last looked."""
+        self._follow_model()
+        return self._drives
+
+    @property
+    def _fluid(self) -> Fluid:
+        self._follow_model()
+        return self._fluid_arrays
+
+    def _follow_model(self) -> None:
+        """Make anew what is derived from the model, if a setter has changed it."""
+        if self._version != self.model.version:
+            self._drives, self._fluid_arrays = make_drives(self.model), make_fluid(self.model)
+            self._version = self.model.version
 
     # -- checks of shapes, finiteness and quaternions; kernels assume them ----------------------------------------
 
@@ -156,7 +177,7 @@ class Dynamics:
         return self.rnea(q, v, np.zeros(self.model.nv), external)
 
     def passive_forces(self, q, v) -> np.ndarray:
-        """Springs, dampers and limits that push, of joints and tendons, and gravity compensation (nv,)."""
+        """Springs, dampers and limits that push, of joints and tendons, gravity compensation and the medium (nv,)."""
         m, tau, rest = self.model, np.zeros(self.model.nv), np.zeros(self.model.nv)
         q, v = self._q(q), self._v(v)
         spring_and_limit_forces(m.tree, m.joint_forces, q, v, tau)
@@ -165,7 +186,7 @@ class Dynamics:
         if len(m.tendons.limited):
             tau += self.tendon_lengths(q)[1].T @ self.tendon_forces(q, v)
         self._update(q, v)
-        outside_forces(m.inertia, self.data.kin, np.zeros((m.nlink, 6)), self.data.kin.force)
+        outside_forces(m.inertia, self._fluid, self.data.kin, np.zeros((m.nlink, 6)), self.data.kin.force)
         collect_forces(m.tree, m.support, self.data.kin, rest)
         return tau + rest
 
@@ -327,6 +348,29 @@ class Dynamics:
 
         return largest_eigenvalue(apply, self.model.nv)
 
+    def drag_rate(self, q, v) -> float:
+        """The largest rate at which drag of the medium slows a motion down [1/s]: the largest eigenvalue of M⁻¹·ΣJᵀCJ,
+        C = −∂drag/∂velocity at v, by power iteration."""
+        if not len(self._fluid.drag):
+            return 0.0
+        self._update(q, v)
+        fluid_drag(self._fluid, self.data.kin)
+        m, packed = self.model, np.zeros_like(self.data.mass.M)
+        add_drag_mass(self._fluid, m.support, self.data.kin, 1.0, packed)
+        self._factor(q)
+        row = np.repeat(np.arange(m.nv), np.diff(m.support.start))
+        lower = sparse.csr_array((packed, (row, m.support.column)), shape=(m.nv, m.nv))
+        drag = lower + lower.T - sparse.diags_array(lower.diagonal())
+        x, rate = np.random.default_rng(0).normal(size=m.nv), 0.0
+        for _ in range(POWERS):
+            x = np.ascontiguousarray(drag @ x)
+            factor.solve(m.support, self.data.mass.L, x)
+            rate = float(np.linalg.norm(x))
+            if rate == 0.0:
+                break
+            x /= rate
+        return rate
+
     def point_jacobian(self, q, frame: str, point) -> np.ndarray:
         """(3, nv) Jacobian of a point [m, world] that moves with the named frame's link."""
         m, kin, link, J = self.model, self.data.kin, self.model.link(frame), np.zeros((3, self.model.nv))
@@ -391,8 +435,9 @@ class Dynamics:
         return self.drives.length[nt:].copy(), row_arms(self.drives, nt, self.model.nu)
 
     def actuator_forces(self, q, v, control, act=None) -> tuple[np.ndarray, np.ndarray]:
-        """(nu,) the actuators' forces [N or N m] and (nv,) their sum in the joints, at controls (nu,) and activations
-        ``act`` (na,)."""
+        """(nu,) the actuators' forces [N or N m] and (nv,) what they add to the joints, at controls (nu,) and
+        activations ``act`` (na,). Gravity compensation by actuators (``drives.lift``, nv) is among the passive forces;
+        of its sum with theirs, a joint's limit may leave less."""
         m, nt = self.model, len(self.model.tendons.limited)
         signal, control = np.zeros(m.nu), self._vector("control", control, m.nu)
         act = np.zeros(m.na) if act is None else self._vector("act", act, m.na)

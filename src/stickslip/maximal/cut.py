@@ -74,7 +74,9 @@ def no_drives(model: Model, nv: int) -> dict[str, Any]:
     actuators = Actuators(*(array[:0] for array in model.actuators))
     return {
         "tendons": tendons._replace(start=np.zeros(1, dtype=np.int64)),
-        "actuators": actuators._replace(joint_range=np.tile([-np.inf, np.inf], (nv, 1))),
+        "actuators": actuators._replace(
+            joint_range=np.tile([-np.inf, np.inf], (nv, 1)), lifts=np.zeros(nv, dtype=np.int64)
+        ),
         "activations": Activations(*(array[:0] for array in model.activations)),
         "tendon_names": (), "actuator_names": (),
     }  # fmt: skip

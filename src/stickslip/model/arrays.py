@@ -16,7 +16,7 @@ import numpy as np
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # MuJoCo's numbers
 JOINT_NQ = (7, 4, 1, 1)
 JOINT_NV = (6, 3, 1, 1)
-JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE = 0, 1, 2, 3, 4  # transmissions, MuJoCo's numbers
+JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE, ON_BODY = 0, 1, 2, 3, 4, 5  # transmissions, MuJoCo's numbers
 ON_JOINT, PULLEY, SITE, SPHERE, CYLINDER = 1, 2, 3, 4, 5  # elements of tendons, MuJoCo's numbers
 HOLD, LINEAR, CUBIC = 0, 1, 2  # interpolation of delayed controls, MuJoCo's numbers
 IMMEDIATE, INTEGRATOR, FILTER, FILTER_EXACT, MUSCLE = 0, 1, 2, 3, 4  # dynamics of activations, MuJoCo's numbers
@@ -133,6 +133,27 @@ class JointForces(NamedTuple):
     """(nv,) dry friction: the largest force that holds a joint still, and the force against its motion [N m or N]."""
 
 
+class Medium(NamedTuple):
+    """The medium around the bodies, and the nm boxes and ellipsoids that feel it; none of them without a medium."""
+
+    properties: np.ndarray
+    """(5,) density [kg/m³], viscosity [Pa s], and the velocity of the wind [m/s]."""
+    link: np.ndarray
+    """(nm,) the link that carries the element."""
+    pos: np.ndarray
+    """(nm, 3) its middle in the link frame [m]: the centre of mass of a body, or the middle of a shape."""
+    rot: np.ndarray
+    """(nm, 3, 3) its axes in the link frame: principal axes of inertia, or those of the shape."""
+    ellipsoid: np.ndarray
+    """(nm,) 1 for an ellipsoid, 0 for the box that has the inertia of its body."""
+    size: np.ndarray
+    """(nm, 3) half axes of an ellipsoid, edges of a box [m]."""
+    coefficients: np.ndarray
+    """(nm, 6) of an ellipsoid: 1, then blunt drag, slender drag, angular drag, Kutta lift, Magnus lift; each by 1."""
+    added: np.ndarray
+    """(nm, 6) of an ellipsoid: added mass [m³] and added inertia [m⁵] about its axes, per density."""
+
+
 class Tendons(NamedTuple):
     """Tendons: each has a length ℓ(q), and forces along it act on the joints by its moment arms ∂ℓ/∂q.
 
@@ -189,9 +210,10 @@ class Actuators(NamedTuple):
     """
 
     transmission: np.ndarray
-    """(nu,) JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON or AT_SITE."""
+    """(nu,) JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE or ON_BODY."""
     target: np.ndarray
-    """(nu,) the joint or tendon; for AT_SITE 1 if there is a reference site, else 0."""
+    """(nu,) the joint or tendon; for AT_SITE 1 if there is a reference site, else 0; for ON_BODY the body of the scene
+    file that is pulled to what it touches."""
     gear: np.ndarray
     """(nu, 6) transmission ratio; the first entry alone counts for hinges, slides, tendons and slider-cranks."""
     muscle_gain: np.ndarray
@@ -220,6 +242,8 @@ class Actuators(NamedTuple):
     """(nu, 2) the force is clipped to this [N or N m]; ±inf where unlimited."""
     joint_range: np.ndarray
     """(nv, 2) limits of the sum of all actuators' forces in a joint velocity; ±inf where unlimited."""
+    lifts: np.ndarray
+    """(nv,) 1 where actuators compensate gravity (MuJoCo's ``actuatorgravcomp``), so that the limit counts it, too."""
 
 
 class Activations(NamedTuple):

@@ -22,9 +22,11 @@ from stickslip.model.arrays import (
     Tendons,
     Tree,
 )
+from stickslip.model.arrays import JOINT_NV as NV
 from stickslip.model.compile import Attachment, spring_of_solref
 
 TRN, DYN, GAIN, BIAS = mujoco.mjtTrn, mujoco.mjtDyn, mujoco.mjtGain, mujoco.mjtBias
+JOINT_NV = np.array(NV)
 UNLIMITED = np.array([-np.inf, np.inf])
 
 
@@ -159,6 +161,9 @@ def build_actuators(mj: mujoco.MjModel, bodies: list[Attachment]) -> Actuators:
     scalar = np.isin(mj.jnt_type, (mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE))
     joint_range = np.tile(UNLIMITED, (mj.nv, 1))
     joint_range[mj.jnt_dofadr[scalar]] = _limits(mj.jnt_actfrclimited, mj.jnt_actfrcrange)[scalar]
+    lifts = np.repeat(mj.jnt_actgravcomp, JOINT_NV[mj.jnt_type]) if mj.body_gravcomp.any() else np.zeros(mj.nv)
+    if nu == 0:  # where there are no actuators, MuJoCo has nothing that compensates
+        joint_range[lifts != 0] = 0.0
     return Actuators(
         transmission=mj.actuator_trntype.astype(np.int64), target=target, gear=mj.actuator_gear.astype(float),
         muscle_gain=(muscle_gain & ~off).astype(np.int64), gain=gain,
@@ -167,6 +172,7 @@ def build_actuators(mj: mujoco.MjModel, bodies: list[Attachment]) -> Actuators:
         site_link=site_link, site_pos=site_pos, site_rot=site_rot, rod=mj.actuator_cranklength.astype(float),
         control_range=_limits(mj.actuator_ctrllimited & ~driven, mj.actuator_ctrlrange),
         force_range=_limits(mj.actuator_forcelimited, mj.actuator_forcerange), joint_range=joint_range,
+        lifts=lifts.astype(np.int64),
     )  # fmt: skip
 
 

@@ -48,6 +48,10 @@ class Constraint:
     rot2: np.ndarray = field(default_factory=lambda: np.eye(3))
     """(3, 3) columns: the axes of the frame on link 2, in link 2's."""
     name: str = ""
+    body1: int = 0
+    """Number of the body in the scene's file that carries frame 1, as far as it is known; mocap bodies move it."""
+    motion: np.ndarray = field(default_factory=lambda: np.zeros(6))
+    """(6,) velocity of p₁ [m/s] and angular velocity of frame 1 [rad/s] that link 1 does not give them, world axes."""
 
     def __post_init__(self) -> None:
         if self.kind not in ROWS:
@@ -61,7 +65,7 @@ class Constraint:
             object.__setattr__(self, name, int(value))
         if self.link1 == self.link2:
             raise expected(f"links of a {self.kind}", "two different links", (self.link1, self.link2))
-        for name, shape in (("pos1", (3,)), ("rot1", (3, 3)), ("pos2", (3,)), ("rot2", (3, 3))):
+        for name, shape in (("pos1", (3,)), ("rot1", (3, 3)), ("pos2", (3,)), ("rot2", (3, 3)), ("motion", (6,))):
             object.__setattr__(self, name, self._array(name, shape))
 
     def _array(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -147,7 +151,9 @@ def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint | Coupling, ...]
         if kind is None:
             continue
         one = np.array([1.0, 0.0, 0.0, 0.0])
+        holders = [first, second]
         if mj.eq_objtype[e] == mujoco.mjtObj.mjOBJ_SITE:
+            holders = [int(mj.site_bodyid[s]) for s in (first, second)]
             frames = [bodies[mj.site_bodyid[s]].place(mj.site_pos[s], mj.site_quat[s]) for s in (first, second)]
         elif kind == "connect":
             frames = [bodies[first].place(data[0:3], one), bodies[second].place(data[3:6], one)]
@@ -155,9 +161,10 @@ def build_loops(mj: mujoco.MjModel, bodies) -> tuple[Constraint | Coupling, ...]
             frames = [bodies[first].place(data[3:6], data[6:10]), bodies[second].place(data[0:3], one)]
         if frames[1][0] == 0:
             frames.reverse()
+            holders.reverse()
         (link1, pos1, rot1), (link2, pos2, rot2) = frames
         if link1 == link2:
             continue  # bodies of one link do not move against each other
         name = mj.equality(e).name or f"{kind} {e}"
-        loops.append(Constraint(kind, link1, link2, pos1, rot1, pos2, rot2, name))
+        loops.append(Constraint(kind, link1, link2, pos1, rot1, pos2, rot2, name, holders[0]))
     return tuple(loops)

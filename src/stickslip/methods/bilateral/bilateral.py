@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickslip.collision.contacts import ContactList, contact_velocities
+from stickslip.collision.contacts import ADHESION, ContactList, contact_velocities
 from stickslip.collision.detectors import make_detector
 from stickslip.collision.reach import Reach
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
@@ -108,6 +108,7 @@ class BilateralMethod(Method):
         colour=1,
     )
     reads = STICKING
+    loops_ahead = True
     observing = ("kinematics", "collision", "solve")
     observes_acceleration = True
     at_overlap = "it is held where it is"
@@ -185,6 +186,8 @@ class BilateralMethod(Method):
         new = np.flatnonzero((known < 0) & (arrays.gap[:n] <= self.touch) & approaching)
         for c in new:
             sticking.add(contacts, int(c), kin)
+        sticking.carry(contacts, kin)
+        sticking.ahead(self.dt, kin)
         self._formulated, self._new = True, len(new)
         self._constrain()
 
@@ -223,7 +226,7 @@ class BilateralMethod(Method):
         gather_forces(self.world, w, inputs, state.q, self._velocity)
         free_motion(
             self.world.tree, self.world.support, self.world.inertia, state.q, self._velocity, w.tau, w.f_ext,
-            self._damping, w.kin, b.dynamics.data.mass, b.work.free[0],
+            self._damping, self.world.fluid, self.dt, w.kin, b.dynamics.data.mass, b.work.free[0],
         )  # fmt: skip
 
     def _rub(self, result: BilateralResult) -> None:
@@ -255,9 +258,12 @@ class BilateralMethod(Method):
         push(support, len(b.loops.constraint), L, b.rows, b.work, b.work.rate, self._velocity)
 
     def _pulling(self, result: BilateralResult) -> np.ndarray:
-        """The constrained contacts whose normal force pulls."""
-        normal = np.einsum("ci,ci->c", self._forces(result), self._next.normals(self.work.kin))
-        return np.flatnonzero(normal < 0.0)
+        """The constrained contacts whose normal force pulls more than their adhesion."""
+        normal, n = np.einsum("ci,ci->c", self._forces(result), self._next.normals(self.work.kin)), len(self.contacts)
+        found = self._next.find(self.contacts.arrays.pair[:n])
+        adhesion = np.zeros(len(normal))
+        adhesion[found[found >= 0]] = self.contacts.arrays.material[:n, ADHESION][found >= 0]
+        return np.flatnonzero(normal < -adhesion)
 
     def _forces(self, result: BilateralResult) -> np.ndarray:
         """(n, 3) forces of the n constrained contacts on link 2, world axes [N]."""

@@ -49,7 +49,7 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
     """One step: the table of contents of the method."""
     nv, acceleration = v.shape[0], work.acceleration
     copy_anchors(anchors, first)
-    status = evaluate(world, work, contacts, first, inputs, armature, dt, q, v)
+    status = evaluate(world, work, contacts, first, inputs, armature, 0.0, dt, 0.0, q, v)
     if status != OK:
         return status
     for d in range(nv):
@@ -62,7 +62,7 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
             stages.v[d] = v[d] + part * acceleration[d]
         integrate(world.tree, q, stages.shift, 1.0, stages.q)
         copy_anchors(first, trial)
-        status = evaluate(world, work, contacts, trial, inputs, armature, part, stages.q, stages.v)
+        status = evaluate(world, work, contacts, trial, inputs, armature, 0.0, part, part, stages.q, stages.v)
         if status != OK:
             return status
         pull_back(world.tree, stages.shift, stages.v, stages.rate)
@@ -71,7 +71,7 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
             stages.dv[d] += weight * acceleration[d]
     for d in range(nv):
         acceleration[d] = stages.dv[d] / 6.0
-    hold(world, work, armature, dt, 0.0, v)
+    hold(world, work, armature, 0.0, dt, 0.0, v)
     if world.rows.bound.shape[0] > 0:
         for d in range(nv):
             stages.dq[d] += 3.0 * world.rows.change[d]  # half the change of velocity, on the average over the step

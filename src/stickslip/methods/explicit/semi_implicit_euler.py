@@ -34,9 +34,9 @@ def integrate_state(world, acceleration, dt, q, v):
 def step(world, work, contacts, anchors, inputs, armature, dt, q, v):
     """One step: the table of contents of the method."""
     implicit_armature(world, dt, v, armature)
-    status = evaluate(world, work, contacts, anchors, inputs, armature, dt, q, v)
+    status = evaluate(world, work, contacts, anchors, inputs, armature, dt, dt, 0.0, q, v)
     if status == OK:
-        hold(world, work, armature, dt, FEEDBACK, v)
+        hold(world, work, armature, dt, dt, FEEDBACK, v)
         status = bounded(work.acceleration, v, dt)
     if status == OK:
         integrate_state(world, work.acceleration, dt, q, v)

@@ -29,6 +29,7 @@ from stickslip._jit import kernel
 from stickslip.dynamics.cables import add_cable_forces
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.derivatives import composites, joint_columns, load_wrenches, project, split_forces, unload
+from stickslip.dynamics.fluid_derivatives import load_fluid
 from stickslip.dynamics.implicit_joint_forces import end_joint_forces, subtract_joint_slopes
 from stickslip.dynamics.kinematics import forward_accelerations
 from stickslip.dynamics.outside_forces import load_gravity_compensation, outside_forces
@@ -147,7 +148,7 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
         a[d] = (newton.v[d] - v[d]) / dt
     forward_accelerations(world.tree, world.support, a, kin)
     end_forces(kin, contacts, anchors, start, dt)
-    outside_forces(world.inertia, kin, inputs.wrench, f_ext)
+    outside_forces(world.inertia, world.fluid, kin, inputs.wrench, f_ext)
     apply_contact_forces(kin, contacts, f_ext)
     split_forces(world.tree, world.inertia, f_ext, kin, der)
     end_joint_forces(world.tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, tau)
@@ -174,6 +175,7 @@ def load(world, work, contacts, anchors, start, inputs, der, newton, exact, dt):
     unload(der)
     load_wrenches(work.kin, inputs.wrench, der)
     load_gravity_compensation(world.inertia, work.kin, der)
+    load_fluid(world.fluid, work.kin, der)
     B = newton.blocks
     load_contacts(work.kin, contacts, anchors, start, dt, exact, B[0], B[1:5], der)
     composites(world.tree, work.kin, der)

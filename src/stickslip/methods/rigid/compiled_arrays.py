@@ -8,6 +8,7 @@ import numpy as np
 
 from stickslip.dynamics.delassus import ContactRows, make_contact_rows
 from stickslip.dynamics.drives import Drives
+from stickslip.dynamics.fluid_forces import Fluid
 from stickslip.methods.base import FASTEST
 from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
@@ -46,6 +47,7 @@ class Bodies(NamedTuple):
     limits: JointForces
     """Joint forces with limits."""
     actuators: Drives
+    fluid: Fluid
     radius: np.ndarray
     """(nl,) distance of the farthest point of each link's shapes from its origin [m]."""
 

@@ -292,7 +292,7 @@ class CompiledStepping(TimeStepping):
             if isinstance(self.detector, PegDetector):
                 found = GroupSearch(search, *self.detector.arrays())
             radius = self.search.reach.radius
-            bodies = Bodies(m.tree, c.support, m.inertia, c.passive, m.joint_forces, c.drives, radius)
+            bodies = Bodies(m.tree, c.support, m.inertia, c.passive, m.joint_forces, c.drives, c.fluid, radius)
             self._held = Held((bodies, found, *changing[1:15], *self._joints.make(self._space), *changing[15:]))
             self._changing = changing
         return self._held
@@ -310,7 +310,7 @@ class CompiledStepping(TimeStepping):
             self._joints.end()
             self.detector.margin = float(space.report[MARGIN])
             self._forget_problem()
-            self._velocity, self._solved = state.v.copy(), True
+            self._velocity, self._solved, self._pulled = state.v.copy(), True, True
         if done and reason == DONE:
             self.solver.result = self._result((clock.perf_counter() - begin) / n)
         return done, reason

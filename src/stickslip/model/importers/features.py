@@ -72,16 +72,9 @@ def _shape(kind: mujoco.mjtGeom) -> Callable[[mujoco.MjModel], np.ndarray]:
     return lambda mj: np.flatnonzero(colliding(mj) & (mj.geom_type == kind))
 
 
-def _colliding_with(mj: mujoco.MjModel, which: np.ndarray) -> np.ndarray:
-    return np.flatnonzero(colliding(mj) & which)
-
-
 def drives_one_joint(mj: mujoco.MjModel) -> np.ndarray:
-    """(nactuator,) whether the actuator acts on a single hinge or slide joint."""
-    on_joint = np.isin(mj.actuator_trntype, (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT))
-    joint = np.where(on_joint, mj.actuator_trnid[:, 0], 0)
-    scalar = np.isin(mj.jnt_type, (mujoco.mjtJoint.mjJNT_SLIDE, mujoco.mjtJoint.mjJNT_HINGE))
-    return on_joint & (scalar[joint] if mj.njnt else False)
+    """(nactuator,) whether the actuator acts on a joint, not along a tendon or at a site."""
+    return np.isin(mj.actuator_trntype, (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT))
 
 
 def _odd_dynamics(mj: mujoco.MjModel) -> np.ndarray:
@@ -91,7 +84,15 @@ def _odd_dynamics(mj: mujoco.MjModel) -> np.ndarray:
 
 def _odd_transmission(mj: mujoco.MjModel) -> np.ndarray:
     known = (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT, TRN.mjTRN_SLIDERCRANK, TRN.mjTRN_TENDON, TRN.mjTRN_SITE)
-    return np.flatnonzero(~np.isin(mj.actuator_trntype, known))
+    plain = (mj.actuator_gaintype == mujoco.mjtGain.mjGAIN_FIXED) & (mj.actuator_biastype == mujoco.mjtBias.mjBIAS_NONE)
+    return np.flatnonzero(~np.isin(mj.actuator_trntype, known) & ~((mj.actuator_trntype == TRN.mjTRN_BODY) & plain))
+
+
+def _carried_joints(mj: mujoco.MjModel) -> list[int]:
+    carried = mj.body_mocapid >= 0
+    for b in range(1, mj.nbody):
+        carried[b] |= carried[mj.body_parentid[b]]
+    return [int(b) for b in np.flatnonzero(carried & (mj.body_jntnum > 0))]
 
 
 def _odd_gain(mj: mujoco.MjModel) -> np.ndarray:
@@ -99,12 +100,6 @@ def _odd_gain(mj: mujoco.MjModel) -> np.ndarray:
     gains = np.isin(mj.actuator_gaintype, (gain.mjGAIN_FIXED, gain.mjGAIN_AFFINE, gain.mjGAIN_MUSCLE))
     biases = np.isin(mj.actuator_biastype, (bias.mjBIAS_NONE, bias.mjBIAS_AFFINE, bias.mjBIAS_MUSCLE))
     return np.flatnonzero(~(gains & biases))
-
-
-def _odd_damping(mj: mujoco.MjModel) -> np.ndarray:
-    # leave_out.translate moves the damping of actuators on hinges and slides to the joint; tendons add it to theirs.
-    damped = (mj.actuator_damping > 0.0) | mj.actuator_dampingpoly.any(axis=1)
-    return np.flatnonzero(damped & ~drives_one_joint(mj) & (mj.actuator_trntype != TRN.mjTRN_TENDON))
 
 
 def _tendon_armature(mj: mujoco.MjModel) -> list[int]:
@@ -136,11 +131,6 @@ def _carriers(mj: mujoco.MjModel, d: int) -> set[int]:
     return found
 
 
-def _limited_gravcomp(mj: mujoco.MjModel) -> np.ndarray:
-    # Without a limit, it makes no difference whether actuators or the joint itself compensates.
-    return np.flatnonzero((mj.jnt_actgravcomp != 0) & (mj.jnt_actfrclimited != 0) & mj.body_gravcomp.any())
-
-
 def _equalities(mj: mujoco.MjModel) -> list[int]:
     return [int(e) for e in np.flatnonzero(mj.eq_active0) if int(mj.eq_type[e]) not in (*COUPLED, *KINDS)]
 
@@ -156,10 +146,6 @@ def _plugins(mj: mujoco.MjModel) -> list[str]:
     return found
 
 
-def _fluid(mj: mujoco.MjModel) -> list[str]:
-    return [f"{name}={getattr(mj.opt, name):g}" for name in ("density", "viscosity") if getattr(mj.opt, name) > 0.0]
-
-
 FEATURES = (
     Feature("tendon armature", "inertia of tendons that join several branches of the tree", OBJ.mjOBJ_TENDON,
             _tendon_armature),
@@ -170,38 +156,26 @@ FEATURES = (
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
     Feature("actuator dynamics", "dynamics other than integrators, filters and muscles", OBJ.mjOBJ_ACTUATOR,
             _odd_dynamics),
-    Feature("transmission", "an actuator that drives neither a joint, a tendon, a site nor a slider-crank",
+    Feature("transmission", "an actuator on a body whose force is more than gain times control",
             OBJ.mjOBJ_ACTUATOR, _odd_transmission),
     Feature("actuator gain", "a force that is neither affine in length and velocity nor a muscle's", OBJ.mjOBJ_ACTUATOR,
             _odd_gain),
-    Feature("actuator damping", "damping of actuators on ball and free joints", OBJ.mjOBJ_ACTUATOR, _odd_damping),
     Feature("yielding spring", "joint springs whose rest position gives way, springyield", OBJ.mjOBJ_JOINT,
             lambda mj: np.flatnonzero(mj.jnt_springyield > 0.0)),
-    Feature("limited gravcomp", "gravity compensation by actuators within a joint's force limit", OBJ.mjOBJ_JOINT,
-            _limited_gravcomp),
-    Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
-            lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
-    Feature("fluid", "drag and wind of a surrounding medium", OBJ.mjOBJ_UNKNOWN, _fluid),
-    Feature("shape: height field", "no contact with height fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_HFIELD)),
+    Feature("mocap joints", "joints of bodies that a mocap body carries", OBJ.mjOBJ_BODY, _carried_joints),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
-    Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
 )  # fmt: skip
-
-URDF_FEATURES = {
-    "planar joint": "two translations and a rotation; the link is fixed when it is ignored",
-}
-"""Features that are seen in the URDF itself, before MuJoCo reads it."""
 
 HONOURED = frozenset({
     "tendon", "tendon friction",
     "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
-    "joint margin", "gravcomp", "disable flag", "shape: ellipsoid",
+    "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "shape: height field", "fluid",
+    "planar joint", "limited gravcomp", "actuator damping", "mocap", "surface velocity",
 })  # fmt: skip
 """Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
 
-NAMES = (*(feature.name for feature in FEATURES), *URDF_FEATURES)
+NAMES = tuple(feature.name for feature in FEATURES)
 
 
 def feature_names(ignore: Iterable[str] | str) -> frozenset[str]:

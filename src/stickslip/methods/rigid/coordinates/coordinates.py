@@ -65,6 +65,10 @@ class Coordinates(ABC):
         """(rows (nb, nv'), position errors (nb,) [m or rad]); None if there are no joint rows."""
         return None
 
+    def joint_drift(self) -> np.ndarray | None:
+        """(nb,) how fast what the joint rows hold is moved from outside [m/s, rad/s]; None if nothing is."""
+        return None
+
     def soft(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray] | None:
         """(rows (ns, nv'), compliance (ns,), target (ns,)) of soft bilateral rows, r·v⁺ + C·λ = t; None if there are
         none."""
