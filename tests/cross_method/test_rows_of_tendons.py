@@ -107,10 +107,10 @@ def test_the_limits_of_a_ball_and_a_hinge_bear_a_weight(method):
     """Two pendula, which their limits of 0.5 rad, narrowed by a margin of 0.1, hold at 0.4 rad."""
     scene = ss.Scene.from_xml(
         """<mujoco><compiler angle="radian"/><option gravity="9.81 0 0"/><worldbody><body>
-        <joint type="ball" range="0 .5" margin=".1" damping=".2" limited="true" solreflimit=".05 1"/>
-        <geom size=".05" pos="0 0 -.3" mass="1" contype="0" conaffinity="0"/></body><body pos="0 1 0">
-        <joint axis="0 1 0" range="-.5 .5" margin=".1" damping=".2" limited="true" solreflimit=".05 1"/>
-        <geom size=".05" pos="0 0 -.3" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
+        <joint type="ball" range="0 .5" margin=".1" damping=".2" limited="true"/>
+        <geom type="box" size=".3 .3 .01" pos="0 0 -.3" mass="1" contype="0" conaffinity="0"/></body><body pos="0 1 0">
+        <joint axis="0 1 0" range="-.5 .5" margin=".1" damping=".2" limited="true"/>
+        <geom type="box" size=".3 .3 .01" pos="0 0 -.3" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
     )
     sim = ss.Simulation(scene, method, dt=1e-3)
     sim.step(800)
