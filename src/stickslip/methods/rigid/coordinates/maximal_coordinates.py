@@ -62,8 +62,8 @@ def refuse_tendon_rows(model: Model) -> None:
     for what, names in found.items():
         if names:
             raise InputError(
-                f"coordinates='maximal': {what} ({listed(repr(str(n)) for n in names)}) exist in joint coordinates only; leave "
-                "coordinates out"
+                f"coordinates='maximal': {what} ({listed(repr(str(n)) for n in names)}) exist in joint coordinates "
+                "only; leave coordinates out"
             )
 
 
