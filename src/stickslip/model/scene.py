@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -108,7 +109,7 @@ class Scene:
             return self.world
         found = self.spec.body(name) if isinstance(name, str) else None
         if found is None:
-            raise unknown("body", str(name), [body.name for body in self.spec.bodies if body.name])
+            raise unknown("body", name, [body.name for body in self.spec.bodies if body.name])
         return Body(self, found, name, name in self._loaded)
 
     # -- building ----------------------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ class Scene:
         servo = Servo.checked(motor, max_force, kp, kv)
         tendon = self.spec.add_tendon(name=name, stiffness=[stiffness, 0.0, 0.0], damping=[damping, 0.0, 0.0])
         if rest is not None:
-            both = (rest, rest) if np.ndim(rest) == 0 else rest
+            both: Any = (rest, rest) if np.ndim(rest) == 0 else rest
             low, high = vector(f"rest of tendon {name!r}", both, 2)
             if low > high:
                 raise expected(f"rest of tendon {name!r}", "lower ≤ upper", rest)
@@ -279,12 +280,12 @@ class Scene:
         """
         kinds = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
         scalar = {joint.name for joint in self.spec.joints if joint.type in kinds}
-        for joint in (joint1, joint2):
-            if joint is not None and joint not in scalar:
-                raise unknown("hinge or slide", str(joint), sorted(scalar))
+        for joint in (joint1, *(() if joint2 is None else (joint2,))):
+            if joint not in scalar:
+                raise unknown("hinge or slide", joint, sorted(scalar))
         if joint1 == joint2:
             raise expected("joints of a coupling", "two different ones", (joint1, joint2))
-        given = (number("offset", offset), number("ratio", ratio) if joint2 else 0.0)
+        given: tuple[float, ...] = (number("offset", offset), number("ratio", ratio) if joint2 else 0.0)
         if polynomial is not None:
             wanted = "1 to 5 finite numbers a₀, …, a₄"
             if not np.iterable(polynomial) or not 1 <= len(tuple(polynomial)) <= 5:
