@@ -12,8 +12,10 @@ ARM = """<mujoco><worldbody><body name="base"><geom size=".05" mass="1"/>
 GRIPPER = """<mujoco><worldbody><body name="palm" pos="0 0 .02"><freejoint name="root"/><geom size=".03" mass=".2"/>
   <body name="finger" pos=".02 0 .05"><joint name="grip" type="slide" axis="1 0 0" range="-.01 .01"/>
   <geom type="box" size=".005 .01 .03" mass=".05"/></body></body></worldbody>
-  <actuator><position name="grip" joint="grip" kp="10"/></actuator><sensor><jointpos name="width" joint="grip"/></sensor>
-  <keyframe><key name="home" qpos="0 0 1 1 0 0 0 .004"/><key name="open" qpos="0 0 1 1 0 0 0 .01" ctrl=".01"/></keyframe>
+  <actuator><position name="grip" joint="grip" kp="10"/></actuator>
+  <sensor><jointpos name="width" joint="grip"/></sensor>
+  <keyframe><key name="home" qpos="0 0 1 1 0 0 0 .004"/>
+  <key name="open" qpos="0 0 1 1 0 0 0 .01" ctrl=".01"/></keyframe>
 </mujoco>"""
 
 
