@@ -214,6 +214,11 @@ def test_hopper():
     assert ss.Dynamics(model).frame_pose(model.state().q, "hopper_foot")[0][2] == pytest.approx(0.0, abs=1e-12)
 
 
+def _hinged(scene: ss.Scene) -> ss.Scene:
+    scene.add_body("h", joint="hinge").add_sphere(0.1)
+    return scene
+
+
 # -- bad input ----------------------------------------------------------------------------------------------------
 
 
@@ -249,9 +254,15 @@ def test_hopper():
         (lambda s: s.add_body("x", joint="hinge", motor="position", kp=-1.0), "kp: expected a number > 0"),
         (lambda s: s.add_body("x", joint="hinge", kv=1.0), "kv: expected motor=True or a servo"),
         (lambda s: s.add_tendon("t"), "tendon 't': expected either joints"),
-        (lambda s: s.add_tendon("t", joints={"nobody": 1.0}), "unknown joint of tendon 't' 'nobody'"),
+        (
+            lambda s: s.add_tendon("t", joints={"nobody": 1.0}),
+            "unknown hinge or slide in joints of tendon 't' 'nobody'",
+        ),
         (lambda s: s.add_tendon("t", path=["nowhere"]), "unknown frame in the path of tendon 't' 'nowhere'"),
-        (lambda s: s.add_tendon("t", joints={}, stiffness=-1.0), "stiffness of tendon 't': expected a number ≥ 0"),
+        (
+            lambda s: _hinged(s).add_tendon("t", joints={"h": 1.0}, stiffness=-1.0),
+            "stiffness of tendon 't': expected a number ≥ 0",
+        ),
         (lambda s: s.add_body("x", joint="free", range=(0, 1)), "range: expected a joint that is not free"),
         (lambda s: s.add_body("x", parent="world"), "parent: expected a body of this scene"),
         (lambda s: s.add_body("x").set_inertia(1.0, inertia=(1, 2)), "inertia of body 'x': expected 3 or 6 numbers"),
