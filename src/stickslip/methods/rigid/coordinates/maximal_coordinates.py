@@ -62,8 +62,8 @@ class MaximalCoordinates(Coordinates):
             raise InputError(
                 f"coordinates='maximal': coupled joints ({names}) are held in joint coordinates only; leave it out"
             )
-        if held := held_loops(model):
-            names = listed(repr(model.closed_loops[k].name) for k, _ in held)
+        if moved := held_loops(model):
+            names = listed(repr(model.closed_loops[k].name) for k, _ in moved)
             raise InputError(
                 f"coordinates='maximal': loops at mocap bodies ({names}) are held in joint coordinates only; leave it "
                 "out"
