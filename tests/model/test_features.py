@@ -67,7 +67,7 @@ CASES = {
         "actuator 'm'",
     ),
     "actuator dynamics": (scene(more=motor('joint="elbow" dyntype="user"')), "actuator 'm'"),
-    "transmission": (scene(more=motor('body="base" ctrlrange="0 1"', "adhesion")), "actuator 'm'"),
+    "transmission": (scene(more=motor('body="base" biastype="affine" biasprm="0 0 -1"')), "actuator 'm'"),
     "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
     "actuator damping": (scene(more=motor('joint="root" damping="0 1"')), "actuator 'm'"),
     "yielding spring": (scene(joint='stiffness="1" springyield="0.1"'), "joint 'elbow'"),
@@ -79,7 +79,10 @@ CASES = {
         ),
         "joint 'elbow'",
     ),
-    "mocap": (scene(world='<body name="ghost" mocap="true"/>'), "body 'ghost'"),
+    "mocap joints": (
+        scene(world='<body mocap="true"><body name="child"><joint/><geom size="0.1"/></body></body>'),
+        "body 'child'",
+    ),
     "fluid": (scene(option='<option density="1.2" viscosity="1e-5"/>'), "density=1.2"),
     "shape: height field": (scene(world='<geom name="land" type="hfield" hfield="hills"/>'), "geom 'land'"),
     "shape: sdf": (
@@ -88,7 +91,6 @@ CASES = {
         '<geom name="ring" type="sdf" mesh="t"><plugin instance="t"/></geom></body></worldbody></mujoco>',
         "geom 'ring'",
     ),
-    "surface velocity": (scene(geom='surfacevel="1 0 0 0 0 0"'), "geom 'shell'"),
 }
 
 
