@@ -110,7 +110,8 @@ def test_the_limits_of_a_ball_and_a_hinge_bear_a_weight(method):
         <joint type="ball" range="0 .5" margin=".1" damping=".2" limited="true"/>
         <geom type="box" size=".3 .3 .01" pos="0 0 -.3" mass="1" contype="0" conaffinity="0"/></body><body pos="0 1 0">
         <joint axis="0 1 0" range="-.5 .5" margin=".1" damping=".2" limited="true"/>
-        <geom type="box" size=".3 .3 .01" pos="0 0 -.3" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
+        <geom type="box" size=".3 .3 .01" pos="0 0 -.3" mass="1" contype="0" conaffinity="0"/></body>
+        </worldbody></mujoco>"""
     )
     sim = ss.Simulation(scene, method, dt=1e-3)
     sim.step(800)
