@@ -74,7 +74,7 @@ def test_a_ball_that_spins_on_its_spot_stops_at_the_analytic_time(method):
     np.testing.assert_allclose(sim.state.v[5], 0.0, atol=0.05)
 
 
-@pytest.mark.parametrize("method", ["coulomb/pgs", "stewart-trinkle"])
+@pytest.mark.parametrize("method", ["coulomb/pgs", "stewart-trinkle", "variational"])
 def test_a_rolling_ball_is_slowed_by_rolling_friction(method):
     """(I + m·r²)·α = μ_r·m·g: rolling without sliding slows down by 5·μ_r·g/(7·r)."""
     sim = ss.Simulation(ss.Scene.from_xml(BALL.format(6, 0.1)), method, dt=1e-3)

@@ -102,6 +102,45 @@ def test_a_flag_is_taken_into_the_elements_and_gives_the_same_motion(flag):
         np.testing.assert_allclose(ours.qacc, theirs.qacc, rtol=1e-9, atol=1e-9)
 
 
+LIFTED = """<mujoco><worldbody>
+  <body gravcomp=".5"><joint name="a" axis="0 1 0" actuatorgravcomp="true" {limit}/><geom size=".1" pos=".5 0 0"/>
+    <body pos="1 0 0" gravcomp="1"><joint name="b" axis="0 1 0"/><geom size=".1" pos=".5 0 0"/>
+      <body pos="1 0 0" gravcomp="1.5"><joint name="c" type="ball" actuatorgravcomp="true"/>
+        <geom size=".1" pos=".5 0 0"/>
+  </body></body></body></worldbody><actuator>{actuator}</actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("limit", ["", 'actuatorfrcrange="-20 10"'], ids=["unlimited", "limited"])
+@pytest.mark.parametrize("actuator", ["", '<motor joint="a" gear="2"/>'], ids=["no actuator", "motor"])
+def test_gravity_compensation_by_actuators_is_within_the_limit_of_the_joint(limit, actuator):
+    """It is part of the force that the limit clips; without actuators there is none, as in MuJoCo."""
+    xml = LIFTED.format(limit=limit, actuator=actuator)
+    mj, model = mujoco.MjModel.from_xml_string(xml), ss.Scene.from_xml(xml).compile()
+    assert ss.Scene.from_xml(model.to_xml()).compile().fingerprint == model.fingerprint
+    dynamics = Dynamics(model)
+    for d in states(mj):
+        d.ctrl[:] *= 20.0
+        mujoco.mj_forward(mj, d)
+        tau = dynamics.actuator_forces(d.qpos, d.qvel, d.ctrl)[1]
+        np.testing.assert_allclose(tau + dynamics.drives.lift, d.qfrc_actuator, rtol=1e-9, atol=1e-9)
+        total = tau + dynamics.passive_forces(d.qpos, d.qvel)
+        np.testing.assert_allclose(total, d.qfrc_actuator + d.qfrc_passive, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("joint", ["ball", "free", "hinge"])
+def test_damping_and_armature_of_an_actuator_are_the_joint_s(joint):
+    """About all axes of a ball or free joint, times the square of the first gear."""
+    xml = f"""<mujoco><worldbody><body><joint name="j" type="{joint}" damping=".1"/><geom type="box" size=".1 .2 .3"/>
+      </body></worldbody><actuator><motor joint="j" gear="3 2 1" damping=".2 .3 .4" armature=".5"/></actuator>
+      </mujoco>"""
+    mj, model = mujoco.MjModel.from_xml_string(xml), ss.Scene.from_xml(xml).compile()
+    assert ss.Scene.from_xml(model.to_xml()).compile().fingerprint == model.fingerprint
+    dynamics = Dynamics(model)
+    for d in states(mj, 3):
+        np.testing.assert_allclose(dynamics.passive_forces(d.qpos, d.qvel), d.qfrc_passive, rtol=1e-9)
+        np.testing.assert_allclose(dynamics.solve(d.qpos, d.qfrc_smooth), d.qacc_smooth, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("method", [*METHODS, "coulomb in maximal coordinates"])
 @pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
 def test_every_method_moves_by_them(method):

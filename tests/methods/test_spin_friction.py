@@ -17,10 +17,10 @@ HONOURED = [
 """Those of time stepping are in cross_method/test_rows_of_joints.py."""
 
 
-def ball(**friction) -> ss.Scene:
+def ball(depth=MASS * G / 1e5, **friction) -> ss.Scene:
     scene = ss.Scene(gravity=(0, 0, -G))
     scene.add_plane(friction=0.5)
-    scene.add_sphere(RADIUS, pos=(0, 0, RADIUS - MASS * G / 1e5), mass=MASS, **friction)
+    scene.add_sphere(RADIUS, pos=(0, 0, RADIUS - depth), mass=MASS, **friction)
     return scene
 
 
@@ -36,9 +36,10 @@ def simulation(scene: ss.Scene, method: str, v) -> ss.Simulation:
 def test_spinning_and_rolling_balls_stop_at_the_analytic_time(method):
     """τ = μ_t·m·g stops the spin ω at t = ω·I/τ, I = 2/5·m·r²; rolling slows down by a = μ_r·g/(1.4·r)."""
     torsion, rolling, spin, speed = 0.01, 0.002, 2.0, 0.05
-    scene = ball(torsion=torsion, rolling=rolling)
+    depth = {"depth": 0.0} if method == "variational" else {}
+    scene = ball(torsion=torsion, rolling=rolling, **depth)
     sim = simulation(scene, method, [0, 0, 0, 0, 0, spin])
-    inertia, precise = 0.4 * MASS * RADIUS**2, 1e-2 if method == "mujoco" else 1e-9
+    inertia, precise = 0.4 * MASS * RADIUS**2, {"mujoco": 1e-2, "variational": 1e-4}.get(method, 1e-9)
     stops = spin * inertia / (torsion * MASS * G)
     sim.step(round(0.5 * stops / sim.dt))
     assert (spin - sim.state.v[5]) / sim.time == pytest.approx(torsion * MASS * G / inertia, rel=precise)
@@ -62,7 +63,7 @@ def test_bodies_that_both_move_exchange_torque():
     plate = scene.add_body("plate", joint="hinge", axis=(0, 0, 1))
     plate.add_cylinder(0.3, 0.02, mass=0.5, friction=0.5)
     scene.add_sphere(0.05, pos=(0, 0, 0.06), mass=1.0, torsion=0.01)
-    for method in ("semi-implicit-euler", "implicit-euler"):
+    for method in ("semi-implicit-euler", "implicit-euler", "variational", "variational/pyramid"):
         sim = simulation(scene, method, [0, 0, 0, 0, 0, 0, 10.0])
         share, own = 0.5 * 0.5 * 0.3**2, 0.4 * 0.05**2
         sim.step(round(0.3 / sim.dt))
@@ -80,3 +81,10 @@ def test_a_snapshot_keeps_the_twist():
     sim.restore(kept)
     sim.step(50)
     np.testing.assert_array_equal(sim.state.v, once)
+
+
+def test_gradients_of_variational_steps_refuse_it_by_name():
+    sim = simulation(ball(depth=0.0, torsion=0.01), "variational", [0, 0, 0, 0, 0, 0.5])
+    sim.step(1)
+    with pytest.raises(ss.StickslipError, match="torsional and rolling friction"):
+        sim.stepper.gradient()

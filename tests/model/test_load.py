@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, ModelError
 from stickslip.model.importers.read import read_spec
 from stickslip.model.model import compile_model
@@ -299,7 +300,7 @@ def test_a_missing_range_is_noted(urdf):
         ),
         (link("a") + link("b") + joint("j", "a", "b") + joint("k", "b", "a"), "loop"),
         (link("a") + link("b") + link("c") + joint("j", "b", "c") + joint("k", "c", "b"), "link 'b' hangs in a loop"),
-        (link("a") + link("b", mass=0) + joint("j", "a", "b"), "link 'b' moves (joint 'j') but has no mass"),
+        (link("a") + link("b", mass=-1) + joint("j", "a", "b"), "link 'b': expected a mass ≥ 0"),
         (
             link("a") + link("b") + joint("j", "a", "b", more='<limit lower="1" upper="-1" effort="1"/>'),
             "lower < upper",
@@ -320,7 +321,7 @@ def test_a_missing_range_is_noted(urdf):
             + joint("j", "a", "b", more='<mimic joint="k" offset="x"/>'),
             "a number for offset in <mimic>",
         ),
-        (link("a") + link("b") + joint("j", "a", "b", "planar"), 'ignore=("planar joint",)'),
+        (link("a") + link("b") + joint("j", "a", "b", "planar", '<axis xyz="0 0 0"/>'), "3 numbers for xyz in <axis>"),
     ],
 )
 def test_a_faulty_urdf_is_refused_in_one_line_that_names_the_culprit(urdf, body, says):
@@ -331,12 +332,55 @@ def test_a_faulty_urdf_is_refused_in_one_line_that_names_the_culprit(urdf, body,
     assert ";" in message
 
 
-def test_an_impossible_inertia_is_refused_by_name(urdf):
-    bad = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial>'
-    path = urdf(link("a") + link("b", mass=0, more=bad) + joint("j", "a", "b"))
-    message = the_error(lambda: read_spec(path))
-    assert "'b'" in message
-    assert "correct it" in message
+def test_an_impossible_inertia_is_replaced_by_the_nearest_possible_one(urdf):
+    bad = '<inertial><mass value="1"/><inertia ixx="1" iyy="2" izz="5" ixy="0" ixz="0" iyz="0"/></inertial>'
+    loaded = read_spec(urdf(link("a") + link("b", mass=0, more=bad) + joint("j", "a", "b")))
+    assert any(note.startswith("repaired: inertias") and "'b' (1, 2, 5) → (2, 3, 5)" in note for note in loaded.notes)
+    np.testing.assert_allclose(compile_model(loaded.spec.compile()).inertia.inertia[1, :3], (2, 3, 5), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("links", "says", "moving"),
+    [
+        (link("b", mass=0), "fixed: joints that move no mass: 'j'", 0),
+        (link("b", mass=0) + link("c") + joint("k", "b", "c", "prismatic"), "merged: virtual links without mass", 2),
+        (
+            link("b", mass=0) + link("c") + link("d") + joint("k", "b", "c") + joint("l", "b", "d"),
+            "mass: links that move without mass have a millionth of what they carry: 'b'",
+            3,
+        ),
+        (
+            link("b", mass=0, more='<inertial><mass value="1"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" '
+                 'iyz="0"/></inertial>'),
+            "repaired: links without inertia have that of a ball or rod of 0.1 mm: 'b'",
+            1,
+        ),
+        (link("b", more=INERTIAL.format(m=7)), "dropped: a further <inertial> of link 'b'", 1),
+    ],
+)  # fmt: skip
+def test_links_without_mass_are_read(urdf, links, says, moving):
+    loaded = read_spec(urdf(link("a") + links + joint("j", "a", "b")))
+    assert any(note.startswith(says) for note in loaded.notes)
+    mj = loaded.spec.compile()
+    assert mj.nv == moving == mj.nu
+
+
+def test_virtual_links_move_as_in_pinocchio(urdf):
+    pin = pytest.importorskip("pinocchio")
+    turned = '<origin xyz="{} 0.2 -0.1" rpy="0.4 {} 0.3"/><axis xyz="{} 0.6 0.8"/>'
+    turned += '<limit lower="-2" upper="2" effort="1" velocity="1"/>'
+    places = [joint(f"j{k}", f"l{k}", f"l{k + 1}", more=turned.format(0.1 * k, 0.2 * k, 0)) for k in range(4)]
+    body = "".join(link(f"l{k}", mass=(1, 0, 0, 1, 1)[k]) for k in range(5)) + "".join(places)
+    path = urdf(body)
+    reference = pin.buildModelFromUrdf(str(path))
+    q = np.array([0.3, -0.5, 0.7, 1.1])
+    M = pin.crba(reference, reference.createData(), q)
+    mj = read_spec(path).spec.compile()
+    data, ours = mujoco.MjData(mj), np.zeros((4, 4))
+    data.qpos[:] = q
+    mujoco.mj_forward(mj, data)
+    mujoco.mj_fullM(mj, data, ours)
+    np.testing.assert_allclose(ours, np.triu(M) + np.triu(M, 1).T, atol=1e-12)
 
 
 def test_an_impossible_inertia_on_a_fixed_link_is_merged_without_changing_the_motion(urdf):
@@ -368,10 +412,24 @@ def test_point_masses_may_be_fixed_to_links(urdf):
     assert compile_model(read_spec(urdf(body)).spec.compile()).inertia.mass[1] == 1.5
 
 
-def test_an_ignored_planar_joint_is_noted(urdf):
-    loaded = read_spec(urdf(link("a") + link("b") + joint("k", "a", "b", "planar")), ignore=("planar joint",))
-    assert [n.split(" (")[0] for n in loaded.notes if "ignored" in n] == ["ignored: planar joint"]
-    assert loaded.spec.compile().nv == 0
+def test_a_planar_joint_is_two_slides_and_a_hinge(urdf):
+    """Axes of the plane are x and y for the normal z; the link turns about its own origin, wherever it has slid to."""
+    more = '<origin xyz="1 2 3" rpy="0 0 0.5"/><axis xyz="0 0 2"/><limit lower="-1" upper="1" effort="5" velocity="9"/>'
+    loaded = read_spec(urdf(link("a") + link("b") + joint("k", "a", "b", "planar", more)))
+    mj = loaded.spec.compile()
+    assert [mj.joint(j).name for j in range(3)] == ["k_x", "k_y", "k_yaw"]
+    assert (mj.nu, mj.jnt_limited.any()) == (0, False)
+    assert sum("'k'" in note for note in loaded.notes) == 2  # that it is made of three, and has no limits
+    np.testing.assert_allclose(mj.jnt_axis, np.eye(3), atol=1e-15)
+    dynamics, q = Dynamics(compile_model(mj)), np.array([0.3, -0.2, 0.7])
+    c, s = np.cos(0.5), np.sin(0.5)
+    pose = dynamics.poses(q)[1]
+    np.testing.assert_allclose(pose[:3], [1 + 0.3 * c + 0.2 * s, 2 + 0.3 * s - 0.2 * c, 3], atol=1e-12)
+    np.testing.assert_allclose(pose[3:], [np.cos(0.6), 0, 0, np.sin(0.6)], atol=1e-12)
+    sideways = urdf(link("a") + link("b") + joint("k", "a", "b", "planar", '<axis xyz="1 2 -1"/>'))
+    axes = read_spec(sideways).spec.compile().jnt_axis
+    np.testing.assert_allclose(axes @ axes.T, np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(np.cross(axes[0], axes[1]), np.array([1, 2, -1]) / np.sqrt(6), atol=1e-12)
 
 
 def test_a_mimic_joint_is_coupled_and_has_no_motor(urdf):

@@ -43,6 +43,7 @@ from stickslip.dynamics import Dynamics
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.delassus import all_blocks, eliminate, make_contact_rows
 from stickslip.dynamics.factor import ltdl_factor, solve
+from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
 from stickslip.dynamics.kinematics import forward_motion
 from stickslip.dynamics.rnea import bias_forces
 from stickslip.errors import expected, number, unknown, whole
@@ -183,12 +184,16 @@ def constrain(support, groups, mu, tolerance, most, L, rows, work):
 
 
 @kernel
-def free_motion(tree, support, inertia, q, v, tau, f_ext, diagonal, kin, mass, out):
-    """Compute kinematics, the factor of M + ``diagonal``, and ``out`` = (M + diagonal)⁻¹(τ − b + Jᵀf)."""
+def free_motion(tree, support, inertia, q, v, tau, f_ext, diagonal, fluid, lag, kin, mass, out):
+    """Compute kinematics, the factor of M + ``diagonal``, and ``out`` = (M + diagonal)⁻¹(τ − b + Jᵀf); drag of a medium
+    is part of the matrix if it is implicit over ``lag`` > 0 [s]."""
     forward_motion(tree, inertia, q, v, kin)
     composite_inertia(tree, support, inertia, kin, mass)
     for d in range(v.shape[0]):
         mass.M[support.start[d]] += diagonal[d]
+    if lag > 0.0:
+        fluid_drag(fluid, kin)
+        add_drag_mass(fluid, support, kin, lag, mass.M)
     ltdl_factor(support, mass.M, mass.L)
     bias_forces(tree, support, inertia, f_ext, kin, out)
     for d in range(v.shape[0]):
@@ -254,7 +259,9 @@ class Bilateral:
         q, v, tau = dyn._q(q), dyn._v(v), dyn._v(tau, "tau")
         extra = np.zeros(m.nv) if diagonal is None else dyn._v(diagonal, "diagonal")
         f_ext, data, work = dyn._external(q, external), dyn.data, self.work
-        free_motion(m.tree, m.support, m.inertia, q, v, tau, f_ext, extra, data.kin, data.mass, work.free[0])
+        free_motion(
+            m.tree, m.support, m.inertia, q, v, tau, f_ext, extra, dyn._fluid, 0.0, data.kin, data.mass, work.free[0]
+        )
         return self.solve_free(data.kin, data.mass.L)
 
     def solve_free(self, kin, L) -> BilateralResult:

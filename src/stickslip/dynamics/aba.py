@@ -21,15 +21,20 @@ def aba(tree, support, inertia, q, v, tau, f_ext, kin, art, a):
     ``f_ext`` (nl, 6) are external spatial forces (f, n) on the links, in world axes at the tree's reference point.
     """
     forward_motion(tree, inertia, q, v, kin)
-    articulated_acceleration(tree, support, inertia, inertia.armature, tau, f_ext, kin, art, a)
+    articulated_acceleration(tree, support, inertia, inertia.armature, art.inertia, 0.0, tau, f_ext, kin, art, a)
 
 
 @kernel
-def articulated_acceleration(tree, support, inertia, armature, tau, f_ext, kin, art, a):
-    """``a`` from kinematics and inertias that are up to date; ``armature`` (nv,) is added to the diagonal of M."""
+def articulated_acceleration(tree, support, inertia, armature, drag, dt, tau, f_ext, kin, art, a):
+    """``a`` from kinematics and inertias that are up to date; ``armature`` (nv,) is added to the diagonal of M, and
+    dt·drag to the inertias of the links (``fluid_derivatives``), unless dt = 0 or ``drag`` (nl, 6, 6) has no rows."""
     link_forces(inertia, kin.acc, f_ext, kin)
     rigid_to_articulated(kin.inertia, art.inertia)
     I, S, f, U = art.inertia, kin.S, kin.force, art.U
+    for b in range(1, drag.shape[0] if dt > 0.0 else 0):
+        for i in range(6):
+            for k in range(6):
+                I[b, i, k] += dt * drag[b, i, k]
     nl = tree.parent.shape[0]
     for b in range(nl - 1, 0, -1):
         for d in range(support.link_dof[b + 1] - 1, support.link_dof[b] - 1, -1):

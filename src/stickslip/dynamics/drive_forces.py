@@ -6,7 +6,8 @@
 x is how far the length is outside the spring's dead band and r = ℓ̇. A limit that is exceeded by e pushes back with
 k·e·max(0, 1 + (b/k)·ė): it is continuous in length and rate, so that implicit equations have a solution.
 The sum of the actuators' forces along a tendon and in a joint is limited where the model says so: along a tendon all of
-them are scaled alike.
+them are scaled alike. Where actuators compensate gravity, the compensation G is part of that sum. It acts on the links
+in any case (``outside_forces``), so that the actuators' part in a joint is clip(Σf + G) − G.
 
 Each function that adds forces or gains needs ``drive_forces`` at the same state before.
 """
@@ -14,6 +15,7 @@ Each function that adds forces or gains needs ``drive_forces`` at the same state
 from __future__ import annotations
 
 from stickslip._jit import kernel
+from stickslip.dynamics.jacobian import link_point, velocity_at
 from stickslip.dynamics.muscle import muscle_bias, muscle_gain
 from stickslip.dynamics.transmission import transmit
 from stickslip.model.arrays import TENDON
@@ -25,6 +27,8 @@ HUGE = 1e300
 def drive_forces(drives, q, v, control):
     """Write forces and slopes of all rows at q (nq,) and v (nv,) for the controls or activations (nu,)."""
     transmit(drives, q, v)
+    if drives.links.shape[0] > 0:
+        lift_forces(drives)
     nt = drives.tendons.limited.shape[0]
     for t in range(nt):
         tendon_force(drives, t)
@@ -34,6 +38,28 @@ def drive_forces(drives, q, v, control):
         share_tendon_limits(drives, nt)
     if drives.shared[0] != 0:
         mark_joint_limits(drives, nt)
+
+
+@kernel
+def lift_forces(drives):
+    """``lift`` of the drives (nv,): gravity compensation G in the joints whose actuators give it."""
+    x, P, S, flag = drives.inertia, drives.poses, drives.poses.S, drives.actuators.lifts
+    g, com = x.gravity, x.lifted_com
+    for d in range(flag.shape[0]):
+        drives.lift[d] = 0.0
+    for k in range(drives.links.shape[0]):
+        b = drives.links[k]
+        m = x.lifted_mass[b]
+        if m == 0.0:
+            continue
+        px, py, pz = link_point(P, b, com[b, 0], com[b, 1], com[b, 2])
+        px, py, pz = px - P.origin[b, 0], py - P.origin[b, 1], pz - P.origin[b, 2]
+        d = drives.link_dof[b + 1] - 1
+        while d >= 0:
+            if flag[d] != 0:
+                vx, vy, vz = velocity_at(S, d, px, py, pz)
+                drives.lift[d] -= m * (vx * g[0] + vy * g[1] + vz * g[2])
+            d = drives.dof_parent[d]
 
 
 @kernel
@@ -127,7 +153,10 @@ def mark_joint_limits(drives, nt):
     limit = drives.actuators.joint_range
     for r in range(nt, drives.force.shape[0]):
         d = drives.column[drives.start[r]]
-        if drives.start[r + 1] == drives.start[r] + 1 and not limit[d, 0] < drives.tau[d] < limit[d, 1]:
+        if (
+            drives.start[r + 1] == drives.start[r] + 1
+            and not limit[d, 0] < drives.tau[d] + drives.lift[d] < limit[d, 1]
+        ):
             drives.stiffness[r], drives.damping[r], drives.by_control[r] = 0.0, 0.0, 0.0
 
 
@@ -137,7 +166,7 @@ def add_drive_forces(drives, tau):
     nt, limit = drives.tendons.limited.shape[0], drives.actuators.joint_range
     sum_actuators(drives, nt)
     for d in range(tau.shape[0]):
-        tau[d] += min(max(drives.tau[d], limit[d, 0]), limit[d, 1])
+        tau[d] += min(max(drives.tau[d] + drives.lift[d], limit[d, 0]), limit[d, 1]) - drives.lift[d]
     for r in range(nt):
         for i in range(drives.start[r], drives.start[r + 1]):
             tau[drives.column[i]] += drives.value[i] * drives.force[r]

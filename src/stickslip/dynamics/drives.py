@@ -9,6 +9,7 @@ that a path, a site or a slider-crank is attached to. So 100 tendons of a humano
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +20,14 @@ from stickslip.model.arrays import (
     JOINT,
     JOINT_IN_PARENT,
     JOINT_NV,
+    ON_BODY,
     ON_JOINT,
     PULLEY,
     SLIDE,
     SLIDER_CRANK,
     TENDON,
     Actuators,
+    Inertia,
     Tendons,
     Tree,
 )
@@ -80,12 +83,15 @@ class Drives(NamedTuple):
     """(nv,) scratch, zero between rows."""
     tau: np.ndarray
     """(nv,) scratch: the sum of the actuators' forces."""
+    inertia: Inertia
+    lift: np.ndarray
+    """(nv,) gravity compensation by actuators [N or N m], 0 in joints that have none."""
 
 
 def make_drives(model: Model) -> Drives:
     """The drives of a model, with scratch of their own."""
     nt, nu, nl, nv = len(model.tendons.limited), model.nu, model.nlink, model.nv
-    rows = [_tendon_columns(model, t) for t in range(nt)]
+    rows = [tendon_columns(model, t) for t in range(nt)]
     rows += [_actuator_columns(model, k, rows) for k in range(nu)]
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     column = np.array([d for row in rows for d in row], dtype=np.int64)
@@ -98,7 +104,7 @@ def make_drives(model: Model) -> Drives:
         stiffness=np.zeros(nt + nu), damping=np.zeros(nt + nu), by_control=np.zeros(nt + nu),
         shared=np.array([np.isfinite(model.actuators.joint_range).any()], dtype=np.int64),
         poses=LinkPoses(np.zeros((nl, 3)), rot, np.zeros((nl, 3)), np.zeros((nv, 6))),
-        arm=np.zeros(nv), tau=np.zeros(nv),
+        arm=np.zeros(nv), tau=np.zeros(nv), inertia=model.inertia, lift=np.zeros(nv),
     )  # fmt: skip
 
 
@@ -151,7 +157,8 @@ def _joint_columns(model: Model, j: int) -> set[int]:
     return set(range(first, first + JOINT_NV[model.tree.joint_type[j]]))
 
 
-def _tendon_columns(model: Model, t: int) -> list[int]:
+def tendon_columns(model: Model, t: int) -> list[int]:
+    """The joint velocities that can change the length of a tendon, ascending."""
     found: set[int] = set()
     for e in range(model.tendons.start[t], model.tendons.start[t + 1]):
         if model.tendons.kind[e] == ON_JOINT:
@@ -165,6 +172,8 @@ def _actuator_columns(model: Model, k: int, tendon_rows: list[list[int]]) -> lis
     a = model.actuators
     if a.transmission[k] == TENDON:
         return tendon_rows[a.target[k]]
+    if a.transmission[k] == ON_BODY:
+        return []  # it pulls at contacts, which are not known here
     if a.transmission[k] not in (AT_SITE, SLIDER_CRANK):
         return sorted(_joint_columns(model, int(a.target[k])))
     found = _link_columns(model, int(a.site_link[k, 0]))
@@ -179,9 +188,16 @@ def _needed_links(model: Model) -> np.ndarray:
     spatial = (t.kind != ON_JOINT) & (t.kind != PULLEY)
     sites = (a.transmission == AT_SITE) | (a.transmission == SLIDER_CRANK)
     links = {*t.on[spatial].tolist(), *t.side_link[t.side != 0].tolist(), *a.site_link[sites].ravel().tolist()}
+    if np.any(a.lifts):
+        links |= set(np.flatnonzero(model.inertia.lifted_mass).tolist())
+    return above(model, links)
+
+
+def above(model: Model, links: Iterable[int]) -> np.ndarray:
+    """These links and all that carry them, parents first, without the world."""
     found: set[int] = set()
     for link in links:
         while link != 0:
             found.add(int(link))
-            link = model.tree.parent[link]
+            link = int(model.tree.parent[link])
     return np.array(sorted(found), dtype=np.int64)

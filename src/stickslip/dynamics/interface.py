@@ -25,6 +25,8 @@ from stickslip.dynamics.delassus import (
 from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
 from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces, tendon_energy
 from stickslip.dynamics.drives import Drives, make_drives, row_arms
+from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
+from stickslip.dynamics.fluid_forces import Fluid, make_fluid
 from stickslip.dynamics.joint_forces import damper_force, spring_and_limit_forces, spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
@@ -38,8 +40,11 @@ from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.dynamics.rnea import collect_forces, rnea
 from stickslip.dynamics.rnea_derivatives import rnea_derivatives
 from stickslip.dynamics.transmission import transmit
-from stickslip.errors import expected
+from stickslip.errors import InputError, expected
 from stickslip.model.model import Model
+
+POWERS = 50
+"""Steps of the power iteration that finds the fastest drag."""
 
 
 class Energy(NamedTuple):
@@ -68,7 +73,7 @@ class Dynamics:
             raise expected("model", "a Model", type(model).__name__, "scene.compile() makes one")
         self.model = model
         self.data = make_data(model)
-        self._drives, self._version = make_drives(model), model.version
+        self._drives, self._fluid_arrays, self._version = make_drives(model), make_fluid(model), model.version
         self._derivatives = make_derivatives(model)
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
@@ -76,9 +81,19 @@ class Dynamics:
     @property
     def drives(self) -> Drives:
         """Rows of tendons and actuators, where one of the functions below last looked."""
-        if self._version != self.model.version:
-            self._drives, self._version = make_drives(self.model), self.model.version
+        self._follow_model()
         return self._drives
+
+    @property
+    def _fluid(self) -> Fluid:
+        self._follow_model()
+        return self._fluid_arrays
+
+    def _follow_model(self) -> None:
+        """Make anew what is derived from the model, if a setter has changed it."""
+        if self._version != self.model.version:
+            self._drives, self._fluid_arrays = make_drives(self.model), make_fluid(self.model)
+            self._version = self.model.version
 
     # -- checks of shapes, finiteness and quaternions; kernels assume them ----------------------------------------
 
@@ -137,12 +152,17 @@ class Dynamics:
         Column k of the first is the derivative along q ⊕ ε·e_k. The components of ``external`` are held constant: in
         world axes, at the link origins, which move.
         """
+        self._no_cables()
         m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
         v, a, f_ext = self._v(v), self._v(a, "a"), self._loads(q, external)
         M, der = self.data.mass.M, self._derivatives
         rnea_derivatives(m.tree, m.support, m.inertia, q, v, a, f_ext, self.data.kin, der, M, results[0], results[1])
         unpack(m.support, M, results[2])
         return results[0], results[1], results[2]
+
+    def _no_cables(self) -> None:
+        if len(self.model.inertia.cable_armature):
+            raise InputError("derivatives: armature of tendons has none yet; set it to 0 to differentiate")
 
     def _loads(self, q: np.ndarray, external) -> np.ndarray:
         """External spatial forces; also stores in the scratch memory how they change as links move."""
@@ -157,7 +177,7 @@ class Dynamics:
         return self.rnea(q, v, np.zeros(self.model.nv), external)
 
     def passive_forces(self, q, v) -> np.ndarray:
-        """Springs, dampers and limits that push, of joints and tendons, and gravity compensation (nv,)."""
+        """Springs, dampers and limits that push, of joints and tendons, gravity compensation and the medium (nv,)."""
         m, tau, rest = self.model, np.zeros(self.model.nv), np.zeros(self.model.nv)
         q, v = self._q(q), self._v(v)
         spring_and_limit_forces(m.tree, m.joint_forces, q, v, tau)
@@ -166,7 +186,7 @@ class Dynamics:
         if len(m.tendons.limited):
             tau += self.tendon_lengths(q)[1].T @ self.tendon_forces(q, v)
         self._update(q, v)
-        outside_forces(m.inertia, self.data.kin, np.zeros((m.nlink, 6)), self.data.kin.force)
+        outside_forces(m.inertia, self._fluid, self.data.kin, np.zeros((m.nlink, 6)), self.data.kin.force)
         collect_forces(m.tree, m.support, self.data.kin, rest)
         return tau + rest
 
@@ -181,12 +201,15 @@ class Dynamics:
     def aba(self, q, v, tau, external=None) -> np.ndarray:
         """Forward dynamics: a = M⁻¹(τ − b + Jᵀf) (nv,)."""
         m, q, a = self.model, self._q(q), np.empty(self.model.nv)
+        if len(m.inertia.cable_armature):  # couples joints, which the recursion over links cannot see
+            return self.solve(q, self._v(tau, "tau") - self.bias(q, v, external))
         f_ext = self._external(q, external)
         aba(m.tree, m.support, m.inertia, q, self._v(v), self._v(tau, "tau"), f_ext, self.data.kin, self.data.art, a)
         return a
 
     def aba_derivatives(self, q, v, tau, external=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(∂a/∂q, ∂a/∂v, ∂a/∂τ = M⁻¹) of forward dynamics, each (nv, nv), in the sense of ``rnea_derivatives``."""
+        self._no_cables()
         m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
         v, tau, f_ext, a = self._v(v), self._v(tau, "tau"), self._loads(q, external), np.empty(self.model.nv)
         work = (self.data.kin, self.data.mass, self._derivatives, a)
@@ -325,6 +348,29 @@ class Dynamics:
 
         return largest_eigenvalue(apply, self.model.nv)
 
+    def drag_rate(self, q, v) -> float:
+        """The largest rate at which drag of the medium slows a motion down [1/s]: the largest eigenvalue of M⁻¹·ΣJᵀCJ,
+        C = −∂drag/∂velocity at v, by power iteration."""
+        if not len(self._fluid.drag):
+            return 0.0
+        self._update(q, v)
+        fluid_drag(self._fluid, self.data.kin)
+        m, packed = self.model, np.zeros_like(self.data.mass.M)
+        add_drag_mass(self._fluid, m.support, self.data.kin, 1.0, packed)
+        self._factor(q)
+        row = np.repeat(np.arange(m.nv), np.diff(m.support.start))
+        lower = sparse.csr_array((packed, (row, m.support.column)), shape=(m.nv, m.nv))
+        drag = lower + lower.T - sparse.diags_array(lower.diagonal())
+        x, rate = np.random.default_rng(0).normal(size=m.nv), 0.0
+        for _ in range(POWERS):
+            x = np.ascontiguousarray(drag @ x)
+            factor.solve(m.support, self.data.mass.L, x)
+            rate = float(np.linalg.norm(x))
+            if rate == 0.0:
+                break
+            x /= rate
+        return rate
+
     def point_jacobian(self, q, frame: str, point) -> np.ndarray:
         """(3, nv) Jacobian of a point [m, world] that moves with the named frame's link."""
         m, kin, link, J = self.model, self.data.kin, self.model.link(frame), np.zeros((3, self.model.nv))
@@ -356,7 +402,7 @@ class Dynamics:
         self._update(q, v)
         m, kin = self.model, self.data.kin
         return Energy(
-            energy.kinetic_energy(m.inertia, kin, self._v(v)),
+            energy.kinetic_energy(m.support, m.inertia, kin, self._v(v)),
             energy.gravity_energy(m.inertia, kin),
             self.elastic_energy(q),
         )
@@ -389,8 +435,9 @@ class Dynamics:
         return self.drives.length[nt:].copy(), row_arms(self.drives, nt, self.model.nu)
 
     def actuator_forces(self, q, v, control, act=None) -> tuple[np.ndarray, np.ndarray]:
-        """(nu,) the actuators' forces [N or N m] and (nv,) their sum in the joints, at controls (nu,) and activations
-        ``act`` (na,)."""
+        """(nu,) the actuators' forces [N or N m] and (nv,) what they add to the joints, at controls (nu,) and
+        activations ``act`` (na,). Gravity compensation by actuators (``drives.lift``, nv) is among the passive forces;
+        of its sum with theirs, a joint's limit may leave less."""
         m, nt = self.model, len(self.model.tendons.limited)
         signal, control = np.zeros(m.nu), self._vector("control", control, m.nu)
         act = np.zeros(m.na) if act is None else self._vector("act", act, m.na)

@@ -1,4 +1,4 @@
-"""Forces on links that act besides contacts and joints: wrenches from outside and gravity compensation.
+"""Forces on links that act besides contacts and joints: wrenches from outside, gravity compensation, the medium.
 
 Gravity compensation (MuJoCo's ``gravcomp``) is the force −m_c·g at the point c of a link, m_c = ``lifted_mass``,
 c = ``lifted_com``: a body with gravcomp 1 is weightless, and one with gravcomp 2 rises as fast as another falls.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from stickslip._jit import kernel
 from stickslip.dynamics.derivatives import load_force
+from stickslip.dynamics.fluid_forces import add_fluid_forces
 from stickslip.dynamics.jacobian import add_point_force, link_point, set_wrenches
 
 
 @kernel
-def outside_forces(inertia, kin, wrench, f_ext):
-    """f_ext (nl, 6): wrenches (nl, 6) and gravity compensation, as spatial forces at the reference points."""
+def outside_forces(inertia, fluid, kin, wrench, f_ext):
+    """f_ext (nl, 6): wrenches (nl, 6), gravity compensation and forces of the medium, at the reference points."""
     set_wrenches(kin, wrench, f_ext)
+    add_fluid_forces(fluid, kin, f_ext)
     g, com = inertia.gravity, inertia.lifted_com
     for b in range(1, f_ext.shape[0]):
         m = inertia.lifted_mass[b]

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.maximal.conversion import to_bodies
-from stickslip.model.arrays import FREE, Activations, Actuators, JointForces, Tendons, Tree, build_support
+from stickslip.model.arrays import FREE, Activations, Actuators, Inertia, JointForces, Tendons, Tree, build_support
 from stickslip.model.keyframes import Keyframe
 from stickslip.model.model import Model
 
@@ -47,7 +47,7 @@ def cut(model: Model) -> Model:
         model,
         tree=tree,
         support=build_support(tree, 6 * n),
-        inertia=model.inertia._replace(armature=_armature(model)),
+        inertia=Inertia(*model.inertia[: Inertia._fields.index("cable_armature")])._replace(armature=_armature(model)),
         joint_forces=JointForces(
             damping=np.zeros(6 * n),
             damping_poly=np.zeros((6 * n, 2)),
@@ -74,7 +74,9 @@ def no_drives(model: Model, nv: int) -> dict[str, Any]:
     actuators = Actuators(*(array[:0] for array in model.actuators))
     return {
         "tendons": tendons._replace(start=np.zeros(1, dtype=np.int64)),
-        "actuators": actuators._replace(joint_range=np.tile([-np.inf, np.inf], (nv, 1))),
+        "actuators": actuators._replace(
+            joint_range=np.tile([-np.inf, np.inf], (nv, 1)), lifts=np.zeros(nv, dtype=np.int64)
+        ),
         "activations": Activations(*(array[:0] for array in model.activations)),
         "tendon_names": (), "actuator_names": (),
     }  # fmt: skip

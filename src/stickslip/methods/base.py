@@ -15,8 +15,10 @@ from stickslip.collision.contacts import ContactList
 from stickslip.constraints.joint_rows import JointRows, make_joint_rows
 from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.dynamics.drives import Drives, make_drives
+from stickslip.dynamics.fluid_forces import Fluid, make_fluid
 from stickslip.errors import deprecated
 from stickslip.methods.materials import Asked, asked_for, beyond, how_read
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options
 from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
@@ -92,6 +94,7 @@ class World(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Drives
+    fluid: Fluid
     rows: JointRows
     """Dry friction and couplings of joints."""
 
@@ -179,7 +182,7 @@ class Method(ABC):
         data = make_data(model)  # its own arrays, since a user function may call sim.dynamics during a step
         self.joint_rows = make_joint_rows(model, self.couples)
         constants = (model.tree, model.support, model.inertia, model.joint_forces)
-        self.world = World(*constants, make_drives(model), self.joint_rows)
+        self.world = World(*constants, make_drives(model), make_fluid(model), self.joint_rows)
         self.contacts = ContactList(data.kin)
         self.work = Work(
             kin=data.kin,
@@ -269,6 +272,22 @@ class Method(ABC):
         if self.variant == "none":
             return {}
         return asked_for(self.model)
+
+    geometry_ahead: ClassVar[bool] = False
+    """Whether a step looks at contacts at its end, so that mocap bodies are placed there; else at its beginning."""
+    loops_ahead: ClassVar[bool] = False
+    """Whether a step closes loops at its end, so that mocap bodies take their frames there before it."""
+
+    def moving_parts(self) -> MovingParts:
+        """The arrays that mocap bodies move; a method that has others overrides ``move``, too."""
+        return MovingParts((getattr(self, "detector", None),))
+
+    def before_moving(self, state: State) -> None:  # noqa: B027 - only methods that check loops at a start need it
+        """Look at a state that may be new, while the mocap bodies are still where they are at the beginning."""
+
+    def move(self, poses: np.ndarray, twists: np.ndarray) -> None:  # noqa: B027 - only other engines need it
+        """Take poses (nm, 7) and velocities (nm, 6) of the mocap bodies: at the world's origin [m/s] and angular
+        [rad/s]. The arrays of ``moving_parts`` have been moved."""
 
     couples: ClassVar[bool] = True
     """Whether coupled joints are ``joint_rows``; else the method has its own rows for them."""

@@ -14,20 +14,22 @@ from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
 from stickslip.model.actuator_setters import set_actuator
 from stickslip.model.arrays import (
+    ON_BODY,
     Activations,
     Actuators,
     Frames,
     Inertia,
     JointForces,
+    Medium,
     Support,
     Tendons,
     Tree,
     build_support,
 )
-from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons
 from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
 from stickslip.model.mjspec import exact_xml
+from stickslip.model.parameters import build_parameters, tendon_names
 from stickslip.model.setters import (
     Edits,
     MassProperties,
@@ -73,6 +75,7 @@ class Model:
     support: Support
     inertia: Inertia
     joint_forces: JointForces
+    medium: Medium
     tendons: Tendons
     actuators: Actuators
     activations: Activations
@@ -98,6 +101,8 @@ class Model:
 
     edits: Edits = field(default_factory=Edits, init=False, repr=False, compare=False)
     """What setters have changed."""
+    source: Model | None = field(default=None, init=False, repr=False, compare=False)
+    """The model that this one is a simulation's own copy of, if the scene has mocap bodies; setters change that one."""
 
     def __post_init__(self) -> None:
         for part in (*self.parts, *self.loops, *self.shapes, *self.keyframes.values()):
@@ -107,8 +112,8 @@ class Model:
     def parts(self) -> tuple[tuple[np.ndarray, ...], ...]:
         """The tuples of constant arrays."""
         return (
-            self.tree, self.support, self.inertia, self.joint_forces, self.tendons, self.actuators, self.activations,
-            self.frames,
+            self.tree, self.support, self.inertia, self.joint_forces, self.medium, self.tendons, self.actuators,
+            self.activations, self.frames,
         )  # fmt: skip
 
     @property
@@ -118,7 +123,7 @@ class Model:
 
     @property
     def couplings(self) -> tuple[Coupling, ...]:
-        """The coupled joints among ``loops``."""
+        """The coupled joints and tendons among ``loops``."""
         return tuple(loop for loop in self.loops if isinstance(loop, Coupling))
 
     @property
@@ -150,21 +155,39 @@ class Model:
         return bool(np.any(self.activations.delay > 0.0))
 
     @cached_property
+    def mocap_names(self) -> tuple[str, ...]:
+        """(nm,) names of the bodies that are moved from outside (``sim.set_mocap``)."""
+        mj, found = self.mj, {}
+        for b in np.flatnonzero(mj.body_mocapid >= 0):
+            found[int(mj.body_mocapid[b])] = mj.body(b).name
+        return tuple(found[m] for m in range(mj.nmocap))
+
+    @cached_property
+    def outside(self) -> tuple[str, ...]:
+        """What moves or pulls contacts from outside, in words: moving surfaces, mocap bodies, actuators on bodies."""
+        found = [f"the moving surface of shape {s.name!r}" for s in self.shapes if s.surface_velocity.any() and s.solid]
+        found += [f"the mocap body {name!r}" for name in self.mocap_names]
+        on_body = np.flatnonzero(self.actuators.transmission == ON_BODY)
+        return (*found, *(f"the actuator {self.actuator_names[k]!r} on a body" for k in on_body))
+
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that the motion depends on."""
         digest = hashlib.sha256()
-        for part in (self.tree, self.inertia, self.joint_forces, self.tendons, self.actuators, self.activations):
+        drives = (self.tendons, self.actuators, self.activations)
+        for part in (self.tree, self.inertia, self.joint_forces, self.medium, *drives):
             for array in part:
                 digest.update(np.ascontiguousarray(array).tobytes())
         digest.update(repr([(s.name, s.kind, s.link, s.material, s.group, s.mask) for s in self.shapes]).encode())
         digest.update(repr((self.pairs, self.filter_parents)).encode())
         for shape in self.shapes:
-            for array in (shape.pos, shape.rot, shape.size):
+            for array in (shape.pos, shape.rot, shape.size, shape.surface_velocity):
                 digest.update(array.tobytes())
         for coupling in self.couplings:
             for array in (coupling.joints1, coupling.factors1, coupling.joints2, coupling.factors2):
                 digest.update(array.tobytes())
             digest.update(coupling.polynomial.tobytes() + coupling.reference.tobytes())
+            digest.update(repr(coupling.tendons).encode())
         for loop in self.closed_loops:
             digest.update(repr((loop.kind, loop.link1, loop.link2)).encode())
             for array in (loop.pos1, loop.rot1, loop.pos2, loop.rot2):
@@ -222,7 +245,7 @@ class Model:
         ``inertia`` is (xx, yy, zz), (xx, yy, zz, xy, xz, yz) or a matrix (3, 3), in the body's axes. A mass without an
         inertia scales the inertia with it, as if the density had changed.
         """
-        set_body(self, name, mass, com, inertia)
+        set_body(self.source or self, name, mass, com, inertia)
 
     def set_shape(
         self, name: str, *, friction: float | str | None = None, stiffness: float | str | None = None,
@@ -236,7 +259,7 @@ class Model:
         "unset" for friction, stiffness, damping, restitution or preload lets the other surface of a pair decide.
         """
         set_shape(
-            self, name, friction=friction, stiffness=stiffness, damping=damping, restitution=restitution,
+            self.source or self, name, friction=friction, stiffness=stiffness, damping=damping, restitution=restitution,
             preload=preload, torsion=torsion, rolling=rolling, condim=condim, priority=priority, margin=margin,
             gap=gap, adhesion=adhesion,
         )  # fmt: skip
@@ -246,7 +269,7 @@ class Model:
         friction: float | None = None, armature: float | None = None,
     ) -> None:  # fmt: skip
         """Set damping, stiffness, dry friction or armature of a joint, in the units of ``Body.add_joint``."""
-        set_joint(self, name, damping=damping, stiffness=stiffness, friction=friction, armature=armature)
+        set_joint(self.source or self, name, damping=damping, stiffness=stiffness, friction=friction, armature=armature)
 
     def set_actuator(
         self, name: str, *, kp: float | None = None, kv: float | None = None, gain: float | Vector | None = None,
@@ -260,13 +283,13 @@ class Model:
         means none.
         """
         set_actuator(
-            self, name, kp=kp, kv=kv, gain=gain, bias=bias, gear=gear, control_range=control_range,
+            self.source or self, name, kp=kp, kv=kv, gain=gain, bias=bias, gear=gear, control_range=control_range,
             force_range=force_range,
         )  # fmt: skip
 
     def set_gravity(self, gravity: Vector) -> None:
         """Set gravity (3,) [m/s²]."""
-        set_gravity(self, gravity)
+        set_gravity(self.source or self, gravity)
 
     def link(self, name: str) -> int:
         """Index of the link that carries the body ``name``."""
@@ -332,19 +355,16 @@ def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:
     tree = build.build_tree(mj, bodies, link_body)
     frames, frame_index = build.build_frames(mj, bodies)
     shapes = build.build_shapes(mj, bodies, hull_tolerance)
+    support = build_support(tree, mj.nv)
     return Model(
         tree=tree,
-        support=build_support(tree, mj.nv),
-        inertia=build.build_inertia(mj, bodies, len(link_body)),
-        joint_forces=build.build_joint_forces(mj),
-        tendons=build_tendons(mj, bodies),
-        actuators=build_actuators(mj, bodies),
-        activations=build_activations(mj),
+        support=support,
+        **build_parameters(mj, bodies, tree, support),
         frames=frames,
         shapes=shapes,
         link_names=tuple(mj.body(b).name or f"link {i}" for i, b in enumerate(link_body)),
         joint_names=tuple(mj.joint(j).name or f"joint {j}" for j in range(mj.njnt)),
-        tendon_names=tuple(mj.tendon(t).name or f"tendon {t}" for t in range(mj.ntendon)),
+        tendon_names=tendon_names(mj),
         actuator_names=tuple(mj.actuator(a).name or f"actuator {a}" for a in range(mj.nu)),
         frame_index=frame_index,
         keyframes={name: named.arrays(mj) for name, named in read_keyframes(mj).items()},

@@ -18,7 +18,17 @@ import mujoco
 import numpy as np
 from numpy.linalg import norm
 
-from stickslip.errors import InputError, ModelError, StickslipError, expected, mapping, name_of, number, unknown
+from stickslip.errors import (
+    InputError,
+    ModelError,
+    StickslipError,
+    expected,
+    mapping,
+    name_of,
+    number,
+    true_or_false,
+    unknown,
+)
 from stickslip.files import check_writable
 from stickslip.model.arrays import BALL, FREE, JOINT_NQ, JOINT_NV
 from stickslip.model.attach import Robot, attach
@@ -40,7 +50,9 @@ BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 """The robots that come with the package."""
 
 
-PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force", "kp", "kv")
+PLACEMENT = (
+    "name", "pos", "quat", "joint", "parent", "mocap", "axis", "range", "armature", "motor", "max_force", "kp", "kv",
+)  # fmt: skip
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
 
 
@@ -95,6 +107,19 @@ class Scene:
         attach(scene, loaded, prefix="")
         return scene
 
+    @says_why
+    def set_medium(self, *, density: float = 0.0, viscosity: float = 0.0, wind: Vector = (0, 0, 0)) -> None:
+        """The medium around all bodies, which drags and lifts them: its density [kg/m³] (air 1.2, water 1000),
+        viscosity [Pa s] (air 1.8e-5, water 1e-3) and velocity [m/s]; without arguments there is none.
+
+        It meets each body as the box that has its inertia, or the shapes with ``fluid="ellipsoid"``. As in MuJoCo it
+        does not lift what is lighter (no buoyancy).
+        """
+        density = number("density of the medium", density, "a number ≥ 0 [kg/m³]", least=0.0)
+        viscosity = number("viscosity of the medium", viscosity, "a number ≥ 0 [Pa s]", least=0.0)
+        wind = vector("wind", wind, 3)
+        self.spec.option.density, self.spec.option.viscosity, self.spec.option.wind = density, viscosity, wind
+
     def _name(self, kind: str) -> str:
         return f"{kind}{next(self._counter)}"
 
@@ -120,6 +145,14 @@ class Scene:
         return self.world._shape(GEOM.mjGEOM_PLANE, [0, 0, 0.1], pos=pos, quat=quat_from_normal(normal), **material)
 
     @says_why
+    def add_terrain(
+        self, heights, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0), **material
+    ) -> Body:
+        """Ground of the world: ``heights`` (rows along y, columns along x) [m] over a rectangle of edges ``size`` (2,)
+        [m] about ``pos``; see ``Body.add_terrain``, which puts terrain on a body."""
+        return self.world.add_terrain(heights, size=size, base=base, pos=pos, **material)
+
+    @says_why
     def add_body(
         self,
         name: str | None = None,
@@ -128,18 +161,25 @@ class Scene:
         pos: Vector = (0, 0, 0),
         quat: Vector = (1, 0, 0, 0),
         parent: Body | None = None,
+        mocap: bool = False,
         **joint_options,
     ) -> Body:
         """An empty body; ``joint`` is a kind of joint as in ``add_joint``. ``body.add_joint`` adds more joints.
 
+        ``mocap=True`` makes a body of the world without joints, which ``sim.set_mocap`` and ``sim.prescribe`` move.
         ``joint_options`` go to ``add_joint``; the joint takes the body's name.
         """
         name = name or self._name("body")
         if name in self._bodies:
             raise InputError(f"body name {name!r} is taken; choose another")
         self._check_parent(parent)
+        if true_or_false("mocap", mocap):
+            if joint not in ("free", "fixed") or joint_options or parent is not None:
+                got = "a parent" if parent is not None else f"joint={joint!r}"
+                raise expected(f"mocap body {name!r}", "no joint, and the world as its parent", got)
+            joint = "fixed"
         owner = self.world if parent is None else parent
-        spec = owner.spec.add_body(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4))
+        spec = owner.spec.add_body(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4), mocap=mocap)
         try:
             body = Body(self, spec, name).add_joint(joint, name=name, **joint_options)
         except StickslipError:
@@ -202,6 +242,8 @@ class Scene:
         path: Sequence[str | float] = (),
         stiffness: float = 0.0,
         damping: float = 0.0,
+        friction: float = 0.0,
+        armature: float = 0.0,
         rest: float | tuple[float, float] | None = None,
         range: tuple[float, float] | None = None,
         motor: bool | str = False,
@@ -212,16 +254,19 @@ class Scene:
         """A tendon: either a sum of joint coordinates, ``joints={"left": 0.5, "right": -0.5}``, or the shortest
         ``path`` through frames by name; a number in the path is a pulley that divides what follows by it.
 
-        ``stiffness`` [N/m] and ``damping`` [N s/m] act along it. The spring rests at the length ``rest`` [m] (default:
+        ``stiffness`` [N/m], ``damping`` [N s/m] and dry ``friction`` [N] act along it, and ``armature`` [kg] is the mass
+        that moves with it, such as a motor's rotor. The spring rests at the length ``rest`` [m] (default:
         that in the reference configuration), or between two lengths. ``range`` are its shortest and longest length.
         ``motor``, ``max_force``, ``kp`` and ``kv`` are those of ``Body.add_joint``: an actuator of the same
         name that pulls with its force if the control is negative.
         """
         check_tendon(self.spec, name, joints, path)
-        for what, value in (("stiffness", stiffness), ("damping", damping)):
+        given = {"stiffness": stiffness, "damping": damping, "friction": friction, "armature": armature}
+        for what, value in given.items():
             number(f"{what} of tendon {name!r}", value, "a number ≥ 0", least=0.0)
         servo = Servo.checked(motor, max_force, kp, kv)
         tendon = self.spec.add_tendon(name=name, stiffness=[stiffness, 0.0, 0.0], damping=[damping, 0.0, 0.0])
+        tendon.frictionloss, tendon.armature = friction, armature
         if rest is not None:
             both: Any = (rest, rest) if np.ndim(rest) == 0 else rest
             low, high = vector(f"rest of tendon {name!r}", both, 2)
@@ -253,6 +298,18 @@ class Scene:
         self.spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
 
     @says_why
+    def add_adhesion(self, name: str, body: Body | str, max_force: float) -> None:
+        """An actuator that pulls a body to what it touches with max_force·control [N], control from 0 to 1, in equal
+        parts at all its contacts."""
+        body = body if isinstance(body, str) else body.name
+        if body not in self._bodies:
+            raise unknown("body", body, self._bodies)
+        gain = number("max_force", max_force, "a number > 0 [N]", above=0.0)
+        actuator = self.spec.add_actuator(name=name, target=body, trntype=mujoco.mjtTrn.mjTRN_BODY)
+        actuator.set_to_adhesion(gain)
+        actuator.ctrllimited, actuator.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [0.0, 1.0]
+
+    @says_why
     def connect(
         self, body1: Body | str, body2: Body | str = "world", pos: Vector = (0, 0, 0), *, name: str = ""
     ) -> None:
@@ -270,29 +327,36 @@ class Scene:
 
     @says_why
     def couple(
-        self, joint1: str, joint2: str | None = None, ratio: float = 1.0, offset: float = 0.0, *,
+        self, first: str, second: str | None = None, ratio: float = 1.0, offset: float = 0.0, *,
         polynomial: Vector | None = None, name: str = "",
     ) -> None:  # fmt: skip
-        """Let a hinge or slide follow another: q₁ − r₁ = offset + ratio·(q₂ − r₂), r the reference configuration.
+        """Let a hinge, slide or tendon follow another one: y₁ − r₁ = offset + ratio·(y₂ − r₂), where y are joint
+        coordinates or lengths of tendons, and r those of the reference configuration.
 
-        ``polynomial`` (a₀, …, a₄) in the place of offset and ratio makes it Σ a_k·(q₂ − r₂)^k. Without a second joint
-        the first one is held at r₁ + offset.
+        ``polynomial`` (a₀, …, a₄) in the place of offset and ratio makes it Σ a_k·(y₂ − r₂)^k. Without a second one
+        the first is held at r₁ + offset. Joints are coupled with joints, and tendons with tendons.
         """
         kinds = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
-        scalar = {joint.name for joint in self.spec.joints if joint.type in kinds}
-        for joint in (joint1, *(() if joint2 is None else (joint2,))):
-            if joint not in scalar:
-                raise unknown("hinge or slide", joint, sorted(scalar))
-        if joint1 == joint2:
-            raise expected("joints of a coupling", "two different ones", (joint1, joint2))
-        given: tuple[float, ...] = (number("offset", offset), number("ratio", ratio) if joint2 else 0.0)
+        joints = {joint.name for joint in self.spec.joints if joint.type in kinds}
+        tendons = {tendon.name for tendon in self.spec.tendons}
+        scalar = tendons if first in tendons and first not in joints else joints
+        for element in (first, *(() if second is None else (second,))):
+            if element not in scalar:
+                known = sorted(joints | tendons) if element is first else sorted(scalar)
+                raise unknown("tendon" if scalar is tendons else "hinge, slide or tendon", element, known)
+        if first == second:
+            raise expected("joints of a coupling", "two different ones", (first, second))
+        given: tuple[float, ...] = (number("offset", offset), number("ratio", ratio) if second else 0.0)
         if polynomial is not None:
             wanted = "1 to 5 finite numbers a₀, …, a₄"
             if not np.iterable(polynomial) or not 1 <= len(tuple(polynomial)) <= 5:
                 raise expected("polynomial", wanted, polynomial)
             given = tuple(number("polynomial", value, wanted) for value in polynomial)
-        equality = self.spec.add_equality(name=name or self._name("coupling"), type=mujoco.mjtEq.mjEQ_JOINT)
-        equality.objtype, equality.name1, equality.name2 = mujoco.mjtObj.mjOBJ_JOINT, joint1, joint2 or ""
+        kind = (mujoco.mjtEq.mjEQ_TENDON, mujoco.mjtObj.mjOBJ_TENDON)
+        if scalar is joints:
+            kind = (mujoco.mjtEq.mjEQ_JOINT, mujoco.mjtObj.mjOBJ_JOINT)
+        equality = self.spec.add_equality(name=name or self._name("coupling"), type=kind[0])
+        equality.objtype, equality.name1, equality.name2 = kind[1], first, second or ""
         equality.data[:5] = [*given, *[0.0] * (5 - len(given))]
 
     def _equality(self, kind: mujoco.mjtEq, body1: Body | str, body2: Body | str, pos: Vector, name: str) -> None:

@@ -18,8 +18,8 @@ import numpy as np
 from stickslip.errors import InputError, ModelError, expected, number, unknown
 from stickslip.model import compile as build
 from stickslip.model.arrays import JOINT_NV
-from stickslip.model.compile_drives import build_activations, build_actuators, build_tendons
 from stickslip.model.importers.messages import compile_spec
+from stickslip.model.parameters import build_parameters
 from stickslip.model.shape import Material
 
 if TYPE_CHECKING:
@@ -290,8 +290,4 @@ def refresh(model: Model) -> None:
     """Make MuJoCo's constants and our arrays anew from MuJoCo's model."""
     mj = model.mj
     mujoco.mj_setConst(mj, mujoco.MjData(mj))
-    bodies, link_body = build.attach_bodies(mj)
-    model.put(
-        inertia=build.build_inertia(mj, bodies, len(link_body)), joint_forces=build.build_joint_forces(mj),
-        tendons=build_tendons(mj, bodies), actuators=build_actuators(mj, bodies), activations=build_activations(mj),
-    )  # fmt: skip
+    model.put(**build_parameters(mj, build.attach_bodies(mj)[0], model.tree, model.support))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stickslip.model.mocap import follow_source
 from stickslip.simulation import advice
 from stickslip.simulation.periods import round_step
 
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
 def follow_model(sim: Simulation) -> None:
     """Remake the method, and warn of what the change makes unstable or what the method does not honour."""
     stepper, known = sim.stepper, sim.stepper.not_honoured()
+    follow_source(sim.model)
     stepper.remake(**sim.options)
+    sim.outside.follow()
+    sim.outside.show()
     sim.drive.follow(sim.model)
     if sim.stages.collision is None:
         if sim.variant != "none" and set(stepper.not_honoured()) - set(known):

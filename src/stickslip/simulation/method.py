@@ -13,6 +13,29 @@ from stickslip.simulation import advice
 from stickslip.simulation.periods import round_step
 from stickslip.simulation.stages import Stages
 
+SOFT, RIGID = "semi-implicit-euler", "coulomb/pgs"
+"""The methods that a simulation chooses from if none is named."""
+USABLE_STEP = 2e-5
+"""[s] shortest default step with which spring-damper contacts count as usable. A step of a large robot with meshes
+takes about as long, so that with shorter ones it would not run in real time."""
+
+
+def choose_method(model: Model, dt: float | None, stages: Stages, options: Mapping[str, Any]) -> tuple[str, str]:
+    """(name, reason in one sentence) of the method for a simulation that names none.
+
+    Spring-damper contacts by explicit steps are the simplest method, and every stage of it may be a Python function.
+    But light links and short levers, which most robot files have, force its steps down to microseconds. Then the choice
+    is rigid contact, whose step does not depend on them.
+    """
+    _, stepper, variant = resolve(SOFT)
+    if options or not stages.whole:
+        return SOFT, f"{SOFT}, the default where options or functions for stages are given"
+    limit = _make(stepper, model, stepper.default_dt, variant, options).stable_dt(model.state())
+    usable = round_step(limit, stepper.default_dt)
+    if usable >= USABLE_STEP or (dt is not None and dt <= limit):
+        return SOFT, f"{SOFT}, because steps of {usable:g} s are stable with its springs and dampers"
+    return RIGID, f"{RIGID}, because springs and dampers would need steps of {usable:g} s in this scene"
+
 
 def make_method(
     model: Model, method: str | type[Method], dt: float | None, stages: Stages, options: Mapping[str, Any]

@@ -34,6 +34,8 @@ class Snapshot:
     Snapshots pickled by an earlier version may lack the options; then these are not compared."""
     history: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(nh, nu) controls of the last steps, for actuators with a delay; empty without."""
+    mocap: np.ndarray = field(default_factory=lambda: np.zeros((0, 13)))
+    """(nm, 13) poses and velocities of mocap bodies."""
 
 
 PARTS = ("method", "variant", "dt", "scene", "options")
@@ -73,6 +75,7 @@ def take_snapshot(sim: Simulation) -> Snapshot:
         controller=copy.deepcopy(get()) if get is not None else None,
         made_by=_signature(sim),
         history=sim.drive.history.copy(),
+        mocap=sim.outside.state(),
     )
 
 
@@ -85,6 +88,7 @@ def restore_snapshot(sim: Simulation, snapshot: Snapshot, changed: bool = False)
     sim.state.act[:] = snapshot.state.act if hasattr(snapshot.state, "act") else 0.0  # pickled by an earlier version
     if sim.drive.history.size:
         sim.drive.history[:] = snapshot.history
+    sim.outside.restore(getattr(snapshot, "mocap", np.zeros((0, 13))))
     sim.steps = snapshot.steps
     for mine, saved in zip(sim.inputs, snapshot.inputs, strict=True):
         mine[:] = saved

@@ -8,6 +8,7 @@ import numpy as np
 
 from stickslip.dynamics.delassus import ContactRows, make_contact_rows
 from stickslip.dynamics.drives import Drives
+from stickslip.dynamics.fluid_forces import Fluid
 from stickslip.methods.base import FASTEST
 from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.solvers.splitting.cone_sweeps import Contacts as Cones
@@ -46,6 +47,7 @@ class Bodies(NamedTuple):
     limits: JointForces
     """Joint forces with limits."""
     actuators: Drives
+    fluid: Fluid
     radius: np.ndarray
     """(nl,) distance of the farthest point of each link's shapes from its origin [m]."""
 
@@ -119,12 +121,13 @@ class StepOptions(NamedTuple):
     """Whether a contact in Painlevé's paradox ends the call."""
 
 
-def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Space:
-    """Scratch for so many contacts; W is dense up to ``dense`` of them."""
+def make_space(support: Support, contacts: int, dense: int = SMALL // 3, least: int = 1) -> Space:
+    """Scratch for so many contacts; W is dense up to ``dense`` of them. Rows have room for at least ``least``
+    velocities."""
     n = 3 * contacts
     R, weight, b, p, u = np.zeros((5, n))
     return Space(
-        rows=make_contact_rows(support, contacts),
+        rows=make_contact_rows(support, contacts, least),
         ids=np.zeros(contacts, dtype=np.int64),
         links=np.zeros((2, contacts), dtype=np.int64),
         W=np.zeros(9 * dense**2),

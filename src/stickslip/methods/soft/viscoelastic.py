@@ -18,6 +18,7 @@ from stickslip.collision.reach import Reach
 from stickslip.constraints.joint_rows import JointRows, add_joint_rows
 from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.dynamics.drives import Drives
+from stickslip.dynamics.fluid_forces import Fluid
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.dynamics.outside_forces import outside_forces
@@ -25,6 +26,7 @@ from stickslip.errors import number, one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.handle import HeldCall
 from stickslip.methods.materials import SPRINGS
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options, option
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back, recovery_option
 from stickslip.methods.soft.anchors import REST, Anchors, grown_anchors, make_anchors
@@ -52,6 +54,7 @@ class SoftWorld(NamedTuple):
     inertia: Inertia
     passive: JointForces
     actuators: Drives
+    fluid: Fluid
     search: Search
     cell: np.ndarray
     """(1,) edge of a cell of the broad phase [m]."""
@@ -86,6 +89,24 @@ def detect(world, work, contacts):
 
 
 @kernel
+def detect_later(world, work, contacts, since):
+    """As ``detect``, ``since`` [s] after mocap bodies were placed: they have gone on with their velocities."""
+    ahead = world.search.geometry.shapes.ahead[0]
+    if since == 0.0 or ahead == 0.0:
+        return detect(world, work, contacts)
+    if not find_contacts(world.search, work.kin, ahead, world.cell[0], contacts):
+        return CONTACTS_FULL
+    if not append_loops(world.loops, work.kin, contacts):
+        return CONTACTS_FULL
+    for c in range(contacts.found[0]):
+        contacts.gap[c] += since * contacts.surface[c, 0]
+    for c in range(contacts.found[0], contacts.found[0] + contacts.found[1]):
+        for i in range(3):
+            contacts.stretch[c, i] += since * contacts.surface[c, i]
+    return OK
+
+
+@kernel
 def loops_alone(world, work, contacts):
     """As ``detect`` where nothing touches."""
     contacts.found[0] = 0
@@ -95,10 +116,10 @@ def loops_alone(world, work, contacts):
 @kernel
 def gather_forces(world, work, inputs, q, v):
     """``work.tau`` and ``work.f_ext``: actuators, joint springs, limits, damping, applied forces, gravity compensation,
-    dry friction and couplings of the last step; no contacts."""
+    the medium, dry friction and couplings of the last step; no contacts."""
     joint_space_forces(world.tree, world.passive, world.actuators, q, v, inputs.control, inputs.applied, work.tau)
     add_joint_rows(world.rows, work.kin, work.tau)
-    outside_forces(world.inertia, work.kin, inputs.wrench, work.f_ext)
+    outside_forces(world.inertia, world.fluid, work.kin, inputs.wrench, work.f_ext)
 
 
 @kernel
@@ -115,7 +136,7 @@ def end_joints(world, dt):
 
 def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
     """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too."""
-    honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling"})
+    honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling", "adhesion"})
     return Capabilities(summary, ("spring-damper", "none"), honours, loops=True, stiff_loops=False, **declared)
 
 
@@ -164,7 +185,7 @@ class Viscoelastic(Method):
         self.recovery = make_recovery(self.options.recovery_time, self._radius, model.inertia.mass)
         self.limits = make_limits(model, self.recovery)
         self._passive = model.joint_forces._replace(range=model.joint_forces.range.copy())
-        self._drives = self.world.actuators
+        self._drives, self._fluid = self.world.actuators, self.world.fluid
         self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
         self._closure = LoopClosure(model) if model.loops else None
         self.world = self._world()
@@ -181,7 +202,7 @@ class Viscoelastic(Method):
 
     def _world(self) -> SoftWorld:
         m, d = self.model, self.detector
-        constants = (m.tree, m.support, m.inertia, self._passive, self._drives)
+        constants = (m.tree, m.support, m.inertia, self._passive, self._drives, self._fluid)
         cell = np.array([d.cell], dtype=float)
         return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows)
 
@@ -250,6 +271,10 @@ class Viscoelastic(Method):
         self.detector.make_room(self.contacts)
         self.world = self._world()
         self.make_room(len(self._buffer.pair))
+
+    def moving_parts(self) -> MovingParts:
+        loops = () if self._closure is None else (self._closure.bilateral.loops,)
+        return MovingParts((self.detector,), loops, self._loops)
 
     def contact_energy(self) -> float:
         return contact_energy(self._buffer)

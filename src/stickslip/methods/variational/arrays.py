@@ -13,6 +13,7 @@ import numpy as np
 from stickslip.methods.variational.bodies import Centred, Pose, make_pose
 from stickslip.methods.variational.contact.cones import Cones, make_cones
 from stickslip.methods.variational.contact.points import Points, make_points
+from stickslip.methods.variational.contact.spin import Spin, make_spin
 from stickslip.methods.variational.graph.block_graph import Symbolic
 from stickslip.methods.variational.joints.coupling_nodes import CouplingNodes
 from stickslip.methods.variational.joints.dry_friction import Rubbing, make_rubbing
@@ -31,7 +32,7 @@ class Mechanism(NamedTuple):
     edge: np.ndarray
     """(nn, 2) the edges of the graph to its two links; −1 for the world, and for couplings."""
     coupled: CouplingNodes
-    """The couplings, which are the last nodes."""
+    """The couplings and tendons with dry friction or armature, which are the last nodes."""
     coupled_edges: np.ndarray
     """(k, 2) their edges: node and link."""
 
@@ -66,9 +67,11 @@ class Motion(NamedTuple):
     joint: np.ndarray
     """(m,) residuals of held and soft rows, and l(z⁺) − s of limits."""
     rub: Rubbing
-    """Dry friction of joints."""
+    """Dry friction of joints, then of tendons."""
     drub: Rubbing
     """Newton step of it."""
+    drag: np.ndarray
+    """(nl, 6, 6) dt·C of the drag of a medium, over ν (``fluid_impulses``); no rows without a medium."""
 
 
 class Rows(NamedTuple):
@@ -114,6 +117,8 @@ class Touch(NamedTuple):
     """(3,) scratch."""
     KC: np.ndarray
     """(2, 3, 6) scratch."""
+    spin: Spin
+    """Torsional and rolling friction."""
 
 
 class Linear(NamedTuple):
@@ -127,7 +132,8 @@ class Linear(NamedTuple):
     """Right-hand side, then the solution."""
 
 
-def make_motion(nl: int, rows: int, limits: int, dry: int = 0) -> Motion:
+def make_motion(nl: int, rows: int, limits: int, dry: int = 0, dragged: int = 0) -> Motion:
+    """``dragged`` is nl with a medium, else 0."""
     return Motion(
         pose=make_pose(nl),
         after=make_pose(nl),
@@ -144,6 +150,7 @@ def make_motion(nl: int, rows: int, limits: int, dry: int = 0) -> Motion:
         joint=np.zeros(rows),
         rub=make_rubbing(dry),
         drub=make_rubbing(dry),
+        drag=np.zeros((dragged, 6, 6)),
     )
 
 
@@ -167,10 +174,11 @@ def make_touch(contacts: int, facets: int) -> Touch:
     n, angle = max(1, contacts), 2.0 * np.pi * np.arange(facets) / max(1, facets)
     D = np.stack([np.cos(angle), np.sin(angle)], axis=1).reshape(-1, 2)
     D[np.abs(D) < 1e-15] = 0.0
+    cones, step = make_cones(n, facets), make_cones(n, facets)
     return Touch(
         points=make_points(n),
-        cones=make_cones(n, facets),
-        step=make_cones(n, facets),
+        cones=cones,
+        step=step,
         D=D,
         u=np.zeros((n, 3)),
         normal=np.zeros((n, 2, 6)),
@@ -178,4 +186,5 @@ def make_touch(contacts: int, facets: int) -> Touch:
         K=np.zeros((3, 3)),
         k=np.zeros(3),
         KC=np.zeros((2, 3, 6)),
+        spin=make_spin(cones, step),
     )

@@ -5,14 +5,15 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
 (24a), the second (24b):
 
     bodies   P(ν⁺) − P₋(ν) − dt·f − Gᵀ·λ − Rᵀ·λ_soft − Lᵀ·λ_limit − dt·Cᵀ·(γ, β)     G, R, L, C at z     [N s]
-    coupled  e(z⁺)                                          ``joints.coupling_nodes``                      [m, rad]
+    coupled  e(z⁺);  tendons: λ + a·(u − u⁻) − dt·φ         ``joints.coupling_nodes``                      [m, rad; N s]
     held     g(z⁺)                                                                                        [m, rad]
     soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇) − dt·φ,   φ: ``joints.dry_friction``                       [N s]
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
 
-and those of contacts with u = (φ(z⁺), B·ν⁺), B at z. Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have
-limits (``recovering``). P is the momentum at the beginning of an interval, P₋ at its end
-(``discrete_rotation``; in translation both are m·v).
+and those of contacts with u = (φ(z⁺), B·ν⁺) and the motion of their surfaces (``Contacts.surface``), B at z, and of
+their torques (``contact.spin``). Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have limits
+(``recovering``). P is the momentum at the beginning of an interval, P₋ at its end (``discrete_rotation``; in
+translation both are m·v). Drag of a medium adds dt·C·(ν⁺ − ν) (``fluid_impulses``).
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from stickslip.maximal.rows import joint_errors
 from stickslip.methods.variational.bodies import next_pose
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.points import gap_and_rows
+from stickslip.methods.variational.contact.spin import spin_rates, spin_residual
 from stickslip.methods.variational.discrete_rotation import OK, momentum_after
-from stickslip.methods.variational.joints.coupling_nodes import look_at_couplings
+from stickslip.methods.variational.joints.coupling_nodes import look_at_couplings, tendon_rate
 from stickslip.methods.variational.joints.dry_friction import rubbing_residual
 from stickslip.methods.variational.joints.joint_nodes import limit_gaps
 
@@ -58,6 +60,23 @@ def contact_force(touch, c):
 
 
 @kernel
+def add_spin_torques(touch, c, target, dt, body):
+    """body (nl, 6) −= impulses of torsional and rolling friction of contact c; returns their largest residuals."""
+    points, spin, equations, products = touch.points, touch.spin, 0.0, 0.0
+    for part in range(2):
+        if spin.bound[c, part] > 0.0:
+            cones = spin.torsion if part == 0 else spin.rolling
+            t1, t2 = dt * cones.beta[c, 0], dt * cones.beta[c, 1]
+            r1, r2 = spin.rows1[c, part], spin.rows2[c, part]
+            for k in range(3, 6):
+                body[points.link1[c], k] -= r1[1, k] * t1 + r1[2, k] * t2
+                body[points.link2[c], k] -= r2[1, k] * t1 + r2[2, k] * t2
+            one, two = spin_residual(spin, touch.D, c, part, target)
+            equations, products = max(equations, one), max(products, two)
+    return equations, products
+
+
+@kernel
 def move_to(mechanism, motion, rows, touch, dt):
     """Compute z⁺ of the current ν⁺ and the values of contacts and joints there; if SPINNING, nothing changes."""
     status = next_pose(motion.pose, motion.nu, dt, motion.after)
@@ -72,19 +91,20 @@ def move_to(mechanism, motion, rows, touch, dt):
     for i in range(rows.gap.shape[0]):
         m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
         rows.gap[i] += motion.ease[i] * motion.lam[m] - motion.floor[i]
-    look_at_couplings(mechanism.coupled, mechanism.bodies.tree, motion.after, rows.q, rows.R)
+    look_at_couplings(mechanism.coupled, mechanism.bodies, motion.after, motion.nu, rows.q, rows.R)
     points, u, nu = touch.points, touch.u, motion.nu
     for c in range(points.found[0]):
         a, b = points.link1[c], points.link2[c]
         u[c, 0] = gap_and_rows(points, c, motion.after, touch.normal[c, 0], touch.normal[c, 1])
-        u[c, 0] += points.ease[c] * touch.cones.gamma[c]
+        u[c, 0] += points.ease[c] * touch.cones.gamma[c] + dt * points.surface[c, 0]
         for i in range(1, 3):
             s = 0.0
             for k in range(6):
                 s += points.rows1[c, i, k] * nu[a, k] + points.rows2[c, i, k] * nu[b, k]
-            u[c, i] = s
+            u[c, i] = s + points.surface[c, i]
         if abs(u[c, 0] - touch.cones.s[c]) < ROUND_OFF:
             u[c, 0] = touch.cones.s[c]
+        spin_rates(points, touch.spin, c, nu)
     return OK
 
 
@@ -100,6 +120,10 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
             body[b, k] = mass[b] * nu[b, k] - motion.given[b, k]
         x, y, z = momentum_after(J, b, dt, nu[b, 3], nu[b, 4], nu[b, 5])
         body[b, 3], body[b, 4], body[b, 5] = x - motion.given[b, 3], y - motion.given[b, 4], z - motion.given[b, 5]
+    for b in range(1, motion.drag.shape[0]):
+        for k in range(6):
+            for m in range(6):
+                body[b, k] += motion.drag[b, k, m] * nu[b, m]
     momentum, kinematic, equations, products, total = 0.0, 0.0, 0.0, 0.0, 0.0
     for r in range(joints.joint.shape[0]):
         j = joints.joint[r]
@@ -132,12 +156,22 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         joint[m] = rows.gap[i] - motion.slack[i]
         kinematic = max(kinematic, abs(joint[m]))
         products = max(products, abs(motion.slack[i] * lam[m] / dt - target))
-    coupled = mechanism.coupled
+    coupled, nc = mechanism.coupled, mechanism.coupled.error.shape[0]
     for c in range(coupled.node.shape[0]):
         m = first[coupled.node[c]]
-        for t in range(coupled.couplings.start[c], coupled.couplings.start[c + 1]):
-            row = joint_step.rates[coupled.couplings.dof[t]]
+        for t in range(coupled.start[c], coupled.start[c + 1]):
+            row = joint_step.rates[coupled.dof[t]]
             add_row(row, -lam[m] * coupled.weight[0, t], coupled.parent[t], coupled.link[t], body)
+        if c >= nc:
+            k, rate = coupled.rub[c - nc], tendon_rate(coupled, joint_step, nu, c - nc)
+            joint[m] = lam[m] + coupled.armature[c - nc] * (rate - coupled.rate[c - nc])
+            if k >= 0:
+                joint[m] -= dt * motion.rub.force[k]
+                one, two = rubbing_residual(nodes, motion.rub, k, rate, target)
+                equations, products = max(equations, one), max(products, two)
+            momentum = max(momentum, abs(joint[m]))
+            total += joint[m]
+            continue
         joint[m] = coupled.error[c] if abs(coupled.error[c]) >= ROUND_OFF else 0.0
         kinematic = max(kinematic, abs(joint[m]))
     points, u, D = touch.points, touch.u, touch.D
@@ -153,6 +187,8 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         else:
             one, two, three = circular.residual(touch.cones, D, c, friction, u[c, 0], u[c, 1], u[c, 2], target)
         kinematic, equations, products = max(kinematic, one), max(equations, two), max(products, three)
+        one, two = add_spin_torques(touch, c, target, dt, body)
+        equations, products = max(equations, one), max(products, two)
     for b in range(1, nu.shape[0]):
         for k in range(6):
             momentum = max(momentum, abs(body[b, k]))

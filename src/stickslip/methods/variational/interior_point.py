@@ -28,6 +28,7 @@ from stickslip.math.linear import copy_to
 from stickslip.methods.recovery import Recovery
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones, move, shorter
+from stickslip.methods.variational.contact.spin import keep_spins, longest_spin, move_spins, settle_spins, spin_gap
 from stickslip.methods.variational.discrete_rotation import OK
 from stickslip.methods.variational.equations import move_to, residuals
 from stickslip.methods.variational.graph.block_ldu import factor, solve
@@ -131,6 +132,9 @@ def mean_product(mechanism, motion, touch, alpha, dt):
             part, count = circular.gap(touch.cones, touch.step, touch.D, c, friction, alpha)
         total += part
         number += count
+        part, count = spin_gap(touch.spin, c, alpha)
+        total += part
+        number += count
     return total / max(1, number), number
 
 
@@ -168,6 +172,7 @@ def longest_step(mechanism, motion, touch, dt):
             alpha = min(alpha, pyramid.longest(touch.cones, touch.step, touch.D, c, friction))
         else:
             alpha = min(alpha, circular.longest(touch.cones, touch.step, touch.D, c, friction))
+        alpha = longest_spin(touch.spin, c, alpha)
     for b in range(1, motion.nu.shape[0]):
         alpha = min(alpha, to_spin(motion.nu, motion.dnu, b, 2.0 / dt))
     return alpha
@@ -199,17 +204,23 @@ def go(motion, touch, kept, alpha):
             motion.nu[b, k] += alpha * motion.dnu[b, k]
     for c in range(touch.points.found[0]):
         move(touch.cones, touch.step, c, alpha)
+        move_spins(touch.spin, c, alpha)
 
 
 @kernel(inline=False)
 def settle(mechanism, motion, touch, target, dt):
     """Set friction that only follows the velocities in closed form; call ``move_to`` before."""
-    mass, points = mechanism.bodies.mass, touch.points
+    mass, J, points = mechanism.bodies.mass, mechanism.bodies.J, touch.points
     for c in range(points.found[0]):
         a, b = points.link1[c], points.link2[c]
         lighter = min(mass[a], mass[b]) if a > 0 else mass[b]
         u1, u2, ease = touch.u[c, 1], touch.u[c, 2], dt / lighter
-        circular.settle(touch.cones, touch.D, c, points.friction[c], u1, u2, target, ease)
+        if touch.D.shape[0] == 0:
+            circular.settle(touch.cones, touch.D, c, points.friction[c], u1, u2, target, ease)
+        least = min(J[b, 0, 0], J[b, 1, 1], J[b, 2, 2])
+        if a > 0:
+            least = min(least, J[a, 0, 0], J[a, 1, 1], J[a, 2, 2])
+        settle_spins(touch.spin, touch.D, c, target, dt / least)
 
 
 @kernel
@@ -265,12 +276,13 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, setting
         momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, target, dt)
         merit = momentum + kinematic / dt + equations + products
         copy_unknowns(motion, touch.cones, kept, kept.cones, touch.points.found[0])
+        for c in range(touch.points.found[0]):
+            keep_spins(touch.spin, c)
         moved = False
         for _ in range(HALVINGS):
             go(motion, touch, kept, alpha)
             if move_to(mechanism, motion, rows, touch, dt) == OK:
-                if touch.D.shape[0] == 0:
-                    settle(mechanism, motion, touch, target, dt)
+                settle(mechanism, motion, touch, target, dt)
                 momentum, kinematic, equations, products = residuals(
                     mechanism, motion, rows, joint_step, touch, target, dt
                 )
@@ -282,6 +294,8 @@ def solve_step(mechanism, motion, rows, joint_step, touch, linear, kept, setting
         if not moved:
             alpha = 0.0
             copy_unknowns(kept, kept.cones, motion, touch.cones, touch.points.found[0])
+            for c in range(touch.points.found[0]):
+                move_spins(touch.spin, c, 0.0)
             move_to(mechanism, motion, rows, touch, dt)
         n += 1
         momentum, kinematic, equations, products = residuals(mechanism, motion, rows, joint_step, touch, floor, dt)

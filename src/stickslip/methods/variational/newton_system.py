@@ -22,7 +22,9 @@ from stickslip._jit import kernel
 from stickslip.maximal.rows import body_rows
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import normal_block
+from stickslip.methods.variational.contact.spin import recover_spin, spin_block
 from stickslip.methods.variational.discrete_rotation import momentum_jacobian, turn_jacobian
+from stickslip.methods.variational.joints.coupling_nodes import tendon_rate
 from stickslip.methods.variational.joints.dry_friction import rubbing_block, rubbing_step
 
 SHIFT = 1e-9
@@ -123,25 +125,33 @@ def put_joints(mechanism, motion, rows, joint_step, linear, dt):
 
 
 @kernel
-def put_couplings(mechanism, joint_step, linear):
-    """Add the rows of couplings, of which several terms may share a body, and a shift to their diagonals."""
-    coupled, sym, values = mechanism.coupled, linear.symbolic, linear.values
-    mass, J = mechanism.bodies.mass, mechanism.bodies.J
+def put_couplings(mechanism, motion, joint_step, linear, dt):
+    """Add the rows of couplings and of tendons with friction or armature, of which several terms may share a body; and a shift to the
+    diagonals of couplings, 1 to those of tendons."""
+    coupled, sym, values, nodes = mechanism.coupled, linear.symbolic, linear.values, mechanism.nodes
+    mass, J, nc = mechanism.bodies.mass, mechanism.bodies.J, coupled.error.shape[0]
     bodies = mass.shape[0] - 1
     for c in range(coupled.node.shape[0]):
-        total = 0.0
-        for t in range(coupled.couplings.start[c], coupled.couplings.start[c + 1]):
-            before, after = joint_step.rates[coupled.couplings.dof[t]], coupled.rows[t]
+        total, K = 0.0, 0.0
+        if c >= nc:
+            K, i = coupled.armature[c - nc], coupled.rub[c - nc]
+            if i >= 0:
+                rate = tendon_rate(coupled, joint_step, motion.nu, c - nc)
+                K += dt * rubbing_block(nodes, motion.rub, motion.drub, i, rate, 0.0, 0.0)[0]
+        for t in range(coupled.start[c], coupled.start[c + 1]):
+            before = joint_step.rates[coupled.dof[t]]
+            after = coupled.rows[t] if c < nc else before
+            weight = coupled.weight[1, t] if c < nc else K * coupled.weight[0, t]
             for side in range(2):
                 e, b = coupled.edge[t, side], coupled.parent[t] if side == 0 else coupled.link[t]
                 if e < 0:
                     continue
                 for k in range(6):
-                    x, y = coupled.weight[1, t] * after[6 * side + k], coupled.weight[0, t] * before[6 * side + k]
+                    x, y = weight * after[6 * side + k], coupled.weight[0, t] * before[6 * side + k]
                     values[sym.upper[e] + k] += x
                     values[sym.lower[e] + k] -= y
                     total += abs(x * y) / (mass[b] if k < 3 else J[b, k - 3, k - 3])
-        values[sym.diagonal[bodies + coupled.node[c]]] = SHIFT * total
+        values[sym.diagonal[bodies + coupled.node[c]]] = SHIFT * total if c < nc else 1.0
 
 
 @kernel
@@ -153,6 +163,12 @@ def contact_block(touch, c, target, second):
         pyramid.block(touch.cones, touch.step, touch.D, c, friction, u0, u1, u2, target, second, touch.K, touch.k)
     else:
         circular.block(touch.cones, touch.step, touch.D, c, friction, u0, u1, u2, target, second, touch.K, touch.k)
+    soften(touch, c)
+
+
+@kernel
+def soften(touch, c):
+    """Let K and k of ``touch`` be over Δφ in the place of Δu₀ = (Δφ + e·k₀)/(1 + e·K₀₀)."""
     ease, K, k = touch.points.ease[c], touch.K, touch.k
     if ease > 0.0:
         k0, share = k[0], 1.0 / (1.0 + ease * K[0, 0])
@@ -170,28 +186,41 @@ def add_block(values, at, C, E, dt):
             values[at + 6 * i + k] += c0 * E[0, k] + c1 * E[1, k] + c2 * E[2, k]
 
 
+@kernel(inline=False)
+def put_contact(touch, linear, c, rows1, rows2, dt):
+    """Add dt·C₀ᵀ·K·C₁ of contact c to the blocks of its bodies; rows1 and rows2 (3, 6) are C₀, and C₁ is C₀ with the
+    normal's row at z⁺."""
+    points, K, sym, values = touch.points, touch.K, linear.symbolic, linear.values
+    a, b, e = points.link1[c], points.link2[c], touch.edge[c]
+    for side in range(2):
+        if side == 0 and a == 0:
+            continue
+        rows, KC = rows1 if side == 0 else rows2, touch.KC[side]
+        for i in range(3):
+            for k in range(6):
+                KC[i, k] = K[i, 0] * touch.normal[c, side, k] + K[i, 1] * rows[1, k] + K[i, 2] * rows[2, k]
+    add_block(values, sym.diagonal[b - 1], rows2, touch.KC[1], dt)
+    if a > 0:
+        add_block(values, sym.diagonal[a - 1], rows1, touch.KC[0], dt)
+        one, two = sym.upper[e], sym.lower[e]
+        if a > b:
+            one, two = two, one
+        add_block(values, one, rows1, touch.KC[1], dt)
+        add_block(values, two, rows2, touch.KC[0], dt)
+
+
 @kernel
 def put_contacts(touch, linear, dt):
-    """Add dt·C₀ᵀ·K·C₁ to the blocks of bodies; C₁ is C₀ with the normal's row at z⁺."""
-    points, K, sym, values = touch.points, touch.K, linear.symbolic, linear.values
+    """Add the contacts' parts of the blocks of bodies."""
+    points, spin = touch.points, touch.spin
     for c in range(points.found[0]):
         contact_block(touch, c, 0.0, 0.0)
-        a, b, e = points.link1[c], points.link2[c], touch.edge[c]
-        for side in range(2):
-            if side == 0 and a == 0:
-                continue
-            rows, KC = points.rows1[c] if side == 0 else points.rows2[c], touch.KC[side]
-            for i in range(3):
-                for k in range(6):
-                    KC[i, k] = K[i, 0] * touch.normal[c, side, k] + K[i, 1] * rows[1, k] + K[i, 2] * rows[2, k]
-        add_block(values, sym.diagonal[b - 1], points.rows2[c], touch.KC[1], dt)
-        if a > 0:
-            add_block(values, sym.diagonal[a - 1], points.rows1[c], touch.KC[0], dt)
-            one, two = sym.upper[e], sym.lower[e]
-            if a > b:
-                one, two = two, one
-            add_block(values, one, points.rows1[c], touch.KC[1], dt)
-            add_block(values, two, points.rows2[c], touch.KC[0], dt)
+        put_contact(touch, linear, c, points.rows1[c], points.rows2[c], dt)
+        for part in range(2):
+            if spin.bound[c, part] > 0.0:
+                spin_block(touch, c, part, 0.0, 0.0)
+                soften(touch, c)
+                put_contact(touch, linear, c, spin.rows1[c, part], spin.rows2[c, part], dt)
 
 
 @kernel(inline=False)
@@ -209,8 +238,12 @@ def assemble(mechanism, motion, rows, joint_step, touch, linear, dt):
             values[at + 7 * i] = bodies.mass[b]
             for k in range(3):
                 values[at + 6 * (3 + i) + 3 + k] = rows.R[i, k]
+    for b in range(1, motion.drag.shape[0]):
+        for i in range(6):
+            for k in range(6):
+                values[sym.diagonal[b - 1] + 6 * i + k] += motion.drag[b, i, k]
     put_joints(mechanism, motion, rows, joint_step, linear, dt)
-    put_couplings(mechanism, joint_step, linear)
+    put_couplings(mechanism, motion, joint_step, linear, dt)
     put_contacts(touch, linear, dt)
 
 
@@ -236,6 +269,12 @@ def right_side(mechanism, motion, joint_step, touch, linear, target, second, dt)
         i, rate = nodes.dry_soft[k], rate_of(nodes, joint_step, motion.nu, k)
         push = rubbing_block(nodes, motion.rub, motion.drub, k, rate, target, second)[1]
         x[place[nl - 1 + nodes.soft_node[i]] + nodes.soft_place[i]] += dt * push
+    coupled, nc = mechanism.coupled, mechanism.coupled.error.shape[0]
+    for k in range(coupled.rub.shape[0]):
+        if coupled.rub[k] >= 0:
+            rate = tendon_rate(coupled, joint_step, motion.nu, k)
+            push = rubbing_block(nodes, motion.rub, motion.drub, coupled.rub[k], rate, target, second)[1]
+            x[place[nl - 1 + coupled.node[nc + k]]] += dt * push
     for c in range(points.found[0]):
         contact_block(touch, c, target, second)
         a, b, k = points.link1[c], points.link2[c], touch.k
@@ -244,6 +283,15 @@ def right_side(mechanism, motion, joint_step, touch, linear, target, second, dt)
             x[place[b - 1] + i] += dt * (r2[0, i] * k[0] + r2[1, i] * k[1] + r2[2, i] * k[2])
             if a > 0:
                 x[place[a - 1] + i] += dt * (r1[0, i] * k[0] + r1[1, i] * k[1] + r1[2, i] * k[2])
+        for part in range(2):
+            if touch.spin.bound[c, part] > 0.0:
+                spin_block(touch, c, part, target, second)
+                soften(touch, c)
+                r1, r2 = touch.spin.rows1[c, part], touch.spin.rows2[c, part]
+                for i in range(3, 6):
+                    x[place[b - 1] + i] += dt * (r2[1, i] * k[1] + r2[2, i] * k[2])
+                    if a > 0:
+                        x[place[a - 1] + i] += dt * (r1[1, i] * k[1] + r1[2, i] * k[2])
 
 
 @kernel(inline=False)
@@ -267,6 +315,11 @@ def directions(mechanism, motion, rows, joint_step, touch, linear, target, secon
     for k in range(nodes.dry_soft.shape[0]):
         rate, change = rate_of(nodes, joint_step, motion.nu, k), rate_of(nodes, joint_step, dnu, k)
         rubbing_step(nodes, motion.rub, motion.drub, k, rate, target, second, change)
+    coupled = mechanism.coupled
+    for k in range(coupled.rub.shape[0]):
+        if coupled.rub[k] >= 0:
+            rate, change = tendon_rate(coupled, joint_step, motion.nu, k), tendon_rate(coupled, joint_step, dnu, k)
+            rubbing_step(nodes, motion.rub, motion.drub, coupled.rub[k], rate, target, second, change)
     for c in range(points.found[0]):
         a, b, friction, u = points.link1[c], points.link2[c], points.friction[c], touch.u
         d0, d1, d2 = 0.0, 0.0, 0.0
@@ -280,6 +333,13 @@ def directions(mechanism, motion, rows, joint_step, touch, linear, target, secon
         if ease > 0.0:
             k0, stiffness = normal_block(touch.cones, touch.step, c, u0, target, second)
             d0 = (d0 + ease * k0) / (1.0 + ease * stiffness)
+        for part in range(2):  # before the cone, whose step of s and γ it needs
+            if touch.spin.bound[c, part] > 0.0:
+                r1, r2, w1, w2 = touch.spin.rows1[c, part], touch.spin.rows2[c, part], 0.0, 0.0
+                for k in range(3, 6):
+                    w1 += r1[1, k] * dnu[a, k] + r2[1, k] * dnu[b, k]
+                    w2 += r1[2, k] * dnu[a, k] + r2[2, k] * dnu[b, k]
+                recover_spin(touch, c, part, target, second, d0, w1, w2)
         if touch.D.shape[0] > 0:
             pyramid.recover(touch.cones, touch.step, touch.D, c, friction, u0, u1, u2, target, second, d0, d1, d2)
         else:

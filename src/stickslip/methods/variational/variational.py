@@ -30,11 +30,13 @@ import numpy as np
 from stickslip.collision.contact_search import ContactSearch
 from stickslip.collision.contacts import ContactList, contact_velocities
 from stickslip.dynamics.drives import make_drives, on_one_joint
+from stickslip.dynamics.fluid_forces import make_fluid
 from stickslip.errors import InputError, StickslipError, UnconvergedError, expected, one_of, true_or_false
 from stickslip.maximal import Joint
 from stickslip.maximal.joints import build_joints
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import VARIATIONAL
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options, option
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back, recovery_option
 from stickslip.methods.variational import variational_stepping as stepping
@@ -43,6 +45,7 @@ from stickslip.methods.variational.beginning import begin_from, too_fast
 from stickslip.methods.variational.bodies import make_pose
 from stickslip.methods.variational.contact.cones import facets_of
 from stickslip.methods.variational.contact.points import place_points
+from stickslip.methods.variational.contact.spin import place_spins
 from stickslip.methods.variational.gradients.step_gradient import Began, StepGradient, step_gradient
 from stickslip.methods.variational.interior_point import (
     CONVERGED,
@@ -101,7 +104,7 @@ class Variational(Method):
     capabilities = Capabilities(
         summary="variational integrator in maximal coordinates: joints do not drift, gaps stay open, linear time",
         variants=("circular", "pyramid", "none"),
-        honours=frozenset({"friction"}),
+        honours=frozenset({"friction", "torsion", "rolling", "adhesion"}),
         reference="Brüdigam et al., eqs. (8)–(26)",
         loops=True,
         bibtex=("brudigam2021",),
@@ -110,6 +113,7 @@ class Variational(Method):
     )
     reads = VARIATIONAL
     default_dt = 1e-2
+    loops_ahead = True
     observing = ("kinematics", "collision", "forces")
     replaceable = frozenset({"user", "collision", "record"})
     at_unconverged = "choose a smaller dt, allow more iterations, or a larger tolerance"
@@ -129,8 +133,10 @@ class Variational(Method):
         self.mechanism = build_mechanism(model, extra_joints)
         self._names = build_joints(model, extra_joints)[1]
         nodes, nl = self.mechanism.nodes, model.nlink
-        rows, limits, dry = int(self.mechanism.first[-1]), len(nodes.limit_joint), len(nodes.dry_soft)
-        self.motion, self.rows = make_motion(nl, rows, limits, dry), make_rows(nl, model.nq, nodes)
+        rows, limits, dry = int(self.mechanism.first[-1]), len(nodes.limit_joint), len(nodes.dry_bound)
+        fluid = make_fluid(model)
+        self.motion = make_motion(nl, rows, limits, dry, len(fluid.drag))
+        self.rows = make_rows(nl, model.nq, nodes)
         self.joint_step = make_joint_step(model, nodes)
         self.search = ContactSearch(model, dt, variant, detector, margin)
         self.detector = self.search.detector
@@ -144,6 +150,7 @@ class Variational(Method):
             model.inertia.armature,
             model.inertia.gravity,
             self.search.reach.radius,
+            fluid,
         )
         self._before = stepping.Before(np.zeros((nl, 6)), np.zeros(rows), make_pose(nl), make_rubbing(dry))
         self._acting: Inputs | None = None  # inputs of the last step
@@ -180,6 +187,15 @@ class Variational(Method):
         first = int(np.count_nonzero(self.mechanism.edge >= 0)) + len(self.mechanism.coupled_edges)
         key, edge = pairs[:, 0] * self.model.nlink + pairs[:, 1], first + np.arange(len(pairs), dtype=np.int64)
         self._edges = stepping.Edges(key, edge, np.zeros(len(pairs), dtype=np.int64))
+
+    def moving_parts(self) -> MovingParts:
+        joints = self.mechanism.nodes.joints
+        first = len(joints.link1) - len(self._extra) - len(self.model.closed_loops)
+        searches = {id(d): d for d in (self.detector, self.search.shapes)}
+        return MovingParts(tuple(searches.values()), joints=joints, first_loop=first)
+
+    def before_moving(self, state: State) -> None:
+        self.take(state)
 
     # -- the stages of a step ----------------------------------------------------------------------------------
 
@@ -258,7 +274,17 @@ class Variational(Method):
     def _begin(self, state: State, inputs: Inputs) -> None:
         self.take(state)
         stepping.place_links(self.mechanism.bodies, self.motion.pose, self.motion.nu, self.work.kin)
-        stepping.begin(self.mechanism, self.motion, self.rows, self.joint_step, self.forces, inputs, state.q, self.dt)
+        stepping.begin(
+            self.mechanism,
+            self.motion,
+            self.rows,
+            self.joint_step,
+            self.forces,
+            inputs,
+            self.work.kin,
+            state.q,
+            self.dt,
+        )
         self._inputs, self._ours = inputs, False
 
     def _detect(self) -> None:
@@ -277,13 +303,9 @@ class Variational(Method):
         n = len(self.contacts)
         if n > len(self.touch.edge):
             self._make_space(2 * n)
-        if len(self.model.tendons.limited) or self.model.na or not on_one_joint(self.model).all():
-            raise InputError(
-                "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
-                "tendons; derivatives of moment arms are not implemented; differentiate by differences of steps"
-            )
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         place_points(self.contacts.arrays, shapes, convex, self.motion.pose, self.touch.points)
+        place_spins(self.contacts.arrays, self.motion.pose, self.touch.points, self.touch.spin)
         if not stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge):
             self._connect(self._touching())
             stepping.find_edges(self.touch.points, self._edges, self.model.nlink, self.touch.edge)
@@ -412,6 +434,22 @@ class Variational(Method):
             raise InputError(
                 "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
                 "tendons; derivatives of moment arms are not implemented; differentiate by differences of steps"
+            )
+        if np.any(self.touch.spin.bound[: self.touch.points.found[0]]):
+            raise InputError(
+                "gradient: expected contacts without torsional and rolling friction (condim 1 or 3); its derivatives "
+                "are not implemented here; differentiate by differences of steps"
+            )
+        if len(self.model.medium.link) or np.any(self.model.actuators.lifts):
+            raise InputError(
+                "gradient: expected a scene without a medium and without gravity compensation by actuators; their "
+                "derivatives are not implemented here; differentiate by differences of steps"
+            )
+        n = len(self.contacts)
+        if self.model.mocap_names or self.contacts.arrays.surface[:n].any() or self.touch.points.adhesion[:n].any():
+            raise InputError(
+                "gradient: expected contacts without adhesion and moving surfaces, and no mocap bodies; their "
+                "derivatives are not implemented; differentiate by differences of steps"
             )
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         began = Began(self._before.pose, self._before.nu, self._q, *self._acting)

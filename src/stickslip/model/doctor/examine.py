@@ -17,10 +17,11 @@ from stickslip.errors import ModelError, UnsupportedFeatureError, expected
 from stickslip.model.doctor.finding import Finding
 from stickslip.model.doctor.model_checks import check_model
 from stickslip.model.doctor.spec_checks import check_spec
-from stickslip.model.importers.features import NAMES, feature_names, find_features
+from stickslip.model.importers.features import feature_names, find_features
 from stickslip.model.importers.leave_out import translate
 from stickslip.model.importers.messages import mujoco_notes, one_line
 from stickslip.model.importers.read import Parsed, parse
+from stickslip.model.sensors import sensor_notes
 from stickslip.model.shape import COMBINATION_RULE
 
 COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -105,7 +106,7 @@ def examine(
 def _examine(subject: Any, unreadable_meshes: str, ignored: frozenset[str], options: dict) -> Report:
     if isinstance(subject, str | Path):
         report = Report(str(subject))
-        parsed = _parse(report, Path(subject), unreadable_meshes, ignored, options)
+        parsed = _parse(report, Path(subject), unreadable_meshes, options)
         if parsed is not None:
             _examine_spec(report, parsed, ignored)
     elif isinstance(subject, mujoco.MjSpec):
@@ -116,16 +117,17 @@ def _examine(subject: Any, unreadable_meshes: str, ignored: frozenset[str], opti
         if not isinstance(mj, mujoco.MjModel):
             raise expected("examine", "a path, an MjSpec, an MjModel, a Model or a Scene", type(subject).__name__)
         report = Report(getattr(subject, "name", None) or mj.names.split(b"\0")[0].decode() or "model")
+        report.notes += getattr(subject, "notes", None) or sensor_notes(mj)
         _examine_model(report, mj, ignored)
     return report
 
 
-def _parse(report: Report, path: Path, policy: str, ignored: frozenset[str], options: dict) -> Parsed | None:
+def _parse(report: Report, path: Path, policy: str, options: dict) -> Parsed | None:
     """Read the file. If something stops that, note an error and read it again with fewer demands, to check the rest."""
-    for names, meshes in ((ignored, policy), (frozenset(NAMES), policy), (frozenset(NAMES), "drop")):
+    for meshes in (policy, "drop"):
         try:
-            parsed = parse(path, unreadable_meshes=meshes, ignored=names, **options)
-            forced = () if names == ignored else ("ignored:", "dropped:")  # these have been reported as errors
+            parsed = parse(path, unreadable_meshes=meshes, **options)
+            forced = () if meshes == policy else ("dropped:",)  # these have been reported as errors
             report.notes += [note for note in parsed.notes if not note.startswith(forced)]
             return parsed
         except ModelError as error:

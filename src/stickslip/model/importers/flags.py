@@ -11,6 +11,8 @@ from collections.abc import Callable
 import mujoco
 
 BIT = mujoco.mjtDisableBit
+NOTHING = 1e-12
+"""A force that counts as none [N or N m]."""
 FALSE = mujoco.mjtLimited.mjLIMITED_FALSE
 
 
@@ -55,6 +57,9 @@ def _no_actuation(spec: mujoco.MjSpec) -> None:
     for actuator in spec.actuators:
         actuator.gaintype, actuator.biastype = mujoco.mjtGain.mjGAIN_FIXED, mujoco.mjtBias.mjBIAS_NONE
         actuator.gainprm, actuator.biasprm = [0.0] * len(actuator.gainprm), [0.0] * len(actuator.biasprm)
+    for joint in spec.joints:  # gravity compensation by actuators is off, too; a range of zero width is not allowed
+        if joint.actgravcomp:
+            joint.actfrclimited, joint.actfrcrange = mujoco.mjtLimited.mjLIMITED_TRUE, [-NOTHING, NOTHING]
 
 
 FLAGS: dict[str, tuple[mujoco.mjtDisableBit, Callable[[mujoco.MjSpec], None]]] = {

@@ -23,7 +23,7 @@ from stickslip.model.importers.features import (
     find_features,
 )
 
-UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
+UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_SDF,)
 Removal: TypeAlias = Callable[[mujoco.MjSpec, Iterable[int]], None]
 
 
@@ -93,12 +93,12 @@ def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         spec.delete(geom)
 
 
-def _no_fluid(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
-    spec.option.density, spec.option.viscosity, spec.option.wind = 0.0, 0.0, [0.0, 0.0, 0.0]
+def _no_mocap(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
+    for body in spec.bodies:
+        body.mocap = False
 
 
 REMOVE: dict[str, Removal] = {
-    "tendon friction": _set("tendons", frictionloss=0.0),
     "tendon armature": _no_tendon_armature,
     "yielding tendon": _set("tendons", springyield=0.0),
     "equality": _delete("equalities"),
@@ -107,14 +107,9 @@ REMOVE: dict[str, Removal] = {
     "actuator dynamics": delete_actuators,
     "transmission": delete_actuators,
     "actuator gain": delete_actuators,
-    "actuator damping": _set("actuators", damping=[0.0, 0.0, 0.0]),
     "yielding spring": _set("joints", springyield=0.0),
-    "limited gravcomp": _set("joints", actgravcomp=False),
-    "mocap": _set("bodies", mocap=False),
-    "fluid": _no_fluid,
-    "shape: height field": _delete_geoms,
+    "mocap joints": _no_mocap,
     "shape: sdf": _delete_geoms,
-    "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
 }
 
 
@@ -160,7 +155,7 @@ def drop_drawings(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
 def translate(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
     """Rewrite what has an exact equivalent: armature and damping of an actuator that drives one joint.
 
-    Armature and damping of an actuator are those of its joint, times the gear squared.
+    Armature and damping of an actuator are those of its joint, times the (first) gear squared, about all of its axes.
     """
     notes = []
     joints = {joint.id: joint for joint in spec.joints}

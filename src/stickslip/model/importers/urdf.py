@@ -14,14 +14,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import mujoco
+import numpy as np
 
 from stickslip.errors import ModelError, listed
-from stickslip.model.importers.features import URDF_FEATURES, refuse
 from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, refuse_mesh, unreadable
+from stickslip.model.importers.repair import absorb_virtual_links, fix_idle_joints
 from stickslip.model.shape import Material
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 MOTORISED = ("revolute", "continuous", "prismatic")
+PLANAR = ("x", "y", "yaw")
+"""Endings of the names of the two slides and the hinge of a planar joint."""
 FALSE = mujoco.mjtLimited.mjLIMITED_FALSE
 
 
@@ -44,7 +47,6 @@ def urdf_spec(
     floating_base: bool,
     package_dirs: Sequence[str | Path],
     unreadable_meshes: str,
-    ignored: frozenset[str],
 ) -> tuple[mujoco.MjSpec, list[str]]:
     """The specification of a URDF and notes on what was changed."""
     robot = parse_xml(text, origin)
@@ -54,7 +56,7 @@ def urdf_spec(
         )
     joints = robot.findall("joint")
     root = find_root(robot, joints, origin)
-    notes = _refuse_or_drop(joints, origin, ignored)
+    planar, notes = _take_planar(joints, origin)
     extension = robot.find("mujoco")
     compiler = None if extension is None else extension.find("compiler")
     meshdir = "" if compiler is None else compiler.get("meshdir", "")
@@ -99,10 +101,17 @@ def urdf_spec(
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{origin}: MuJoCo cannot read this URDF: {reason}; correct that element") from None
+    notes += absorb_virtual_links(spec)
+    idle_notes, idle = fix_idle_joints(spec)
+    notes += idle_notes
+    mimics = [mimic for mimic in mimics if not idle & {mimic.joint, mimic.other}]
+    ranges = {name: bounds for name, bounds in ranges.items() if name not in idle}
+    efforts = {name: effort for name, effort in efforts.items() if name not in idle}
     for geom in spec.geoms:  # URDF has no friction: the other surface of a pair decides
         geom.userdata = Material().to_user()
     _give_meshes(spec, meshes)
     _set_joints(spec, ranges, efforts)
+    notes += _add_planar(spec, planar)
     return spec, notes + _couple(spec, mimics) + _exclude_base(spec)
 
 
@@ -153,17 +162,51 @@ def find_root(robot: ET.Element, joints: list[ET.Element], origin: str) -> str:
     return roots[0]
 
 
-def _refuse_or_drop(joints: list[ET.Element], origin: str, ignored: frozenset[str]) -> list[str]:
-    """Raise an error for planar joints, or fix them with a note."""
-    planar = [j for j in joints if j.get("type") == "planar"]
+class Planar(NamedTuple):
+    """A planar joint: its name, its child link, and the normal of its plane in the joint's frame."""
+
+    joint: str
+    child: str
+    normal: np.ndarray
+
+
+def _take_planar(joints: list[ET.Element], origin: str) -> tuple[list[Planar], list[str]]:
+    """Let planar joints be fixed in the XML, since MuJoCo does not read them; ``_add_planar`` frees them again."""
+    found, notes = [], []
+    for joint in (j for j in joints if j.get("type") == "planar"):
+        name, child, axis = joint.get("name", ""), joint.find("child"), joint.find("axis")
+        text = "1 0 0" if axis is None else axis.get("xyz", "1 0 0")
+        try:
+            normal = np.array([float(x) for x in text.split()])
+        except ValueError:
+            normal = np.zeros(0)
+        if normal.shape != (3,) or not np.all(np.isfinite(normal)) or not np.any(normal):
+            raise ModelError(
+                f"{origin}: joint {name!r}: expected a direction, 3 numbers for xyz in <axis>, got {text!r}; correct it"
+            )
+        joint.set("type", "fixed")
+        found.append(Planar(name, "" if child is None else child.get("link", ""), normal / np.linalg.norm(normal)))
+        for aside in ("limit", "dynamics"):
+            if joint.find(aside) is not None:
+                notes.append(f"dropped: <{aside}> of the planar joint {name!r}, which URDF gives no meaning")
+    return found, notes
+
+
+def _add_planar(spec: mujoco.MjSpec, planar: list[Planar]) -> list[str]:
+    """Two slides in the plane and a hinge about its normal, in this order, for each planar joint. For the normal z the
+    slides are along x and y; for others they follow by the shortest rotation of z to the normal."""
+    for name, child, normal in planar:
+        quat, R = np.zeros(4), np.zeros(9)
+        mujoco.mju_quatZ2Vec(quat, normal)
+        mujoco.mju_quat2Mat(R, quat)
+        body, kinds = spec.body(child), mujoco.mjtJoint
+        for k, end in enumerate(PLANAR):
+            kind = kinds.mjJNT_HINGE if k == 2 else kinds.mjJNT_SLIDE
+            body.add_joint(name=f"{name}_{end}", type=kind, axis=R.reshape(3, 3)[:, k], limited=FALSE)
     if not planar:
         return []
-    name, shown = "planar joint", listed(f"joint {joint.get('name')!r}" for joint in planar)
-    if name not in ignored:
-        raise refuse(origin, [(name, URDF_FEATURES[name], shown)])
-    for joint in planar:
-        joint.set("type", "fixed")
-    return [f"ignored: {name} ({URDF_FEATURES[name]}): {shown}"]
+    shown = listed(repr(p.joint) for p in planar)
+    return [f"planar joints are two slides and a hinge, {', '.join(f'…_{end}' for end in PLANAR)}: {shown}"]
 
 
 class Mimic(NamedTuple):
@@ -253,6 +296,7 @@ def _tidy_links(
     for link in robot.findall("link"):
         for visual in link.findall("visual"):
             link.remove(visual)
+        notes += _tidy_inertial(link)
         for i, collision in enumerate(link.findall("collision")):
             collision.set("name", f"{link.get('name')}/collision{i}")  # unique, which file names are not
             mesh = collision.find("geometry/mesh")
@@ -283,6 +327,20 @@ def _tidy_links(
                 )
             mesh.set("filename", f"{names[key]}.stl")
     return meshes, notes
+
+
+def _tidy_inertial(link: ET.Element) -> list[str]:
+    """Keep the first ``<inertial>``, as other readers of URDF do, and only if it has a mass."""
+    first, *others = [*link.findall("inertial"), None]
+    notes = []
+    for other in others:
+        if other is not None:
+            link.remove(other)
+            notes.append(f"dropped: a further <inertial> of link {link.get('name')!r}; the first one counts")
+    if first is not None and first.find("mass") is None:
+        link.remove(first)
+        notes.append(f"dropped: the <inertial> of link {link.get('name')!r}, which has no <mass>")
+    return notes
 
 
 def _give_meshes(spec: mujoco.MjSpec, meshes: Meshes) -> None:

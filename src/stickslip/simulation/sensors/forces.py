@@ -63,13 +63,19 @@ def _tendon_actuators(s: Sensor, m: Moment):
     return [float(m.drive[2][(a.transmission == TENDON) & (a.target == s.object)].sum())]
 
 
+def _joint_actuator_force(s: Sensor, m: Moment):
+    """Force of all actuators in a joint, with the gravity compensation that goes through them."""
+    d = m.mj.jnt_dofadr[s.object]
+    return [m.drive[3][d] + m.sim.dynamics.drives.lift[d]]
+
+
 FORCES: dict[str, Reader] = {
     "touch": _touch,
     "accelerometer": lambda s, m: m.place(s.frame(m))[1].T @ m.accelerations(s.frame(m))[0],
     "force": lambda s, m: m.place(s.frame(m))[1].T @ interaction(s, m)[0],
     "torque": lambda s, m: m.place(s.frame(m))[1].T @ interaction(s, m)[1],
     "actuatorfrc": lambda s, m: [m.actuator(s.object)[2]],
-    "jointactfrc": lambda s, m: [m.drive[3][m.mj.jnt_dofadr[s.object]]],
+    "jointactfrc": _joint_actuator_force,
     "tendonactfrc": _tendon_actuators,
     "jointlimitfrc": lambda s, m: [balance(m).joint_limits.get(s.object, 0.0)],
     "tendonlimitfrc": lambda s, m: [balance(m).tendon_limits.get(s.object, 0.0)],

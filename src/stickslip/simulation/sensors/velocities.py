@@ -59,5 +59,5 @@ VELOCITIES: dict[str, Reader] = {
     "frameangvel": _framevel(angular=True),
     "subtreelinvel": _mean_velocity,
     "subtreeangmom": _angular_momentum,
-    "e_kinetic": lambda s, m: [kinetic_energy(m.model.inertia, m.kin, m.v)],
+    "e_kinetic": lambda s, m: [kinetic_energy(m.model.support, m.model.inertia, m.kin, m.v)],
 }

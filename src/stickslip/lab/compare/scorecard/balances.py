@@ -61,10 +61,13 @@ def energy_lost(e: Measurements) -> float:
 def floating(e: Measurements) -> np.ndarray:
     """(nl,) whether only contacts and gravity act on a link's tree from outside.
 
-    Its root has a free joint without spring, damper or armature, and no loop connects it to a tree that has not.
+    Its root has a free joint without spring, damper or armature, and no loop connects it to a tree that has not. In a
+    medium nothing floats in this sense.
     """
     m = e.model
     free = np.zeros(m.nlink, dtype=bool)
+    if len(m.medium.link):
+        return free
     for b in range(1, m.nlink):
         root = int(m.tree.root[b])
         j, d = m.tree.joint_start[root], m.support.link_dof[root]

@@ -21,6 +21,8 @@ from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import Kinematics, MassMatrix
 from stickslip.dynamics.drives import Drives
+from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
+from stickslip.dynamics.fluid_forces import Fluid
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_motion, forward_velocities
 from stickslip.dynamics.outside_forces import outside_forces
@@ -47,6 +49,7 @@ class Links(NamedTuple):
     limits: JointForces
     """Joint forces with limits."""
     actuators: Drives
+    fluid: Fluid
     armature: np.ndarray
     turning: np.ndarray
     """(nt,) joint velocities of ``turning_rotors``."""
@@ -110,13 +113,15 @@ class FreeBodies(NamedTuple):
 
 
 @kernel
-def look(links, bodies, Q, V):
+def look(links, bodies, Q, V, dt):
     """Compute kinematics, mass matrix, rates, rows and errors of joints at Q and V."""
     b = bodies
     forward_motion(b.tree, b.inertia, Q, V, b.kin)
     composite_inertia(b.tree, b.support, b.inertia, b.kin, b.mass)
     for d in range(V.shape[0]):
         b.mass.M[b.support.start[d]] += b.soft.free_mass[d]
+    fluid_drag(links.fluid, b.kin)
+    add_drag_mass(links.fluid, b.support, b.kin, dt, b.mass.M)
     rate_rows(links.tree, b.kin, b.rates)
     joint_errors(b.system.joints, b.kin, b.violation)
     body_rows(b.system.joints, b.kin, b.G)
@@ -148,8 +153,8 @@ def begin_bodies(links, bodies, inputs, q, v, dt):
     soft_rows(
         links.tree, links.support, links.passive, links.actuators, links.armature, q, v, dt, b.tau, b.soft
     )  # fmt: skip
-    look(links, b, b.Q, b.V)
-    outside_forces(b.inertia, b.kin, inputs.wrench, b.f_ext)
+    look(links, b, b.Q, b.V, dt)
+    outside_forces(b.inertia, links.fluid, b.kin, inputs.wrench, b.f_ext)
     body_forces(links.tree, links.support, b.rates, b.tau, b.force)
     copy_to(b.V, b.velocity)
     free_velocities(
@@ -210,7 +215,7 @@ def finish_bodies(links, bodies, normals, q, dt, stabilise, tolerance, most):
         )
     else:
         integrate(b.tree, b.Q, b.V_next, dt, b.Q_next)
-    look(links, b, b.Q_next, b.V_next)
+    look(links, b, b.Q_next, b.V_next, dt)
     if stabilise:
         code = factor_bodies(links, b)
         if code != OK:

@@ -21,6 +21,7 @@ from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.dynamics.drives import make_drives
 from stickslip.dynamics.factor import solve
+from stickslip.dynamics.fluid_forces import make_fluid
 from stickslip.errors import InputError, listed
 from stickslip.maximal.constraints import Constraints
 from stickslip.maximal.conversion import to_bodies
@@ -46,7 +47,24 @@ from stickslip.methods.rigid.coordinates.free_bodies import (
 )
 from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, limit_rates, make_limits
+from stickslip.model.mocap import held_loops
 from stickslip.model.model import Model, State
+
+
+def refuse_tendon_rows(model: Model) -> None:
+    """Refuse what would be a row over more than two bodies."""
+    t, name = model.tendons, np.array(model.tendon_names)
+    found = {
+        "couplings": [c.name for c in model.couplings],
+        "dry friction of tendons": list(name[t.frictionloss > 0.0]),
+        "armature of tendons": list(name[t.armature > 0.0]),
+    }
+    for what, names in found.items():
+        if names:
+            raise InputError(
+                f"coordinates='maximal': {what} ({listed(repr(str(n)) for n in names)}) exist in joint coordinates only; leave "
+                "coordinates out"
+            )
 
 
 class MaximalCoordinates(Coordinates):
@@ -56,15 +74,17 @@ class MaximalCoordinates(Coordinates):
     def __init__(
         self, model: Model, *, stabilise: bool = True, extra_joints: Sequence[Joint] = (), tolerance: float = 1e-5
     ) -> None:
-        if model.couplings:
-            names = listed(repr(coupling.name) for coupling in model.couplings)
+        refuse_tendon_rows(model)
+        if held := held_loops(model):
+            names = listed(repr(model.closed_loops[k].name) for k, _ in held)
             raise InputError(
-                f"coordinates='maximal': coupled joints ({names}) are held in joint coordinates only; leave it out"
+                f"coordinates='maximal': loops at mocap bodies ({names}) are held in joint coordinates only; leave it "
+                "out"
             )
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
         passive = model.joint_forces._replace(limited=np.zeros(nj, dtype=np.int64))  # whose limits are rows
-        self.drives = make_drives(model)
+        self.drives, self.fluid = make_drives(model), make_fluid(model)
         self._soft = SoftRows(model)
         self.constraints = Constraints(model, self.cut, extra_joints, self._soft)
         self.stabilisation = Stabilisation(tolerance) if stabilise else None
@@ -72,11 +92,11 @@ class MaximalCoordinates(Coordinates):
         held[self.constraints.joints.link1] = held[self.constraints.joints.link2] = 1
         self._jointed = np.repeat(held[1:] != 0, 6)  # (nv',) velocities that corrections change
         self.links = Links(
-            model.tree, model.support, passive, model.joint_forces, self.drives, model.inertia.armature,
+            model.tree, model.support, passive, model.joint_forces, self.drives, self.fluid, model.inertia.armature,
             turning_rotors(model), held,
         )  # fmt: skip
         self.bodies = self._make_bodies()
-        self.kin, self._limits = self.bodies.kin, make_limits(model.joint_forces)
+        self.kin, self._limits = self.bodies.kin, make_limits(model, tendons=False)
         roots = 6 * (root_links(self.constraints.forest) - 1)
         self.support = self.cut.support._replace(link_root_dof=np.maximum(roots, -1))  # what joints couple
         self.M, self.L = self.bodies.mass.M, self.bodies.mass.L
@@ -240,7 +260,7 @@ class MaximalCoordinates(Coordinates):
     def _look_at(self, arrays: tuple[np.ndarray, ...]) -> None:
         b = self.bodies
         b.Q[:], b.V[:], b.q[:], b.v[:] = arrays
-        look(self.links, b, b.Q, b.V)
+        look(self.links, b, b.Q, b.V, self._dt)
         self.constraints.looked()
 
     def memory(self) -> dict[str, np.ndarray]:
