@@ -397,7 +397,7 @@ KEYS = """<mujoco>
 def test_a_simulation_is_reset_to_any_keyframe_with_velocities_and_controls(tmp_path):
     (tmp_path / "keys.xml").write_text(KEYS)
     scene = ss.Scene()
-    robot = scene.load(tmp_path / "keys.xml", name="r", ignore=("mocap",))
+    robot = scene.load(tmp_path / "keys.xml", name="r")
     assert [note for note in robot.notes if "keyframe" in note] == []
     scene.add_keyframe("away", joints={"r/j": 0.2}, velocities={"r/j": -1.0}, controls={"r/servo": 0.3})
     sim = ss.Simulation(scene)
@@ -411,6 +411,7 @@ def test_a_simulation_is_reset_to_any_keyframe_with_velocities_and_controls(tmp_
         assert not sim.state.v.any()
         assert sim.control == -1.0
         assert sim.time == 0.0
+        np.testing.assert_array_equal(sim.outside.poses, [[1, 2, 3, 0, 1, 0, 0]])
         sim.reset("away")
         np.testing.assert_array_equal(sim.state.q, [0, 0, 2, 1, 0, 0, 0, 0.2])
         assert sim.state.v[6] == -1.0

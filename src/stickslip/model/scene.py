@@ -254,7 +254,7 @@ class Scene:
         """A tendon: either a sum of joint coordinates, ``joints={"left": 0.5, "right": -0.5}``, or the shortest
         ``path`` through frames by name; a number in the path is a pulley that divides what follows by it.
 
-        ``stiffness`` [N/m], ``damping`` [N s/m] and dry ``friction`` [N] act along it, and ``armature`` [kg] is the mass
+        ``stiffness`` [N/m], ``damping`` [N s/m] and dry ``friction`` [N] act along it, and ``armature`` [kg] is a mass
         that moves with it, such as a motor's rotor. The spring rests at the length ``rest`` [m] (default:
         that in the reference configuration), or between two lengths. ``range`` are its shortest and longest length.
         ``motor``, ``max_force``, ``kp`` and ``kv`` are those of ``Body.add_joint``: an actuator of the same
