@@ -116,6 +116,19 @@ def test_default_dt_is_stable():
         sim.run(0.3, controller=setup.controller)
 
 
+def test_a_simulation_without_a_method_chooses_a_usable_one():
+    assert ss.Simulation(box_scene()).why_method.startswith("semi-implicit-euler, because steps of ")
+    scene = ss.Scene()
+    scene.add_plane()
+    scene.add_box((1e-3, 1e-3, 1e-3), pos=(0, 0, 0.01), mass=1e-6)
+    sim = ss.Simulation(scene)
+    assert sim.method == "coulomb"
+    assert sim.dt == 1e-3
+    assert sim.why_method == "coulomb/pgs, because springs and dampers would need steps of 1e-06 s in this scene"
+    assert ss.Simulation(scene, dt=1e-6).method == "semi-implicit-euler"  # stable, so the user's dt decides
+    assert ss.Simulation(scene, "coulomb").why_method == ""
+
+
 def test_wrench_and_joint_forces_act():
     scene = ss.Scene(gravity=(0, 0, 0))
     scene.add_box((0.1, 0.1, 0.1), mass=2.0)

@@ -33,6 +33,8 @@ from numba.core import config as numba_config
 from numba.core.errors import TypingError
 from numba.extending import intrinsic, register_jitable
 
+from stickslip._argument_types import writable
+
 F = TypeVar("F", bound=Callable)
 
 WITHOUT_HELPERS = ("cli", "lab", "problem_files", "record", "scenes", "simulation", "viewer")
@@ -198,6 +200,12 @@ def _njit(func: F, *signature: Any, inline: bool = True, separate: bool = False)
         return lean.kernel(decorate(**options)(func), signature, cache=ours, separate=separate and ours)
     finally:
         config.CACHE_DIR = previous
+
+
+def kind_of(value: Any) -> Any:
+    """Numba's type of a kernel's argument. Arrays that are read-only for Python have the type of all others: kernels
+    write into what they are given to write into, and would else be compiled once more for constant arrays."""
+    return writable(numba.typeof(value))
 
 
 def template(func: F) -> F:

@@ -28,6 +28,8 @@ from numba.core import caching, codegen, compiler, environment, registry, siguti
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.runtime import rtsys
 
+from stickslip._argument_types import writable
+
 Dispatcher: Any = registry.CPUDispatcher
 NEEDED = (
     (codegen.JITCodeLibrary, "_optimize_final_module _optimize_functions _get_module_for_linking finalize"),
@@ -39,7 +41,7 @@ NEEDED = (
     (compiler.CompileResult, "_find_referenced_environments"),
     (_FunctionCompiler, "compile _compile_core _customize_flags"),
     (environment, "lookup_environment"),
-    (Dispatcher, "compile add_overload get_call_template get_overload nopython_signatures"),
+    (Dispatcher, "compile add_overload get_call_template get_overload nopython_signatures typeof_pyval"),
 )
 """What is used of Numba's internals."""
 UNKNOWN_TO_C = (types.Omitted, types.Optional, types.Generator)
@@ -322,6 +324,9 @@ class Kernel(Dispatcher):
     def _compile_entry(self, args: Any, return_type: Any) -> Any:
         self._callee.compile(args if return_type is None else typing.signature(return_type, *args))
         return entry_form(self._callee.overloads[tuple(args)])
+
+    def typeof_pyval(self, val: Any) -> Any:
+        return writable(super().typeof_pyval(val))
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         asked: Any = self._callee if self._can_compile else super()

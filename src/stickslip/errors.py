@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from math import inf, isfinite
 from typing import Any
@@ -72,7 +72,17 @@ class PainleveWarning(StickslipWarning):
 
 def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
     """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` is an exception to raise."""
-    return InputError(f"{what}: expected {wanted}, got {got!r}" + (f"; {remedy}" if remedy else ""))
+    return InputError(f"{what}: expected {wanted}, got {brief(got)}" + (f"; {remedy}" if remedy else ""))
+
+
+LONGEST = 290
+"""Characters of a message that lists names."""
+
+
+def brief(value: Any, most: int = 90) -> str:
+    """``repr(value)`` on one line, shortened in its middle."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 3 :]}"
 
 
 def number(
@@ -103,12 +113,35 @@ def whole(what: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> InputError:
+def unknown(what: str, name: Any, known: Iterable[str]) -> InputError:
     """The error for an unknown name, which lists the most similar known names first."""
     choices = sorted(known)
-    near = get_close_matches(name, choices, n=3, cutoff=0.5)
+    near = get_close_matches(str(name), choices, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
-    return InputError(f"unknown {what} {name!r}: {hint}known: {', '.join(choices) or 'none'}")
+    start = f"unknown {what} {brief(name)}: {hint}known: "
+    shown, room = 0, LONGEST - len(start) - len(" and 1000 more")
+    while shown < len(choices) and len(", ".join(choices[: shown + 1])) <= room:
+        shown += 1
+    more = len(choices) - max(1, shown)
+    return InputError(
+        start + (", ".join(choices[: max(1, shown)]) or "none") + (f" and {more} more" if more > 0 else "")
+    )
+
+
+def name_of(what: str, value: Any, taken: Iterable[str] = ()) -> str:
+    """A name that is not empty and not taken; anything else is refused by name."""
+    if not isinstance(value, str) or not value:
+        raise expected(what, "a name", value)
+    if value in taken:
+        raise expected(what, "a name that is not taken", value)
+    return value
+
+
+def mapping(what: str, value: Any, of: str) -> Mapping:
+    """A mapping; anything else is refused by name."""
+    if not isinstance(value, Mapping):
+        raise expected(what, f"a mapping of {of}", value)
+    return value
 
 
 def one_of(what: str, value: Any, known: Collection[str]) -> None:

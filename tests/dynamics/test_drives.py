@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from stickslip import Dynamics, Scene
+from stickslip.dynamics.tendon_points import Paths, path_pieces
+from stickslip.record.picture.shapes import link_frames
 
 WRAP = """<mujoco><compiler autolimits="true"/>
 <worldbody>
@@ -154,3 +156,31 @@ def test_wrapping_over_random_configurations():
     assert worst.max() < 1e-9
     assert ring_error < 1e-4
     assert wrapped.min() > 500
+
+
+def test_drawn_paths_are_as_long_as_mujocos_and_stay_outside():
+    """A chord of the arc of angle θ/12 is shorter than it by at most 1 % (θ < 2π); pieces follow one another."""
+    model = Scene.from_xml(WRAP_ONLY).compile()
+    data, rng, wrapped = mujoco.MjData(model.mj), np.random.default_rng(5), 0
+    paths, dynamics = Paths.of(model.tendons), Dynamics(model)
+    for _ in range(300):
+        data.qpos[:] = 0.2 * rng.normal(size=6)
+        mujoco.mj_kinematics(model.mj, data)
+        mujoco.mj_comPos(model.mj, data)
+        mujoco.mj_tendon(model.mj, data)
+        poses = dynamics.poses(data.qpos)
+        pieces, owner = path_pieces(paths, *link_frames(poses))
+        for t in range(model.mj.ntendon):
+            own = pieces[owner == t]
+            assert np.array_equal(own[:-1, 1], own[1:, 0])
+            assert own[0, 0] == pytest.approx(poses[1, :3])
+            assert own[-1, 1] == pytest.approx(poses[2, :3])
+            length = np.linalg.norm(own[:, 1] - own[:, 0], axis=1).sum()
+            assert 0.99 * data.ten_length[t] - 1e-9 <= length <= data.ten_length[t] + 1e-6
+            if len(own) > 3:
+                wrapped += 1
+                g = 0 if t < 3 else 1
+                x = (own[1:, 0] - data.geom_xpos[g]) @ data.geom_xmat[g].reshape(3, 3)
+                reach = np.linalg.norm(x if g == 0 else x[:, :2], axis=1)
+                assert reach == pytest.approx(np.full(len(x), 0.1), abs=1e-9)
+    assert wrapped > 200

@@ -58,7 +58,7 @@ def kinematics_of(kin, w):
     return Kinematics(
         kin.pos[:, :, w], kin.rot[:, :, :, w], kin.origin[:, :, w], kin.S[:, :, w], kin.vel[:, :, w],
         kin.acc[:, :, w], kin.total[:, :, w], kin.inertia[:, :, w], kin.force[:, :, w], kin.path[:, w],
-        kin.q[:, w], kin.v[:, w],
+        kin.q[:, w], kin.v[:, w], kin.arm[:, w], kin.cable[:, w],
     )  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def all_quantities(
     forward_velocities(tree, v, kin)
     frame_jacobian(support, frames, kin, frames.link.shape[0] - 1, J)
     delassus_dense(support, mass.L, kin, link[0], link[1], point, axes, 2, rows, W)
-    out[0] = kinetic_energy(inertia, kin, v)
+    out[0] = kinetic_energy(support, inertia, kin, v)
     out[1] = gravity_energy(inertia, kin)
     out[2], out[3], out[4] = point_acceleration(kin, kin.acc, link[1, 0], point[0, 0], point[0, 1], point[0, 2])
     center_of_mass(inertia, kin, out[5:8])

@@ -74,6 +74,27 @@ def picture(page):
     return page.screenshot(clip=PICTURE, timeout=PATIENCE)
 
 
+ARM = """<mujoco model="arm"><compiler autolimits="true"/><worldbody>
+<geom name="floor" type="plane" size="1 1 1"/><site name="back" pos="-0.06 0 0.7"/>
+<body name="upper" pos="0 0 0.8"><joint name="shoulder" axis="0 1 0" damping="0.3"/>
+  <geom type="capsule" size="0.03 0.14" pos="0 0 -0.2" mass="1"/><site name="imu" pos="0 -0.04 -0.2"/>
+  <geom name="elbow" type="cylinder" size="0.05 0.03" pos="0 0 -0.4" euler="90 0 0" contype="0" conaffinity="0"/>
+  <body name="lower" pos="0 0 -0.4"><joint name="elbow" axis="0 1 0" damping="0.2"/>
+    <geom type="ellipsoid" size="0.04 0.025 0.15" pos="0 0 -0.18" mass="0.6"/>
+    <site name="hand" pos="-0.06 0 -0.2"/><site name="eye" pos="0 0 -0.33" euler="180 0 0"/></body></body></worldbody>
+<tendon><spatial name="flexor" width="0.006" rgba="0.2 0.6 0.3 1">
+  <site site="back"/><geom geom="elbow"/><site site="hand"/></spatial></tendon>
+<actuator><motor name="pull" tendon="flexor" ctrlrange="-20 0"/>
+  <motor name="jet" site="hand" gear="0 0 2 0 0 0" ctrlrange="0 3"/></actuator>
+<sensor><gyro name="imu_gyro" site="imu"/><rangefinder name="range" site="eye"/></sensor>
+<keyframe><key name="home" qpos="0.2 -0.5" ctrl="-10 3"/></keyframe></mujoco>"""
+
+
+def arm_scene():
+    """An arm with a tendon around its elbow, an ellipsoid, sensors and a thruster."""
+    return ss.Scene.from_xml(ARM)
+
+
 def box_scene():
     scene = ss.Scene(name="falling")
     scene.add_plane(friction=0.5)

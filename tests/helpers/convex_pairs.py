@@ -12,8 +12,8 @@ from stickslip.collision.convex.geometry import NAMES
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 
-KINDS = [name for name in NAMES if name not in ("ellipsoid", "terrain")]
-"""Kinds of shapes whose support functions are here; ellipsoids have tests of their own (``test_ellipsoids.py``)."""
+KINDS = [name for name in NAMES if name != "terrain"]
+"""Kinds of convex shapes; height fields have tests of their own (``test_terrain.py``)."""
 PAIRS = [kinds for kinds in itertools.combinations_with_replacement(KINDS, 2) if kinds != ("plane", "plane")]
 """All pairs of these kinds that can touch."""
 
@@ -32,6 +32,8 @@ def add_shape(body, kind, rng, scale=1.0):
         body.add_box(2 * size, mass=0.0)
     elif kind == "capsule":
         body.add_capsule(0.5 * size[0], 2 * size[1], mass=0.0)
+    elif kind == "ellipsoid":
+        body.add_ellipsoid(size, mass=0.0)
     elif kind == "cylinder":
         body.add_cylinder(size[0], 2 * size[1], mass=0.0)
     else:
@@ -115,6 +117,8 @@ def farthest(model, geom, pos, rot, directions):
         reach = np.abs(local) @ shape.size
     elif shape.kind == "capsule":
         reach = shape.size[0] + along * shape.size[1]
+    elif shape.kind == "ellipsoid":
+        reach = np.linalg.norm(local * shape.size, axis=1)
     elif shape.kind == "cylinder":
         reach = across * shape.size[0] + along * shape.size[1]
     else:

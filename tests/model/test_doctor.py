@@ -155,7 +155,8 @@ def test_the_start_must_lie_within_the_limits(look):
     text = mjcf(body(joint='<joint name="j" axis="0 1 0" range="0.5 1"/>'))
     assert only(look(text), "start-outside-limits").where == "joint 'j'"
     home = '<keyframe><key name="other" qpos="3"/><key name="home" qpos="0.7"/></keyframe>'
-    assert not look(text.replace("</worldbody>", f"</worldbody>{home}")).of("warning")
+    report = look(text.replace("</worldbody>", f"</worldbody>{home}"))
+    assert [finding.where for finding in report.of("warning")] == ["keyframe 'other'"]
 
 
 @pytest.mark.parametrize("surface", ['friction="0"', 'condim="1"'])
@@ -267,3 +268,214 @@ def test_the_report_prints_and_serialises(look):
     for part in ("error", "flex", "geom 'skin'", COMBINATION_RULE, "1 error, 1 warning"):
         assert part in printed
     assert json.loads(json.dumps(report.to_dict()))["summary"]["nv"] >= 6
+
+
+ARM = """<mujoco><compiler angle="radian" autolimits="true"/><option timestep="0.002"/><worldbody>
+<site name="wall" pos="0 0 0.5"/>
+<body name="upper" pos="0 0 1"><joint name="a" axis="0 1 0" range="-2 2" damping="0.1"/>
+  <geom name="skin" type="capsule" size="0.05 0.2" mass="1"/><site name="s1" pos="0.1 0 0"/>
+  <site name="s2" pos="0.2 0 0"/>
+  <geom name="drum" type="sphere" size="0.08" pos="0.5 0 0" contype="0" conaffinity="0" mass="0.1"/>
+  <body name="lower" pos="0.5 0 0"><joint name="b" axis="0 1 0" range="-1 1" damping="0.1"/>
+    <geom type="capsule" size="0.05 0.1" pos="0.3 0 0" mass="1" contype="0" conaffinity="0"/>
+    <site name="s3" pos="0.15 0 0"/><site name="s4" pos="-0.3 0 0"/></body></body></worldbody>{}</mujoco>"""
+FAULTS = [
+    # (what is added, or replaces something, code, severity, where, words of the message)
+    (
+        {
+            'name="a"': 'name="a" frictionloss="7"',
+            "more": '<actuator><motor joint="a" ctrlrange="-1 1" gear="5"/></actuator>',
+        },
+        "joint-friction",
+        "warning",
+        "joint 'a'",
+        "holds it, since its actuators give at most 5 N m",
+    ),
+    ({'name="b"': 'name="b" frictionloss="90"'}, "joint-friction", "warning", "joint 'b'", "times what the weight"),
+    ({'name="upper"': 'name="upper" gravcomp="100"'}, "gravcomp", "warning", "body 'upper'", "lifts it"),
+    (
+        {"more": '<equality><joint name="x" joint1="a" joint2="b"/><joint name="y" joint1="b" joint2="a"/></equality>'},
+        "coupling",
+        "warning",
+        "coupling 'y' of 'b' and 'a'",
+        "repeats",
+    ),
+    (
+        {"more": '<equality><joint joint1="a" joint2="b"/><joint joint1="b" joint2="a" polycoef="0.1 1"/></equality>'},
+        "coupling",
+        "error",
+        "coupling of 'b' and 'a'",
+        "contradicts",
+    ),
+    (
+        {"more": '<equality><joint joint1="a" joint2="b" polycoef="9 1 0 0 0"/></equality>'},
+        "coupling-range",
+        "error",
+        "coupling of 'a' and 'b'",
+        "asks 'a' for 8 … 10",
+    ),
+    (
+        {
+            "more": '<equality><joint joint1="a" joint2="b"/></equality><actuator><motor joint="a" ctrlrange="-99 99"/>'
+            '<motor joint="b" ctrlrange="-99 99"/></actuator>'
+        },
+        "coupling-motor",
+        "warning",
+        "coupling of 'a' and 'b'",
+        "own",
+    ),
+    (
+        {"more": '<tendon><spatial name="t" range="0 0.1"><site site="wall"/><site site="s1"/></spatial></tendon>'},
+        "tendon-limits",
+        "warning",
+        "tendon 't'",
+        "outside its range 0 … 0.1",
+    ),
+    (
+        {
+            "more": '<tendon><spatial name="t" stiffness="9" springlength="0 5"><site site="wall"/><site site="s1"/>'
+            "</spatial></tendon>"
+        },
+        "tendon-slack",
+        "note",
+        "tendon 't'",
+        "slack",
+    ),
+    (
+        {"more": '<tendon><spatial name="t"><site site="s1"/><site site="s2"/></spatial></tendon>'},
+        "tendon-constant",
+        "warning",
+        "tendon 't'",
+        "never changes",
+    ),
+    (
+        {"more": '<tendon><spatial name="t"><site site="s2"/><site site="s4"/></spatial></tendon>'},
+        "tendon-path",
+        "warning",
+        "tendon 't'",
+        "'s2' and 's4' of different bodies coincide",
+    ),
+    (
+        {
+            'pos="0.15 0 0"': 'pos="0.05 0 0"',
+            "more": '<tendon><spatial name="t"><site site="s1"/><geom geom="drum"/><site site="s3"/></spatial>'
+            "</tendon>",
+        },
+        "tendon-path",
+        "warning",
+        "tendon 't'",
+        "site 's3' is 30 mm inside geom 'drum'",
+    ),
+    (
+        {"more": '<actuator><position name="m" joint="a" kp="99" kv="1" ctrlrange="0.5 1"/></actuator>'},
+        "control-range",
+        "note",
+        "actuator 'm'",
+        "does not contain 0",
+    ),
+    (
+        {
+            "more": '<actuator><position name="m" joint="a" kp="99" kv="1" ctrlrange="-1 1"/></actuator>'
+            '<keyframe><key name="home" ctrl="3"/></keyframe>'
+        },
+        "control-range",
+        "warning",
+        "actuator 'm'",
+        "clipped",
+    ),
+    (
+        {
+            'range="-2 2" damping="0.1"': 'range="-2 2"',
+            "more": '<actuator><position name="m" joint="a" kp="99"/></actuator>',
+        },
+        "servo-damping",
+        "warning",
+        "actuator 'm'",
+        "swings for ever",
+    ),
+    (
+        {"more": '<actuator><general name="m" joint="a" biastype="affine" biasprm="0 9 -1"/></actuator>'},
+        "servo-sign",
+        "warning",
+        "actuator 'm'",
+        "drives it away",
+    ),
+    (
+        {"more": '<actuator><motor name="m" joint="a" delay="20" nsample="2" ctrlrange="-99 99"/></actuator>'},
+        "delay",
+        "warning",
+        "actuator 'm'",
+        "20 s late",
+    ),
+    (
+        {"more": '<actuator><motor joint="a" ctrlrange="-1 1"/></actuator>'},
+        "too-weak",
+        "warning",
+        "joint 'a'",
+        "needs 8",
+    ),
+    (
+        {"more": '<keyframe><key name="home"/><key name="up" qpos="3 0"/></keyframe>'},
+        "keyframe",
+        "warning",
+        "keyframe 'up'",
+        "joint 'a' at 3 (-2 … 2)",
+    ),
+    (
+        {
+            "more": '<equality><joint name="x" joint1="a" joint2="b"/></equality><keyframe>'
+            '<key name="home" qpos="1 0"/>'
+            "</keyframe>"
+        },
+        "keyframe-open",
+        "warning",
+        "equality 'x' (joint)",
+        "keyframe 'home' violates it by 1",
+    ),
+    (
+        {"more": '<sensor><touch name="t" site="s3"/></sensor>'},
+        "sensor",
+        "warning",
+        "sensor 't'",
+        "no shape that collides",
+    ),
+    (
+        {"more": '<sensor><gyro name="g" site="wall"/></sensor>'},
+        "sensor",
+        "warning",
+        "sensor 'g'",
+        "fixed to the world",
+    ),
+    ({'name="skin"': 'name="skin" margin="0.2"'}, "margin", "warning", "geom 'skin'", "margin of 0.2 m"),
+    ({'name="skin"': 'name="skin" condim="4" friction="1 0 0"'}, "condim", "note", "geom 'skin'", "coefficient is 0"),
+    (
+        {
+            '<site name="s1"': '<geom name="cap" size="0.05"/><site name="s1"',
+            "more": '<contact><pair geom1="skin" geom2="cap"/></contact>',
+        },
+        "pair",
+        "warning",
+        "geom 'skin', geom 'cap'",
+        "both",
+    ),
+]
+
+
+def test_the_arm_of_the_faults_has_none(look):
+    assert look(ARM.format("")).of("warning") == []
+
+
+@pytest.mark.parametrize(("changes", "code", "severity", "where", "words"), FAULTS)
+def test_faults_of_joints_tendons_actuators_keyframes_and_contacts(look, changes, code, severity, where, words):
+    text = ARM.format(changes.get("more", ""))
+    for old, new in changes.items():
+        text = text.replace(old, new) if old != "more" else text
+    finding = only(look(text), code)
+    assert (finding.severity, finding.where) == (severity, where)
+    assert words in finding.message
+
+
+def test_equal_priorities_are_noted(look):
+    two = BALL.replace("ball", "twin").replace("root", "root2").replace("skin", "skin2").replace("0 0 1", "3 0 1")
+    text = mjcf(FLOOR + BALL.format('priority="2"') + two.format('priority="2" friction="0.3"'))
+    assert "neither dictates" in only(look(text), "priority").message

@@ -47,17 +47,15 @@ def cable(attributes=""):
 GRID = 'type="grid" count="3 3 1" spacing=".1 .1 .1" pos="0 0 2"'
 CLOTH = f'<flexcomp name="cloth" {GRID}><edge equality="true"/></flexcomp>'
 CASES = {
-    "tendon friction": (scene(more=cable('frictionloss="1"')), "tendon 'cable'"),
-    "tendon armature": (scene(more=cable('armature="1"')), "tendon 'cable'"),
-    "yielding tendon": (scene(more=cable('stiffness="1" springyield="1"')), "tendon 'cable'"),
-    "equality": (
+    "tendon armature": (
         scene(
-            world='<site name="here"/>',
-            more='<tendon><spatial name="rope"><site site="here"/><site site="tip"/></spatial></tendon>'
-            '<equality><tendon name="lock" tendon1="rope"/></equality>',
+            world='<body pos="3 0 0"><joint name="other"/><geom size=".1"/></body>',
+            more=cable('armature="1"').replace("</fixed>", '<joint joint="other" coef="1"/></fixed>'),
         ),
-        "equality 'lock'",
+        "tendon 'cable'",
     ),
+    "yielding tendon": (scene(more=cable('stiffness="1" springyield="1"')), "tendon 'cable'"),
+    "equality": (scene(world=CLOTH), "equality 0"),
     "flex": (scene(world=CLOTH), "flex 'cloth'"),
     "plugin": (
         scene(

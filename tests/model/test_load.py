@@ -300,7 +300,7 @@ def test_a_missing_range_is_noted(urdf):
         ),
         (link("a") + link("b") + joint("j", "a", "b") + joint("k", "b", "a"), "loop"),
         (link("a") + link("b") + link("c") + joint("j", "b", "c") + joint("k", "c", "b"), "link 'b' hangs in a loop"),
-        (link("a") + link("b", mass=0) + joint("j", "a", "b"), "link 'b' moves (joint 'j') but has no mass"),
+        (link("a") + link("b", mass=-1) + joint("j", "a", "b"), "link 'b': expected a mass ≥ 0"),
         (
             link("a") + link("b") + joint("j", "a", "b", more='<limit lower="1" upper="-1" effort="1"/>'),
             "lower < upper",
@@ -332,12 +332,55 @@ def test_a_faulty_urdf_is_refused_in_one_line_that_names_the_culprit(urdf, body,
     assert ";" in message
 
 
-def test_an_impossible_inertia_is_refused_by_name(urdf):
-    bad = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial>'
-    path = urdf(link("a") + link("b", mass=0, more=bad) + joint("j", "a", "b"))
-    message = the_error(lambda: read_spec(path))
-    assert "'b'" in message
-    assert "correct it" in message
+def test_an_impossible_inertia_is_replaced_by_the_nearest_possible_one(urdf):
+    bad = '<inertial><mass value="1"/><inertia ixx="1" iyy="2" izz="5" ixy="0" ixz="0" iyz="0"/></inertial>'
+    loaded = read_spec(urdf(link("a") + link("b", mass=0, more=bad) + joint("j", "a", "b")))
+    assert any(note.startswith("repaired: inertias") and "'b' (1, 2, 5) → (2, 3, 5)" in note for note in loaded.notes)
+    np.testing.assert_allclose(compile_model(loaded.spec.compile()).inertia.inertia[1, :3], (2, 3, 5), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("links", "says", "moving"),
+    [
+        (link("b", mass=0), "fixed: joints that move no mass: 'j'", 0),
+        (link("b", mass=0) + link("c") + joint("k", "b", "c", "prismatic"), "merged: virtual links without mass", 2),
+        (
+            link("b", mass=0) + link("c") + link("d") + joint("k", "b", "c") + joint("l", "b", "d"),
+            "mass: links that move without mass have a millionth of what they carry: 'b'",
+            3,
+        ),
+        (
+            link("b", mass=0, more='<inertial><mass value="1"/><inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" '
+                 'iyz="0"/></inertial>'),
+            "repaired: links without inertia have that of a ball or rod of 0.1 mm: 'b'",
+            1,
+        ),
+        (link("b", more=INERTIAL.format(m=7)), "dropped: a further <inertial> of link 'b'", 1),
+    ],
+)  # fmt: skip
+def test_links_without_mass_are_read(urdf, links, says, moving):
+    loaded = read_spec(urdf(link("a") + links + joint("j", "a", "b")))
+    assert any(note.startswith(says) for note in loaded.notes)
+    mj = loaded.spec.compile()
+    assert mj.nv == moving == mj.nu
+
+
+def test_virtual_links_move_as_in_pinocchio(urdf):
+    pin = pytest.importorskip("pinocchio")
+    turned = '<origin xyz="{} 0.2 -0.1" rpy="0.4 {} 0.3"/><axis xyz="{} 0.6 0.8"/>'
+    turned += '<limit lower="-2" upper="2" effort="1" velocity="1"/>'
+    places = [joint(f"j{k}", f"l{k}", f"l{k + 1}", more=turned.format(0.1 * k, 0.2 * k, 0)) for k in range(4)]
+    body = "".join(link(f"l{k}", mass=(1, 0, 0, 1, 1)[k]) for k in range(5)) + "".join(places)
+    path = urdf(body)
+    reference = pin.buildModelFromUrdf(str(path))
+    q = np.array([0.3, -0.5, 0.7, 1.1])
+    M = pin.crba(reference, reference.createData(), q)
+    mj = read_spec(path).spec.compile()
+    data, ours = mujoco.MjData(mj), np.zeros((4, 4))
+    data.qpos[:] = q
+    mujoco.mj_forward(mj, data)
+    mujoco.mj_fullM(mj, data, ours)
+    np.testing.assert_allclose(ours, np.triu(M) + np.triu(M, 1).T, atol=1e-12)
 
 
 def test_an_impossible_inertia_on_a_fixed_link_is_merged_without_changing_the_motion(urdf):

@@ -20,6 +20,7 @@ GEOMS = {
     "sphere": "<geom type='sphere' size='.3'/>",
     "capsule": "<geom type='capsule' size='.1 .3'/>",
     "cylinder": "<geom type='cylinder' size='.2 .3'/>",
+    "ellipsoid": "<geom type='ellipsoid' size='.1 .2 .3'/>",
     "box": "<geom type='box' size='.1 .2 .3'/>",
     "mesh": "<geom type='mesh' mesh='o'/>",
     "plane": "<geom type='plane' size='1 1 1'/>",
@@ -128,6 +129,34 @@ def test_the_picture_is_the_same_every_time_and_has_the_ball_in_its_middle(log):
     red, _, blue = image[45, 80].astype(int)
     assert blue > red + 40  # the first colour of the palette
     assert abs(int(image[2, 2, 0]) - int(image[2, 2, 2])) < 20  # the horizon is grey
+
+
+TENDON = """<mujoco><worldbody><site name="a" pos="-0.4 0 1"/><geom name="drum" type="cylinder" size=".1 .05"
+pos="0 0 1" euler="90 0 0" contype="0" conaffinity="0"/><body name="b" pos="0.4 0 0.9"><geom size="0.05"/>
+<joint type="slide" axis="0 0 1"/><site name="b"/></body></worldbody>
+<tendon><spatial name="t" width="0.02" rgba="0 1 0 {}"><site site="a"/>
+<geom geom="drum"/><site site="b"/></spatial></tendon></mujoco>"""
+
+
+@pytest.mark.parametrize("opacity", [1, 0])
+def test_tendons_are_drawn_in_their_colour_unless_they_are_invisible(opacity, tmp_path):
+    """From the front, the path is a green band: one pixel per 0.04 m of width, above the drum where it wraps."""
+    model = ss.Scene.from_xml(TENDON.format(opacity)).compile()
+    recorder = Recorder(tmp_path / "t.h5", model)
+    frame = {field.name: np.zeros(field.shape(recorder.log().header.sizes)) for field in FRAME}
+    frame["pose"] = np.array([[0, 0, 0, 1, 0, 0, 0], [0.4, 0, 0.9, 1, 0, 0, 0]], dtype=float)
+    recorder.append(frame)
+    recorder.close("complete")
+    camera = Camera((0.0, 0.0, 1.0), 3.0, azimuth=-90.0, elevation=0.0, field=30.0)
+    image = Painter(ss.load(tmp_path / "t.h5"), (200, 150), camera).image(0).astype(int)
+    green = (image[:, :, 1] > image[:, :, 0] + 60) & (image[:, :, 1] > image[:, :, 2] + 60)
+    assert green.any() == bool(opacity)
+    if opacity:
+        pixel = 2 * 3.0 * np.tan(np.radians(15.0)) / 150
+        _, columns = np.nonzero(green)
+        assert (columns.max() - columns.min()) * pixel == pytest.approx(0.8, abs=0.08)
+        above = np.flatnonzero(green[:, 100])
+        assert (75 - above.mean()) * pixel == pytest.approx(0.1, abs=0.03)
 
 
 def test_forces_are_drawn_in_red_if_they_are_wanted(log):

@@ -23,6 +23,7 @@ ROUND = np.sin(2 * np.pi / triangulation.AROUND) * triangulation.AROUND / (2 * n
     [
         ("box", (0.1, 0.2, 0.3), 8 * 0.1 * 0.2 * 0.3, 1e-12),
         ("sphere", (0.5, 0.0, 0.0), 4 / 3 * np.pi * 0.5**3 * ROUND, 0.01),
+        ("ellipsoid", (0.5, 0.2, 0.1), 4 / 3 * np.pi * 0.5 * 0.2 * 0.1 * ROUND, 0.01),
         ("cylinder", (0.2, 0.7, 0.0), np.pi * 0.2**2 * 1.4 * ROUND, 1e-9),
         ("capsule", (0.2, 0.7, 0.0), (np.pi * 0.2**2 * 1.4 + 4 / 3 * np.pi * 0.2**3) * ROUND, 0.005),
         ("point", (0.0, 0.0, 0.0), 4 / 3 * np.pi * triangulation.POINT_RADIUS**3 * ROUND, 0.01),
@@ -31,6 +32,13 @@ ROUND = np.sin(2 * np.pi / triangulation.AROUND) * triangulation.AROUND / (2 * n
 def test_volume(kind, size, wanted, close):
     found = triangulation.drawing({"kind": kind, "size": size}, None)
     assert volume(found.mesh, found.scale) == pytest.approx(wanted, rel=close)
+
+
+def test_an_ellipsoid_has_its_radii_along_its_axes():
+    found = triangulation.drawing({"kind": "ellipsoid", "size": (0.5, 0.2, 0.1)}, None)
+    points = found.mesh.vertices * found.scale
+    assert points.max(axis=0) == pytest.approx((0.5, 0.2, 0.1))
+    assert np.linalg.norm(points / (0.5, 0.2, 0.1), axis=1) == pytest.approx(np.ones(len(points)))
 
 
 def test_a_mesh_is_its_hull():

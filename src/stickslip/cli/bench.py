@@ -78,6 +78,28 @@ def robots(
 
 
 @app.command()
+def models(
+    files: Annotated[list[Path], typer.Argument(help="MJCF or URDF files, or .txt files with a path on each line")],
+    methods: Annotated[
+        str, typer.Option(help="methods, separated by commas; 'default' is what a simulation chooses by itself")
+    ] = "default,coulomb/pgs,expo,variational,relaxed/pgs,mujoco",
+    seconds: Annotated[float, typer.Option(help="simulated time [s]")] = 1.0,
+    limit: Annotated[float, typer.Option(help="longest time to load a model, and for one method's run [s]")] = 60.0,
+    json: Json = None,
+    out: Out = None,
+) -> None:
+    """Model files from anywhere: which load as they are, and which methods simulate them at their default time step.
+
+    Example: [bold]stickslip bench models panda.xml go2.urdf --out bench[/bold]
+    """
+    from stickslip.lab.bench.model_run import Settings
+    from stickslip.lab.bench.models import run_models
+
+    named = tuple(name.strip() for name in methods.split(",") if name.strip())
+    raise typer.Exit(0 if run_models(files, Settings(named, seconds, limit), json, out) else 1)
+
+
+@app.command()
 def facets(
     tosses: Annotated[Path | None, typer.Option(help="an npz file of tosses of a cube to compare with")] = None,
     quick: Quick = False,

@@ -57,7 +57,7 @@ def run(
 
     from stickslip.methods.materials import combined_materials
     from stickslip.record.overview import check_plot
-    from stickslip.scenes import SCENES, Entry, find
+    from stickslip.scenes import SCENES, find
     from stickslip.simulation import Simulation
     from stickslip.simulation.periods import check_step
 
@@ -69,13 +69,15 @@ def run(
     for note in setup.scene.notes:
         console.print(f"note: {note}", highlight=False)
     if method is None:
-        method, own_dt = (SCENES[scene].method, SCENES[scene].dt) if scene in SCENES else (Entry.method, None)
+        method, own_dt = (SCENES[scene].method, SCENES[scene].dt) if scene in SCENES else (None, None)
         dt = own_dt if dt is None else dt
     if dt is not None and setup.control_dt is not None:
         check_step(dt, setup.control_dt)
     sim = Simulation(setup.scene, method=method, dt=dt, user=setup.user, **method_options(option))
     if setup.velocity is not None:
         sim.set_state(v=setup.velocity)
+    if sim.why_method:
+        console.print(f"method: {sim.why_method}", highlight=False)
     with console.status("compiling kernels (once per installation) …"):
         sim.warm_up(setup.controller)
     duration = seconds if time is None else time

@@ -64,8 +64,15 @@ class Contacts(NamedTuple):
     material: np.ndarray
     """(capacity, 8) friction, stiffness [N/m], damping [N s/m], restitution, preload [N], coefficients of torsional and
     rolling friction [m], adhesion [N]."""
+    shape1: np.ndarray
+    """(capacity,) the shape of body 1 among those that can touch, and ``shape2`` that of body 2; −1 if unknown. In a
+    group of subcontacts all but the first have −2 − the shape."""
+    shape2: np.ndarray
+    surface: np.ndarray
+    """(capacity, 6) velocity [m/s] and angular velocity [rad/s] of body 2's surface relative to body 1's that is not
+    due to the links: conveyor belts and bodies that are moved from outside; contact frame."""
     velocity: np.ndarray
-    """(capacity, 3) velocity of body 2's point relative to body 1's, contact frame [m/s]."""
+    """(capacity, 3) velocity of body 2's surface relative to body 1's, contact frame [m/s]: J·v + ``surface``."""
     force: np.ndarray
     """(capacity, 3) force on body 2, contact frame [N]."""
     torque: np.ndarray
@@ -91,6 +98,9 @@ def make_contacts(capacity: int) -> Contacts:
         spin=np.zeros((n, 3)),
         drift=np.zeros((n, 3)),
         material=np.zeros((n, PROPERTIES)),
+        shape1=np.full(n, -1, dtype=np.int64),
+        shape2=np.full(n, -1, dtype=np.int64),
+        surface=np.zeros((n, 6)),
         velocity=np.zeros((n, 3)),
         force=np.zeros((n, 3)),
         torque=np.zeros((n, 3)),
@@ -134,6 +144,9 @@ def append(contacts, pair, link1, link2, gap, rolling, radius, material, k):
     contacts.rolling[c] = rolling
     contacts.radius[c] = radius
     contacts.curvature[c, 0] = 0.0
+    contacts.shape1[c] = contacts.shape2[c] = -1
+    for i in range(6):
+        contacts.surface[c, i] = 0.0
     for i in range(PROPERTIES):
         contacts.material[c, i] = material[k, i]
     return c
@@ -293,13 +306,15 @@ class ContactList:
         rolling: bool = False,
         spin=(0.0, 0.0, 0.0),
         drift=None,
+        surface=(0.0, 0.0, 0.0),
     ) -> None:
         """Append a contact between two links at a point [m, world]; gap [m] < 0 in penetration.
 
         ``pair`` is a whole number of your choice that identifies the contact from step to step; friction anchors
         are stored by it. ``spin`` [rad/s, world] is the angular velocity of the normal relative to link 1, ``drift``
         [m/s, world] the velocity of the contact point. By default the normal is fixed to link 1 and the point to
-        link 2. Methods that predict contact accelerations use them.
+        link 2. Methods that predict contact accelerations use them. ``surface`` [m/s, world] is the velocity of link
+        2's surface relative to link 1's that is not due to their motion, as of a conveyor belt.
         """
         n, p = np.asarray(normal, dtype=float), np.asarray(point, dtype=float)
         if n.shape != (3,) or not abs(np.linalg.norm(n) - 1.0) < 1e-6:
@@ -320,9 +335,9 @@ class ContactList:
         if drift is None:
             velocity, arm = self.kin.vel[link2], p - self.kin.origin[link2]
             drift = velocity[:3] + np.cross(velocity[3:], arm)
-        motion = [np.asarray(vector, dtype=float) for vector in (spin, drift)]
+        motion = [np.asarray(vector, dtype=float) for vector in (spin, drift, surface)]
         if any(vector.shape != (3,) or not np.all(np.isfinite(vector)) for vector in motion):
-            raise expected("contact spin and drift", "finite numbers (3,), world axes", (spin, drift))
+            raise expected("contact spin, drift and surface", "finite numbers (3,), world axes", (spin, drift, surface))
         i = len(self)
         if i == len(self.arrays.pair):
             self.grow()
@@ -332,18 +347,21 @@ class ContactList:
         c.point[i], c.axes[i], c.gap[i] = p, tangents(n), gap
         c.material[i] = friction, stiffness, damping, restitution, preload, torsion, rolling_friction, adhesion
         c.rolling[i], c.radius[i], c.curvature[i] = rolling, 0.0, 0.0
-        c.spin[i], c.drift[i] = motion
+        c.spin[i], c.drift[i] = motion[:2]
+        c.shape1[i] = c.shape2[i] = -1
+        c.surface[i, :3], c.surface[i, 3:] = c.axes[i] @ motion[2], 0.0
         c.velocity[i], c.force[i], c.torque[i] = 0.0, 0.0, 0.0
         c.found[0] = i + 1
 
 
 @kernel
 def contact_velocities(kin, contacts):
-    """Relative velocity of every contact and loop point, in its frame."""
+    """Relative velocity of every contact and loop point, in its frame, with that of moving surfaces."""
     for c in range(entries(contacts)):
         x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
         ax, ay, az = point_velocity(kin, contacts.link1[c], x, y, z)
         bx, by, bz = point_velocity(kin, contacts.link2[c], x, y, z)
         for i in range(3):
             A = contacts.axes
-            contacts.velocity[c, i] = A[c, i, 0] * (bx - ax) + A[c, i, 1] * (by - ay) + A[c, i, 2] * (bz - az)
+            u = A[c, i, 0] * (bx - ax) + A[c, i, 1] * (by - ay) + A[c, i, 2] * (bz - az)
+            contacts.velocity[c, i] = u + contacts.surface[c, i]

@@ -20,6 +20,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import PROPERTIES, entries
 from stickslip.dynamics.jacobian import link_point, point_velocity
+from stickslip.math.spatial import cross
 
 
 class LoopPoints(NamedTuple):
@@ -33,6 +34,9 @@ class LoopPoints(NamedTuple):
     """(n, 3) p₁ in the frame of link 1 [m]."""
     pos2: np.ndarray
     """(n, 3) p₂ in the frame of link 2 [m]."""
+    motion: np.ndarray
+    """(n, 6) velocity at the world's origin [m/s] and angular velocity [rad/s] of what holds p₁, if that is moved from
+    outside; world axes."""
     material: np.ndarray
     """(n, 8) stiffness and damping of the point as in ``Contacts.material``; the other columns are zero."""
 
@@ -40,7 +44,8 @@ class LoopPoints(NamedTuple):
 def no_loop_points() -> LoopPoints:
     """The points of a model without loops."""
     links = np.zeros((2, 0), dtype=np.int64)
-    return LoopPoints(links[0], links[1], np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, PROPERTIES)))
+    none = np.zeros((0, 3))
+    return LoopPoints(links[0], links[1], none, none, np.zeros((0, 6)), np.zeros((0, PROPERTIES)))
 
 
 @kernel
@@ -63,8 +68,12 @@ def append_loops(loops, kin, contacts):
             contacts.material[c, i] = loops.material[k, i]
         x, y, z = link_point(kin, a, loops.pos1[k, 0], loops.pos1[k, 1], loops.pos1[k, 2])
         x, y, z = contacts.point[c, 0] - x, contacts.point[c, 1] - y, contacts.point[c, 2] - z
-        A = contacts.axes
+        A, V = contacts.axes, loops.motion
+        mx, my, mz = cross(V[k, 3], V[k, 4], V[k, 5], contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2])
+        mx, my, mz = mx + V[k, 0], my + V[k, 1], mz + V[k, 2]
+        contacts.shape1[c] = contacts.shape2[c] = -1
         for i in range(3):
+            contacts.surface[c, i] = -(A[c, i, 0] * mx + A[c, i, 1] * my + A[c, i, 2] * mz)
             contacts.stretch[c, i] = A[c, i, 0] * x + A[c, i, 1] * y + A[c, i, 2] * z
             contacts.spin[c, i] = 0.0
     return True

@@ -16,10 +16,11 @@ import copy
 import mujoco
 import numpy as np
 
-from stickslip.collision.contacts import ContactList, tangents
+from stickslip.collision.contacts import ADHESION, ContactList, tangents
+from stickslip.collision.convex.finish import TOUCH
 from stickslip.collision.detector import Detector
 from stickslip.dynamics.data import Kinematics
-from stickslip.errors import expected, number
+from stickslip.errors import InputError, expected, listed, number
 from stickslip.model.compile import attach_bodies
 from stickslip.model.model import Model
 from stickslip.model.shape import PairMaterial
@@ -50,6 +51,8 @@ class MuJoCoDetector(Detector):
         self.own_margin = np.array([shape.material.margin for shape in geoms])
         if np.any(self.mj.geom_type == mujoco.mjtGeom.mjGEOM_HFIELD) or self.mj.nflex:
             raise expected("shapes", "planes, spheres, capsules, cylinders, boxes and meshes", "others")
+        if model.outside:
+            raise InputError(f"detector 'mujoco' does not know {listed(model.outside)}; use 'convex'")
 
     @staticmethod
     def _of_pair(model: Model, k: int) -> PairMaterial:
@@ -101,6 +104,10 @@ class MuJoCoDetector(Detector):
         x.link1[c], x.link2[c] = links
         x.point[c], x.axes[c], x.gap[c] = pos + 0.5 * gap * normal, tangents(normal), gap - m.margin
         x.material[c] = m.row
+        if not x.gap[c] < max(m.gap, TOUCH):
+            x.material[c, ADHESION] = 0.0
+        x.shape1[c] = x.shape2[c] = -1
+        x.surface[c] = 0.0
         x.rolling[c], x.radius[c], x.curvature[c], x.spin[c] = 0, 0.0, 0.0, 0.0
         x.drift[c] = kin.vel[links[1], :3] + np.cross(kin.vel[links[1], 3:], x.point[c] - kin.origin[links[1]])
         x.velocity[c], x.force[c] = 0.0, 0.0

@@ -230,6 +230,8 @@ def differentiate(bilateral: Bilateral, q, v, tau, external=None) -> BilateralDe
     """
     if len(bilateral.loops.couplings.start) > 1:
         raise InputError("derivatives of bilateral contact: coupled joints have none yet; leave couplings out")
+    if len(bilateral.model.inertia.cable_armature):
+        raise InputError("derivatives of bilateral contact: armature of tendons has none yet; set it to 0")
     solution = bilateral.solve(q, v, tau, external)
     if not solution.success:
         raise UnconvergedError(

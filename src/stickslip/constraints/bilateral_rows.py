@@ -19,7 +19,15 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.constraints.couplings import Couplings, coupling_error, coupling_rate, coupling_row, make_couplings
+from stickslip.constraints.couplings import (
+    Couplings,
+    bend_tendons,
+    coupling_error,
+    coupling_rate,
+    coupling_row,
+    look_at_tendons,
+    make_couplings,
+)
 from stickslip.dynamics.jacobian import last_dof, link_point, point_acceleration, point_velocity, velocity_at
 from stickslip.math.quaternion import from_matrix, logarithm
 from stickslip.math.spatial import rotate
@@ -45,6 +53,8 @@ class Loops(NamedTuple):
     """(nc, 3, 3)."""
     rot2: np.ndarray
     """(nc, 3, 3)."""
+    motion: np.ndarray
+    """(nc, 6) velocity of p₁ [m/s] and angular velocity of frame 1 [rad/s] that link 1 does not give them; world."""
     constraint: np.ndarray
     """(ng,) the constraint that the group belongs to."""
     kind: np.ndarray
@@ -79,6 +89,7 @@ def make_loops(model: Model, constraints: Sequence[Constraint | Coupling]) -> Lo
         pos2=stack((c.pos2 for c in points), 3),
         rot1=stack((c.rot1 for c in points), 3, 3),
         rot2=stack((c.rot2 for c in points), 3, 3),
+        motion=stack((c.motion for c in points), 6),
         constraint=whole(c for c, _ in groups),
         kind=whole(kind for _, kind in groups),
         couplings=make_couplings(model, coupled),
@@ -87,7 +98,8 @@ def make_loops(model: Model, constraints: Sequence[Constraint | Coupling]) -> Lo
 
 @kernel
 def place_points(loops, kin, point1, point2):
-    """p₁ and p₂ (nc, 3) [m, world]."""
+    """p₁ and p₂ (nc, 3) [m, world], and the tendons of couplings; comes before ``group_jacobian`` and ``errors``."""
+    look_at_tendons(loops.couplings, kin.q)
     for c in range(loops.link1.shape[0]):
         x, y, z = loops.pos1[c, 0], loops.pos1[c, 1], loops.pos1[c, 2]
         point1[c, 0], point1[c, 1], point1[c, 2] = link_point(kin, loops.link1[c], x, y, z)
@@ -162,8 +174,19 @@ def errors(loops, kin, point1, point2, error):
 
 
 @kernel
+def drift_of(loops, i):
+    """The part of frame 1's velocity in row i that link 1 does not give it [m/s, rad/s]."""
+    g = i // 3
+    if loops.kind[g] == COUPLED:
+        return 0.0
+    return loops.motion[loops.constraint[g], i % 3 + (3 if loops.kind[g] == ANGULAR else 0)]
+
+
+@kernel
 def rates(loops, kin, point1, point2, rate, gamma):
-    """J·v (m,) [m/s, rad/s] and γ = J̇·v (m,) [m/s², rad/s²], from velocities that are up to date."""
+    """J·v, less the motion of frame 1, (m,) [m/s, rad/s] and γ = J̇·v (m,) [m/s², rad/s²], from velocities that are up
+    to date."""
+    bend_tendons(loops.couplings, kin.q, kin.v)
     for g in range(loops.constraint.shape[0]):
         c, r = loops.constraint[g], 3 * g
         if loops.kind[g] == COUPLED:
@@ -173,13 +196,14 @@ def rates(loops, kin, point1, point2, rate, gamma):
         a, b = loops.link1[c], loops.link2[c]
         if loops.kind[g] == ANGULAR:
             for k in range(3):
-                rate[r + k] = kin.vel[b, 3 + k] - kin.vel[a, 3 + k]
+                rate[r + k] = kin.vel[b, 3 + k] - kin.vel[a, 3 + k] - loops.motion[c, 3 + k]
                 gamma[r + k] = kin.acc[b, 3 + k] - kin.acc[a, 3 + k]
             continue
         x1, y1, z1, x2, y2, z2 = point1[c, 0], point1[c, 1], point1[c, 2], point2[c, 0], point2[c, 1], point2[c, 2]
         u0, u1, u2 = point_velocity(kin, b, x2, y2, z2)
         w0, w1, w2 = point_velocity(kin, a, x1, y1, z1)
-        rate[r], rate[r + 1], rate[r + 2] = u0 - w0, u1 - w1, u2 - w2
+        M = loops.motion
+        rate[r], rate[r + 1], rate[r + 2] = u0 - w0 - M[c, 0], u1 - w1 - M[c, 1], u2 - w2 - M[c, 2]
         u0, u1, u2 = point_acceleration(kin, kin.acc, b, x2, y2, z2)
         w0, w1, w2 = point_acceleration(kin, kin.acc, a, x1, y1, z1)
         gamma[r], gamma[r + 1], gamma[r + 2] = u0 - w0, u1 - w1, u2 - w2

@@ -1,7 +1,10 @@
-"""Coupled joints: rows, errors and rates of e = y₁ − r₁ − Σ a_k·(y₂ − r₂)^k, y = Σ c_j·q_j over hinges and slides.
+"""Coupled joints and tendons: rows, errors and rates of e = y₁ − r₁ − Σ a_k·(y₂ − r₂)^k.
 
-    J = ∂y₁/∂q − a'·∂y₂/∂q,    ė = J·v,    J̇·v = −a''·ẏ₂²,    a' = Σ k·a_k·(y₂ − r₂)^(k−1),  a'' its derivative
+    y = Σ c_j·q_j over hinges and slides, or the length ℓ(q) of a spatial tendon, whose c_j are its moment arms
+    J = ∂y₁/∂q − a'·∂y₂/∂q,    ė = J·v,    J̇·v = b₁ − a'·b₂ − a''·ẏ₂²,    b the bends of tendons (``dynamics.paths``)
 
+a' = Σ k·a_k·(y₂ − r₂)^(k−1), a'' is its derivative. ``look_at_tendons`` brings lengths and moment arms up to date; it
+comes before all others.
 Sizes: nc couplings with n terms in all. Cost: terms of a coupling, and the ancestors of its joints.
 """
 
@@ -13,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.dynamics.paths import Paths, bend_along, look_along, make_paths
 from stickslip.model.loops import Coupling
 from stickslip.model.model import Model
 
@@ -29,6 +33,11 @@ class Couplings(NamedTuple):
     dof: np.ndarray
     factor: np.ndarray
     """(n,) c_j."""
+    arm: np.ndarray
+    """(n,) where c_j is among the moment arms of ``paths``; −1 for constants."""
+    tendon: np.ndarray
+    """(nc, 2) the tendons of ``paths`` that y₁ and y₂ are; −1 for sums of joint coordinates."""
+    paths: Paths
     polynomial: np.ndarray
     """(nc, 5) a₀ … a₄."""
     reference: np.ndarray
@@ -39,22 +48,33 @@ class Couplings(NamedTuple):
     support: np.ndarray
 
 
-def make_couplings(model: Model, couplings: Sequence[Coupling]) -> Couplings:
-    start, second, joint, factor, supports = [0], [], [], [], [np.zeros(0, dtype=np.int64)]
-    for c in couplings:
-        second += [0] * len(c.joints1) + [1] * len(c.joints2)
-        joint += [*c.joints1, *c.joints2]
-        factor += [*c.factors1, *c.factors2]
-        start.append(len(joint))
+def make_couplings(model: Model, couplings: Sequence[Coupling], tendons: Sequence[int] = ()) -> Couplings:
+    """The arrays of these couplings; ``paths`` begins with the given tendons, whatever they are for."""
+    spatial = [t for c in couplings for t in c.tendons if t >= 0]
+    paths = make_paths(model, [*tendons, *spatial])
+    own = np.full((len(couplings), 2), -1, dtype=np.int64)
+    start, second, place, dof, factor, arm = [0], [], [], [], [], []  # type: ignore[var-annotated]
+    supports, used = [np.zeros(0, dtype=np.int64)], len(tendons)
+    for i, c in enumerate(couplings):
+        for side, (joints, factors) in enumerate(((c.joints1, c.factors1), (c.joints2, c.factors2))):
+            terms = [(int(model.tree.joint_q[j]), int(model.tree.joint_v[j]), x, -1) for j, x in zip(joints, factors)]
+            if c.tendons[side] >= 0:
+                own[i, side], at = used, range(paths.start[used], paths.start[used + 1])
+                terms, used = [(0, int(paths.column[k]), 0.0, k) for k in at], used + 1
+            for q, d, x, k in terms:
+                second, place, dof = [*second, side], [*place, q], [*dof, d]
+                factor, arm = [*factor, x], [*arm, k]
+        start.append(len(dof))
         ancestors: set[int] = set()
-        for j in (*c.joints1, *c.joints2):
-            d = int(model.tree.joint_v[j])
+        for d in dof[start[-2] :]:
             ancestors |= set(map(int, model.support.column[model.support.start[d] : model.support.start[d + 1]]))
         supports.append(np.array(sorted(ancestors, reverse=True), dtype=np.int64))
-    joints = np.array(joint, dtype=np.int64)
+
+    def whole(values) -> np.ndarray:
+        return np.array(values, dtype=np.int64)
+
     return Couplings(
-        np.array(start, dtype=np.int64), np.array(second, dtype=np.int64), model.tree.joint_q[joints],
-        model.tree.joint_v[joints], np.array(factor, dtype=float),
+        whole(start), whole(second), whole(place), whole(dof), np.array(factor, dtype=float), whole(arm), own, paths,
         np.array([c.polynomial for c in couplings], dtype=float).reshape(-1, 5),
         np.array([c.reference for c in couplings], dtype=float).reshape(-1, 2),
         np.cumsum([len(s) for s in supports]).astype(np.int64), np.concatenate(supports),
@@ -64,6 +84,30 @@ def make_couplings(model: Model, couplings: Sequence[Coupling]) -> Couplings:
 def widest(couplings: Couplings) -> int:
     """The largest number of velocities in a row, ancestors included."""
     return int(np.max(np.diff(couplings.support_start), initial=0))
+
+
+@kernel
+def look_at_tendons(couplings, q):
+    """Bring lengths and moment arms of tendons up to date, at the configuration q (nq,)."""
+    if couplings.paths.length.shape[0] > 0:
+        look_along(couplings.paths, q)
+        take_arms(couplings)
+
+
+@kernel
+def bend_tendons(couplings, q, v):
+    """``look_at_tendons``, and the bends at the velocity v (nv,)."""
+    if couplings.paths.length.shape[0] > 0:
+        bend_along(couplings.paths, q, v)
+        take_arms(couplings)
+
+
+@kernel
+def take_arms(couplings):
+    """Write the moment arms of tendons into the factors of their terms."""
+    for k in range(couplings.arm.shape[0]):
+        if couplings.arm[k] >= 0:
+            couplings.factor[k] = couplings.paths.value[couplings.arm[k]]
 
 
 @kernel
@@ -80,6 +124,17 @@ def sums(couplings, c, x, places):
 
 
 @kernel
+def coordinates(couplings, c, q):
+    """(y₁, y₂) at the configuration q."""
+    one, two = sums(couplings, c, q, couplings.q)
+    if couplings.tendon[c, 0] >= 0:
+        one = couplings.paths.length[couplings.tendon[c, 0]]
+    if couplings.tendon[c, 1] >= 0:
+        two = couplings.paths.length[couplings.tendon[c, 1]]
+    return one, two
+
+
+@kernel
 def polynomial(couplings, c, x):
     """The polynomial at x = y₂ − r₂, its first and its second derivative."""
     a = couplings.polynomial[c]
@@ -91,7 +146,7 @@ def polynomial(couplings, c, x):
 @kernel
 def coupling_slopes(couplings, c, q):
     """(a', a'') at the configuration q."""
-    _, two = sums(couplings, c, q, couplings.q)
+    _, two = coordinates(couplings, c, q)
     _, slope, bend = polynomial(couplings, c, two - couplings.reference[c, 1])
     return slope, bend
 
@@ -103,19 +158,30 @@ def term_weight(couplings, t, slope):
 
 
 @kernel
-def coupling_error(couplings, kin, c):
-    """e at the configuration of ``kin`` [m or rad]."""
-    one, two = sums(couplings, c, kin.q, couplings.q)
+def error_at(couplings, q, c):
+    """e at the configuration q (nq,) [m or rad]."""
+    one, two = coordinates(couplings, c, q)
     value, _, _ = polynomial(couplings, c, two - couplings.reference[c, 1])
     return one - couplings.reference[c, 0] - value
 
 
 @kernel
+def coupling_error(couplings, kin, c):
+    """e at the configuration of ``kin`` [m or rad]."""
+    return error_at(couplings, kin.q, c)
+
+
+@kernel
 def coupling_rate(couplings, kin, c):
-    """(ė, J̇·v) at the configuration and velocity of ``kin``."""
+    """(ė, J̇·v) at the configuration and velocity of ``kin``, after ``bend_tendons``."""
     slope, bend = coupling_slopes(couplings, c, kin.q)
     one, two = sums(couplings, c, kin.v, couplings.dof)
-    return one - slope * two, -bend * two * two
+    turn = -bend * two * two
+    if couplings.tendon[c, 0] >= 0:
+        turn += couplings.paths.bend[couplings.tendon[c, 0]]
+    if couplings.tendon[c, 1] >= 0:
+        turn -= slope * couplings.paths.bend[couplings.tendon[c, 1]]
+    return one - slope * two, turn
 
 
 @kernel

@@ -1,6 +1,7 @@
-"""Joints that rub and joints that are coupled, in methods without a contact problem: exact at the end of each step.
+"""Joints and tendons that rub or are coupled, in methods without a contact problem: exact at the end of each step.
 
-Dry friction: joint d has a friction force φ_d, |φ_d| ≤ f_d, and φ_d = −f_d·sign(v_d) where it moves. Couplings: a force
+Dry friction: a joint or tendon with the rate u = S_i·v has a friction force φ_i, |φ_i| ≤ f_i, and φ_i = −f_i·sign(u)
+where it moves. S_i is one joint velocity, or the tendon's moment arms ∂ℓ/∂q. Couplings: a force
 along the row J_c of ``couplings`` keeps J_c·v⁺ = −β·e_c/dt. With S the rows of both, the forces φ of the last step
 already in the step's acceleration a, and the impulses λ = dt·φ⁺ of this one,
 
@@ -13,7 +14,7 @@ guesses at once; where that does not reduce their number for a while, only the l
 ends. A joint thus stops within a step and stays; its position has the method's error. Forces of the last step are the
 guess for this one: a joint that is held has them in its acceleration already.
 
-Sizes: nf joint velocities with friction, then nc couplings, n = nf + nc. Cost: depth² for each row, n²·depth for W, and
+Sizes: nf joint velocities with friction, nt tendons with friction, then nc couplings, n = nf + nt + nc. Cost: depth² for each row, n²·depth for W, and
 (held rows)³/6 a guess.
 Reference: Júdice, Pires, "A block principal pivoting algorithm for large-scale strictly monotone linear
 complementarity problems", Computers Ops Res. 21, 1994; box constraints as there.
@@ -28,18 +29,23 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.constraints.couplings import (
     Couplings,
+    bend_tendons,
     coupling_error,
     coupling_rate,
     coupling_slopes,
+    error_at,
+    look_at_tendons,
     make_couplings,
     term_weight,
 )
 from stickslip.dynamics import Dynamics
+from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix, make_data
 from stickslip.dynamics.factor import ltdl_factor, solve
 from stickslip.dynamics.fluid_derivatives import add_drag_mass
 from stickslip.dynamics.fluid_forces import make_fluid
+from stickslip.model.arrays import Support
 from stickslip.model.model import Model
 
 PATIENCE = 3
@@ -64,6 +70,7 @@ class JointRows(NamedTuple):
     force: np.ndarray
     """(n,) φ of the last step [N or N m]; part of a method's memory."""
     couplings: Couplings
+    """Their ``paths`` begin with the tendons that rub."""
     start: np.ndarray
     """(n + 1,) places of the rows in ``column``, ``J`` and ``Y``."""
     column: np.ndarray
@@ -89,62 +96,93 @@ class JointRows(NamedTuple):
     kept: np.ndarray
     """(n,) φ at the beginning of a step that may be taken back."""
     inertia: np.ndarray
-    """(nf,) diagonal of M at the reference configuration [kg or kg m²]."""
+    """(nf + nt,) diagonal of M for joints, 1/(J·M⁻¹·Jᵀ) for tendons, at the reference configuration [kg or kg m²]."""
     stiffness: np.ndarray
     """(nc,) 1/(J·M⁻¹·Jᵀ) of couplings at the reference configuration [kg or kg m²]."""
 
 
 def make_joint_rows(model: Model, coupled: bool = True) -> JointRows:
     """Memory and scratch, of couplings only if ``coupled``; all forces are zero at first."""
-    friction, support = model.joint_forces.friction, model.support
-    dof = np.flatnonzero(friction > 0.0)
-    couplings = make_couplings(model, model.couplings if coupled else ())
-    nc = len(couplings.start) - 1
+    friction, support, along = model.joint_forces.friction, model.support, model.tendons.frictionloss
+    dof, tendons = np.flatnonzero(friction > 0.0), np.flatnonzero(along > 0.0)
+    couplings = make_couplings(model, model.couplings if coupled else (), tendons.tolist())
+    nc, nt, paths = len(couplings.start) - 1, len(tendons), couplings.paths
     own = [support.column[support.start[d] : support.start[d + 1]] for d in dof]
+    for t in range(nt):
+        above = {int(e) for d in paths.column[paths.start[t] : paths.start[t + 1]] for e in ancestors(support, d)}
+        own.append(np.array(sorted(above, reverse=True), dtype=np.int64))
     own += [couplings.support[couplings.support_start[c] : couplings.support_start[c + 1]] for c in range(nc)]
     start = np.concatenate([[0], np.cumsum([len(row) for row in own])]).astype(np.int64)
     column = np.concatenate([np.zeros(0, dtype=np.int64), *own])
     n, size = len(own), int(start[-1])
     rows = JointRows(
-        dof, np.concatenate([friction[dof], np.full(nc, np.inf)]), np.zeros(n), couplings, start, column,
-        np.zeros(size), np.zeros(size), np.zeros((n, n)), np.zeros((n, n)), np.zeros((4, n)),
+        dof, np.concatenate([friction[dof], along[tendons], np.full(nc, np.inf)]), np.zeros(n), couplings, start,
+        column, np.zeros(size), np.zeros(size), np.zeros((n, n)), np.zeros((n, n)), np.zeros((4, n)),
         np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(model.nv), make_data(model).mass,
-        np.zeros(n), np.zeros(len(dof)), np.zeros(nc),
+        np.zeros(n), np.zeros(len(dof) + nt), np.zeros(nc),
     )  # fmt: skip
     if n:
         dynamics = Dynamics(model)
-        rows.inertia[:] = dynamics.crba(model.tree.q0).diagonal()[dof]
+        diagonal = dynamics.crba(model.tree.q0).diagonal()[dof]
         write_rows(rows, dynamics.data.kin)
         armature, fluid = model.inertia.armature, make_fluid(model)
         factor_mass(model.tree, support, model.inertia, armature, fluid, 0.0, dynamics.data.kin, rows)
         mobility(support, rows.mass.L, rows)
-        rows.stiffness[:] = 1.0 / rows.W.diagonal()[len(dof) :]
+        mass = 1.0 / np.maximum(rows.W.diagonal(), 1e-300)
+        rows.inertia[:] = np.concatenate([diagonal, mass[len(dof) : n - nc]])
+        rows.stiffness[:] = mass[n - nc :]
     return rows
+
+
+def ancestors(support: Support, d: int) -> np.ndarray:
+    """The joint velocity d and those that carry it."""
+    return support.column[support.start[d] : support.start[d + 1]]
+
+
+@kernel
+def friction_rows(rows):
+    """Number of rows of friction, which come first: nf + nt."""
+    return rows.inertia.shape[0]
 
 
 @kernel
 def write_rows(rows, kin):
     """Write S at the configuration of ``kin``."""
-    nf = rows.dof.shape[0]
+    nf, n, coupled = rows.dof.shape[0], friction_rows(rows), rows.couplings
+    look_at_tendons(coupled, kin.q)
     for i in range(rows.bound.shape[0]):
         first = rows.start[i]
         for k in range(first, rows.start[i + 1]):
             rows.J[k] = 0.0
         if i < nf:
             rows.J[first] = 1.0
-            continue
-        c = i - nf
-        slope, _ = coupling_slopes(rows.couplings, c, kin.q)
-        for t in range(rows.couplings.start[c], rows.couplings.start[c + 1]):
-            weight = term_weight(rows.couplings, t, slope)
-            for k in range(first, rows.start[i + 1]):
-                if rows.column[k] == rows.couplings.dof[t]:
-                    rows.J[k] += weight
+        elif i < n:
+            paths = coupled.paths
+            for t in range(paths.start[i - nf], paths.start[i - nf + 1]):
+                for k in range(first, rows.start[i + 1]):
+                    if rows.column[k] == paths.column[t]:
+                        rows.J[k] += paths.value[t]
+        else:
+            slope, _ = coupling_slopes(coupled, i - n, kin.q)
+            for t in range(coupled.start[i - n], coupled.start[i - n + 1]):
+                weight = term_weight(coupled, t, slope)
+                for k in range(first, rows.start[i + 1]):
+                    if rows.column[k] == coupled.dof[t]:
+                        rows.J[k] += weight
+
+
+@kernel
+def row_rate(rows, i, v):
+    """S_i·v."""
+    rate = 0.0
+    for k in range(rows.start[i], rows.start[i + 1]):
+        rate += rows.J[k] * v[rows.column[k]]
+    return rate
 
 
 @kernel
 def mobility(support, L, rows):
-    """Write Y and W from S and the factor L of M."""
+    """Write Y and W from S and the factor L of M. A row without entries (a tendon at a dead centre) gets W_ii = 1."""
     x = rows.change  # scratch: only entries of a row are read, and they are written before
     for i in range(rows.bound.shape[0]):
         for k in range(rows.start[i], rows.start[i + 1]):
@@ -156,7 +194,7 @@ def mobility(support, L, rows):
                 x[support.column[m]] -= L[m] * rows.Y[k]
         for j in range(i + 1):
             rows.W[i, j] = rows.W[j, i] = shared(support, L, rows, i, j)
-        rows.W[i, i] *= 1.0 + REDUNDANT
+        rows.W[i, i] = rows.W[i, i] * (1.0 + REDUNDANT) if rows.W[i, i] > 0.0 else 1.0
 
 
 @kernel
@@ -266,17 +304,16 @@ def friction_impulses(rows, dt):
 
 
 @kernel(inline=False)
-def hold_joints(support, L, rows, kin, dt, v, acceleration):
+def hold_joints(support, L, rows, kin, dt, feedback, v, acceleration):
     """Correct ``acceleration`` (nv,), which has the forces of the last step in it, and write those of this one;
     ``change``/dt is what is added. L is the factor of the mass matrix that the acceleration belongs to; ``kin`` is at
-    the beginning of the step, or near it."""
-    nf, n, b, p = rows.dof.shape[0], rows.bound.shape[0], rows.vector[0], rows.vector[1]
+    the beginning of the step, or near it; ``feedback`` is β."""
+    nf, n, b, p = friction_rows(rows), rows.bound.shape[0], rows.vector[0], rows.vector[1]
     write_rows(rows, kin)
     mobility(support, L, rows)
     for i in range(n):
-        b[i] = FEEDBACK * coupling_error(rows.couplings, kin, i - nf) / dt if i >= nf else 0.0
-        for k in range(rows.start[i], rows.start[i + 1]):
-            b[i] += rows.J[k] * (v[rows.column[k]] + dt * acceleration[rows.column[k]])
+        b[i] = feedback * coupling_error(rows.couplings, kin, i - nf) / dt if i >= nf else 0.0
+        b[i] += row_rate(rows, i, v) + dt * row_rate(rows, i, acceleration)
         for j in range(n):
             b[i] -= rows.W[i, j] * dt * rows.force[j]
     friction_impulses(rows, dt)
@@ -291,6 +328,31 @@ def hold_joints(support, L, rows, kin, dt, v, acceleration):
     solve(support, L, rows.change)
     for d in range(v.shape[0]):
         acceleration[d] += rows.change[d] / dt
+
+
+@kernel(inline=False)
+def close_couplings(tree, support, L, rows, q):
+    """Correct q (nq,) by one Newton step in the metric of M so that couplings hold, with the rows at hand."""
+    nf, n, b, p = friction_rows(rows), rows.bound.shape[0], rows.vector[0], rows.vector[1]
+    look_at_tendons(rows.couplings, q)
+    for i in range(n):
+        rows.side[i], p[i], b[i] = 1, 0.0, 0.0
+        if i >= nf:
+            rows.side[i], b[i] = 0, error_at(rows.couplings, q, i - nf)
+    solve_stuck(rows, 0.0)
+    push_couplings(support, L, rows)
+    integrate(tree, q, rows.change, 1.0, q)
+
+
+@kernel
+def push_couplings(support, L, rows):
+    """``change`` = M⁻¹·Sᵀ·λ of couplings, λ = ``vector[1]``."""
+    for d in range(rows.change.shape[0]):
+        rows.change[d] = 0.0
+    for i in range(friction_rows(rows), rows.bound.shape[0]):
+        for k in range(rows.start[i], rows.start[i + 1]):
+            rows.change[rows.column[k]] += rows.J[k] * rows.vector[1, i]
+    solve(support, L, rows.change)
 
 
 @kernel(inline=False)
@@ -321,64 +383,15 @@ CREEP = 1e-3
 
 
 @kernel
-def smooth_friction(rows, v):
-    """Write friction forces −f·v/√(v² + ``CREEP``²), for methods that integrate smooth fields: a held joint creeps."""
-    for i in range(rows.dof.shape[0]):
-        d = rows.dof[i]
-        rows.force[i] = -rows.bound[i] * v[d] / (v[d] * v[d] + CREEP * CREEP) ** 0.5
-
-
-@kernel
-def balance_friction(rows, dt, v, r):
-    """Put friction into the balance r (nv,) of forces of an implicit step that ends with the velocities v (nv,).
-
-    With r⁰ the force that is missing without friction and ρ = M/dt, r_d = r⁰ − clip(r⁰ − ρ·v_d, ±f): zero exactly where
-    the joint is held by |r⁰| ≤ f, or slides with r⁰ = −f·sign(v_d). ``side`` tells which branch was taken.
-    """
-    for i in range(rows.dof.shape[0]):
-        d, f = rows.dof[i], rows.bound[i]
-        trial = r[d] - rows.inertia[i] / dt * v[d]
-        rows.side[i] = 0 if abs(trial) < f else (1 if trial > 0.0 else -1)
-        r[d] -= min(max(trial, -f), f)
-
-
-@kernel
-def balance_slopes(rows, dt, A):
-    """The rows of A = dr/dv (nv, nv) of the joints that ``balance_friction`` holds."""
-    for i in range(rows.dof.shape[0]):
-        if rows.side[i] == 0:
-            d = rows.dof[i]
-            for c in range(A.shape[1]):
-                A[d, c] = 0.0
-            A[d, d] = rows.inertia[i] / dt
-
-
-STIFF = 1e6
-"""Stiffness of couplings in an implicit step, in units of their mass over dt²: an acceleration a opens them by a
-millionth of a·dt²."""
-
-
-@kernel
-def coupling_forces(rows, kin, dt, tau):
-    """tau (nv,) += Sᵀ·φ of couplings as implicit springs, φ = −K·e at the configuration of ``kin``."""
+def smooth_friction(rows, kin, v):
+    """Write friction forces −f·u/√(u² + ``CREEP``²) at the poses of ``kin``, for methods that integrate smooth fields:
+    a held joint or tendon creeps."""
     nf = rows.dof.shape[0]
-    if rows.bound.shape[0] > nf:
+    if friction_rows(rows) > nf:
         write_rows(rows, kin)
-    for i in range(nf, rows.bound.shape[0]):
-        force = -STIFF * rows.stiffness[i - nf] / (dt * dt) * coupling_error(rows.couplings, kin, i - nf)
-        for k in range(rows.start[i], rows.start[i + 1]):
-            tau[rows.column[k]] += rows.J[k] * force
-
-
-@kernel
-def subtract_coupling_slopes(rows, dt, A):
-    """A −= d(Sᵀ·φ)/dv⁺ of ``coupling_forces``, which must have written S last; bends of couplings are left out."""
-    nf = rows.dof.shape[0]
-    for i in range(nf, rows.bound.shape[0]):
-        K = STIFF * rows.stiffness[i - nf] / dt
-        for k in range(rows.start[i], rows.start[i + 1]):
-            for m in range(rows.start[i], rows.start[i + 1]):
-                A[rows.column[k], rows.column[m]] += rows.J[k] * K * rows.J[m]
+    for i in range(friction_rows(rows)):
+        u = v[rows.dof[i]] if i < nf else row_rate(rows, i, v)
+        rows.force[i] = -rows.bound[i] * u / (u * u + CREEP * CREEP) ** 0.5
 
 
 SETTLE = 100.0
@@ -389,22 +402,17 @@ SETTLE = 100.0
 def couple_accelerations(support, L, rows, kin, acceleration):
     """Correct ``acceleration`` (nv,) so that couplings hold: J·a + J̇·v = −2·SETTLE·ė − SETTLE²·e. Friction is not
     touched; ``rows.force`` of couplings must not be in the acceleration."""
-    nf, n, b, p = rows.dof.shape[0], rows.bound.shape[0], rows.vector[0], rows.vector[1]
+    nf, n, b, p = friction_rows(rows), rows.bound.shape[0], rows.vector[0], rows.vector[1]
     write_rows(rows, kin)
+    bend_tendons(rows.couplings, kin.q, kin.v)
     mobility(support, L, rows)
     for i in range(n):
         rows.side[i], p[i], b[i] = (1 if i < nf else 0), 0.0, 0.0
         if i >= nf:
             rate, bend = coupling_rate(rows.couplings, kin, i - nf)
             b[i] = bend + SETTLE * (2.0 * rate + SETTLE * coupling_error(rows.couplings, kin, i - nf))
-            for k in range(rows.start[i], rows.start[i + 1]):
-                b[i] += rows.J[k] * acceleration[rows.column[k]]
+            b[i] += row_rate(rows, i, acceleration)
     solve_stuck(rows, 0.0)
-    for d in range(acceleration.shape[0]):
-        rows.change[d] = 0.0
-    for i in range(nf, n):
-        for k in range(rows.start[i], rows.start[i + 1]):
-            rows.change[rows.column[k]] += rows.J[k] * p[i]
-    solve(support, L, rows.change)
+    push_couplings(support, L, rows)
     for d in range(acceleration.shape[0]):
         acceleration[d] += rows.change[d]

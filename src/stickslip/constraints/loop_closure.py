@@ -24,7 +24,7 @@ import scipy.sparse as sp
 
 from stickslip._jit import kernel
 from stickslip.constraints.bilateral import Bilateral, assemble
-from stickslip.constraints.bilateral_rows import errors, place_points, rates, transposed_times
+from stickslip.constraints.bilateral_rows import drift_of, errors, place_points, rates, transposed_times
 from stickslip.constraints.proximal import largest, proximal_solve
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
@@ -146,6 +146,10 @@ class LoopClosure:
         independent(b.work.G, b.work.F, self._keep)
         kept = np.flatnonzero(self._keep)
         return sp.csr_array(b.jacobian[kept]), b.work.error[kept]
+
+    def drift(self) -> np.ndarray:
+        """(nb,) velocities of frames that are moved from outside in these rows [m/s, rad/s]; after ``rows``."""
+        return np.array([drift_of(self.bilateral.loops, int(i)) for i in np.flatnonzero(self._keep)])
 
     def rows_at(self, kin, L: np.ndarray) -> tuple[sp.csr_array, np.ndarray]:
         """``rows`` of other kinematics than those looked at last; errors and rates stay those of the last look."""

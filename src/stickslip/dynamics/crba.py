@@ -6,6 +6,7 @@ Featherstone (2008), Table 6.2. M is packed by rows along the tree: see ``model.
 from __future__ import annotations
 
 from stickslip._jit import kernel
+from stickslip.dynamics.cables import add_cable_mass
 from stickslip.dynamics.kinematics import forward_kinematics, spatial_inertias
 from stickslip.math.spatial import inertia_times
 
@@ -37,6 +38,8 @@ def composite_inertia(tree, support, inertia, kin, mass):
                 e = support.column[k]
                 M[k] = f0 * S[e, 0] + f1 * S[e, 1] + f2 * S[e, 2] + f3 * S[e, 3] + f4 * S[e, 4] + f5 * S[e, 5]
             M[support.start[d]] += inertia.armature[d]
+    if inertia.cable_armature.shape[0] > 0:
+        add_cable_mass(support, inertia, kin, M)
 
 
 @kernel

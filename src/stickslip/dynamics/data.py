@@ -34,6 +34,9 @@ class Kinematics(NamedTuple):
     """(nq,) the configuration of the last ``forward_kinematics``."""
     v: np.ndarray
     """(nv,) the velocity of the last ``forward_velocities``."""
+    arm: np.ndarray
+    """(nnz,) moment arms of tendons with armature (``cables``); ``cable`` (nv,) is scratch for them, zero between calls."""
+    cable: np.ndarray
 
 
 class Articulated(NamedTuple):
@@ -89,6 +92,8 @@ def make_data(model) -> Data:
             path=np.zeros(nl, dtype=np.int64),
             q=np.zeros(model.nq),
             v=np.zeros(nv),
+            arm=np.zeros(len(model.inertia.cable_column)),
+            cable=np.zeros(nv if len(model.inertia.cable_column) else 0),
         ),
         Articulated(
             inertia=np.zeros((nl, 6, 6)), U=np.zeros((nv, 6)), D=np.zeros(nv), u=np.zeros(nv), acc=np.zeros((nl, 6))

@@ -9,6 +9,7 @@ that a path, a site or a slider-crank is attached to. So 100 tendons of a humano
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from stickslip.model.arrays import (
     JOINT,
     JOINT_IN_PARENT,
     JOINT_NV,
+    ON_BODY,
     ON_JOINT,
     PULLEY,
     SLIDE,
@@ -89,7 +91,7 @@ class Drives(NamedTuple):
 def make_drives(model: Model) -> Drives:
     """The drives of a model, with scratch of their own."""
     nt, nu, nl, nv = len(model.tendons.limited), model.nu, model.nlink, model.nv
-    rows = [_tendon_columns(model, t) for t in range(nt)]
+    rows = [tendon_columns(model, t) for t in range(nt)]
     rows += [_actuator_columns(model, k, rows) for k in range(nu)]
     start = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
     column = np.array([d for row in rows for d in row], dtype=np.int64)
@@ -155,7 +157,8 @@ def _joint_columns(model: Model, j: int) -> set[int]:
     return set(range(first, first + JOINT_NV[model.tree.joint_type[j]]))
 
 
-def _tendon_columns(model: Model, t: int) -> list[int]:
+def tendon_columns(model: Model, t: int) -> list[int]:
+    """The joint velocities that can change the length of a tendon, ascending."""
     found: set[int] = set()
     for e in range(model.tendons.start[t], model.tendons.start[t + 1]):
         if model.tendons.kind[e] == ON_JOINT:
@@ -169,6 +172,8 @@ def _actuator_columns(model: Model, k: int, tendon_rows: list[list[int]]) -> lis
     a = model.actuators
     if a.transmission[k] == TENDON:
         return tendon_rows[a.target[k]]
+    if a.transmission[k] == ON_BODY:
+        return []  # it pulls at contacts, which are not known here
     if a.transmission[k] not in (AT_SITE, SLIDER_CRANK):
         return sorted(_joint_columns(model, int(a.target[k])))
     found = _link_columns(model, int(a.site_link[k, 0]))
@@ -185,9 +190,14 @@ def _needed_links(model: Model) -> np.ndarray:
     links = {*t.on[spatial].tolist(), *t.side_link[t.side != 0].tolist(), *a.site_link[sites].ravel().tolist()}
     if np.any(a.lifts):
         links |= set(np.flatnonzero(model.inertia.lifted_mass).tolist())
+    return above(model, links)
+
+
+def above(model: Model, links: Iterable[int]) -> np.ndarray:
+    """These links and all that carry them, parents first, without the world."""
     found: set[int] = set()
     for link in links:
         while link != 0:
             found.add(int(link))
-            link = model.tree.parent[link]
+            link = int(model.tree.parent[link])
     return np.array(sorted(found), dtype=np.int64)

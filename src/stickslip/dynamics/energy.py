@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from stickslip._jit import kernel
+from stickslip.dynamics.cables import cable_arms, cable_rate
 from stickslip.dynamics.jacobian import link_point, point_acceleration
 from stickslip.math.spatial import inertia_times
 
 
 @kernel
-def kinetic_energy(inertia, kin, v):
+def kinetic_energy(support, inertia, kin, v):
     """½·vᵀMv [J], armature included; needs velocities and inertias up to date."""
     V = kin.vel
     energy = 0.0
@@ -17,6 +18,10 @@ def kinetic_energy(inertia, kin, v):
         energy += V[b, 0] * px + V[b, 1] * py + V[b, 2] * pz + V[b, 3] * lx + V[b, 4] * ly + V[b, 5] * lz
     for d in range(v.shape[0]):
         energy += inertia.armature[d] * v[d] * v[d]
+    if inertia.cable_armature.shape[0] > 0:
+        cable_arms(support, inertia, kin)
+        for t in range(inertia.cable_armature.shape[0]):
+            energy += inertia.cable_armature[t] * cable_rate(inertia, kin, t, v) ** 2
     return 0.5 * energy
 
 

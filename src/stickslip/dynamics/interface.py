@@ -24,9 +24,9 @@ from stickslip.dynamics.delassus import (
 )
 from stickslip.dynamics.derivatives import load_wrenches, make_derivatives, unload
 from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces, tendon_energy
-from stickslip.dynamics.drives import make_drives, row_arms
+from stickslip.dynamics.drives import Drives, make_drives, row_arms
 from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
-from stickslip.dynamics.fluid_forces import make_fluid
+from stickslip.dynamics.fluid_forces import Fluid, make_fluid
 from stickslip.dynamics.joint_forces import damper_force, spring_and_limit_forces, spring_energy
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
@@ -40,7 +40,7 @@ from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.dynamics.rnea import collect_forces, rnea
 from stickslip.dynamics.rnea_derivatives import rnea_derivatives
 from stickslip.dynamics.transmission import transmit
-from stickslip.errors import expected
+from stickslip.errors import InputError, expected
 from stickslip.model.model import Model
 
 POWERS = 50
@@ -73,12 +73,27 @@ class Dynamics:
             raise expected("model", "a Model", type(model).__name__, "scene.compile() makes one")
         self.model = model
         self.data = make_data(model)
-        self.drives = make_drives(model)
-        """Rows of tendons and actuators, where one of the functions below last looked."""
-        self._fluid = make_fluid(model)
+        self._drives, self._fluid_arrays, self._version = make_drives(model), make_fluid(model), model.version
         self._derivatives = make_derivatives(model)
         self._f_ext = np.zeros((model.nlink, 6))
         self._quaternions = model.quaternions()
+
+    @property
+    def drives(self) -> Drives:
+        """Rows of tendons and actuators, where one of the functions below last looked."""
+        self._follow_model()
+        return self._drives
+
+    @property
+    def _fluid(self) -> Fluid:
+        self._follow_model()
+        return self._fluid_arrays
+
+    def _follow_model(self) -> None:
+        """Make anew what is derived from the model, if a setter has changed it."""
+        if self._version != self.model.version:
+            self._drives, self._fluid_arrays = make_drives(self.model), make_fluid(self.model)
+            self._version = self.model.version
 
     # -- checks of shapes, finiteness and quaternions; kernels assume them ----------------------------------------
 
@@ -137,12 +152,17 @@ class Dynamics:
         Column k of the first is the derivative along q ⊕ ε·e_k. The components of ``external`` are held constant: in
         world axes, at the link origins, which move.
         """
+        self._no_cables()
         m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
         v, a, f_ext = self._v(v), self._v(a, "a"), self._loads(q, external)
         M, der = self.data.mass.M, self._derivatives
         rnea_derivatives(m.tree, m.support, m.inertia, q, v, a, f_ext, self.data.kin, der, M, results[0], results[1])
         unpack(m.support, M, results[2])
         return results[0], results[1], results[2]
+
+    def _no_cables(self) -> None:
+        if len(self.model.inertia.cable_armature):
+            raise InputError("derivatives: armature of tendons has none yet; set it to 0 to differentiate")
 
     def _loads(self, q: np.ndarray, external) -> np.ndarray:
         """External spatial forces; also stores in the scratch memory how they change as links move."""
@@ -181,12 +201,15 @@ class Dynamics:
     def aba(self, q, v, tau, external=None) -> np.ndarray:
         """Forward dynamics: a = M⁻¹(τ − b + Jᵀf) (nv,)."""
         m, q, a = self.model, self._q(q), np.empty(self.model.nv)
+        if len(m.inertia.cable_armature):  # couples joints, which the recursion over links cannot see
+            return self.solve(q, self._v(tau, "tau") - self.bias(q, v, external))
         f_ext = self._external(q, external)
         aba(m.tree, m.support, m.inertia, q, self._v(v), self._v(tau, "tau"), f_ext, self.data.kin, self.data.art, a)
         return a
 
     def aba_derivatives(self, q, v, tau, external=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(∂a/∂q, ∂a/∂v, ∂a/∂τ = M⁻¹) of forward dynamics, each (nv, nv), in the sense of ``rnea_derivatives``."""
+        self._no_cables()
         m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
         v, tau, f_ext, a = self._v(v), self._v(tau, "tau"), self._loads(q, external), np.empty(self.model.nv)
         work = (self.data.kin, self.data.mass, self._derivatives, a)
@@ -379,7 +402,7 @@ class Dynamics:
         self._update(q, v)
         m, kin = self.model, self.data.kin
         return Energy(
-            energy.kinetic_energy(m.inertia, kin, self._v(v)),
+            energy.kinetic_energy(m.support, m.inertia, kin, self._v(v)),
             energy.gravity_energy(m.inertia, kin),
             self.elastic_energy(q),
         )

@@ -6,6 +6,7 @@ Featherstone (2008), Table 5.1, in world axes at a common point: a parent's forc
 from __future__ import annotations
 
 from stickslip._jit import kernel
+from stickslip.dynamics.cables import add_cable_forces
 from stickslip.dynamics.kinematics import (
     forward_accelerations,
     forward_kinematics,
@@ -29,6 +30,8 @@ def rnea(tree, support, inertia, q, v, a, f_ext, kin, tau):
     collect_forces(tree, support, kin, tau)
     for d in range(tau.shape[0]):
         tau[d] += inertia.armature[d] * a[d]
+    if inertia.cable_armature.shape[0] > 0:
+        add_cable_forces(support, inertia, kin, a, True, tau)
 
 
 @kernel
@@ -36,6 +39,8 @@ def bias_forces(tree, support, inertia, f_ext, kin, tau):
     """b(q, v) − Jᵀf: gravity, centrifugal and Coriolis forces; needs velocities and inertias up to date."""
     link_forces(inertia, kin.acc, f_ext, kin)
     collect_forces(tree, support, kin, tau)
+    if inertia.cable_armature.shape[0] > 0:
+        add_cable_forces(support, inertia, kin, tau, False, tau)
 
 
 @kernel

@@ -95,16 +95,22 @@ def from_geom(tendons, poses, e, x, y, z):
 
 
 @kernel
+def wrap(tendons, poses, e, a, b):
+    """(length, first, second point) of the path from a to b around the sphere or cylinder e. a and b are triples in
+    world axes; the points are six numbers in the frame of e. The length is below 0 if the path is straight."""
+    p, q = to_geom(tendons, poses, e, a), to_geom(tendons, poses, e, b)
+    sided = tendons.side[e] != 0
+    side = to_geom(tendons, poses, e, place(poses, tendons.side_link[e], tendons.side_pos, e))
+    if tendons.kind[e] == SPHERE:
+        return wrap_sphere(p, q, tendons.number[e], sided, side)
+    return wrap_cylinder(p, q, tendons.number[e], sided, side)
+
+
+@kernel
 def add_wrapped(drives, link_a, a, e, link_b, b, scale):
     """As ``add_piece`` for a path from a to b around the sphere or cylinder e."""
     t, poses = drives.tendons, drives.poses
-    p, q = to_geom(t, poses, e, a), to_geom(t, poses, e, b)
-    sided = t.side[e] != 0
-    side = to_geom(t, poses, e, place(poses, t.side_link[e], t.side_pos, e))
-    if t.kind[e] == SPHERE:
-        length, px, py, pz, qx, qy, qz = wrap_sphere(p, q, t.number[e], sided, side)
-    else:
-        length, px, py, pz, qx, qy, qz = wrap_cylinder(p, q, t.number[e], sided, side)
+    length, px, py, pz, qx, qy, qz = wrap(t, poses, e, a, b)
     if length < 0.0:
         return add_piece(drives, link_a, a, link_b, b, scale)
     first, last = from_geom(t, poses, e, px, py, pz), from_geom(t, poses, e, qx, qy, qz)

@@ -9,7 +9,7 @@ import numba
 import numpy as np
 from numba import types
 
-from stickslip._jit import compiled, kernel
+from stickslip._jit import compiled, kernel, kind_of
 from stickslip.errors import expected, number
 from stickslip.ess.arrays import FULL, STEP, TIME, grown, make_flow, make_rules, make_trace, make_work
 from stickslip.ess.integrate import begin, integrate, keep
@@ -100,7 +100,7 @@ def _runner(system: System) -> Function:
     """The integration loop for Python functions, or the compiled one for these types of arguments."""
     if not system.compiled:
         return lambda field, guards, slopes, *rest: integrate(field, guards, slopes, lambda *arguments: None, *rest)
-    return _compiled(numba.typeof(system.args))
+    return _compiled(kind_of(system.args))
 
 
 @kernel

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 from numba import types
 
-from stickslip._jit import kernel
+from stickslip._jit import kernel, kind_of
 from stickslip.errors import InputError, expected
 
 Function = Callable[..., Any]
@@ -53,7 +53,7 @@ class System:
         self.args = tuple(_plain(value) for value in args) if self.compiled else args
         if self.compiled:
             try:
-                numba.typeof(self.args)
+                kind_of(self.args)
             except ValueError:
                 raise expected("args", "numbers and arrays, since f is compiled", args) from None
         self.n = self.m = 0
@@ -95,7 +95,7 @@ class System:
 
     def callbacks(self) -> Callbacks:
         if self.compiled:
-            return compiled_callbacks(*self.functions, numba.typeof(self.args))
+            return compiled_callbacks(*self.functions, kind_of(self.args))
         return self._python_callbacks()
 
     def _python_callbacks(self) -> Callbacks:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.maximal.conversion import to_bodies
-from stickslip.model.arrays import FREE, Activations, Actuators, JointForces, Tendons, Tree, build_support
+from stickslip.model.arrays import FREE, Activations, Actuators, Inertia, JointForces, Tendons, Tree, build_support
 from stickslip.model.keyframes import Keyframe
 from stickslip.model.model import Model
 
@@ -47,7 +47,7 @@ def cut(model: Model) -> Model:
         model,
         tree=tree,
         support=build_support(tree, 6 * n),
-        inertia=model.inertia._replace(armature=_armature(model)),
+        inertia=Inertia(*model.inertia[: Inertia._fields.index("cable_armature")])._replace(armature=_armature(model)),
         joint_forces=JointForces(
             damping=np.zeros(6 * n),
             damping_poly=np.zeros((6 * n, 2)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass
+from inspect import signature
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from stickslip.dynamics.drives import Drives, make_drives
 from stickslip.dynamics.fluid_forces import Fluid, make_fluid
 from stickslip.errors import deprecated
 from stickslip.methods.materials import Asked, asked_for, beyond, how_read
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options
 from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model, State
@@ -119,6 +121,12 @@ class Inputs(NamedTuple):
     """(nv,) joint forces [N or N m]."""
     wrench: np.ndarray
     """(nl, 6) force [N] and torque [N m] on each link, world axes, at the link's origin."""
+
+
+def old_arguments(kind: type[Method]) -> tuple[None, ...]:
+    """What methods from outside may still ask for after the variant: the argument ``pairs``."""
+    asked = signature(kind.__init__).parameters.get("pairs")
+    return (None,) if asked is not None and asked.default is asked.empty else ()
 
 
 class Method(ABC):
@@ -265,6 +273,22 @@ class Method(ABC):
             return {}
         return asked_for(self.model)
 
+    geometry_ahead: ClassVar[bool] = False
+    """Whether a step looks at contacts at its end, so that mocap bodies are placed there; else at its beginning."""
+    loops_ahead: ClassVar[bool] = False
+    """Whether a step closes loops at its end, so that mocap bodies take their frames there before it."""
+
+    def moving_parts(self) -> MovingParts:
+        """The arrays that mocap bodies move; a method that has others overrides ``move``, too."""
+        return MovingParts((getattr(self, "detector", None),))
+
+    def before_moving(self, state: State) -> None:  # noqa: B027 - only methods that check loops at a start need it
+        """Look at a state that may be new, while the mocap bodies are still where they are at the beginning."""
+
+    def move(self, poses: np.ndarray, twists: np.ndarray) -> None:  # noqa: B027 - only other engines need it
+        """Take poses (nm, 7) and velocities (nm, 6) of the mocap bodies: at the world's origin [m/s] and angular
+        [rad/s]. The arrays of ``moving_parts`` have been moved."""
+
     couples: ClassVar[bool] = True
     """Whether coupled joints are ``joint_rows``; else the method has its own rows for them."""
     solves_problems: ClassVar[bool] = False
@@ -300,6 +324,32 @@ class Method(ABC):
         for name, array in self.memory().items():
             array[:] = 0
             array[: len(memory[name])] = memory[name]
+
+    lasting: ClassVar[tuple[str, ...]] = ("_failed",)
+    """Attributes that outlive a change of the model's parameters: counts and reports."""
+    memory_of_rows: ClassVar[tuple[str, ...]] = ("joint_forces",)
+    """Parts of the memory that have a place per joint row. Their number depends on parameters; if it changes, they
+    begin with zeros."""
+
+    def remake(self, **options: Any) -> None:
+        """Derive everything anew from the model, whose parameters have changed. Memory, counts and the accelerations of
+        the last step stay; ``options`` are those of the beginning."""
+        saved = {name: array.copy() for name, array in self.memory().items()}
+        acceleration, com = self.work.acceleration, self.world.inertia.com
+        kept = {name: vars(self)[name] for name in self.lasting if name in vars(self)}
+        type(self).__init__(self, self.model, self.dt, self.variant, *old_arguments(type(self)), **options)
+        vars(self).update(kept)
+        self.work.acceleration[:] = acceleration
+        fresh = self.memory()
+        for name in set(self.memory_of_rows) & set(saved):
+            if len(saved[name]) != len(fresh[name]):
+                saved[name] = np.zeros_like(fresh[name])
+        if not np.array_equal(com, self.model.inertia.com):
+            self.forget_centres(saved)
+        self.remember(saved)
+
+    def forget_centres(self, memory: dict[str, np.ndarray]) -> None:  # noqa: B027 - few methods remember such places
+        """Drop what ``memory`` has about centres of mass, because these have moved within their links."""
 
     def stable_dt(self, state: State) -> float:
         """An estimate of the largest stable step at this state [s]; inf where the method has no such limit."""

@@ -20,7 +20,6 @@ from collections.abc import Callable
 from operator import is_
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
@@ -30,6 +29,8 @@ from numba.core.datamodel import models, register_default
 from numba.core.pythonapi import NativeValue, unbox
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
+
+from stickslip._jit import kind_of
 
 
 def make_handle(arrays: Any) -> Any:
@@ -62,7 +63,7 @@ def restorer(example: Callable[[], Any]) -> Any:
 
     @intrinsic
     def restore(context, handle):
-        kind = numba.typeof(example())
+        kind = kind_of(example())
         return kind(handle), lambda context, builder, signature, args: _build(
             context, builder, kind, make_array(handle)(context, builder, args[0]).data, [0]
         )
@@ -132,7 +133,7 @@ class Held:
         self.given = given
         if not config.DISABLE_JIT:
             self._numbers = np.array(list(_numbers(given)), dtype=np.int64)
-            self.address, self._numba_type_ = self._numbers.ctypes.data, HeldType(numba.typeof(given))
+            self.address, self._numba_type_ = self._numbers.ctypes.data, HeldType(kind_of(given))
 
 
 class HeldCall:

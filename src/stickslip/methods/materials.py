@@ -37,7 +37,7 @@ SPRINGS = {
     "preload": "presses as soon as a contact touches",
     "torsion": "a torque about the normal up to μ_t times the normal force; until it slips, a spring and a damper",
     "rolling": "a torque about the tangents up to μ_r times the normal force; until it slips, a spring and a damper",
-    "adhesion": "contacts do not pull",
+    "adhesion": "pulls while a contact is within its distance, besides what the springs push",
 }
 RIGID = {
     "friction": "a polygonal cone",
@@ -47,7 +47,7 @@ RIGID = {
     "preload": "contacts press no more than they must",
     "torsion": "a torque about the normal up to μ_t times the normal force, besides the cone",
     "rolling": "a torque about the tangents up to μ_r times the normal force, besides the cone",
-    "adhesion": "contacts do not pull",
+    "adhesion": "pulls while a contact is within its distance; the rigid contact holds against it",
 }
 VARIATIONAL = {
     **RIGID,
@@ -60,6 +60,7 @@ STICKING = {
     "torsion": "bodies spin about the normal without friction",
     "rolling": "bodies roll without friction",
     "restitution": "contacts stay where they touch",
+    "adhesion": "contacts pull without limit; with release=True up to the adhesion",
 }
 
 

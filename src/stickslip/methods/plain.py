@@ -51,10 +51,10 @@ class PlainMethod(Method):
         """(nv,) at a state: gravity, joint springs and dampers, actuators, forces from outside, and contacts act."""
         self._look(state)
         work, armature = self.work, self.model.inertia.armature
-        smooth_friction(self.world.rows, state.v)
+        smooth_friction(self.world.rows, work.kin, state.v)
         accelerate(self.world, work, self.contacts.arrays, inputs, armature, 0.0, state.q, state.v)
         world = self.world
-        if len(world.rows.bound) > len(world.rows.dof):
+        if len(self.model.couplings):
             factor_mass(world.tree, world.support, world.inertia, armature, world.fluid, 0.0, work.kin, world.rows)
             couple_accelerations(world.support, world.rows.mass.L, world.rows, work.kin, work.acceleration)
         return work.acceleration.copy()

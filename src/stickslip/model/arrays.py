@@ -16,7 +16,7 @@ import numpy as np
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3  # MuJoCo's numbers
 JOINT_NQ = (7, 4, 1, 1)
 JOINT_NV = (6, 3, 1, 1)
-JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE = 0, 1, 2, 3, 4  # transmissions, MuJoCo's numbers
+JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE, ON_BODY = 0, 1, 2, 3, 4, 5  # transmissions, MuJoCo's numbers
 ON_JOINT, PULLEY, SITE, SPHERE, CYLINDER = 1, 2, 3, 4, 5  # elements of tendons, MuJoCo's numbers
 HOLD, LINEAR, CUBIC = 0, 1, 2  # interpolation of delayed controls, MuJoCo's numbers
 IMMEDIATE, INTEGRATOR, FILTER, FILTER_EXACT, MUSCLE = 0, 1, 2, 3, 4  # dynamics of activations, MuJoCo's numbers
@@ -91,6 +91,19 @@ class Inertia(NamedTuple):
     """(nl,) mass whose weight is compensated: Σ gravcomp·mass of the link's bodies [kg]."""
     lifted_com: np.ndarray
     """(nl, 3) the point at which the compensating force −lifted_mass·gravity acts [m, link frame]."""
+    cable_armature: np.ndarray = np.zeros(0)
+    """(na,) mass that moves with the length of a tendon, of those that have one [kg or kg m²]; their velocities lie on
+    one branch of the tree."""
+    cable_start: np.ndarray = np.zeros(1, dtype=np.int64)
+    """(na + 1,) where the elements of each begin; kind, on, number and pos are those of ``Tendons``, but ``on`` is the
+    velocity of a joint."""
+    cable_kind: np.ndarray = np.zeros(0, dtype=np.int64)
+    cable_on: np.ndarray = np.zeros(0, dtype=np.int64)
+    cable_number: np.ndarray = np.zeros(0)
+    cable_pos: np.ndarray = np.zeros((0, 3))
+    cable_row: np.ndarray = np.zeros(1, dtype=np.int64)
+    """(na + 1,) where the velocities of each begin in ``cable_column`` (nnz,), ascending."""
+    cable_column: np.ndarray = np.zeros(0, dtype=np.int64)
 
 
 class JointForces(NamedTuple):
@@ -183,6 +196,8 @@ class Tendons(NamedTuple):
     """(nt,) damping of the one-sided limit damper."""
     frictionloss: np.ndarray
     """(nt,) dry friction along the tendon."""
+    armature: np.ndarray
+    """(nt,) mass that moves with the length, that of actuators included [kg or kg m²]."""
     force_range: np.ndarray
     """(nt, 2) limits of the sum of the forces of the actuators that pull at the tendon; ±inf where unlimited."""
 
@@ -195,9 +210,10 @@ class Actuators(NamedTuple):
     """
 
     transmission: np.ndarray
-    """(nu,) JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON or AT_SITE."""
+    """(nu,) JOINT, JOINT_IN_PARENT, SLIDER_CRANK, TENDON, AT_SITE or ON_BODY."""
     target: np.ndarray
-    """(nu,) the joint or tendon; for AT_SITE 1 if there is a reference site, else 0."""
+    """(nu,) the joint or tendon; for AT_SITE 1 if there is a reference site, else 0; for ON_BODY the body of the scene
+    file that is pulled to what it touches."""
     gear: np.ndarray
     """(nu, 6) transmission ratio; the first entry alone counts for hinges, slides, tendons and slider-cranks."""
     muscle_gain: np.ndarray

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown, whole
+from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown
 from stickslip.model.mesh import (
     HOLLOW,
     check_choice,
@@ -28,6 +28,7 @@ from stickslip.model.mesh import (
 )
 from stickslip.model.servo import Servo
 from stickslip.model.shape import Material
+from stickslip.model.terrain import checked_heights
 
 if TYPE_CHECKING:
     from stickslip.model.scene import Scene
@@ -116,7 +117,7 @@ def option_names() -> set[str]:
     """The keyword arguments of shapes, joints and bodies."""
     methods = (Body._shape, Body.add_joint, Body.add_frame)
     names = {name for method in methods for name in inspect.signature(method).parameters}
-    return {"joint", "parent", "faces", "convex"} | names - {"self", "kind", "size", "meshname"}
+    return {"joint", "parent", "faces", "convex", "base"} | names - {"self", "kind", "meshname", "hfieldname"}
 
 
 @dataclass
@@ -126,6 +127,8 @@ class Body:
     scene: Scene = field(repr=False)
     spec: mujoco.MjsBody = field(repr=False)
     name: str
+    loaded: bool = field(default=False, repr=False)
+    """Whether it comes from a file."""
 
     # -- shapes: each takes pos, quat, mass (or density), a material and a name -----------------------------------
 
@@ -198,6 +201,33 @@ class Body:
             self.scene.spec.add_mesh(name=name, uservert=points.ravel(), inertia=inertia)
         return self._shape(GEOM.mjGEOM_MESH, [0, 0, 0], meshname=name, **options)
 
+    @says_why
+    def add_terrain(
+        self, heights, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0), **options
+    ) -> Body:
+        """Ground of given ``heights`` (rows, columns) [m] over a rectangle of edges ``size`` (2,) [m] about ``pos``.
+
+        Rows run along y and columns along x: heights[0, 0] is at the corner of least x and y, heights[0, -1] at that of
+        largest x and least y. It is solid down to ``base`` [m] below its lowest height (default: a tenth of the longer
+        edge). Heights are kept to 6e-8 of their range.
+        """
+        grid, edges = checked_heights(heights), vector("size", size, 2)
+        positive("size", *edges)
+        depth = 0.1 * float(edges.max()) if base is None else number("base", base, "a depth > 0 [m]", above=0.0)
+        low, span = float(grid.min()), float(np.ptp(grid))
+        turn, shift = np.zeros(9), np.array([0.0, 0.0, low])
+        mujoco.mju_quat2Mat(turn, vector("quat", options.get("quat", (1, 0, 0, 0)), 4))
+        name = self.scene._name("terrain")
+        asset = self.scene.spec.add_hfield(name=name, nrow=grid.shape[0], ncol=grid.shape[1])
+        asset.size = [*(edges / 2), span if span > 0.0 else depth, depth]
+        asset.userdata = ((grid - low) / (span if span > 0.0 else 1.0)).astype(np.float32).ravel()
+        place = vector("pos", pos, 3) + turn.reshape(3, 3) @ shift
+        try:
+            return self._shape(GEOM.mjGEOM_HFIELD, [0, 0, 0], hfieldname=name, pos=place, **options)
+        except (InputError, ModelError, TypeError):
+            self.scene.spec.delete(asset)  # an error must leave no trace in the scene
+            raise
+
     def _meshes(self, parts: list[np.ndarray], options: dict) -> Body:
         """Add several convex meshes. They share the mass by volume, and their names are numbered."""
         volume = np.array([hull_of(part, "part of a mesh").volume for part in parts])
@@ -216,24 +246,31 @@ class Body:
         density: float | None = None, friction: float | None = None, stiffness: float | None = None,
         damping: float | None = None, restitution: float | None = None, preload: float | None = None,
         torsion: float | None = None, rolling: float | None = None, condim: int | None = None, priority: int = 0,
-        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0,
+        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0, surface_velocity: Vector | None = None,
         material: Material | None = None, collide: bool = True, rgba: Vector | None = None, name: str | None = None,
         fluid: str | None = None, fluid_coefficients: Vector | None = None, meshname: str | None = None,
+        hfieldname: str | None = None,
     ) -> Body:  # fmt: skip
         if mass is not None and density is not None:
             raise InputError("mass and density: expected one of the two, got both")
         for what, value in (("mass", mass), ("density", density)):
             if value is not None:
                 number(what, value, "a number ≥ 0", least=0.0)
+                if value and self.loaded and self.spec.explicitinertial:
+                    remedy = "add it to a child: body.add_body(name).add_box(…)"
+                    raise expected(what, f"none, because the file says the inertia of {self.name!r}", value, remedy)
         given: dict[str, Any] = {
             "friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution,
-            "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin or None,
-            "gap": gap or None, "adhesion": adhesion or None,
+            "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin,
+            "gap": gap, "adhesion": adhesion, "priority": priority,
         }  # fmt: skip
-        given = {key: value for key, value in given.items() if value is not None}
+        unsaid = {"margin": 0.0, "gap": 0.0, "adhesion": 0.0, "priority": 0} if material is not None else {}
+        given = {
+            key: value
+            for key, value in given.items()
+            if value is not None and not (key in unsaid and np.isscalar(value) and value == unsaid[key])
+        }
         drag = _fluid_coefficients(fluid, fluid_coefficients)
-        if priority:
-            given["priority"] = whole("priority", priority, least=-(2**31))
         material = replace(material, **given) if material is not None else Material(**given)
         geom = self.spec.add_geom(
             name=name or self.scene._name("shape"), type=kind, size=size, pos=vector("pos", pos, 3),
@@ -244,6 +281,9 @@ class Body:
         )  # fmt: skip
         if drag is not None:
             geom.fluid_ellipsoid, geom.fluid_coefs = 1.0, drag
+        if surface_velocity is not None:
+            size = 6 if np.shape(surface_velocity) == (6,) else 3
+            geom.surfacevel = [*vector("surface_velocity", surface_velocity, size), 0, 0, 0][:6]
         if mass is not None:
             geom.mass = mass
         if density is not None:
@@ -252,6 +292,8 @@ class Body:
             geom.rgba = vector("rgba", rgba, 4)
         if meshname is not None:
             geom.meshname = meshname
+        if hfieldname is not None:
+            geom.hfieldname = hfieldname
         return self
 
     # -- everything else ---------------------------------------------------------------------------------------

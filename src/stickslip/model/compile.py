@@ -16,6 +16,7 @@ from scipy.spatial import ConvexHull, QhullError
 from stickslip.model.arrays import Frames, Inertia, JointForces, Tree
 from stickslip.model.mesh import simplified
 from stickslip.model.shape import ContactPair, Material, PairMaterial, Shape, combine
+from stickslip.model.terrain import field_points, field_size
 
 
 def rotation(quat: np.ndarray) -> np.ndarray:
@@ -159,6 +160,7 @@ SHAPE_NAMES = {
     mujoco.mjtGeom.mjGEOM_BOX: "box",
     mujoco.mjtGeom.mjGEOM_MESH: "mesh",
     mujoco.mjtGeom.mjGEOM_ELLIPSOID: "ellipsoid",
+    mujoco.mjtGeom.mjGEOM_HFIELD: "terrain",
 }
 
 
@@ -233,16 +235,20 @@ def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment], hull_tolerance: f
     touching = int(contacts_enabled(mj))
     for g in range(mj.ngeom):
         link, pos, rot = bodies[mj.geom_bodyid[g]].place(mj.geom_pos[g], mj.geom_quat[g])
-        vertices = None
+        vertices, size = None, mj.geom_size[g].astype(float)
         if mj.geom_type[g] == mujoco.mjtGeom.mjGEOM_MESH:
             vertices = hull(int(mj.geom_dataid[g]))
+        elif mj.geom_type[g] == mujoco.mjtGeom.mjGEOM_HFIELD:
+            field = int(mj.geom_dataid[g])
+            vertices, size = field_points(mj, field), field_size(mj, field)
         shape = Shape(
             name=mj.geom(g).name or f"{mj.body(mj.geom_bodyid[g]).name}/{g}",
             kind=SHAPE_NAMES[mujoco.mjtGeom(mj.geom_type[g])],
-            link=link, pos=pos, rot=rot, size=mj.geom_size[g].astype(float), vertices=vertices,
+            link=link, pos=pos, rot=rot, size=size, vertices=vertices,
             material=build_material(mj, g), group=touching * int(mj.geom_contype[g]),
             mask=touching * int(mj.geom_conaffinity[g]), rgba=mj.geom_rgba[g].astype(float),
             body=int(mj.geom_bodyid[g]), paired=bool(touching and (g in mj.pair_geom1 or g in mj.pair_geom2)),
+            surface_velocity=mj.geom_surfacevel[g].astype(float),
         )  # fmt: skip
         shapes.append(shape)
     for s in range(mj.nsite):

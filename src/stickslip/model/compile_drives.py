@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence, Sized
+
 import mujoco
 import numpy as np
 
-from stickslip.model.arrays import CYLINDER, INTEGRATOR, ON_JOINT, PULLEY, SITE, SPHERE, Activations, Actuators, Tendons
+from stickslip.errors import expected
+from stickslip.model.arrays import (
+    CYLINDER,
+    INTEGRATOR,
+    ON_JOINT,
+    PULLEY,
+    SITE,
+    SPHERE,
+    Activations,
+    Actuators,
+    Inertia,
+    Support,
+    Tendons,
+    Tree,
+)
 from stickslip.model.arrays import JOINT_NV as NV
 from stickslip.model.compile import Attachment, spring_of_solref
 
@@ -23,6 +39,51 @@ def disabled_actuators(mj: mujoco.MjModel) -> np.ndarray:
     """(nu,) whether the option ``actuatorgroupdisable`` switches the actuator off."""
     group = mj.actuator_group
     return (group >= 0) & (group <= 30) & ((mj.opt.disableactuator >> group.clip(0, 30)) & 1 != 0)
+
+
+def tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
+    """(nt,) armature of tendons, and of the actuators that pull at them, times the gear squared."""
+    armature = mj.tendon_armature.astype(float)
+    for k in np.flatnonzero(mj.actuator_trntype == TRN.mjTRN_TENDON):
+        armature[mj.actuator_trnid[k, 0]] += mj.actuator_gear[k, 0] ** 2 * mj.actuator_armature[k]
+    return armature
+
+
+def with_cables(
+    inertia: Inertia, tendons: Tendons, tree: Tree, support: Support, names: Sequence[str]
+) -> Inertia:
+    """The inertia with that of tendons, which must not join several branches of the tree."""
+    which, rows = np.flatnonzero(tendons.armature > 0.0), []
+    pick = [np.arange(tendons.start[t], tendons.start[t + 1]) for t in which]
+    for t, own in zip(which, pick, strict=True):
+        found: set[int] = set()
+        for e in own:
+            if tendons.kind[e] == PULLEY:
+                continue
+            on = int(tendons.on[e])
+            d = int(tree.joint_v[on] if tendons.kind[e] == ON_JOINT else support.link_dof[on + 1] - 1 if on else -1)
+            found |= {d} if tendons.kind[e] == ON_JOINT else set(support.column[_row(support, d)].tolist())
+        if not found <= set(support.column[_row(support, max(found, default=-1))].tolist()):
+            what = f"armature of tendon {names[t]!r}"
+            raise expected(what, "joints of which each carries the next", "several branches", "set it to 0")
+        rows.append(sorted(found))
+    chosen = np.concatenate([np.zeros(0, dtype=np.int64), *pick])
+    on = tendons.on[chosen].copy()
+    joints = tendons.kind[chosen] == ON_JOINT
+    on[joints] = tree.joint_v[on[joints]]
+    return inertia._replace(
+        cable_armature=tendons.armature[which], cable_start=_starts(pick), cable_kind=tendons.kind[chosen], cable_on=on,
+        cable_number=tendons.number[chosen], cable_pos=tendons.pos[chosen], cable_row=_starts(rows),
+        cable_column=np.array([d for row in rows for d in row], dtype=np.int64),
+    )  # fmt: skip
+
+
+def _row(support: Support, d: int) -> slice:
+    return slice(0, 0) if d < 0 else slice(support.start[d], support.start[d + 1])
+
+
+def _starts(lists: Sequence[Sized]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum([len(x) for x in lists])]).astype(np.int64)
 
 
 def build_tendons(mj: mujoco.MjModel, bodies: list[Attachment]) -> Tendons:
@@ -56,6 +117,7 @@ def build_tendons(mj: mujoco.MjModel, bodies: list[Attachment]) -> Tendons:
         own = np.array([mj.actuator_damping[k], *mj.actuator_dampingpoly[k]])
         damping[mj.actuator_trnid[k, 0]] += mj.actuator_gear[k, 0] ** 2 * own
     limit_stiffness, limit_damping = np.zeros(nt), np.zeros(nt)
+    armature = tendon_armature(mj)
     for t in range(nt):
         inertia = 1.0 / max(float(mj.tendon_invweight0[t]), 1e-15)
         limit_stiffness[t], limit_damping[t] = spring_of_solref(
@@ -67,7 +129,7 @@ def build_tendons(mj: mujoco.MjModel, bodies: list[Attachment]) -> Tendons:
         stiffness=stiffness.astype(float), spring_range=mj.tendon_lengthspring.astype(float).reshape(nt, 2),
         damping=damping.astype(float), limited=mj.tendon_limited.astype(np.int64),
         range=mj.tendon_range.reshape(nt, 2) + np.outer(mj.tendon_margin, [1.0, -1.0]), limit_stiffness=limit_stiffness,
-        limit_damping=limit_damping, frictionloss=mj.tendon_frictionloss.astype(float),
+        limit_damping=limit_damping, frictionloss=mj.tendon_frictionloss.astype(float), armature=armature,
         force_range=_limits(mj.tendon_actfrclimited, mj.tendon_actfrcrange),
     )  # fmt: skip
 

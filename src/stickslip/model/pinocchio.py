@@ -64,6 +64,8 @@ def to_pinocchio(model: Model) -> Any:
         about_com = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         body = pin.Inertia(inertia.mass[b], inertia.com[b] + offset[b], about_com)
         result.appendBodyToJoint(at, body, pin.SE3.Identity())
+    if len(inertia.cable_armature):
+        raise ModelError("Pinocchio has no armature of tendons; set it to 0")
     result.armature = inertia.armature.copy()
     for name, f in model.frame_index.items():
         b = model.frames.link[f]

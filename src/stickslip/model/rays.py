@@ -4,7 +4,8 @@
 
 Each kernel works in the shape's frame and returns (t, nx, ny, nz), t < 0 if the ray misses; n is the outward unit
 normal of the surface. A ray that begins inside a shape meets its surface from within. Planes are met from their free
-side alone. All this is as in MuJoCo's ``mj_ray``, except that meshes are met as their convex hulls, as in collision.
+side alone. All this is as in MuJoCo's ``mj_ray``, except that meshes are met as their convex hulls, as in collision,
+and terrain at its surface only, from above or from below, not at its sides.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from stickslip._jit import kernel
 from stickslip.errors import expected, unknown
 from stickslip.math.spatial import rotate, rotate_transposed
 from stickslip.model.model import Model
+from stickslip.model.shape import Shape
+from stickslip.model.terrain import grid_heights
 
-PLANE, ELLIPSOID, CAPSULE, CYLINDER, BOX, HULL = range(6)
+PLANE, ELLIPSOID, CAPSULE, CYLINDER, BOX, HULL, TERRAIN = range(7)
 KINDS = {
     "plane": PLANE, "sphere": ELLIPSOID, "ellipsoid": ELLIPSOID, "capsule": CAPSULE, "cylinder": CYLINDER, "box": BOX,
-    "mesh": HULL,
+    "mesh": HULL, "terrain": TERRAIN,
 }  # fmt: skip
 
 
@@ -170,6 +173,62 @@ def ray_box(a, b, c, px, py, pz, dx, dy, dz):
 
 
 @kernel
+def stretch_within(p, d, high, low_t, high_t):
+    """The part of low_t ≤ t ≤ high_t in which 0 ≤ p + t·d ≤ high."""
+    if d == 0.0:
+        return (low_t, high_t) if 0.0 <= p <= high else (1.0, 0.0)
+    a, b = -p / d, (high - p) / d
+    return max(low_t, min(a, b)), min(high_t, max(a, b))
+
+
+@kernel(inline=False)
+def ray_terrain(points, first, last, px, py, pz, dx, dy, dz):
+    """The triangles of a height field (``model.terrain``), cell by cell along the ray; ``points`` has x, y, z and the
+    number of columns in the rows from ``first`` to ``last`` − 1."""
+    columns = int(points[first, 3])
+    rows = (last - first) // columns
+    ex, ey = points[first + 1, 0] - points[first, 0], points[first + columns, 1] - points[first, 1]
+    u, v, du, dv = (px - points[first, 0]) / ex, (py - points[first, 1]) / ey, dx / ex, dy / ey
+    t, end = stretch_within(u, du, columns - 1.0, 0.0, inf)
+    t, end = stretch_within(v, dv, rows - 1.0, t, end)
+    if t > end:
+        return -1.0, 0.0, 0.0, 1.0
+    c, r = min(max(int(u + t * du), 0), columns - 2), min(max(int(v + t * dv), 0), rows - 2)
+    for _ in range(2 * (rows + columns)):
+        i = first + r * columns + c
+        j = i + columns
+        best, nx, ny, nz = inf, 0.0, 0.0, 1.0
+        for k in range(2):
+            if k == 0:
+                gx, gy = (points[i + 1, 2] - points[i, 2]) / ex, (points[j + 1, 2] - points[i + 1, 2]) / ey
+            else:
+                gx, gy = (points[j + 1, 2] - points[j, 2]) / ex, (points[j, 2] - points[i, 2]) / ey
+            along = dz - gx * dx - gy * dy
+            if along == 0.0:
+                continue
+            level = pz - points[i, 2] - gx * (px - points[i, 0]) - gy * (py - points[i, 1])
+            meets = -level / along
+            a, b = u + meets * du - c, v + meets * dv - r
+            inside = min(a, b) >= -1e-12 and max(a, b) <= 1.0 + 1e-12 and (a - b if k == 0 else b - a) >= -1e-12
+            if inside and 0.0 <= meets < best:
+                size = sqrt(1.0 + gx * gx + gy * gy)
+                best, nx, ny, nz = meets, -gx / size, -gy / size, 1.0 / size
+        if best < inf:
+            return best, nx, ny, nz
+        leave_u = ((c + 1 if du > 0.0 else c) - u) / du if du != 0.0 else inf
+        leave_v = ((r + 1 if dv > 0.0 else r) - v) / dv if dv != 0.0 else inf
+        if leave_u == inf and leave_v == inf:
+            break
+        if leave_u <= leave_v:
+            c += 1 if du > 0.0 else -1
+        else:
+            r += 1 if dv > 0.0 else -1
+        if c < 0 or r < 0 or c > columns - 2 or r > rows - 2:
+            break
+    return -1.0, 0.0, 0.0, 1.0
+
+
+@kernel
 def ray_shape(kind, size, planes, first, last, px, py, pz, dx, dy, dz):
     """(t, normal) of a shape in its frame."""
     if kind == PLANE:
@@ -182,6 +241,8 @@ def ray_shape(kind, size, planes, first, last, px, py, pz, dx, dy, dz):
         return ray_cylinder(size[0], size[1], True, px, py, pz, dx, dy, dz)
     if kind == BOX:
         return ray_box(size[0], size[1], size[2], px, py, pz, dx, dy, dz)
+    if kind == TERRAIN:
+        return ray_terrain(planes, first, last, px, py, pz, dx, dy, dz)
     return ray_polytope(planes, first, last, px, py, pz, dx, dy, dz)
 
 
@@ -217,8 +278,10 @@ class RayCaster:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.shapes = [s for s in model.shapes if s.kind in KINDS and s.rgba[3] != 0.0]
-        planes = [_planes(s.vertices) if s.vertices is not None else np.zeros((0, 4)) for s in self.shapes]
+        planes = [_planes(s) for s in self.shapes]
         self._skip = np.array([s.kind == "mesh" and not len(p) for s, p in zip(self.shapes, planes, strict=True)])
+        self._moving = [k for k, s in enumerate(self.shapes) if s.link == 0] if model.mocap_names else []
+        """Shapes that may have been moved since the last ray."""
         self._body = np.array([s.body for s in self.shapes], dtype=np.int64)
         self._arrays = (
             np.array([KINDS[s.kind] for s in self.shapes], dtype=np.int64),
@@ -233,25 +296,28 @@ class RayCaster:
     def body_ids(self, names: Iterable[str] | str) -> list[int]:
         """MuJoCo's numbers of bodies by name."""
         known = {self.model.mj.body(b).name: b for b in range(self.model.mj.nbody)}
+        if not isinstance(names, Iterable):
+            raise expected("exclude", "names of bodies", names)
         names = (names,) if isinstance(names, str) else tuple(names)
         for name in names:
             if name not in known:
-                raise unknown("body", str(name), known)
+                raise unknown("body in exclude", name, known)
         return [known[name] for name in names]
 
     def cast(
         self, pos: np.ndarray, rot: np.ndarray, origin, direction, exclude: Iterable[int] = (), *, checked: bool = True
     ) -> Hit | None:
         """The nearest hit with links at pos (nl, 3) and rot (nl, 3, 3); ``exclude`` are MuJoCo's bodies."""
-        p, d = np.asarray(origin, dtype=float), np.asarray(direction, dtype=float)
         if checked:
-            for name, value in (("origin", p), ("direction", d)):
-                if value.shape != (3,) or not np.all(np.isfinite(value)):
-                    raise expected(name, "three finite numbers", value)
+            p, d = _three("origin", origin), _three("direction", direction)
             if not np.any(d):
                 raise expected("direction", "a vector that is not zero", direction)
+        else:
+            p, d = np.asarray(origin, dtype=float), np.asarray(direction, dtype=float)
         d, normal = d / np.linalg.norm(d), np.zeros(3)
         skip = self._skip | np.isin(self._body, list(exclude))
+        for k in self._moving:
+            self._arrays[2][k], self._arrays[3][k] = self.shapes[k].pos, self.shapes[k].rot
         s, t = nearest(*self._arrays, skip, pos, rot, p, d, normal)
         if s < 0:
             return None
@@ -259,9 +325,24 @@ class RayCaster:
         return Hit(float(t), p + t * d, normal, self.model.mj.body(shape.body).name, shape.name)
 
 
-def _planes(vertices: np.ndarray) -> np.ndarray:
-    """(n, 4) outward normals and offsets of a hull's faces; empty if it is flat."""
+def _three(name: str, value) -> np.ndarray:
     try:
-        return np.unique(ConvexHull(vertices).equations, axis=0)
+        array = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != (3,) or not np.all(np.isfinite(array)):
+        raise expected(name, "three finite numbers", value)
+    return array
+
+
+def _planes(shape: Shape) -> np.ndarray:
+    """(n, 4) outward normals and offsets of a hull's faces, empty if it is flat; or what ``ray_terrain`` reads."""
+    if shape.vertices is None:
+        return np.zeros((0, 4))
+    if shape.kind == "terrain":
+        columns = grid_heights(shape.vertices).shape[1]
+        return np.column_stack([shape.vertices, np.full(len(shape.vertices), float(columns))])
+    try:
+        return np.unique(ConvexHull(shape.vertices).equations, axis=0)
     except QhullError:
         return np.zeros((0, 4))

@@ -9,48 +9,50 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 import mujoco
 import numpy as np
+from numpy.linalg import norm
 
-from stickslip.errors import InputError, ModelError, StickslipError, expected, number, unknown
+from stickslip.errors import (
+    InputError,
+    ModelError,
+    StickslipError,
+    expected,
+    mapping,
+    name_of,
+    number,
+    true_or_false,
+    unknown,
+)
 from stickslip.files import check_writable
-from stickslip.model.arrays import JOINT_NQ, JOINT_NV
+from stickslip.model.arrays import BALL, FREE, JOINT_NQ, JOINT_NV
+from stickslip.model.attach import Robot, attach
 from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
 from stickslip.model.compile import attach_bodies
-from stickslip.model.importers.file_options import OPTIONS, defaults, take_over, written_out
+from stickslip.model.importers.file_options import defaults, written_out
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
 from stickslip.model.importers.read import CONTACT_OPTIONS, LoadedSpec, read_spec
 from stickslip.model.keyframes import NamedKeyframe
-from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import Model, compile_model
 from stickslip.model.rays import Hit, RayCaster
-from stickslip.model.servo import Servo, check_path
-from stickslip.model.shape import DEFAULT_FRICTION, Material
+from stickslip.model.sensors import add_sensor
+from stickslip.model.servo import Servo, check_tendon
+from stickslip.model.shape import DEFAULT_FRICTION
 
 ROBOTS = Path(__file__).parent / "robots"
 BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
 """The robots that come with the package."""
 
 
-PLACEMENT = ("name", "pos", "quat", "joint", "parent", "axis", "range", "armature", "motor", "max_force", "kp", "kv")
+PLACEMENT = (
+    "name", "pos", "quat", "joint", "parent", "mocap", "axis", "range", "armature", "motor", "max_force", "kp", "kv",
+)  # fmt: skip
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
-
-
-@dataclass
-class Robot:
-    """A loaded robot: the names that its joints, controls and frames have in the scene."""
-
-    name: str
-    prefix: str
-    joints: tuple[str, ...]
-    actuators: tuple[str, ...]
-    notes: tuple[str, ...]
-    """What was dropped, replaced or ignored while loading."""
 
 
 class Scene:
@@ -76,6 +78,7 @@ class Scene:
         self.spec.nuser_geom, self.spec.nuser_site = 5, 1
         self._counter = itertools.count()
         self._bodies = {"world"}  # names in use
+        self._loaded: set[str] = set()  # those of them that come from files
         self._keyframes: dict[str, NamedKeyframe] = {"home": NamedKeyframe()}
         """Keyframes by name; a simulation begins with ``home``."""
         self.notes: list[str] = []
@@ -100,7 +103,7 @@ class Scene:
         for option in CONTACT_OPTIONS:
             setattr(scene.spec.option, option, loaded.contact_options[option])
         loaded.contact_options.clear()
-        scene._attach(loaded, prefix="")
+        attach(scene, loaded, prefix="")
         return scene
 
     @says_why
@@ -119,12 +122,34 @@ class Scene:
     def _name(self, kind: str) -> str:
         return f"{kind}{next(self._counter)}"
 
+    def _check_parent(self, parent: Body | None) -> None:
+        if parent is not None and (not isinstance(parent, Body) or parent.scene is not self):
+            remedy = "give scene.body(name)" if isinstance(parent, str) else ""
+            raise expected("parent", "a body of this scene, or nothing for the world", parent, remedy)
+
+    def body(self, name: str) -> Body:
+        """A body by its name, also of loaded robots: shapes, frames, joints, bodies and robots can be added to it."""
+        if name == "world":
+            return self.world
+        found = self.spec.body(name) if isinstance(name, str) else None
+        if found is None:
+            raise unknown("body", str(name), [body.name for body in self.spec.bodies if body.name])
+        return Body(self, found, name, name in self._loaded)
+
     # -- building ----------------------------------------------------------------------------------------------
 
     @says_why
     def add_plane(self, *, normal: Vector = (0, 0, 1), pos: Vector = (0, 0, 0), **material) -> Body:
         """An infinite plane through ``pos``; the side of ``normal`` is free space."""
         return self.world._shape(GEOM.mjGEOM_PLANE, [0, 0, 0.1], pos=pos, quat=quat_from_normal(normal), **material)
+
+    @says_why
+    def add_terrain(
+        self, heights, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0), **material
+    ) -> Body:
+        """Ground of the world: ``heights`` (rows along y, columns along x) [m] over a rectangle of edges ``size`` (2,)
+        [m] about ``pos``; see ``Body.add_terrain``, which puts terrain on a body."""
+        return self.world.add_terrain(heights, size=size, base=base, pos=pos, **material)
 
     @says_why
     def add_body(
@@ -135,19 +160,25 @@ class Scene:
         pos: Vector = (0, 0, 0),
         quat: Vector = (1, 0, 0, 0),
         parent: Body | None = None,
+        mocap: bool = False,
         **joint_options,
     ) -> Body:
         """An empty body; ``joint`` is a kind of joint as in ``add_joint``. ``body.add_joint`` adds more joints.
 
+        ``mocap=True`` makes a body of the world without joints, which ``sim.set_mocap`` and ``sim.prescribe`` move.
         ``joint_options`` go to ``add_joint``; the joint takes the body's name.
         """
         name = name or self._name("body")
         if name in self._bodies:
             raise InputError(f"body name {name!r} is taken; choose another")
-        if parent is not None and (not isinstance(parent, Body) or parent.scene is not self):
-            raise expected("parent", "a body of this scene, or nothing for the world", parent)
+        self._check_parent(parent)
+        if true_or_false("mocap", mocap):
+            if joint not in ("free", "fixed") or joint_options or parent is not None:
+                got = "a parent" if parent is not None else f"joint={joint!r}"
+                raise expected(f"mocap body {name!r}", "no joint, and the world as its parent", got)
+            joint = "fixed"
         owner = self.world if parent is None else parent
-        spec = owner.spec.add_body(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4))
+        spec = owner.spec.add_body(name=name, pos=vector("pos", pos, 3), quat=vector("quat", quat, 4), mocap=mocap)
         try:
             body = Body(self, spec, name).add_joint(joint, name=name, **joint_options)
         except StickslipError:
@@ -210,6 +241,8 @@ class Scene:
         path: Sequence[str | float] = (),
         stiffness: float = 0.0,
         damping: float = 0.0,
+        friction: float = 0.0,
+        armature: float = 0.0,
         rest: float | tuple[float, float] | None = None,
         range: tuple[float, float] | None = None,
         motor: bool | str = False,
@@ -220,25 +253,24 @@ class Scene:
         """A tendon: either a sum of joint coordinates, ``joints={"left": 0.5, "right": -0.5}``, or the shortest
         ``path`` through frames by name; a number in the path is a pulley that divides what follows by it.
 
-        ``stiffness`` [N/m] and ``damping`` [N s/m] act along it. The spring rests at the length ``rest`` [m] (default:
+        ``stiffness`` [N/m], ``damping`` [N s/m] and dry ``friction`` [N] act along it, and ``armature`` [kg] is the mass
+        that moves with it, such as a motor's rotor. The spring rests at the length ``rest`` [m] (default:
         that in the reference configuration), or between two lengths. ``range`` are its shortest and longest length.
         ``motor``, ``max_force``, ``kp`` and ``kv`` are those of ``Body.add_joint``: an actuator of the same
         name that pulls with its force if the control is negative.
         """
-        if (joints is None) == (not path):
-            raise expected(f"tendon {name!r}", "either joints={…} or path=[…]", "both" if joints else "none of them")
-        for what, value in (("stiffness", stiffness), ("damping", damping)):
+        check_tendon(self.spec, name, joints, path)
+        given = {"stiffness": stiffness, "damping": damping, "friction": friction, "armature": armature}
+        for what, value in given.items():
             number(f"{what} of tendon {name!r}", value, "a number ≥ 0", least=0.0)
         servo = Servo.checked(motor, max_force, kp, kv)
-        if path:
-            check_path(name, path, [site.name for site in self.spec.sites])
-        known = [joint.name for joint in self.spec.joints]
-        for joint in joints or ():
-            if joint not in known:
-                raise unknown(f"joint of tendon {name!r}", str(joint), known)
         tendon = self.spec.add_tendon(name=name, stiffness=[stiffness, 0.0, 0.0], damping=[damping, 0.0, 0.0])
+        tendon.frictionloss, tendon.armature = friction, armature
         if rest is not None:
-            low, high = vector(f"rest of tendon {name!r}", np.broadcast_to(rest, 2), 2)
+            both = (rest, rest) if np.ndim(rest) == 0 else rest
+            low, high = vector(f"rest of tendon {name!r}", both, 2)
+            if low > high:
+                raise expected(f"rest of tendon {name!r}", "lower ≤ upper", rest)
             tendon.springlength = [low, high]
         if range is not None:
             low, high = vector(f"range of tendon {name!r}", range, 2)
@@ -265,6 +297,18 @@ class Scene:
         self.spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
 
     @says_why
+    def add_adhesion(self, name: str, body: Body | str, max_force: float) -> None:
+        """An actuator that pulls a body to what it touches with max_force·control [N], control from 0 to 1, in equal
+        parts at all its contacts."""
+        body = body if isinstance(body, str) else body.name
+        if body not in self._bodies:
+            raise unknown("body", body, self._bodies)
+        gain = number("max_force", max_force, "a number > 0 [N]", above=0.0)
+        actuator = self.spec.add_actuator(name=name, target=body, trntype=mujoco.mjtTrn.mjTRN_BODY)
+        actuator.set_to_adhesion(gain)
+        actuator.ctrllimited, actuator.ctrlrange = mujoco.mjtLimited.mjLIMITED_TRUE, [0.0, 1.0]
+
+    @says_why
     def connect(
         self, body1: Body | str, body2: Body | str = "world", pos: Vector = (0, 0, 0), *, name: str = ""
     ) -> None:
@@ -282,26 +326,36 @@ class Scene:
 
     @says_why
     def couple(
-        self, joint1: str, joint2: str | None = None, ratio: float = 1.0, offset: float = 0.0, *,
+        self, first: str, second: str | None = None, ratio: float = 1.0, offset: float = 0.0, *,
         polynomial: Vector | None = None, name: str = "",
     ) -> None:  # fmt: skip
-        """Let a hinge or slide follow another: q₁ − r₁ = offset + ratio·(q₂ − r₂), r the reference configuration.
+        """Let a hinge, slide or tendon follow another one: y₁ − r₁ = offset + ratio·(y₂ − r₂), where y are joint
+        coordinates or lengths of tendons, and r those of the reference configuration.
 
-        ``polynomial`` (a₀, …, a₄) in the place of offset and ratio makes it Σ a_k·(q₂ − r₂)^k. Without a second joint
-        the first one is held at r₁ + offset.
+        ``polynomial`` (a₀, …, a₄) in the place of offset and ratio makes it Σ a_k·(y₂ − r₂)^k. Without a second one
+        the first is held at r₁ + offset. Joints are coupled with joints, and tendons with tendons.
         """
         kinds = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
-        scalar = {joint.name for joint in self.spec.joints if joint.type in kinds}
-        for joint in (joint1, joint2):
-            if joint is not None and joint not in scalar:
-                raise unknown("hinge or slide", str(joint), sorted(scalar))
-        if joint1 == joint2:
-            raise expected("joints of a coupling", "two different ones", (joint1, joint2))
-        given = (offset, ratio if joint2 else 0.0) if polynomial is None else tuple(polynomial)
-        if not 1 <= len(given) <= 5 or not np.all(np.isfinite(given)):
-            raise expected("polynomial", "1 to 5 finite numbers a₀, …, a₄", given)
-        equality = self.spec.add_equality(name=name or self._name("coupling"), type=mujoco.mjtEq.mjEQ_JOINT)
-        equality.objtype, equality.name1, equality.name2 = mujoco.mjtObj.mjOBJ_JOINT, joint1, joint2 or ""
+        joints = {joint.name for joint in self.spec.joints if joint.type in kinds}
+        tendons = {tendon.name for tendon in self.spec.tendons}
+        scalar = tendons if first in tendons and first not in joints else joints
+        for element in (first, second):
+            if element is not None and element not in scalar:
+                known = sorted(joints | tendons) if element is first else sorted(scalar)
+                raise unknown("tendon" if scalar is tendons else "hinge, slide or tendon", str(element), known)
+        if first == second:
+            raise expected("joints of a coupling", "two different ones", (first, second))
+        given = (number("offset", offset), number("ratio", ratio) if second else 0.0)
+        if polynomial is not None:
+            wanted = "1 to 5 finite numbers a₀, …, a₄"
+            if not np.iterable(polynomial) or not 1 <= len(tuple(polynomial)) <= 5:
+                raise expected("polynomial", wanted, polynomial)
+            given = tuple(number("polynomial", value, wanted) for value in polynomial)
+        kind = (mujoco.mjtEq.mjEQ_TENDON, mujoco.mjtObj.mjOBJ_TENDON)
+        if scalar is joints:
+            kind = (mujoco.mjtEq.mjEQ_JOINT, mujoco.mjtObj.mjOBJ_JOINT)
+        equality = self.spec.add_equality(name=name or self._name("coupling"), type=kind[0])
+        equality.objtype, equality.name1, equality.name2 = kind[1], first, second or ""
         equality.data[:5] = [*given, *[0.0] * (5 - len(given))]
 
     def _equality(self, kind: mujoco.mjtEq, body1: Body | str, body2: Body | str, pos: Vector, name: str) -> None:
@@ -320,12 +374,16 @@ class Scene:
 
     # -- loading -----------------------------------------------------------------------------------------------
 
-    def add_robot(self, robot: str, *, pos: Vector | None = None, quat: Vector | None = None, name: str = "") -> Robot:
-        """Add a bundled robot (``stickslip list``) or a file; a second robot of the same kind needs a ``name``."""
+    def add_robot(
+        self, robot: str, *, pos: Vector | None = None, quat: Vector | None = None, name: str = "",
+        parent: Body | None = None,
+    ) -> Robot:  # fmt: skip
+        """Add a bundled robot (``stickslip list``) or a file; a second robot of the same kind needs a ``name``.
+        ``parent`` is as in ``load``."""
         if str(robot) in BUNDLED:
-            return self.load(BUNDLED[str(robot)], pos=pos, quat=quat, name=name)
+            return self.load(BUNDLED[str(robot)], pos=pos, quat=quat, name=name, parent=parent)
         if isinstance(robot, str | Path) and Path(robot).suffix:
-            return self.load(robot, pos=pos, quat=quat, name=name)
+            return self.load(robot, pos=pos, quat=quat, name=name, parent=parent)
         raise unknown("robot", str(robot), BUNDLED)
 
     def load(
@@ -335,6 +393,7 @@ class Scene:
         pos: Vector | None = None,
         quat: Vector | None = None,
         name: str = "",
+        parent: Body | None = None,
         floating_base: bool = False,
         package_dirs: Iterable[str | Path] = (),
         unreadable_meshes: str = "error",
@@ -346,7 +405,13 @@ class Scene:
         ``name/``. ``floating_base`` frees the root link of a URDF. ``unreadable_meshes`` is "error", "replace"
         (convert with trimesh) or "drop". ``ignore`` names features of the file that stickslip does not simulate
         and that shall be left out; any other unsupported feature is an error.
+
+        ``parent`` is a body, ``scene.body("flange")``, that the base is mounted on: ``pos`` and ``quat`` are then in
+        its frame (default: the base's own pose in the file), and a free joint of the base is left out.
         """
+        self._check_parent(parent)
+        if parent is not None and floating_base:
+            raise expected("floating_base", "False for what is mounted on a parent", floating_base)
         loaded = read_spec(
             path,
             floating_base=floating_base,
@@ -354,48 +419,7 @@ class Scene:
             unreadable_meshes=unreadable_meshes,
             ignore=ignore,
         )
-        return self._attach(loaded, f"{name}/" if name else "", pos, quat, name or Path(path).stem)
-
-    def _attach(self, loaded: LoadedSpec, prefix: str, pos=None, quat=None, name: str = "") -> Robot:
-        child = loaded.spec
-        for kind in ("bodies", "joints", "actuators", "sites", "geoms"):
-            taken = {element.name for element in getattr(self.spec, kind)} - {"", "world"}
-            for full in (prefix + element.name for element in getattr(child, kind)):
-                if full in taken:
-                    raise InputError(f"the name {full!r} is taken ({kind}); give this one a name: name='second'")
-        self._bodies |= {prefix + body.name for body in child.bodies}
-        bases = child.worldbody.bodies
-        if (pos is not None or quat is not None) and len(bases) != 1:
-            found = ", ".join(repr(body.name) for body in bases) or "none"
-            raise InputError(f"pos and quat: expected a file with one base to place, found {found}; leave them out")
-        for body in bases:
-            if pos is not None:
-                body.pos = vector("pos", pos, 3)
-            if quat is not None:
-                body.quat = vector("quat", quat, 4)
-            free = [j for j in body.joints if j.type == mujoco.mjtJoint.mjJNT_FREE]
-            for joint in free:  # the given pose takes precedence over the file's home pose
-                home = loaded.home.joints.setdefault(joint.name, np.concatenate([body.pos, body.quat]))
-                if pos is not None:
-                    home[:3] = pos
-                if quat is not None:
-                    home[3:] = np.asarray(quat, dtype=float) / np.linalg.norm(quat)
-        joints = tuple(prefix + joint.name for joint in child.joints)
-        actuators = tuple(prefix + actuator.name for actuator in child.actuators)
-        child.nuser_geom, child.nuser_site, child.nkey = self.spec.nuser_geom, self.spec.nuser_site, self.spec.nkey
-        loaded.notes += take_over(self.spec.option, loaded.options)
-        for option in OPTIONS:
-            setattr(child.option, option, getattr(self.spec.option, option))
-        loaded.notes += [f"not used: {flag}; only a scene made of one file has it" for flag in loaded.contact_flags()]
-        with collected_warnings() as messages:
-            self.spec.attach(child, prefix=prefix, frame=self.spec.worldbody.add_frame())
-        # MuJoCo warns of an empty prefix, but tests show that to_xml() then reproduces the scene
-        loaded.notes += [" ".join(m.split()) for m in messages if "empty prefix" not in m]
-        for key, named in {**loaded.keyframes, "home": loaded.home}.items():
-            mine = self._keyframes.setdefault(key if key == "home" else prefix + key, NamedKeyframe())
-            mine.update(named.renamed(prefix))
-        self.notes += loaded.notes
-        return Robot(name, prefix, joints, actuators, tuple(loaded.notes))
+        return attach(self, loaded, f"{name}/" if name else "", pos, quat, name or Path(path).stem, parent)
 
     @says_why
     def set_home(self, joint: str, value: Vector | float) -> None:
@@ -417,19 +441,22 @@ class Scene:
     ) -> None:
         """A moment to which ``sim.reset(name)`` goes; ``"home"`` is where a simulation begins. Joints that are not
         named are where ``home`` has them, at rest; velocities and controls that are not named are zero."""
+        name_of("name of a keyframe", name)
         frame = NamedKeyframe(joints=dict(self._keyframes["home"].joints))
         known = {joint.name: int(joint.type) for joint in self.spec.joints}
-        parts = (("position", joints, frame.joints, JOINT_NQ), ("velocity", velocities, frame.velocities, JOINT_NV))
+        parts = (("joints", joints, frame.joints, JOINT_NQ), ("velocities", velocities, frame.velocities, JOINT_NV))
         for what, given, mine, sizes in parts:
-            for joint, value in given.items():
+            for joint, value in mapping(what, given, "joint names to numbers").items():
                 if joint not in known:
-                    raise unknown("joint", str(joint), known)
-                mine[joint] = vector(f"{what} of joint {joint!r}", np.atleast_1d(value), sizes[known[joint]])
+                    raise unknown(f"joint in {what}", joint, known)
+                mine[joint] = vector(f"{what}[{joint!r}]", np.atleast_1d(value), sizes[known[joint]])
+                if what == "joints" and known[joint] in (FREE, BALL) and abs(norm(mine[joint][-4:]) - 1.0) > 1e-6:
+                    raise expected(f"joints[{joint!r}]", "a unit quaternion (w, x, y, z)", tuple(mine[joint][-4:]))
         actuators = [actuator.name for actuator in self.spec.actuators]
-        for actuator, value in controls.items():
+        for actuator, value in mapping("controls", controls, "actuator names to numbers").items():
             if actuator not in actuators:
-                raise unknown("actuator", str(actuator), actuators)
-            frame.controls[actuator] = number(f"control of {actuator!r}", value, "a number")
+                raise unknown("actuator in controls", actuator, actuators)
+            frame.controls[actuator] = number(f"controls[{actuator!r}]", value, "a number")
         self._keyframes[name] = frame
 
     @says_why
@@ -443,15 +470,36 @@ class Scene:
         margin and gap are in m, adhesion in N.
         """
         for shape in (one, two):
-            if self.spec.geom(shape) is None:
+            if not isinstance(shape, str) or self.spec.geom(shape) is None:
                 raise unknown("shape", shape, [geom.name for geom in self.spec.geoms])
-        Material(
-            friction, torsion=torsion, rolling=rolling, margin=margin, gap=gap, adhesion=adhesion
-        )  # checks the numbers
+        if one == two:
+            raise expected("shapes of a contact pair", "two different ones", (one, two))
+        given = {"friction": friction, "torsion": torsion, "rolling": rolling, "gap": gap, "adhesion": adhesion}
+        for what, value in given.items():
+            number(what, value, "a finite number ≥ 0", least=0.0)
+        number("margin", margin, "a finite number [m]")
         self.spec.add_pair(
             name=name or self._name("pair"), geomname1=one, geomname2=two, condim=6 if rolling else 4 if torsion else 3,
             friction=[friction, friction, torsion, rolling, rolling], margin=margin, gap=gap, adhesion=adhesion,
         )  # fmt: skip
+
+    @says_why
+    def add_sensor(
+        self, kind: str, *, site: str | None = None, body: str | None = None, shape: str | None = None,
+        joint: str | None = None, tendon: str | None = None, actuator: str | None = None, other: str | None = None,
+        name: str | None = None, cutoff: float = 0.0, data: Sequence[str] = ("found",), reduce: str = "none",
+        count: int = 1,
+    ) -> None:  # fmt: skip
+        """A sensor of a frame (``site``), body, shape, joint, tendon or actuator, read by ``sim.sensor(name)``.
+
+        ``kind`` is a name of MJCF: accelerometer, gyro, force, jointpos, framepos, … (docs/models.md). ``other`` names
+        the second object of framepos and the like, of distance and contact. Values are clipped to ±``cutoff`` unless
+        that is 0. A contact sensor has ``count`` slots with ``data`` of the contacts, chosen by ``reduce``: "none",
+        "mindist", "maxforce" or "netforce".
+        """
+        given = {"site": site, "body": body, "shape": shape, "joint": joint, "tendon": tendon, "actuator": actuator}
+        fields = (data,) if isinstance(data, str) else tuple(data)
+        add_sensor(self.spec, kind, name or self._name(f"{kind}"), given, other, cutoff, fields, reduce, count)
 
     def ray(self, origin: Vector, direction: Vector, *, exclude: Iterable[str] | str = ()) -> Hit | None:
         """The nearest shape that a ray meets in the initial configuration, or None. ``exclude`` names bodies that it

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 
-from stickslip.errors import expected, number, unknown
+from stickslip.errors import expected, mapping, name_of, number, unknown
 
 MOTORS = ("force", "position", "velocity")
 
@@ -59,6 +60,23 @@ class Servo:
             actuator.forcerange, actuator.forcelimited = [-self.max_force, self.max_force], limited
 
 
+def check_tendon(spec: mujoco.MjSpec, name: str, joints: Any, path: Any) -> None:
+    """Refuse a tendon without a name of its own, without a course, or with unknown joints or frames."""
+    name_of("name of a tendon", name, {tendon.name for tendon in spec.tendons})
+    if isinstance(path, str) or not isinstance(path, Sequence):
+        raise expected(f"path of tendon {name!r}", "a list of frames and divisors", path)
+    if (not joints) == (not path):
+        raise expected(f"tendon {name!r}", "either joints={…} or path=[…]", "both" if joints else "none of them")
+    if path:
+        check_path(name, path, [site.name for site in spec.sites])
+    kinds = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+    known = [joint.name for joint in spec.joints if joint.type in kinds]
+    for joint in mapping(f"joints of tendon {name!r}", joints or {}, "joint names to coefficients"):
+        if joint not in known:
+            raise unknown(f"hinge or slide in joints of tendon {name!r}", joint, known)
+        number(f"joints[{joint!r}] of tendon {name!r}", joints[joint], "a coefficient")
+
+
 def check_path(name: str, path: Sequence[str | float], sites: Sequence[str]) -> None:
     """Refuse a tendon's path with unknown frames, pulleys ≤ 0, or branches of fewer than two frames."""
     branch = 0
@@ -68,7 +86,7 @@ def check_path(name: str, path: Sequence[str | float], sites: Sequence[str]) -> 
                 raise unknown(f"frame in the path of tendon {name!r}", element, sites)
             branch += 1
             continue
-        number(f"pulley of tendon {name!r}", element, "a divisor > 0", above=0.0)
+        number(f"pulley in the path of tendon {name!r}", element, "a divisor > 0", above=0.0)
         if branch < 2:
             raise expected(f"path of tendon {name!r}", "at least two frames between pulleys", list(path))
         branch = 0

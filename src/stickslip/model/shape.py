@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -59,8 +59,10 @@ class Material:
             number("stiffness", self.stiffness, "a number > 0 [N/m], or none for the default of 1e5", above=0.0)
         if self.restitution is not None and self.restitution > 1.0:
             raise expected("restitution", "a number from 0 to 1", self.restitution)
-        if self.condim is not None and self.condim not in CONDIMS:
+        if self.condim is not None and (isinstance(self.condim, bool) or self.condim not in CONDIMS):
             raise expected("condim", "1, 3, 4 or 6", self.condim)
+        if number("priority", self.priority, "a whole number", least=-(2**31), most=2**31 - 1) != int(self.priority):
+            raise expected("priority", "a whole number", self.priority)
 
     @property
     def coefficients(self) -> list[float]:
@@ -179,16 +181,17 @@ class Shape:
 
     name: str
     kind: str
-    """plane, sphere, capsule, cylinder, box, mesh or point."""
+    """plane, sphere, capsule, cylinder, box, mesh, ellipsoid, terrain or point."""
     link: int
     pos: np.ndarray
     """(3,) in the link frame [m]."""
     rot: np.ndarray
     """(3, 3) in the link frame; a plane's normal and a capsule's or cylinder's axis are the third column."""
     size: np.ndarray
-    """(3,) as in MuJoCo: radius; radius and half length; half edges [m]."""
+    """(3,) as in MuJoCo: radius; radius and half length; half edges [m]. Of terrain: half edges along x and y, depth of
+    the base."""
     vertices: np.ndarray | None
-    """(n, 3) vertices of a mesh in the shape frame [m]."""
+    """(n, 3) vertices of a mesh, or points of terrain (``model.terrain``), in the shape frame [m]."""
     material: Material
     group: int
     """Bit mask of the groups that the shape belongs to (MuJoCo's contype)."""
@@ -199,6 +202,9 @@ class Shape:
     """Index of its MuJoCo body."""
     paired: bool = False
     """Whether an explicit pair names it; it may then touch without a group or a mask."""
+    surface_velocity: np.ndarray = field(default_factory=lambda: np.zeros(6))
+    """(6,) velocity [m/s] and angular velocity about the shape's origin [rad/s] of the surface relative to the body, in
+    the shape's axes; only what is along the surface acts (conveyor belts, turntables)."""
 
     @property
     def solid(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stickslip.model.mocap import carriers
+from stickslip.record.drawn import drawn_of
 from stickslip.record.layout import FORMAT, Sizes
 
 if TYPE_CHECKING:
     from stickslip.model.model import Model
+    from stickslip.model.shape import Shape
 
 PACKAGES = ("stickslip", "numpy", "numba", "mujoco", "h5py")
 
@@ -33,7 +36,7 @@ class Header:
 
     sizes: Sizes
     link_names: tuple[str, ...]
-    """(nl,) names."""
+    """(nl,) names of the links, then of mocap bodies, whose poses are recorded as theirs."""
     joint_names: tuple[str, ...]
     """(nj,) names."""
     actuator_names: tuple[str, ...]
@@ -56,6 +59,8 @@ class Header:
     """The fields of ``model.shape.Shape`` without ``vertices``."""
     vertices: dict[int, np.ndarray]
     """Shape → (n, 3) mesh vertices in the shape frame [m]; float32, since they are only drawn."""
+    drawn: dict[str, Any]
+    """Tendons, sensors and thrusters, as ``record.drawn`` describes them; missing entries are empty."""
     scene_xml: str
     options: dict[str, Any]
     """Method, dt and all other options of the run."""
@@ -79,9 +84,10 @@ class Header:
             file.attrs.create(name, np.array(getattr(self, name), dtype=object), dtype=text)
         for name in NUMBERS:
             file.attrs[name] = getattr(self, name)
-        # These two may have megabytes, which is too much for an attribute.
+        # These may have megabytes, which is too much for an attribute.
         file.create_dataset("scene_xml", data=self.scene_xml, dtype=text)
         file.create_dataset("shapes", data=json.dumps(self.shapes), dtype=text)
+        file.create_dataset("drawn", data=json.dumps(self.drawn), dtype=text)
         group = file.create_group("shape_vertices")
         for index, points in self.vertices.items():
             group.create_dataset(str(index), data=points, compression="gzip", compression_opts=1, shuffle=True)
@@ -96,6 +102,7 @@ class Header:
             sizes=Sizes(*(int(attrs[name]) for name in Sizes._fields)),
             shapes=tuple(json.loads(file["shapes"][()])),
             vertices={int(index): points[()] for index, points in file["shape_vertices"].items()},
+            drawn=json.loads(file["drawn"][()]) if "drawn" in file else {},
             scene_xml=file["scene_xml"].asstr()[()],
             options=json.loads(attrs["options"]),
             versions=json.loads(attrs["versions"]),
@@ -111,27 +118,43 @@ def describe(
     sensors: Sequence[str] = (),
 ) -> Header:
     """The header of a recording of ``model`` that starts now; ``sensors`` names the sensor of each value."""
-    tree = model.tree
-    shapes = [{key: x for key, x in asdict(shape).items() if key != "vertices"} for shape in model.shapes]
+    tree, moved = model.tree, model.mocap_names
+    shapes = [{key: x for key, x in asdict(shape).items() if key != "vertices"} for shape in drawn_shapes(model)]
     return Header(
-        sizes=Sizes(model.nlink, model.nq, model.nv, model.nu, len(constraints), model.na, len(sensors)),
-        link_names=tuple(model.link_names),
+        sizes=Sizes(model.nlink + len(moved), model.nq, model.nv, model.nu, len(constraints), model.na, len(sensors)),
+        link_names=(*model.link_names, *moved),
         joint_names=tuple(model.joint_names),
         actuator_names=tuple(model.actuator_names),
         constraint_names=tuple(constraints),
         sensor_names=tuple(sensors),
-        link_parent=np.asarray(tree.parent, dtype=np.int64),
+        link_parent=np.concatenate([tree.parent, np.zeros(len(moved))]).astype(np.int64),
         joint_type=np.asarray(tree.joint_type, dtype=np.int64),
         joint_link=np.repeat(np.arange(model.nlink), np.diff(tree.joint_start)),
         joint_q=np.asarray(tree.joint_q, dtype=np.int64),
         joint_v=np.asarray(tree.joint_v, dtype=np.int64),
         shapes=tuple(_plain(shapes)),
         vertices={i: s.vertices.astype(np.float32) for i, s in enumerate(model.shapes) if s.vertices is not None},
+        drawn=_plain(drawn_of(model)),
         scene_xml=scene_xml,
         options=_plain(options),
         versions=dict(versions(PACKAGES)),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def drawn_shapes(model: Model) -> list[Shape]:
+    """The shapes as recordings draw them: those of a mocap body are in its frame, as if it were a link after the
+    others."""
+    on, shapes = carriers(model), list(model.shapes)
+    where = {name: model.frame(name) for name in model.mocap_names}
+    for s, shape in enumerate(shapes):
+        m = on[shape.body]
+        if m >= 0:
+            f = where[model.mocap_names[m]]
+            rot, pos = model.frames.rot[f], model.frames.pos[f]
+            local = {"pos": rot.T @ (shape.pos - pos), "rot": rot.T @ shape.rot}
+            shapes[s] = replace(shape, link=model.nlink + m, **local)
+    return shapes
 
 
 def _plain(value: Any) -> Any:

@@ -87,8 +87,7 @@ def _friction_problem(sim: Simulation) -> FrictionProblem:
     if steps is not None:
         return steps.friction_problem()[0]
     c = coordinates_of(sim)
-    bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, c.free_velocity)
-    found = Assembler(c.support).assemble(
-        bodies, sim.contacts, sim.dt, c.bilateral(), c.limits(), None, c.soft(), c.bound
-    )
+    assembler = Assembler(c.support)
+    bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, assembler.pulled(c, sim.contacts, sim.dt))
+    found = assembler.assemble(bodies, sim.contacts, sim.dt, c.bilateral(), c.limits(), None, c.soft(), c.bound)
     return Coulomb().friction_problem(found)[0]

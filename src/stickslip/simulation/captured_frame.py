@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickslip.collision.contacts import FRICTION, RESTITUTION
-from stickslip.errors import unknown, whole
+from stickslip.collision.contacts import ADHESION, FRICTION, RESTITUTION
+from stickslip.errors import InputError, unknown, whole
 from stickslip.methods.complementarity import complementarity_of
 from stickslip.problem_files.problem_file import ProblemWriter
 from stickslip.problem_files.problem_frame import WORLD, ContactRows, ProblemFrame
@@ -32,6 +32,9 @@ def capture(sim: Simulation) -> ProblemFrame:
     """
     sim.observe()
     c, n = sim.contacts.arrays, len(sim.contacts)
+    if c.surface[:n].any() or c.material[:n, ADHESION].any():
+        what = "moving surfaces" if c.surface[:n].any() else "adhesion"
+        raise InputError(f"capture: frames have no field for {what} of contacts; use capture_format='fclib'")
     links = LinkBodies(sim.model.inertia, coordinates_of(sim), sim.dt)
     return ProblemFrame(
         timestep=sim.dt, bodies=links.bodies(), contacts=_contacts(sim), constraints=links.constraints(),

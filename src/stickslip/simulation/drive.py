@@ -32,6 +32,10 @@ class Drive:
         self._late, self._signal = np.zeros(model.nu), np.zeros(model.nu)
         self._acting: Inputs | None = None
 
+    def follow(self, model: Model) -> None:
+        """Take over the model's ranges and time constants after a change by its setters."""
+        self._activations = model.activations
+
     @property
     def changes(self) -> bool:
         """Whether what acts may change from step to step under constant controls."""

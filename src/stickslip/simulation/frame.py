@@ -18,13 +18,14 @@ def frame_of(sim: Simulation, contact_energy: float, wall: float) -> dict[str, A
     """The frame at the present state; ``sim.observe()`` must have updated poses and velocities."""
     m, kin = sim.model, sim.kinematics
     spatial_inertias(m.inertia, kin)  # not every method computes them in its steps
-    poses = np.empty((m.nlink, 7))
-    link_poses(kin, poses)
+    poses = np.empty((m.nlink + len(sim.outside.names), 7))
+    link_poses(kin, poses[: m.nlink])
+    poses[m.nlink :] = sim.outside.poses
     return {
         "time": sim.time, "q": sim.state.q, "v": sim.state.v, "control": sim.control, "act": sim.state.act,
         "pose": poses,
         "energy": (
-            kinetic_energy(m.inertia, kin, sim.state.v),
+            kinetic_energy(m.support, m.inertia, kin, sim.state.v),
             gravity_energy(m.inertia, kin),
             sim.dynamics.spring_energies(sim.state.q),
         ),

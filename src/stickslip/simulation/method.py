@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from inspect import signature
 from typing import Any
 
 from stickslip.errors import InputError, deprecated, listed
-from stickslip.methods.base import Method
+from stickslip.methods.base import Method, old_arguments
 from stickslip.methods.registry import METHODS, resolve
 from stickslip.model.model import Model
 from stickslip.simulation import advice
 from stickslip.simulation.periods import round_step
 from stickslip.simulation.stages import Stages
 
+SOFT, RIGID = "semi-implicit-euler", "coulomb/pgs"
+"""The methods that a simulation chooses from if none is named."""
+USABLE_STEP = 2e-5
+"""[s] shortest default step with which spring-damper contacts count as usable. A step of a large robot with meshes
+takes about as long, so that with shorter ones it would not run in real time."""
+
+
+def choose_method(model: Model, dt: float | None, stages: Stages, options: Mapping[str, Any]) -> tuple[str, str]:
+    """(name, reason in one sentence) of the method for a simulation that names none.
+
+    Spring-damper contacts by explicit steps are the simplest method, and every stage of it may be a Python function.
+    But light links and short levers, which most robot files have, force its steps down to microseconds. Then the choice
+    is rigid contact, whose step does not depend on them.
+    """
+    _, stepper, variant = resolve(SOFT)
+    if options or not stages.whole:
+        return SOFT, f"{SOFT}, the default where options or functions for stages are given"
+    limit = _make(stepper, model, stepper.default_dt, variant, options).stable_dt(model.state())
+    usable = round_step(limit, stepper.default_dt)
+    if usable >= USABLE_STEP or (dt is not None and dt <= limit):
+        return SOFT, f"{SOFT}, because steps of {usable:g} s are stable with its springs and dampers"
+    return RIGID, f"{RIGID}, because springs and dampers would need steps of {usable:g} s in this scene"
+
 
 def make_method(
     model: Model, method: str | type[Method], dt: float | None, stages: Stages, options: Mapping[str, Any]
-) -> tuple[str, Method]:
-    """(name, stepper) of a method; ``dt`` [s] None takes that of the file for this method, or a stable round one."""
+) -> tuple[str, Method, float]:
+    """(name, stepper, largest stable step [s]) of a method; ``dt`` [s] None takes that of the file for this method, or
+    a stable round one."""
     name, stepper, variant = resolve(method)
     dt = stepper.step_of_file(model) if dt is None else dt
     stepper.Options.check_names(name, options, stepper.refused)
@@ -41,13 +64,12 @@ def make_method(
         advice.tiny_step(dt)
     elif stages.collision is None:
         advice.long_step(name, dt, limit, round_step(limit, stepper.default_dt))
-    return name, made
+    return name, made, limit
 
 
 def _make(stepper: type[Method], model: Model, dt: float, variant: str, options: Mapping[str, Any]) -> Method:
     """The stepper; methods from outside may still ask for the argument ``pairs``."""
-    asked = signature(stepper.__init__).parameters.get("pairs")
-    if asked is not None and asked.default is asked.empty:
+    more = old_arguments(stepper)
+    if more:
         deprecated("Method.__init__(…, variant, pairs, …)", "Method.__init__(…, variant, …)")
-        return stepper(model, dt, variant, None, **options)
-    return stepper(model, dt, variant, **options)
+    return stepper(model, dt, variant, *more, **options)

@@ -23,6 +23,7 @@ from stickslip.dynamics.kinematics import forward_kinematics
 from stickslip.errors import DivergedError, InputError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.model.mocap import with_own_arrays
 from stickslip.model.model import Model
 from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.scene import Scene
@@ -34,8 +35,10 @@ from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.drive import Drive
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
+from stickslip.simulation.follow import follow_model
 from stickslip.simulation.frame import contacts_of, frame_of
-from stickslip.simulation.method import make_method
+from stickslip.simulation.method import choose_method, make_method
+from stickslip.simulation.outside import Outside
 from stickslip.simulation.periods import whole_steps
 from stickslip.simulation.recording import make_recorder, save_divergence
 from stickslip.simulation.sensors import Moment, Sensors
@@ -55,7 +58,8 @@ class Simulation:
     >>> sim = Simulation(scene, method="semi-implicit-euler", dt=1e-4)
     >>> log = sim.run(2.0, record="drop.h5")
 
-    ``dt`` [s] defaults to a round step at which the contacts are stable. ``user``, ``collision``, ``formulate``,
+    Without a ``method`` one is chosen with which the scene runs at a usable step (``sim.why_method`` says why). ``dt``
+    [s] defaults to a round step at which the contacts are stable. ``user``, ``collision``, ``formulate``,
     ``solve``, ``integrate`` and ``record`` take Python functions of the simulation that replace those stages; they
     may also be assigned later, ``sim.stages.collision = f``. Further keywords are options of the method, such as
     ``matmuls=2`` of expo; ``stickslip list`` shows them.
@@ -64,7 +68,7 @@ class Simulation:
     def __init__(
         self,
         scene: Scene | Model,
-        method: str | type[Method] = "semi-implicit-euler",
+        method: str | type[Method] | None = None,
         dt: float | None = None,
         *,
         user: Stage | None = None,
@@ -80,20 +84,27 @@ class Simulation:
             raise expected("scene", "a Scene or a Model", type(scene).__name__, "ss.Scene.from_file loads a file")
         if dt is not None:
             dt = number("dt", dt, "a positive number of seconds", above=0.0)
-        self.model = scene.compile() if isinstance(scene, Scene) else scene
+        self.model = with_own_arrays(scene.compile() if isinstance(scene, Scene) else scene)
         self.stages = Stages(user, collision, formulate, solve, integrate, record)
         check_functions(self.stages)
         self.dynamics = Dynamics(self.model)
         self.rng = np.random.default_rng(seed)
 
-        self.method, self.stepper = make_method(self.model, method, dt, self.stages, options)
+        self.why_method = ""
+        """Why this method was chosen, in one sentence; empty if it was named."""
+        if method is None:
+            method, self.why_method = choose_method(self.model, dt, self.stages, options)
+        self.method, self.stepper, self.stable_dt = make_method(self.model, method, dt, self.stages, options)
+        """An estimate of the largest stable step [s] at the beginning, or after the model's last change."""
         self.variant, self.options = self.stepper.variant, options
+        self._version = self.model.version
         self.unsolved = unsolved_steps(self.stepper)
         self.state = self.model.state()
         self.builtin_stages = self.stepper.stages()
 
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
         self.drive = Drive(self.model, self.dt, self.stepper.own_activations)
+        self.outside = Outside(self.model, self.stepper)
         self._begin_inputs("home")
         self.controller: Controller | None = None
         self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
@@ -205,6 +216,21 @@ class Simulation:
         for array in self.stepper.memory().values():
             array[:] = 0
 
+    def set_mocap(self, name: str, *, pos=None, quat=None, velocity=None, angular_velocity=None) -> None:
+        """Move a mocap body: to ``pos`` (3,) [m] and ``quat`` (4,) at once, and on at every step with ``velocity`` (3,)
+        [m/s] of its origin and ``angular_velocity`` (3,) [rad/s], world axes. What is not given stays."""
+        self.outside.set(name, pos, quat, velocity, angular_velocity, self.time)
+        self._moved_outside()
+
+    def prescribe(self, name: str, motion: Callable[[float], Any] | None) -> None:
+        """Let a mocap body follow a motion t [s] ↦ (pos, quat), or pos alone: at the end of every step it is where the
+        motion has it then, and its velocity over the step is part of all contacts and loops. None ends it."""
+        self.outside.prescribe(name, motion, self.time)
+        self._moved_outside()
+
+    def _moved_outside(self) -> None:
+        self._start_looked_at = self._start_looked_at and self.steps > 0
+
     def energy(self) -> Energy:
         """Kinetic energy, and that of gravity and of the springs of joints and tendons now [J]."""
         return self.dynamics.energy(self.state.q, self.state.v)
@@ -273,13 +299,18 @@ class Simulation:
             check_replaceable(self.stages, self.stepper, self.method)
         end = self.steps + n
         while self.steps < end:
+            self.follow_model()
             self.stepper.step = self.steps
+            acting = self.acting
+            self.outside.begin(self.state, self.dt, acting.control)
             if compiled:
-                most = 1 if self.drive.changes else end - self.steps
-                self.status, done = self.stepper.advance(self.state, self.acting, most)
+                most = 1 if self.drive.changes or self.outside.moves else end - self.steps
+                self.status, done = self.stepper.advance(self.state, acting, most)
             else:
                 self.status = staged_step(self)
                 done = int(self.status == OK)
+            if done:
+                self.outside.end()
             if done and self.drive.changes:
                 self.drive.advance(self.inputs, self.state)
             self.steps += done
@@ -287,6 +318,7 @@ class Simulation:
             if self.status == CONTACTS_FULL:
                 self.stepper.grow()
             elif self.status != OK:
+                self.outside.show()
                 raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
 
     def _look_at_start(self) -> None:
@@ -298,7 +330,7 @@ class Simulation:
     def reset(self, keyframe: str = "home") -> None:
         """To a keyframe of the scene at t = 0 (default: where the simulation began): configuration, velocity,
         activations and controls; applied forces and contact memory are cleared."""
-        if keyframe != "home" or keyframe in self.model.keyframes:
+        if not isinstance(keyframe, str) or keyframe != "home" or keyframe in self.model.keyframes:
             key = self.model.keyframe(keyframe)
             self.set_state(key.q, key.v, key.act if len(key.act) else np.zeros(self.model.na))
         else:
@@ -312,6 +344,7 @@ class Simulation:
             array[:] = 0.0
         if keyframe in self.model.keyframes:
             self.inputs.control[:] = self.model.keyframes[keyframe].control
+        self.outside.reset(self.model.keyframes[keyframe].mocap if keyframe in self.model.keyframes else None)
 
     def warm_up(self, controller: Controller | None = None) -> float:
         """Compile the kernels (or load them from the cache) by one step, and one call of the controller, that are taken
@@ -325,7 +358,7 @@ class Simulation:
         self._start_looked_at = True
         with not_counted(self):
             self.step(1)
-        self.restore(snapshot)
+        restore_snapshot(self, snapshot, changed=True)  # a controller may have changed the model
         self._start_looked_at = looked_at
         self.record_frame(make_recorder(self, None, 1))
         return clock.perf_counter() - start
@@ -427,7 +460,14 @@ class Simulation:
         """
         check_functions(self.stages)
         check_replaceable(self.stages, self.stepper, self.method)
+        self.follow_model()
         return observe_stages(self)
+
+    def follow_model(self) -> None:
+        """Take over what setters have changed in the model since the last step; steps and ``observe`` call it."""
+        if self._version != self.model.version:
+            self._version = self.model.version
+            follow_model(self)
 
     def record_frame(self, recorder: Recorder) -> None:
         """Append the present instant to a recording, or call the record stage."""

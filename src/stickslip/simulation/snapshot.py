@@ -34,6 +34,8 @@ class Snapshot:
     Snapshots pickled by an earlier version may lack the options; then these are not compared."""
     history: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     """(nh, nu) controls of the last steps, for actuators with a delay; empty without."""
+    mocap: np.ndarray = field(default_factory=lambda: np.zeros((0, 13)))
+    """(nm, 13) poses and velocities of mocap bodies."""
 
 
 PARTS = ("method", "variant", "dt", "scene", "options")
@@ -53,7 +55,9 @@ def _same(mine: Any, theirs: Any) -> bool:
 def _check_origin(sim: Simulation, made_by: tuple[Any, ...]) -> None:
     for part, mine, theirs in zip(PARTS, _signature(sim), made_by, strict=False):
         if not _same(mine, theirs):
-            pair = "" if part == "scene" else f" ({mine!r} here, {theirs!r} there)"
+            pair = f" ({mine!r} here, {theirs!r} there)"
+            if part == "scene":
+                pair = ", or one from before sim.model was changed" if sim.model.version else ""
             raise InputError(
                 f"snapshot: expected one of the same scene, method and dt, with the same options, got another {part}"
                 f"{pair}; take it with sim.snapshot() of a simulation that is made in the same way"
@@ -71,15 +75,20 @@ def take_snapshot(sim: Simulation) -> Snapshot:
         controller=copy.deepcopy(get()) if get is not None else None,
         made_by=_signature(sim),
         history=sim.drive.history.copy(),
+        mocap=sim.outside.state(),
     )
 
 
-def restore_snapshot(sim: Simulation, snapshot: Snapshot) -> None:
-    _check_origin(sim, snapshot.made_by)
+def restore_snapshot(sim: Simulation, snapshot: Snapshot, changed: bool = False) -> None:
+    """Go back to a snapshot; ``changed`` allows that the model's parameters were others then."""
+    if not changed:
+        _check_origin(sim, snapshot.made_by)
+    sim.follow_model()
     sim.state.q[:], sim.state.v[:], sim.state.time = snapshot.state.q, snapshot.state.v, snapshot.state.time
     sim.state.act[:] = snapshot.state.act if hasattr(snapshot.state, "act") else 0.0  # pickled by an earlier version
     if sim.drive.history.size:
         sim.drive.history[:] = snapshot.history
+    sim.outside.restore(getattr(snapshot, "mocap", np.zeros((0, 13))))
     sim.steps = snapshot.steps
     for mine, saved in zip(sim.inputs, snapshot.inputs, strict=True):
         mine[:] = saved

@@ -141,12 +141,19 @@ class Viewer(Timeline):
             overlay = run.overlay
             overlay.points, overlay.forces = panel.points.value and wanted, panel.forces.value and wanted
             overlay.cones, overlay.scale = panel.cones.value and wanted, panel.scale.value
+            run.tendons.wanted, instruments = panel.tendons.value and wanted, run.instruments
+            instruments.sensors, instruments.scale = panel.sensors.value and wanted, panel.scale.value
+            instruments.thrusters = panel.thrusters.value and wanted
         self._shown = NOWHERE
 
     def share(self, client: Any = None) -> bytes:
         """One self-contained page of the recordings or of the history; ``client`` gets it as a download."""
         replays = [self.live.history()] if self.live else self.replays
-        page = html(replays, cones=self.panel.cones.value, shadows=self._shadows).encode()
+        panel = self.panel
+        page = html(
+            replays, cones=panel.cones.value, tendons=panel.tendons.value, sensors=panel.sensors.value,
+            thrusters=panel.thrusters.value, shadows=self._shadows,
+        ).encode()  # fmt: skip
         if client is not None:
             client.send_file_download(f"{self.runs[0].label.replace('/', '-')}.html", page)
         return page
@@ -164,6 +171,7 @@ class Viewer(Timeline):
         if now >= self._due["text"]:
             self._due["text"] = now + TEXT
             self.panel.say(status(self), messages(self))
+            self.panel.show_sensors([run.values for run in self.runs])
             self.panel.show_time(self.start, self.end, self.cursor)
         if now >= self._due["charts"]:
             self._due["charts"] = now + CHARTS

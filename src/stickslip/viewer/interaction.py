@@ -27,7 +27,7 @@ class Interaction:
     def select(self, link: int) -> None:
         """Highlight the body and select it in the panel."""
         viewer, live = self._viewer, self._viewer.live
-        if live is not None and link > 0:
+        if live is not None and 0 < link < live.sim.model.nlink:  # mocap bodies follow the links
             viewer.runs[0].bodies.select(link)
             viewer.panel.body.value = live.sim.model.link_names[link]
 
@@ -39,7 +39,7 @@ class Interaction:
 
     def _act(self, link: int, direction: np.ndarray, through: np.ndarray | None) -> None:
         viewer, live = self._viewer, self._viewer.live
-        if live is None or link == 0:
+        if live is None or not 0 < link < live.sim.model.nlink:
             return
         if viewer.looks_back:
             viewer.trouble = ["the past cannot be pushed: 'To the end' shows the present"]

@@ -199,7 +199,8 @@ class Live:
     def _begin(self) -> None:
         sim = self.sim
         options = {"method": sim.method, "variant": sim.variant, "dt": sim.dt, "watched": True}
-        self._recorder = Recorder(None, sim.model, scene_xml=sim.model.to_xml(), options=options)
+        names = sim.instruments.value_names
+        self._recorder = Recorder(None, sim.model, scene_xml=sim.model.to_xml(), options=options, sensors=names)
         self._start, self._last = sim.time, -1.0
         self._wall = clock.perf_counter()
         self.moment()
@@ -211,7 +212,6 @@ class Live:
             contact_energy = sim.observe()
         frame = frame_of(sim, contact_energy, clock.perf_counter() - self._wall)
         frame["joint_error"] = np.zeros((0, 2))  # its size depends on the method, which may change
-        frame["sensor"] = np.zeros(0)
         contacts = contacts_of(sim)
         if sim.time > self._last + 1e-12:
             if self._recorder.frames >= LONGEST_HISTORY:
@@ -220,7 +220,8 @@ class Live:
             self._last = sim.time
         copies = Contacts(*(contacts[name].copy() for name in Contacts._fields))
         energy = np.append(np.array(frame["energy"]), contact_energy)
-        return Moment(sim.time, frame["pose"], copies, energy)
+        inputs = (np.array(frame[name], dtype=float) for name in ("control", "act", "sensor"))
+        return Moment(sim.time, frame["pose"], copies, energy, *inputs)
 
     def history(self) -> Replay:
         """The recording since the start, to scrub through, share or save."""

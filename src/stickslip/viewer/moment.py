@@ -19,6 +19,12 @@ class Moment(NamedTuple):
     contacts: Contacts
     energy: np.ndarray
     """(4,) energies in the order of ``ENERGIES`` [J]."""
+    control: np.ndarray
+    """(nu,) controls."""
+    act: np.ndarray
+    """(na,) activations of actuators."""
+    sensor: np.ndarray
+    """(ns,) values of all sensors, one sensor after another."""
 
     @property
     def normal_force(self) -> float:

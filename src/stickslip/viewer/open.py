@@ -11,7 +11,9 @@ from typing import Any
 from stickslip.errors import expected
 from stickslip.model.scene import Scene
 from stickslip.record import Log
-from stickslip.scenes import SCENES, Entry, Setup, find
+from stickslip.scenes import SCENES, Setup, find
+from stickslip.simulation.method import choose_method
+from stickslip.simulation.stages import Stages
 from stickslip.viewer.app import Viewer
 from stickslip.viewer.live import Live, Settings
 from stickslip.viewer.replay import Replay
@@ -105,6 +107,8 @@ def make_live(what: Any, method: str | None, dt: float | None, **load_options: A
         raise expected("view", WANTED, type(what).__name__)
     if method is None:
         entry = SCENES.get(name) if isinstance(what, str) else None
-        method, own_dt = (entry.method, entry.dt) if entry is not None else (Entry.method, None)
-        dt = own_dt if dt is None else dt
+        if entry is not None:
+            method, dt = entry.method, entry.dt if dt is None else dt
+        else:
+            method, _ = choose_method(setup.scene.compile(), dt, Stages(), {})
     return Live(name, setup, Settings(method, dt))

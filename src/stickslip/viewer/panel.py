@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from stickslip.methods.registry import method_names
 from stickslip.viewer.interaction import DIRECTIONS
 from stickslip.viewer.live import Live, Settings
@@ -44,6 +46,10 @@ class Panel:
                 self._method_tab(viewer.live)
         with tabs.add_tab("Show"):
             self._show_tab()
+        self._sensor_names = sensor_rows(viewer.runs[0].bodies.header.sensor_names)
+        if self._sensor_names:
+            with tabs.add_tab("Sensors"):
+                self.sensor_table = gui.add_markdown("")
         with tabs.add_tab("Plots"):
             self.plots = Plots(gui, [a.label for a in viewer.runs], [a.colour for a in viewer.runs])
         if viewer.live is not None:
@@ -127,7 +133,13 @@ class Panel:
         self.cones = gui.add_checkbox("Friction cones", False, hint="green: sticks; amber: slides")
         self.scale = gui.add_slider("Length of forces", 0.1, 5.0, 0.1, 1.0)
         self.collision = gui.add_checkbox("Collision shapes", False)
-        for handle in (self.points, self.forces, self.cones, self.scale, self.collision):
+        self.tendons = self._if_any("Tendons", any(run.tendons.any for run in viewer.runs), "red: pulled at")
+        self.sensors = self._if_any("Sensors", any(run.instruments.any_sensors for run in viewer.runs), "axes and rays")
+        self.thrusters = self._if_any("Thrusters", any(run.instruments.any_thrusters for run in viewer.runs), "forces")
+        for handle in (
+            self.points, self.forces, self.cones, self.scale, self.collision, self.tendons, self.sensors,
+            self.thrusters,
+        ):  # fmt: skip
             self._on_people(handle, lambda _: viewer.show_options())
         self.ghosts: list[Any] = []
         if len(viewer.runs) > 1:
@@ -137,6 +149,10 @@ class Panel:
                 box = gui.add_checkbox(run.label, True)
                 self._on_people(box, lambda _: viewer.show_options())
                 self.ghosts.append(box)
+
+    def _if_any(self, label: str, there: bool, hint: str) -> Any:
+        """A checkbox that is off, and cannot be used, where the scene has nothing of the kind."""
+        return self._gui.add_checkbox(label, there, disabled=not there, hint=hint if there else "the scene has none")
 
     def _push_tab(self, live: Live) -> None:
         gui, viewer = self._gui, self._viewer
@@ -174,6 +190,17 @@ class Panel:
         if self.message.visible != bool(messages):
             self.message.visible = bool(messages)
 
+    def show_sensors(self, values: Sequence[np.ndarray]) -> None:
+        """List the values of the sensors at the moment that is shown, one column for each run."""
+        if not self._sensor_names:
+            return
+        labels = [run.label for run in self._viewer.runs] if len(values) > 1 else ["value"]
+        lines = ["| sensor | " + " | ".join(labels) + " |", "| --- " * (len(labels) + 1) + "|"]
+        for name, rows in self._sensor_names:
+            columns = (" ".join(f"{x:.3g}" for x in run[rows]) for run in values)
+            lines.append(f"| {name.replace('|', '/')} | " + " | ".join(columns) + " |")
+        self._put(self.sensor_table, "\n".join(lines))
+
     @staticmethod
     def _put(handle: Any, text: str) -> None:
         if handle.content != text:
@@ -194,6 +221,12 @@ class Panel:
         if self.play.label != label:
             self.play.label = label
             self.play.icon = "player-pause" if playing else "player-play"
+
+
+def sensor_rows(names: Sequence[str]) -> list[tuple[str, slice]]:
+    """Each sensor with the place of its values; ``names`` has the sensor of every value."""
+    first = {name: k for k, name in reversed(list(enumerate(names)))}
+    return [(name, slice(k, k + list(names).count(name))) for name, k in sorted(first.items(), key=lambda x: x[1])]
 
 
 def shortened(text: str) -> str:

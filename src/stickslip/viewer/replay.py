@@ -77,12 +77,13 @@ class Replay:
         return float(self._times[min(self.frame_at(time) + 1, self.frames - 1)])
 
     def moment(self, time: float) -> Moment:
-        """The moment at this time: poses are interpolated, contacts and energies are those of the frame before."""
+        """The moment at this time: poses are interpolated, all else is that of the frame before."""
         k = self.frame_at(time)
         time = float(np.clip(time, self.start, self.end))
         try:
             rows = self.log.dataset("pose")[k : k + 2]
             energy = np.append(self.log.dataset("energy")[k], self.log.dataset("contact_energy")[k])
+            inputs = [self.log.dataset(name)[k] for name in ("control", "act", "sensor")]
             contacts = self.contacts(k)
         except (OSError, RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())
@@ -91,10 +92,11 @@ class Replay:
                 f"({reason}); record it again"
             ) from error
         if len(rows) < 2 or k + 1 >= self.frames:
-            return Moment(time, rows[0], contacts, energy)
+            return Moment(time, rows[0], contacts, energy, *inputs)
         step = float(self._times[k + 1] - self._times[k])
         share = (time - float(self._times[k])) / step if step > 0.0 else 0.0
-        return Moment(time, between(rows[0], rows[1], float(np.clip(share, 0.0, 1.0))), contacts, energy)
+        pose = between(rows[0], rows[1], float(np.clip(share, 0.0, 1.0)))
+        return Moment(time, pose, contacts, energy, *inputs)
 
     def contacts(self, k: int) -> Contacts:
         first, stop = (int(n) for n in self.log.dataset(START.name)[k : k + 2])

@@ -23,14 +23,18 @@ MOST = 1800
 """Largest number of frames of a page; a longer recording has fewer per second."""
 
 
-def html(replays: Sequence[Replay], *, cones: bool = False, shadows: bool = True) -> str:
-    """The text of the page."""
+def html(
+    replays: Sequence[Replay], *, cones: bool = False, tendons: bool = True, sensors: bool = True,
+    thrusters: bool = True, shadows: bool = True,
+) -> str:  # fmt: skip
+    """The text of the page; the options say what is drawn."""
     server = make_server("127.0.0.1", _free_port(), shadows)
     try:
         start, end = min(r.start for r in replays), max(r.end for r in replays)
         runs = make_runs(server, replays)
         for run in runs:
-            run.overlay.cones = cones
+            run.overlay.cones, run.tendons.wanted = cones, tendons
+            run.instruments.sensors, run.instruments.thrusters = sensors, thrusters
         serializer = server.get_scene_serializer()
         frames = int(np.clip(round((end - start) * RATE) + 1, 2, MOST))
         step = (end - start) / (frames - 1)

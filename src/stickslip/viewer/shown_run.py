@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from stickslip.lab.compare.report.colours import method_colours
 from stickslip.viewer.body_meshes import BodyMeshes, extent
 from stickslip.viewer.canvas import add_floors, look_at
+from stickslip.viewer.instruments import Instruments
 from stickslip.viewer.live import Live
 from stickslip.viewer.moment import Moment
 from stickslip.viewer.overlays import Overlay
 from stickslip.viewer.plots import Track
 from stickslip.viewer.replay import Replay
+from stickslip.viewer.tendon_lines import TendonLines
 
 GHOST = 0.5
 """Opacity of all but the first of several runs."""
@@ -27,13 +31,20 @@ class ShownRun:
     colour: tuple[int, int, int]
     bodies: BodyMeshes
     overlay: Overlay
+    tendons: TendonLines
+    instruments: Instruments
     replay: Replay | None
     """None for a live simulation."""
     track: Track = field(default_factory=Track)
+    values: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    """Values of the sensors at the moment that is shown."""
 
     def show(self, moment: Moment) -> None:
         self.bodies.show(moment.pose)
         self.overlay.show(moment.contacts)
+        self.tendons.show(moment)
+        self.instruments.show(moment)
+        self.values = moment.sensor
 
 
 def make_runs(server: Any, sources: Sequence[Live | Replay]) -> list[ShownRun]:
@@ -51,12 +62,15 @@ def make_runs(server: Any, sources: Sequence[Live | Replay]) -> list[ShownRun]:
     for k, source in enumerate(sources):
         colour = rgb(colours[k])
         tint = colour if len(sources) > 1 else None
+        overlay = Overlay(server, f"/contacts{k}", size, force, tint)
         runs.append(
             ShownRun(
                 label=labels[k],
                 colour=colour,
                 bodies=BodyMeshes(server, f"/run{k}", source.header, tint, GHOST if k else 1.0, 1.0 + 0.006 * k),
-                overlay=Overlay(server, f"/contacts{k}", size, force, tint),
+                overlay=overlay,
+                tendons=TendonLines(server, f"/tendons{k}", source.header, size, tint),
+                instruments=Instruments(server, f"/instruments{k}", source.header, size, overlay.metres_per_newton),
                 replay=None if isinstance(source, Live) else source,
             )
         )

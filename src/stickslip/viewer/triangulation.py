@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 
+from stickslip.model.terrain import grid_heights, grid_triangles
+
 AROUND = 32
 """Segments of a full turn."""
 SHARP = np.radians(30.0)
@@ -52,6 +54,11 @@ def drawing(shape: Mapping[str, Any], vertices: np.ndarray | None) -> Drawing | 
         return Drawing(("capsule", b / a), capsule(b / a), (a, a, a))
     if kind == "mesh" and vertices is not None and len(vertices) > 3:
         return Drawing(("mesh", vertices.tobytes()), hull(np.asarray(vertices, dtype=float)), (1.0, 1.0, 1.0))
+    if kind == "terrain" and vertices is not None:
+        points = np.asarray(vertices, dtype=float)
+        return Drawing(
+            ("terrain", vertices.tobytes()), Mesh(points, grid_triangles(*grid_heights(points).shape)), (1.0, 1.0, 1.0)
+        )
     return None
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 import mujoco
 import numpy as np
 import pytest
-from convex_pairs import NAMES, PAIRS, Pair, gap_along, two
+from convex_pairs import KINDS, PAIRS, Pair, gap_along, two
 
 MARGIN = 0.2
 SCENES, POSES = 25, 24
@@ -98,7 +98,7 @@ def test_random_pairs(kinds):
     assert seen["same"] <= 0.02 * seen["inside"]
 
 
-@pytest.mark.parametrize("kind", NAMES[1:])
+@pytest.mark.parametrize("kind", KINDS[1:])
 def test_planes_agree_with_mujoco(kind):
     """The deepest point; MuJoCo keeps four corners of a box at most, and of a cylinder up to four points."""
     rng = np.random.default_rng(5)

@@ -49,7 +49,7 @@ def test_what_cannot_be_measured_is_a_row_with_its_reason(tmp_path, capsys):
 def test_a_model_that_takes_too_long_is_stopped(tmp_path):
     path = tmp_path / "ball.xml"
     path.write_text(BALL)
-    robot = bench.in_own_process(path, Settings(METHODS, limit=0.05))
+    robot = bench.in_own_process(bench.run_model, path, Settings(METHODS, limit=0.05), Robot("", ""))
     assert robot.reason.startswith("stopped after 0.05 s")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList, entries
 from stickslip.collision.convex.broad_phase import cell_size, list_pairs, make_candidates, make_grid
-from stickslip.collision.convex.find import Search, find_contacts, find_raw
+from stickslip.collision.convex.find import Search, find_contacts, find_raw, find_standing
 from stickslip.collision.convex.finish import SHARES
 from stickslip.collision.convex.geometry import (
     KIND,
@@ -60,6 +60,11 @@ class ConvexDetector(Detector):
 
     def find(self, kin: Kinematics, contacts: ContactList) -> None:
         while not find_contacts(self.search, kin, self.margin, self.cell, contacts.arrays):
+            self.make_room(contacts)
+
+    def find_standing(self, kin: Kinematics, contacts: ContactList) -> None:
+        """``find`` as if no surface moved and no actuator pulled."""
+        while not find_standing(self.search, kin, self.margin, self.cell, contacts.arrays):
             self.make_room(contacts)
 
     def find_raw(self, kin: Kinematics) -> Found:

@@ -1,20 +1,8 @@
 """Ellipsoids against all other shapes: one contact, at the nearest or deepest points.
 
-The signed distance of two convex shapes is the largest separation along a direction,
-
-    gap = max over |n| = 1 of s(n),    s(n) = n·c − h_A(n) − h_E(n),    h_E(n) = |D·Rᵀ·n|
-
-with c the ellipsoid's centre seen from A, D its half axes and R its orientation in A's axes. The gradient of s joins
-the points of A and E that are farthest along n and −n; at the maximum it is along n. A is a ball, a segment, a disc, a
-box or a sum of these, or an ellipsoid:
-
-    h_A(n) = r + Σ hᵢ·|nᵢ| + d·√(n_x² + n_y²) + |D_A·n|
-
-s is smooth but for creases nᵢ = 0, where an edge or a side touches, and for the axes, where a face touches. So the
-maximum is the best of the axes, of Newton's method along each crease, and of Newton's method between them. A step of
-the latter solves (C_A + C_E + s)·δ = ∇s in the tangent plane, C the second derivatives of h (radii of curvature), and
-is shortened until s grows. Apart, s has one maximum; in deep penetration the search may end at another one.
-Planes have a closed form. Meshes go through GJK and EPA (``rounded``), corrected by the normal of a face that touches.
+Planes have a closed form, and spheres one equation for one number (``point_ellipsoid``). Boxes, capsules, cylinders and
+ellipsoids go by the direction of largest separation (``ellipsoid_axis``), meshes by GJK and EPA (``rounded``),
+corrected by the normal of a face that touches.
 """
 
 from __future__ import annotations
@@ -22,6 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
+from stickslip.collision.convex.ellipsoid_axis import BALL, DISC, HALF, OWN, widest_separation
 from stickslip.collision.convex.geometry import (
     BOX,
     CAPSULE,
@@ -33,14 +22,10 @@ from stickslip.collision.convex.geometry import (
     feature,
 )
 from stickslip.collision.convex.planes import height
-from stickslip.collision.convex.segments import across
-from stickslip.math.spatial import cross, rotate, rotate_transposed
+from stickslip.math.spatial import rotate, rotate_transposed
 
-MOST_STEPS = 40
-PRECISE = 1e-14
-"""Relative size of the gradient, or of the gain of a step, at which Newton's method ends."""
-DISC, BALL, OWN, HALF = 8, 9, 10, 5
-"""Places of ``Minkowski.core``: disc and ball of A, its half axes if it is an ellipsoid, its half edges."""
+MOST_STEPS = 60
+"""Largest number of Newton's steps to the nearest point of an ellipsoid."""
 
 
 @kernel
@@ -75,173 +60,70 @@ def plane_ellipsoid(geometry, placed, work, pairs, margin, found):
 
 
 @kernel(inline=False)
-def separation(T, core, x, y, z):
-    """(s, ∇s) along the unit vector (x, y, z) of A's axes."""
-    u = T[0, 0] * x + T[1, 0] * y + T[2, 0] * z
-    v = T[0, 1] * x + T[1, 1] * y + T[2, 1] * z
-    w = T[0, 2] * x + T[1, 2] * y + T[2, 2] * z
-    u, v, w = core[2] * core[2] * u, core[3] * core[3] * v, core[4] * core[4] * w
-    gx, gy, gz = (
-        T[0, 0] * u + T[0, 1] * v + T[0, 2] * w,
-        T[1, 0] * u + T[1, 1] * v + T[1, 2] * w,
-        T[2, 0] * u + T[2, 1] * v + T[2, 2] * w,
-    )
-    h = sqrt(gx * x + gy * y + gz * z)
-    gx, gy, gz = T[3, 0] - gx / h, T[3, 1] - gy / h, T[3, 2] - gz / h
-    gx -= core[BALL] * x + (core[HALF] if x > 0.0 else (-core[HALF] if x < 0.0 else 0.0))
-    gy -= core[BALL] * y + (core[HALF + 1] if y > 0.0 else (-core[HALF + 1] if y < 0.0 else 0.0))
-    gz -= core[BALL] * z + (core[HALF + 2] if z > 0.0 else (-core[HALF + 2] if z < 0.0 else 0.0))
-    rho = sqrt(x * x + y * y)
-    if core[DISC] > 0.0 and rho > 0.0:
-        gx, gy = gx - core[DISC] * x / rho, gy - core[DISC] * y / rho
-    if core[OWN] > 0.0:
-        a, b, c = core[OWN] * core[OWN], core[OWN + 1] * core[OWN + 1], core[OWN + 2] * core[OWN + 2]
-        h = sqrt(a * x * x + b * y * y + c * z * z)
-        gx, gy, gz = gx - a * x / h, gy - b * y / h, gz - c * z / h
-    return gx * x + gy * y + gz * z, gx, gy, gz
+def point_ellipsoid(a, b, c, x, y, z):
+    """(signed distance, outward unit normal at the nearest point) of a point from the ellipsoid of half axes a, b, c.
 
-
-@kernel(inline=False)
-def curvature(T, core, x, y, z, ax, ay, az, bx, by, bz):
-    """a·(C_A + C_E)·b at the normal (x, y, z), for tangents a and b."""
-    total, rho = core[BALL] * (ax * bx + ay * by + az * bz), x * x + y * y
-    h, na, nb, ab = 0.0, 0.0, 0.0, 0.0
-    for j in range(3):
-        d = core[2 + j] * core[2 + j]
-        n = T[0, j] * x + T[1, j] * y + T[2, j] * z
-        p, q = T[0, j] * ax + T[1, j] * ay + T[2, j] * az, T[0, j] * bx + T[1, j] * by + T[2, j] * bz
-        h, na, nb, ab = h + d * n * n, na + d * n * p, nb + d * n * q, ab + d * p * q
-    total += (ab - na * nb / h) / sqrt(h)
-    if core[DISC] > 0.0 and rho > 0.0:
-        total += core[DISC] * (x * ay - y * ax) * (x * by - y * bx) / (rho * sqrt(rho))
-    if core[OWN] > 0.0:
-        d, e, f = core[OWN] * core[OWN], core[OWN + 1] * core[OWN + 1], core[OWN + 2] * core[OWN + 2]
-        h = d * x * x + e * y * y + f * z * z
-        na, nb = d * x * ax + e * y * ay + f * z * az, d * x * bx + e * y * by + f * z * bz
-        total += (d * ax * bx + e * ay * by + f * az * bz - na * nb / h) / sqrt(h)
-    return total
-
-
-@kernel
-def unit(x, y, z):
-    length = sqrt(x * x + y * y + z * z)
-    if length == 0.0:
-        return 0.0, 0.0, 1.0
-    return x / length, y / length, z / length
-
-
-@kernel
-def newton_direction(T, core, crease, s, x, y, z, gx, gy, gz):
-    """(tangential gradient, step): the step of Newton's method along the crease, or in the tangent plane."""
-    if crease >= 0:
-        ax, ay, az = cross(
-            1.0 if crease == 0 else 0.0, 1.0 if crease == 1 else 0.0, 1.0 if crease == 2 else 0.0, x, y, z
-        )
-        bx, by, bz = 0.0, 0.0, 0.0
-    else:
-        ax, ay, az = across(x, y, z)
-        bx, by, bz = cross(x, y, z, ax, ay, az)
-    p, q = gx * ax + gy * ay + gz * az, gx * bx + gy * by + gz * bz
-    haa = curvature(T, core, x, y, z, ax, ay, az, ax, ay, az) + s
-    hab = curvature(T, core, x, y, z, ax, ay, az, bx, by, bz)
-    hbb = curvature(T, core, x, y, z, bx, by, bz, bx, by, bz) + s if crease < 0 else 1.0
-    least = 0.5 * (haa + hbb) - sqrt(0.25 * (haa - hbb) * (haa - hbb) + hab * hab)
-    size = abs(haa) + abs(hbb) + abs(hab)
-    if least < 1e-6 * size:  # not concave here: make it so
-        haa, hbb = haa + 0.1 * size - least, hbb + 0.1 * size - least
-    determinant = haa * hbb - hab * hab
-    i, j = (hbb * p - hab * q) / determinant, (haa * q - hab * p) / determinant
-    length = sqrt(i * i + j * j)
-    if length > 1.0:
-        i, j = i / length, j / length
-    return sqrt(p * p + q * q), i * ax + j * bx, i * ay + j * by, i * az + j * bz
-
-
-@kernel(inline=False)
-def ascend(T, core, crease, x, y, z):
-    """(s, unit normal) at a local maximum of s, by Newton's method from (x, y, z); ``crease`` i keeps nᵢ = 0."""
-    s, gx, gy, gz = separation(T, core, x, y, z)
-    for _ in range(MOST_STEPS):
-        slope, dx, dy, dz = newton_direction(T, core, crease, s, x, y, z, gx, gy, gz)
-        scale = abs(gx) + abs(gy) + abs(gz)
-        if slope <= PRECISE * scale:
-            break
-        t, better = 1.0, False
-        for k in range(50):
-            if k == 25:  # a crease may be in the way: go along the gradient
-                t = 0.1 / slope
-                dx, dy, dz = gx - s * x, gy - s * y, gz - s * z
-            px, py, pz = unit(x + t * dx, y + t * dy, z + t * dz)
-            if crease == 0:
-                px = 0.0
-            elif crease == 1:
-                py = 0.0
-            elif crease == 2:
-                pz = 0.0
-            value, hx, hy, hz = separation(T, core, px, py, pz)
-            if value > s:
-                better = True
+    The nearest point is y_i = a_i²·x_i/(a_i² + t) with the largest root t of Σ (a_i·x_i/(a_i² + t))² = 1, a convex
+    function that falls with t: Newton's steps from the left approach it from there. If the root would be below
+    −min a_i², the point lies on a plane of symmetry so deep inside that there are two nearest points; one is chosen.
+    The distance is t·|y_i/a_i²|. Reference: Eberly, Distance from a point to an ellipse, an ellipsoid, or a
+    hyperellipsoid, 2013.
+    """
+    aa, bb, cc = a * a, b * b, c * c
+    u, v, w = a * x, b * y, c * z
+    least = min(aa, bb, cc)
+    t = max(abs(u) - aa, abs(v) - bb, abs(w) - cc)
+    if t > -least:
+        for _ in range(MOST_STEPS):
+            i, j, k = u / (aa + t), v / (bb + t), w / (cc + t)
+            f = i * i + j * j + k * k - 1.0
+            slope = 2.0 * (i * i / (aa + t) + j * j / (bb + t) + k * k / (cc + t))
+            step = f / slope
+            t += step
+            if step <= 1e-16 * (abs(t) + least):
                 break
-            t *= 0.5
-        if not better:
-            break
-        gain = value - s
-        x, y, z, s, gx, gy, gz = px, py, pz, value, hx, hy, hz
-        if gain <= PRECISE * scale and t < 1.0:
-            break
-    return s, x, y, z
-
-
-@kernel(inline=False)
-def best_start(T, core, crease):
-    """The best of the axes of both shapes and of the centres' direction, in the crease if there is one."""
-    best, bx, by, bz = -1e300, 0.0, 0.0, 1.0
-    for k in range(14):
-        i, sign = k // 2, (1.0 if k % 2 == 0 else -1.0)
-        if i < 3:
-            x, y, z = (sign if i == 0 else 0.0), (sign if i == 1 else 0.0), (sign if i == 2 else 0.0)
-        elif i < 6:
-            x, y, z = sign * T[0, i - 3], sign * T[1, i - 3], sign * T[2, i - 3]
+        i, j, k = x / (aa + t), y / (bb + t), z / (cc + t)
+    else:  # x_i = 0 along the shortest axis, and perhaps the root is −a_i²
+        t = -least
+        i = x / (aa + t) if aa > least else 0.0
+        j = y / (bb + t) if bb > least else 0.0
+        k = z / (cc + t) if cc > least else 0.0
+        rest = 1.0 - aa * i * i - bb * j * j - cc * k * k
+        if rest < 0.0:  # the root is above −a_i²: Newton's steps without that axis
+            t = max(abs(u) - aa if aa > least else -least, abs(v) - bb if bb > least else -least)
+            t = max(t, abs(w) - cc if cc > least else -least) + 1e-12 * least
+            for _ in range(MOST_STEPS):
+                i = u / (aa + t) if aa > least else 0.0
+                j = v / (bb + t) if bb > least else 0.0
+                k = w / (cc + t) if cc > least else 0.0
+                step = (i * i + j * j + k * k - 1.0) / (
+                    2.0 * (i * i / (aa + t) + j * j / (bb + t) + k * k / (cc + t)) + 1e-300
+                )
+                t += step
+                if step <= 1e-16 * (abs(t) + least):
+                    break
+            i, j, k = x / (aa + t), y / (bb + t), z / (cc + t)
+        elif aa <= least:
+            i = sqrt(rest / aa)
+        elif bb <= least:
+            j = sqrt(rest / bb)
         else:
-            x, y, z = sign * T[3, 0], sign * T[3, 1], sign * T[3, 2]
-        if crease == 0:
-            x = 0.0
-        elif crease == 1:
-            y = 0.0
-        elif crease == 2:
-            z = 0.0
-        if x * x + y * y + z * z < 1e-12 * (T[3, 0] * T[3, 0] + T[3, 1] * T[3, 1] + T[3, 2] * T[3, 2]):
-            continue
-        x, y, z = unit(x, y, z)
-        s, _, _, _ = separation(T, core, x, y, z)
-        if s > best:
-            best, bx, by, bz = s, x, y, z
-    return best, bx, by, bz
+            k = sqrt(rest / cc)
+    size = sqrt(i * i + j * j + k * k)
+    return t * size, i / size, j / size, k / size
 
 
-@kernel(inline=False)
-def widest_separation(T, core):
-    """(gap, unit normal from A to the ellipsoid) in A's axes."""
-    best, bx, by, bz = best_start(T, core, -1)
-    s, x, y, z = ascend(T, core, -1, bx, by, bz)
-    if s > best:
-        best, bx, by, bz = s, x, y, z
-    for i in range(3):
-        if core[HALF + i] == 0.0:
-            continue
-        _, x, y, z = best_start(T, core, i)
-        s, x, y, z = ascend(T, core, i, x, y, z)
-        if s > best:
-            best, bx, by, bz = s, x, y, z
-        _, gx, gy, gz = separation(T, core, x, y, z)
-        d = gx if i == 0 else (gy if i == 1 else gz)
-        if abs(d) > core[HALF + i]:  # s grows beside the crease
-            d = 0.05 if d > 0.0 else -0.05
-            x, y, z = unit(x + (d if i == 0 else 0.0), y + (d if i == 1 else 0.0), z + (d if i == 2 else 0.0))
-            s, x, y, z = ascend(T, core, -1, x, y, z)
-            if s > best:
-                best, bx, by, bz = s, x, y, z
-    return best, bx, by, bz
+@kernel
+def sphere_ellipsoid(geometry, placed, a, b, margin, found):
+    """Emit the contact of sphere a with ellipsoid b."""
+    R, P, size = placed.rot, placed.pos, geometry.shapes.size
+    x, y, z = rotate_transposed(R, b, P[a, 0] - P[b, 0], P[a, 1] - P[b, 1], P[a, 2] - P[b, 2])
+    distance, nx, ny, nz = point_ellipsoid(size[b, 0], size[b, 1], size[b, 2], x, y, z)
+    gap = distance - size[a, 0]
+    if gap < margin:
+        x, y, z = rotate(R, b, x - distance * nx, y - distance * ny, z - distance * nz)
+        nx, ny, nz = rotate(R, b, -nx, -ny, -nz)
+        emit(found, a, b, feature(WITHIN, 0, 0, 0), P[b, 0] + x, P[b, 1] + y, P[b, 2] + z, nx, ny, nz, gap)
 
 
 @kernel
@@ -253,7 +135,7 @@ def describe(shapes, a, b, core):
         core[HALF + i] = size[a, i] if kind == BOX else 0.0
         core[OWN + i] = size[a, i] if kind == ELLIPSOID else 0.0
     core[DISC] = size[a, 0] if kind == CYLINDER else 0.0
-    core[BALL] = size[a, 0] if kind == SPHERE or kind == CAPSULE else 0.0
+    core[BALL] = size[a, 0] if kind == CAPSULE else 0.0
     if kind == CAPSULE or kind == CYLINDER:
         core[HALF + 2] = size[a, 1]
 
@@ -264,21 +146,17 @@ def solid_ellipsoid(geometry, placed, work, pairs, margin, found):
     R, P, T, core = placed.rot, placed.pos, work.minkowski.pose, work.minkowski.core
     for k in range(pairs.shape[0]):
         a, b = pairs[k, 0], pairs[k, 1]
+        if geometry.shapes.kind[a] == SPHERE:
+            sphere_ellipsoid(geometry, placed, a, b, margin, found)
+            continue
         describe(geometry.shapes, a, b, core)
-        round_one = geometry.shapes.kind[a] == SPHERE  # whose axes are not known, nor needed
-        for i in range(3):
-            T[3, i] = P[b, i] - P[a, i]
-            for j in range(3):
-                T[i, j] = R[b, i, j]
-        if not round_one:
-            T[3, 0], T[3, 1], T[3, 2] = rotate_transposed(R, a, T[3, 0], T[3, 1], T[3, 2])
-            for j in range(3):
-                T[0, j], T[1, j], T[2, j] = rotate_transposed(R, a, R[b, 0, j], R[b, 1, j], R[b, 2, j])
-        gap, nx, ny, nz = widest_separation(T, core)
+        T[3, 0], T[3, 1], T[3, 2] = rotate_transposed(R, a, P[b, 0] - P[a, 0], P[b, 1] - P[a, 1], P[b, 2] - P[a, 2])
+        for j in range(3):
+            T[0, j], T[1, j], T[2, j] = rotate_transposed(R, a, R[b, 0, j], R[b, 1, j], R[b, 2, j])
+        gap, nx, ny, nz = widest_separation(T, core, work.starts, margin)
         if not gap < margin:
             continue
-        if not round_one:
-            nx, ny, nz = rotate(R, a, nx, ny, nz)
+        nx, ny, nz = rotate(R, a, nx, ny, nz)
         x, y, z = rotate_transposed(R, b, nx, ny, nz)
         _, x, y, z = support_height(geometry.shapes.size, b, x, y, z)
         x, y, z = rotate(R, b, x, y, z)

@@ -29,6 +29,7 @@ from stickslip.collision.convex.geometry import (
     MESH,
     PLANE,
     SPHERE,
+    TERRAIN,
     Found,
     Geometry,
     Placed,
@@ -36,11 +37,15 @@ from stickslip.collision.convex.geometry import (
     place_shapes,
 )
 from stickslip.collision.convex.hulls import hull_hull
+from stickslip.collision.convex.moving_surfaces import move_surfaces
 from stickslip.collision.convex.placed_polyhedron import Work
 from stickslip.collision.convex.planes import plane_box, plane_capsule, plane_cylinder, plane_mesh, plane_sphere
 from stickslip.collision.convex.polyhedron_polyhedron import polyhedron_polyhedron
 from stickslip.collision.convex.rounded import core_solid
 from stickslip.collision.convex.spheres import sphere_box, sphere_capsule, sphere_cylinder, sphere_sphere
+from stickslip.collision.convex.terrain_balls import capsule_terrain, sphere_terrain
+from stickslip.collision.convex.terrain_polyhedron import polyhedron_terrain
+from stickslip.collision.convex.terrain_round import round_terrain
 
 BALLS_ON_PLANES = KIND * PLANE + SPHERE
 
@@ -120,6 +125,19 @@ def touch_ellipsoids(geometry, placed, work, pairs, code, margin, found):
         solid_ellipsoid(geometry, placed, work, pairs, margin, found)
 
 
+@kernel(separate=True)
+def touch_terrain(geometry, placed, work, pairs, code, margin, found):
+    """Contacts of pairs (n, 2) of one pair of kinds, of which the second is a height field; planes touch none."""
+    if code == KIND * SPHERE + TERRAIN:
+        sphere_terrain(geometry, placed, work, pairs, margin, found)
+    elif code == KIND * CAPSULE + TERRAIN:
+        capsule_terrain(geometry, placed, work, pairs, margin, found)
+    elif code == KIND * BOX + TERRAIN or code == KIND * MESH + TERRAIN:
+        polyhedron_terrain(geometry, placed, work, pairs, margin, found)
+    elif code == KIND * CYLINDER + TERRAIN or code == KIND * ELLIPSOID + TERRAIN:
+        round_terrain(geometry, placed, work, pairs, margin, found)
+
+
 @kernel
 def look_for_candidates(search, kin, margin, cell):
     """Fill ``search.candidates`` and clear ``search.found``. Returns False if the buffer of candidates is full."""
@@ -139,7 +157,9 @@ def touch_all(search, margin):
         if start[code] == start[code + 1] or search.rules.left_out[code]:
             continue
         stretch = pairs[start[code] : start[code + 1]]
-        if code % KIND == ELLIPSOID:
+        if code % KIND == TERRAIN:
+            touch_terrain(geometry, placed, work, stretch, code, margin, found)
+        elif code % KIND == ELLIPSOID:
             touch_ellipsoids(geometry, placed, work, stretch, code, margin, found)
         elif code == KIND * BOX + CAPSULE or (code % KIND == MESH and code >= KIND * SPHERE):
             touch_hulls(geometry, placed, work, stretch, code, margin, found)
@@ -166,13 +186,28 @@ def find_raw(search, kin, margin, cell):
 
 @kernel
 def find_contacts(search, kin, margin, cell, contacts):
-    """Fill ``contacts`` with all whose gap, less their pair's margin, is below ``margin`` [m].
+    """Fill ``contacts`` with all whose gap, less their pair's margin, is below ``margin`` [m], and the motion of their
+    surfaces.
+
+    Returns False if a buffer is full, as ``find_standing``.
+    """
+    found = find_standing(search, kin, margin, cell, contacts)
+    if found and search.geometry.shapes.moved[0] != 0:
+        move_surfaces(search.geometry.shapes, search.rules, search.placed, kin, search.material, contacts)
+    return found
+
+
+@kernel
+def find_standing(search, kin, margin, cell, contacts):
+    """Fill ``contacts`` as if no surface moved and no actuator pulled.
 
     Returns False if a buffer is full: then ``ConvexDetector.make_room`` lets it grow, and the search is repeated.
 
     What is small is compiled into the caller, because handing all arrays to a callee costs a third of a microsecond.
     """
     contacts.found[0] = 0
+    if margin > 0.0:
+        margin += search.geometry.shapes.ahead[0]
     if not find_raw(search, kin, margin + search.rules.margin[0], cell):
         return False
     if search.found.total[0] > contacts.pair.shape[0]:

@@ -41,6 +41,7 @@ from stickslip.collision.convex.geometry import (
     PLANE,
     PRIORITY,
     SPHERE,
+    TERRAIN,
 )
 from stickslip.collision.convex.motion import follow, tilt
 from stickslip.collision.tangent import carried_axis, from_carried_axis, smooth_tangent
@@ -51,6 +52,9 @@ FEATURES = 1 << 31
 SHARES = ("point", "pair", "area")
 """What K, B and P of a material are counted by; the index is ``Search.shares``."""
 BY_POINT, BY_PAIR, BY_AREA = range(3)
+TOUCH = 1e-6
+"""Gap up to which surfaces count as touching for adhesion, however small its distance is [m]: contacts of rigid bodies
+are closed to round-off only."""
 UPRIGHT = 1e-9
 """Sine of the tilt below which a cylinder on a plane has no lowest point."""
 
@@ -101,7 +105,7 @@ def combine(shapes, rules, a, b, out):
 
 @kernel
 def on_plane(shapes, placed, s, points, nx, ny, nz):
-    """(1/n, area [m²]) of a shape on a plane with this normal: n contacts, if all that can touch together do."""
+    """(1/n, area [m²]) of a shape on a plane or terrain with this normal: n contacts, if all that can touch do."""
     R, kind, size = placed.rot, shapes.kind[s], shapes.size
     if kind == BOX:
         x = abs(nx * R[s, 0, 0] + ny * R[s, 1, 0] + nz * R[s, 2, 0])
@@ -125,9 +129,9 @@ def on_plane(shapes, placed, s, points, nx, ny, nz):
 def share_out(geometry, placed, found, i, a, b, by, nx, ny, nz, material):
     """Divide the stiffness, damping and preload of a pair among the contacts of its manifold."""
     shapes, points = geometry.shapes, geometry.points[0]
-    if shapes.kind[a] == PLANE:
+    if shapes.kind[a] == PLANE or shapes.kind[a] == TERRAIN:
         share, area = on_plane(shapes, placed, b, points, nx, ny, nz)
-    elif shapes.kind[b] == PLANE:
+    elif shapes.kind[b] == PLANE or shapes.kind[b] == TERRAIN:
         share, area = on_plane(shapes, placed, a, points, nx, ny, nz)
     else:
         share, area = found.share[i], found.area[i]
@@ -146,7 +150,8 @@ def finish(geometry, rules, placed, kin, found, contacts, by, margin, material):
     is one of ``SHARES``; ``material`` (1, 10) is scratch.
 
     The margin of a pair inflates its surfaces: it is subtracted from the gap, once the contact's motion, which depends
-    on the surfaces themselves, is known. Adhesion is dropped beyond the distance at which it begins.
+    on the surfaces themselves, is known. Adhesion is dropped beyond the distance at which it begins; contacts that
+    pull from a distance are kept beyond ``margin``.
     """
     shapes = geometry.shapes
     R, ns = placed.rot, shapes.kind.shape[0]
@@ -162,15 +167,17 @@ def finish(geometry, rules, placed, kin, found, contacts, by, margin, material):
             nx, ny, nz = -nx, -ny, -nz
         combine(shapes, rules, a, b, material)
         inflated = gap - material[0, MARGIN]
-        if not inflated < margin:
+        pulls = material[0, ADHESION] > 0.0 or shapes.pull[a] != 0.0 or shapes.pull[b] != 0.0
+        if not (inflated < margin or (pulls and inflated < material[0, GAP])):
             continue
-        if not inflated < material[0, GAP]:
-            material[0, ADHESION] *= 1.0 if inflated < 0.0 else 0.0
+        if not inflated < max(material[0, GAP], TOUCH):
+            material[0, ADHESION] = 0.0
         if by != BY_POINT:
             share_out(geometry, placed, found, i, a, b, by, nx, ny, nz, material)
         c = append(contacts, name, shapes.link[a], shapes.link[b], gap, 0, 0.0, material, 0)
         if c < 0:
             continue
+        contacts.shape1[c], contacts.shape2[c] = a, b
         if shapes.kind[a] == SPHERE:
             tx, ty, tz = rotate_transposed(kin.rot, shapes.link[a], nx, ny, nz)
             tx, ty, tz = carried_axis(tx, ty, tz)

@@ -13,8 +13,10 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import PROPERTIES
 from stickslip.collision.convex.climb import Climb, make_climb
+from stickslip.collision.convex.height_field import Fields, build_fields
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
 from stickslip.math.spatial import rotate
+from stickslip.model.arrays import ON_BODY
 from stickslip.model.model import Model
 from stickslip.model.shape import Material, PairMaterial, Shape
 
@@ -66,6 +68,16 @@ class Shapes(NamedTuple):
     """(ns,) number of corners of the largest face of a polyhedron; else 0."""
     area: np.ndarray
     """(ns,) area of that face [m²]; else 0."""
+    belt: np.ndarray
+    """(ns, 6) velocity [m/s] and angular velocity about the shape's origin [rad/s] of its surface, in its axes."""
+    motion: np.ndarray
+    """(ns, 6) velocity of a body that is moved from outside: at the world's origin [m/s], and angular [rad/s]."""
+    pull: np.ndarray
+    """(ns,) force of the actuators that pull the shape's body to what it touches [N]."""
+    moved: np.ndarray
+    """(1,) 1 if one of the last three may not be zero."""
+    ahead: np.ndarray
+    """(1,) how far such motion leads within a step [m]; searches that look ahead look so much farther."""
 
 
 class Rules(NamedTuple):
@@ -94,8 +106,10 @@ class Geometry(NamedTuple):
     bodies: Polyhedra
     edges: Neighbours
     climb: Climb
+    fields: Fields
     points: np.ndarray
-    """(1,) largest number of contacts of a mesh with a plane, a box or a mesh; 0: no limit."""
+    """(1,) largest number of contacts of a mesh with a plane, a box or a mesh, and of those with one normal on terrain;
+    0: no limit."""
 
 
 class Placed(NamedTuple):
@@ -222,6 +236,8 @@ def bounding_box(shape: Shape) -> np.ndarray:
             return np.array([shape.size[0], shape.size[0], shape.size[1]])
         case "mesh" if shape.vertices is not None:
             return np.abs(shape.vertices).max(axis=0)
+        case "terrain" if shape.vertices is not None:
+            return np.maximum(shape.size, np.abs(shape.vertices).max(axis=0))
         case "box" | "ellipsoid":
             return shape.size.copy()
         case _:
@@ -238,6 +254,8 @@ def bounding_radius(shape: Shape) -> float:
             return float(np.linalg.norm(shape.vertices, axis=1).max())
         case "box":
             return float(np.linalg.norm(shape.size))
+        case "terrain":
+            return float(np.linalg.norm(bounding_box(shape)))
         case "ellipsoid":
             return float(shape.size.max())
         case "plane":
@@ -265,6 +283,7 @@ def widest_margin(solid: tuple[Shape, ...], model: Model) -> float:
     own: list[Material] = [s.material for s in solid]
     pairs: list[PairMaterial] = [p.material for p in model.pairs]
     sticky = any(m.adhesion > 0.0 for m in own) or any(m.adhesion > 0.0 for m in pairs)
+    sticky = sticky or bool(np.any(model.actuators.transmission == ON_BODY))
 
     def reach(material: Material | PairMaterial) -> float:
         return max(0.0, material.margin + (material.gap if sticky else 0.0))
@@ -306,6 +325,11 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         polyhedron=which,
         corners=corners,
         area=area,
+        belt=np.array([s.surface_velocity for s in solid], dtype=float).reshape(-1, 6),
+        motion=np.zeros((len(solid), 6)),
+        pull=np.zeros(len(solid)),
+        moved=np.array([any(s.surface_velocity.any() for s in solid)], dtype=np.int64),
+        ahead=np.zeros(1),
     )
     rules = Rules(
         parent=model.tree.parent.astype(np.int64) if model.filter_parents else np.full(model.nlink, -1),
@@ -316,7 +340,9 @@ def build_geometry(model: Model) -> tuple[Geometry, Rules]:
         pair_material=np.array([pair_row(p.material) for p in model.pairs], dtype=float).reshape(-1, PAIR),
         margin=np.array([widest_margin(solid, model)], dtype=float),
     )
-    return Geometry(shapes, bodies, edges, make_climb(bodies), np.array([POINTS], dtype=np.int64)), rules
+    return Geometry(
+        shapes, bodies, edges, make_climb(bodies), build_fields(solid), np.array([POINTS], dtype=np.int64)
+    ), rules
 
 
 def make_placed(shapes: int, links: int) -> Placed:

@@ -13,9 +13,9 @@ A point of a manifold that is not a corner (where edges cross in the view along 
 face) slides over both bodies. Friction follows its slip; its own motion is taken as that of the other body's point.
 
 Neglected are: how the normal turns where an edge crosses an edge or a capsule a capsule, and where a ball is over an
-edge or a corner of a mesh; the bend of a cylinder's rim along itself; and, for a tilted cylinder on its rim, that the
-point beneath the rim's centre is not fixed to the body. Forces are not affected, but Expo's prediction within a step
-and the rate of convergence of implicit Euler's iteration are.
+edge or a corner of a mesh or of terrain; the bend of a cylinder's rim along itself; and, for a tilted cylinder on its
+rim, that the point beneath the rim's centre is not fixed to the body. Forces are not affected, but Expo's prediction
+within a step and the rate of convergence of implicit Euler's iteration are.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from stickslip.collision.convex.geometry import (
     FEATURE_BITS,
     PLANE,
     SPHERE,
+    TERRAIN,
     WITHIN,
 )
 from stickslip.math.spatial import cross, rotate_transposed
@@ -69,7 +70,8 @@ def ball_radius(shapes, placed, s, other, kind, nx, ny, nz):
         return shapes.size[s, 0]
     if own == CYLINDER and its != SPHERE and its != CAPSULE:
         sine = tilt(placed, s, nx, ny, nz)
-        if (its == PLANE and kind == WITHIN) or (its != PLANE and sine > STEEP):
+        flat = its == PLANE or its == TERRAIN
+        if (flat and kind == WITHIN) or (not flat and sine > STEEP):
             return shapes.size[s, 0] * sine
     return -1.0
 
@@ -157,6 +159,8 @@ def follow(shapes, placed, a, b, turned, name, contacts, c):
     on_two = False
     if r2 < 0.0 and r1 < 0.0 and shapes.kind[a] != PLANE:
         smooth = shapes.kind[a] == CYLINDER or shapes.kind[b] == CYLINDER
+        if shapes.kind[a] == TERRAIN or shapes.kind[b] == TERRAIN:
+            smooth = False  # a corner is a rim point fixed to the cylinder
         on_two = shapes.kind[b] == PLANE or (kind != WITHIN and not smooth and (side == 1) != turned)
         if (kind != CORNER or smooth) and not on_two:
             contacts.rolling[c] = ON_SPHERE  # it slides over both bodies

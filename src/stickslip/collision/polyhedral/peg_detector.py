@@ -13,6 +13,8 @@ import numpy as np
 from stickslip.collision.allowed import touching
 from stickslip.collision.contacts import PROPERTIES, ContactList
 from stickslip.collision.convex.detect import ConvexDetector
+from stickslip.collision.convex.finish import TOUCH
+from stickslip.collision.convex.moving_surfaces import move_surfaces
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra, build_polyhedra
 from stickslip.collision.detector import Detector
 from stickslip.collision.polyhedral.placed_pairs import Group, Placed, PolyhedronPairs
@@ -29,7 +31,8 @@ FIRST_ID = 1 << 62
 def polyhedron_pairs(model: Model, bodies: Polyhedra, which: np.ndarray) -> PolyhedronPairs:
     """All pairs of boxes and meshes that may touch, the lower link first."""
     number_of = {id(shape): int(which[s]) for s, shape in enumerate(model.shapes)}
-    one, two, first, materials = [], [], [], []
+    place = {id(shape): k for k, shape in enumerate(shape for shape in model.shapes if shape.solid)}
+    one, two, first, materials, shapes = [], [], [], [], []
     vertices, faces, edges = (np.diff(start) for start in (bodies.vertex_start, bodies.face_start, bodies.edge_start))
     ids = FIRST_ID
     for pair in touching(model):
@@ -41,12 +44,16 @@ def polyhedron_pairs(model: Model, bodies: Polyhedra, which: np.ndarray) -> Poly
         two.append(j)
         first.append(ids)
         materials.append(model.pair_material(a, b))
+        shapes.append((place[id(a)], place[id(b)]))
         ids += int(vertices[i] * faces[j] + vertices[j] * faces[i] + 5 * edges[i] * edges[j])
     return PolyhedronPairs(
         one=np.array(one, dtype=np.int64),
         two=np.array(two, dtype=np.int64),
         first=np.array(first, dtype=np.int64),
         material=np.array([m.row for m in materials], dtype=float).reshape(-1, PROPERTIES),
+        shape1=np.array([a for a, _ in shapes], dtype=np.int64),
+        shape2=np.array([b for _, b in shapes], dtype=np.int64),
+        reach=np.array([max(m.gap, TOUCH) for m in materials], dtype=float),
         margin=np.array([m.margin for m in materials], dtype=float),
         widest=np.array([max((m.margin for m in materials), default=0.0)]).clip(0.0),
     )
@@ -95,7 +102,7 @@ class PegDetector(Detector):
         """Find all contacts, single ones first; returns the number of groups that follow, ``complete`` or not."""
         self.others.margin = self.margin  # the method may change the margin from step to step
         while True:
-            self.others.find(kin, contacts)
+            self.others.find_standing(kin, contacts)
             groups = find_subcontacts(
                 self.bodies,
                 self.neighbours,
@@ -109,6 +116,10 @@ class PegDetector(Detector):
                 contacts.arrays,
             )
             if len(contacts) <= len(contacts.arrays.pair) and groups < len(self.start):
+                search = self.others.search
+                if search.geometry.shapes.moved[0]:
+                    placed = (search.geometry.shapes, search.rules, search.placed)
+                    move_surfaces(*placed, kin, search.material, contacts.arrays)
                 return int(groups)
             self.make_room(contacts)
 

@@ -31,6 +31,11 @@ class PolyhedronPairs(NamedTuple):
     """(n,) first id of the pair."""
     material: np.ndarray
     """(n, 8) friction, stiffness, damping, restitution, preload, torsion, rolling, adhesion."""
+    shape1: np.ndarray
+    """(n,) the shapes of ``one`` and ``two`` among all that can touch."""
+    shape2: np.ndarray
+    reach: np.ndarray
+    """(n,) ψ, less the margin, below which the pair's adhesion acts [m]."""
     margin: np.ndarray
     """(n,) distance by which the pair's surfaces are inflated [m]; it is subtracted from ψ."""
     widest: np.ndarray

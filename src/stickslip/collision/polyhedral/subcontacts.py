@@ -34,7 +34,7 @@ from math import sqrt
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts, append, set_frame, set_motion
+from stickslip.collision.contacts import ADHESION, Contacts, append, set_frame, set_motion
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra
 from stickslip.collision.polyhedral.placed_pairs import ENTERS, FLUSH, Group, Placed, height, place, put
 from stickslip.collision.polyhedral.vertex_groups import vertex_group
@@ -153,7 +153,9 @@ def edge_group(bodies: Polyhedra, neighbours: Neighbours, now: Placed, margin, o
 
 @kernel(inline=False)
 def close_group(bodies, neighbours, now, kin, pairs, p, complete, group: Group, start, contacts: Contacts):
-    """Append the current group as contacts of pair p; if not ``complete``, only the first and those above ``TOUCH``."""
+    """Append the current group as contacts of pair p; if not ``complete``, only the first and those above ``TOUCH``.
+
+    Adhesion belongs to the first, which stands for the group; the first shape s of the others is written as −2 − s."""
     g = group.size[1]
     group.size[1] = g + 1
     link1, link2 = bodies.link[pairs.one[p]], bodies.link[pairs.two[p]]
@@ -165,6 +167,11 @@ def close_group(bodies, neighbours, now, kin, pairs, p, complete, group: Group, 
         c = append(contacts, pairs.first[p] + group.feature[k, 2], link1, link2, gap, 0, 0.0, pairs.material, p)
         if c < 0:
             continue
+        contacts.shape1[c], contacts.shape2[c] = pairs.shape1[p], pairs.shape2[p]
+        if k > 0:
+            contacts.shape1[c] = -2 - contacts.shape1[c]
+        if k > 0 or not gap < pairs.reach[p]:
+            contacts.material[c, ADHESION] = 0.0
         if kind == CROSSING:
             nx, ny, nz, psi, _, t2, sine = crossing(neighbours, now, a, b)
             v, carrier, reach = neighbours.edge[b, 0], link2, 0.0

@@ -15,10 +15,11 @@ most 5 for the worst model.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -54,34 +55,38 @@ def model_files(given: Sequence[Path]) -> list[Path]:
     return files
 
 
-def in_own_process(path: Path, settings: Settings) -> Robot:
-    """The figures of one model; they are incomplete, with a reason, if its process dies or runs out of time."""
+def in_own_process(work: Callable[[Path, Any, Connection], None], path: Path, settings: Any, record: Any) -> Any:
+    """The figures of one model, from ``work`` in a process of its own, which sends them as they come.
+
+    ``record`` is what is known before the first of them. If the process dies or runs out of time, the figures are
+    incomplete and have a reason.
+    """
     context = get_context("spawn")  # a forked copy of a process with threads may hang
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=run_model, args=(path, settings, sender), daemon=True)
+    process = context.Process(target=work, args=(path, settings, sender), daemon=True)
     process.start()
     sender.close()
-    robot, reason = Robot(name_of(path), str(path)), ""
+    reason = ""
     try:
-        while receiver.poll(COMPILATION if robot.compiling else settings.limit):
-            robot = receiver.recv()
+        while receiver.poll(COMPILATION if record.compiling else settings.limit):
+            record = receiver.recv()
     except EOFError:
         process.join(1.0)
-        reason = "" if robot.complete else f"its process died with exit code {process.exitcode} {robot.doing}"
+        reason = "" if record.complete else f"its process died with exit code {process.exitcode} {record.doing}"
     else:
-        reason = f"stopped after {COMPILATION if robot.compiling else settings.limit:g} s {robot.doing}"
+        reason = f"stopped after {COMPILATION if record.compiling else settings.limit:g} s {record.doing}"
     finally:
         process.kill()
         process.join()
-    robot.reason = robot.reason or reason
-    return robot
+    record.reason = record.reason or reason
+    return record
 
 
 def measure(files: Sequence[Path], settings: Settings) -> list[Robot]:
     robots = []
     with Progress("robots", len(files), "models") as bar:
         for done, path in enumerate(files):
-            robots.append(in_own_process(path, settings))
+            robots.append(in_own_process(run_model, path, settings, Robot(name_of(path), str(path))))
             bar.update(done + 1)
     return robots
 

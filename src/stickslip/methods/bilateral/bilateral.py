@@ -23,11 +23,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stickslip.collision.contacts import ContactList, contact_velocities
+from stickslip.collision.contacts import ADHESION, ContactList, contact_velocities
 from stickslip.collision.detectors import make_detector
 from stickslip.collision.reach import Reach
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
-from stickslip.constraints.joint_rows import friction_impulses
+from stickslip.constraints.joint_rows import friction_impulses, write_rows
 from stickslip.constraints.loop_closure import CLOSED, close, push, still, worst_per_loop
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
@@ -108,6 +108,7 @@ class BilateralMethod(Method):
         colour=1,
     )
     reads = STICKING
+    loops_ahead = True
     observing = ("kinematics", "collision", "solve")
     observes_acceleration = True
     at_overlap = "it is held where it is"
@@ -185,6 +186,8 @@ class BilateralMethod(Method):
         new = np.flatnonzero((known < 0) & (arrays.gap[:n] <= self.touch) & approaching)
         for c in new:
             sticking.add(contacts, int(c), kin)
+        sticking.carry(contacts, kin)
+        sticking.ahead(self.dt, kin)
         self._formulated, self._new = True, len(new)
         self._constrain()
 
@@ -208,7 +211,7 @@ class BilateralMethod(Method):
             self._constrain()
             self._bilateral.work.free[0] = free
             result = self._bilateral.solve_free(self.work.kin, mass.L)
-        if len(self.joint_rows.dof):
+        if len(self.joint_rows.bound):
             self._rub(result)
             self._move_freely(state, inputs)
             result = self._bilateral.solve_free(self.work.kin, mass.L)
@@ -227,18 +230,22 @@ class BilateralMethod(Method):
         )  # fmt: skip
 
     def _rub(self, result: BilateralResult) -> None:
-        """Dry friction in the joints: stick or slip at the end of the step, with all constraints enforced."""
+        """Dry friction of joints and tendons: stick or slip at the end of the step, with all constraints enforced."""
         dry, dt, b = self.joint_rows, self.dt, self._bilateral
-        response = np.zeros((len(dry.dof), self.model.nv))
-        response[np.arange(len(dry.dof)), dry.dof] = 1.0
+        write_rows(dry, self.work.kin)
+        S = np.zeros((len(dry.bound), self.model.nv))
+        for i, row in enumerate(S):
+            at = slice(dry.start[i], dry.start[i + 1])
+            row[dry.column[at]] = dry.J[at]
+        response = S.copy()
         for row in response:
             solve(self.world.support, b.dynamics.data.mass.L, row)
         held = b.jacobian @ response.T
         force = -np.linalg.pinv(b.delassus, rcond=SINGULAR, hermitian=True) @ held
-        W = response[:, dry.dof] + force.T @ held
-        dry.W[:] = W + SINGULAR * np.diag(response[np.arange(len(dry.dof)), dry.dof])
+        free = S @ response.T
+        dry.W[:] = free + force.T @ held + SINGULAR * np.diag(free.diagonal())
         without = self._velocity + dt * result.acceleration
-        dry.vector[0] = without[dry.dof] - dry.W @ (dt * dry.force)
+        dry.vector[0] = S @ without - dry.W @ (dt * dry.force)
         friction_impulses(dry, dt)
         most = dt * dry.bound
         dry.force[:] = np.clip(dry.vector[1], -most, most) / dt
@@ -251,9 +258,12 @@ class BilateralMethod(Method):
         push(support, len(b.loops.constraint), L, b.rows, b.work, b.work.rate, self._velocity)
 
     def _pulling(self, result: BilateralResult) -> np.ndarray:
-        """The constrained contacts whose normal force pulls."""
-        normal = np.einsum("ci,ci->c", self._forces(result), self._next.normals(self.work.kin))
-        return np.flatnonzero(normal < 0.0)
+        """The constrained contacts whose normal force pulls more than their adhesion."""
+        normal, n = np.einsum("ci,ci->c", self._forces(result), self._next.normals(self.work.kin)), len(self.contacts)
+        found = self._next.find(self.contacts.arrays.pair[:n])
+        adhesion = np.zeros(len(normal))
+        adhesion[found[found >= 0]] = self.contacts.arrays.material[:n, ADHESION][found >= 0]
+        return np.flatnonzero(normal < -adhesion)
 
     def _forces(self, result: BilateralResult) -> np.ndarray:
         """(n, 3) forces of the n constrained contacts on link 2, world axes [N]."""

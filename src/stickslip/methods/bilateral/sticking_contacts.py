@@ -21,12 +21,14 @@ class StickingContacts:
         self.links = np.zeros((capacity, 2), dtype=np.int64)
         self.place = np.zeros((capacity, 9))
         """(capacity, 9) the point in the frames of link 1 and link 2 [m], and the normal in the frame of link 1."""
+        self.motion = np.zeros((capacity, 3))
+        """(capacity, 3) velocity with which a moving surface of body 1 takes the point along [m/s, world]."""
 
     def __len__(self) -> int:
         return int(np.count_nonzero(self.pair))
 
     def memory(self) -> dict[str, np.ndarray]:
-        return {"held_pair": self.pair, "held_links": self.links, "held_place": self.place}
+        return {"held_pair": self.pair, "held_links": self.links, "held_place": self.place, "held_motion": self.motion}
 
     def make_room(self, entries: int) -> None:
         if entries > len(self.pair):
@@ -34,6 +36,7 @@ class StickingContacts:
             self.pair = np.concatenate([self.pair, np.zeros(more, dtype=np.int64)])
             self.links = np.concatenate([self.links, np.zeros((more, 2), dtype=np.int64)])
             self.place = np.concatenate([self.place, np.zeros((more, 9))])
+            self.motion = np.concatenate([self.motion, np.zeros((more, 3))])
             assert len(self.pair) == n + more
 
     def copy_from(self, other: StickingContacts) -> None:
@@ -52,6 +55,19 @@ class StickingContacts:
         local = [kin.rot[link].T @ (point - kin.pos[link]) for link in (a, b)]
         self.pair[n], self.links[n] = arrays.pair[c] + 1, (a, b)
         self.place[n] = np.concatenate([*local, kin.rot[a].T @ normal])
+        self.motion[n] = 0.0
+
+    def carry(self, contacts: ContactList, kin: Kinematics) -> None:
+        """Let moving surfaces take the held points along: their velocities, from those of the contacts at hand."""
+        arrays, n = contacts.arrays, len(contacts)
+        for c, k in enumerate(self.find(arrays.pair[:n])):
+            if k >= 0:
+                self.motion[k] = -(arrays.axes[c].T @ arrays.surface[c, :3])
+
+    def ahead(self, dt: float, kin: Kinematics) -> None:
+        """Move the held points of link 1 to where they are dt [s] later."""
+        n = len(self)
+        self.place[:n, :3] += dt * np.einsum("bji,bj->bi", kin.rot[self.links[:n, 0]], self.motion[:n])
 
     def drop(self, which: np.ndarray) -> None:
         """Remove the entries ``which``; the others keep their order."""
@@ -68,11 +84,12 @@ class StickingContacts:
 
     def constraints(self) -> list[Constraint]:
         """A connect constraint per entry, in their order."""
+        n = len(self)
+        entries = zip(self.links[:n], self.place[:n], self.pair[:n], self.motion[:n], strict=True)
         return [
-            Constraint("connect", int(a), int(b), pos1=place[:3], pos2=place[3:6], name=f"contact {pair - 1}")
-            for (a, b), place, pair in zip(
-                self.links[: len(self)], self.place[: len(self)], self.pair[: len(self)], strict=True
-            )
+            Constraint("connect", int(a), int(b), place[:3], pos2=place[3:6], name=f"contact {pair - 1}", motion=six)
+            for (a, b), place, pair, motion in entries
+            for six in (np.concatenate([motion, np.zeros(3)]),)
         ]
 
     def normals(self, kin: Kinematics) -> np.ndarray:

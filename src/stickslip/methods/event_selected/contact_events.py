@@ -25,9 +25,9 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contact_ids import find_id
-from stickslip.collision.contacts import Contacts, contact_velocities
+from stickslip.collision.contacts import ADHESION, Contacts, contact_velocities
 from stickslip.collision.convex.find import find_contacts
-from stickslip.collision.convex.finish import FEATURES
+from stickslip.collision.convex.finish import FEATURES, TOUCH
 from stickslip.collision.loop_points import append_loops
 from stickslip.collision.reach import fastest_point
 from stickslip.constraints.joint_rows import couple_accelerations, factor_mass, smooth_friction
@@ -40,7 +40,7 @@ from stickslip.methods.soft.anchors import Anchors, copy_anchors, grown_anchors,
 from stickslip.methods.soft.explicit import accelerate
 from stickslip.methods.soft.loop_springs import loop_forces
 from stickslip.methods.soft.spin_friction import resists_spin, spin_friction
-from stickslip.methods.soft.spring_damper import press
+from stickslip.methods.soft.spring_damper import only_pull, press
 from stickslip.methods.soft.viscoelastic import SoftWorld, poses_and_velocities
 from stickslip.model.arrays import BALL, FREE
 from stickslip.model.model import Model
@@ -252,11 +252,8 @@ def push(handle, elapsed, x, crossed, lasting):
             press(system.work.kin, contacts, anchors, c, k, x[first + 2 * k], x[first + 2 * k + 1], elapsed)
             if resists_spin(contacts, c):
                 spin_friction(system.work.kin, contacts, anchors, c, k)
-        else:
-            for i in range(3):
-                contacts.force[c, i] = 0.0
-                contacts.torque[c, i] = 0.0
-                contacts.stretch[c, i] = 0.0
+        else:  # adhesion begins with the touchdown, or at a distance
+            only_pull(contacts, c, contacts.material[c, ADHESION] if contacts.gap[c] >= TOUCH else 0.0)
     loop_forces(contacts)
     if lasting:
         for k in range(places.guarded.shape[0]):
@@ -275,9 +272,9 @@ def field(handle, elapsed, x, crossed, dx):
     nq, n, work, contacts = system.q.shape[0], system.seen.shape[0], system.work, system.contacts
     spatial_inertias(system.world.inertia, work.kin)
     world = system.world
-    smooth_friction(world.rows, x[nq:n])
+    smooth_friction(world.rows, work.kin, x[nq:n])
     accelerate(world, work, contacts, system.inputs, system.armature, 0.0, system.q, x[nq:n])
-    if world.rows.bound.shape[0] > world.rows.dof.shape[0]:
+    if world.rows.stiffness.shape[0] > 0:
         factor_mass(world.tree, world.support, world.inertia, system.armature, world.fluid, 0.0, work.kin, world.rows)
         couple_accelerations(world.support, world.rows.mass.L, world.rows, work.kin, work.acceleration)
     rates_of_coordinates(system.world.tree, system.q, x[nq:n], dx)

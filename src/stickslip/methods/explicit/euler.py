@@ -16,6 +16,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS
+from stickslip.constraints.joint_rows import FEEDBACK
 from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.handle import restored
@@ -38,9 +39,9 @@ def integrate_state(world, acceleration, mean, dt, q, v):
 @kernel
 def step(world, work, contacts, anchors, inputs, armature, mean, dt, q, v):
     """One step: the table of contents of the method."""
-    status = evaluate(world, work, contacts, anchors, inputs, armature, 0.0, dt, q, v)
+    status = evaluate(world, work, contacts, anchors, inputs, armature, 0.0, dt, 0.0, q, v)
     if status == OK:
-        hold(world, work, armature, 0.0, dt, v)
+        hold(world, work, armature, 0.0, dt, FEEDBACK, v)
         status = bounded(work.acceleration, v, dt)
     if status == OK:
         integrate_state(world, work.acceleration, mean, dt, q, v)

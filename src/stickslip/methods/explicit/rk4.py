@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
+from stickslip.constraints.joint_rows import close_couplings
 from stickslip.dynamics.configuration import integrate, pull_back
 from stickslip.methods.base import OK, Inputs, bounded
 from stickslip.methods.handle import restored
@@ -48,7 +49,7 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
     """One step: the table of contents of the method."""
     nv, acceleration = v.shape[0], work.acceleration
     copy_anchors(anchors, first)
-    status = evaluate(world, work, contacts, first, inputs, armature, 0.0, dt, q, v)
+    status = evaluate(world, work, contacts, first, inputs, armature, 0.0, dt, 0.0, q, v)
     if status != OK:
         return status
     for d in range(nv):
@@ -61,7 +62,7 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
             stages.v[d] = v[d] + part * acceleration[d]
         integrate(world.tree, q, stages.shift, 1.0, stages.q)
         copy_anchors(first, trial)
-        status = evaluate(world, work, contacts, trial, inputs, armature, 0.0, part, stages.q, stages.v)
+        status = evaluate(world, work, contacts, trial, inputs, armature, 0.0, part, part, stages.q, stages.v)
         if status != OK:
             return status
         pull_back(world.tree, stages.shift, stages.v, stages.rate)
@@ -70,7 +71,7 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
             stages.dv[d] += weight * acceleration[d]
     for d in range(nv):
         acceleration[d] = stages.dv[d] / 6.0
-    hold(world, work, armature, 0.0, dt, v)
+    hold(world, work, armature, 0.0, dt, 0.0, v)
     if world.rows.bound.shape[0] > 0:
         for d in range(nv):
             stages.dq[d] += 3.0 * world.rows.change[d]  # half the change of velocity, on the average over the step
@@ -79,6 +80,8 @@ def step(world, work, contacts, anchors, first, trial, stages, inputs, armature,
         return status
     copy_anchors(first, anchors)
     integrate(world.tree, q, stages.dq, dt / 6.0, q)
+    if world.rows.stiffness.shape[0] > 0:
+        close_couplings(world.tree, world.support, world.rows.mass.L, world.rows, q)
     for d in range(nv):
         v[d] += dt * acceleration[d]
     end_joints(world, dt)

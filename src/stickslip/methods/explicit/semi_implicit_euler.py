@@ -13,6 +13,7 @@ links and in contacts. The longest stable step is in ``explicit.py``.
 from __future__ import annotations
 
 from stickslip._jit import kernel
+from stickslip.constraints.joint_rows import FEEDBACK
 from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.handle import restored
@@ -33,9 +34,9 @@ def integrate_state(world, acceleration, dt, q, v):
 def step(world, work, contacts, anchors, inputs, armature, dt, q, v):
     """One step: the table of contents of the method."""
     implicit_armature(world, dt, v, armature)
-    status = evaluate(world, work, contacts, anchors, inputs, armature, dt, dt, q, v)
+    status = evaluate(world, work, contacts, anchors, inputs, armature, dt, dt, 0.0, q, v)
     if status == OK:
-        hold(world, work, armature, dt, dt, v)
+        hold(world, work, armature, dt, dt, FEEDBACK, v)
         status = bounded(work.acceleration, v, dt)
     if status == OK:
         integrate_state(world, work.acceleration, dt, q, v)

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import Contacts, contact_velocities, entries, is_loop
+from stickslip.collision.contacts import ADHESION, Contacts, contact_velocities, entries, is_loop
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.loop_points import place_loops
 from stickslip.collision.reach import fastest_point
-from stickslip.constraints.joint_rows import hold_joints
+from stickslip.constraints.joint_rows import FEEDBACK, hold_joints
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
 from stickslip.dynamics.data import MassMatrix
@@ -42,7 +42,7 @@ from stickslip.methods.handle import restored
 from stickslip.methods.soft.anchors import Anchors, copy_anchors
 from stickslip.methods.soft.overlap_recovery import rest_speed
 from stickslip.methods.soft.spin_friction import apply_contact_torques
-from stickslip.methods.soft.spring_damper import spring_damper
+from stickslip.methods.soft.spring_damper import apply_adhesion, spring_damper
 from stickslip.methods.soft.viscoelastic import (
     begin_joints,
     detect,
@@ -135,11 +135,12 @@ def look_ahead(world, work, joints, contacts, ahead, q, v):
 
 @kernel
 def free_motion(world, work, expo, joints, contacts, inputs, dt, q, v):
-    """Mass matrix, its factor, and the accelerations of links and joints without contact forces. Torques of torsional
-    and rolling friction are part of it: they are held over the step."""
+    """Mass matrix, its factor, and the accelerations of links and joints without contact forces. Adhesion and torques
+    of torsional and rolling friction are part of it: they are held over the step."""
     support, mass, free = world.support, expo.mass, joints.free
     gather_forces(world, work, inputs, q, v)
     apply_contact_torques(contacts, work.f_ext)
+    apply_adhesion(work.kin, contacts, work.f_ext)
     spatial_inertias(world.inertia, work.kin)
     bias_forces(world.tree, support, world.inertia, work.f_ext, work.kin, free)
     composite_inertia(world.tree, support, world.inertia, work.kin, mass)
@@ -213,7 +214,7 @@ def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, q, v):
     add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
     add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
     if world.rows.bound.shape[0] > 0:
-        hold_joints(world.support, expo.mass.L, world.rows, work.kin, dt, v, work.acceleration)
+        hold_joints(world.support, expo.mass.L, world.rows, work.kin, dt, FEEDBACK, v, work.acceleration)
         for d in range(v.shape[0]):
             joints.mean[d] += world.rows.change[d] / dt
     return OK
@@ -240,7 +241,7 @@ def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
     n = near.found[0]
     for c in range(n):
         gap, rate = near.gap[c], near.velocity[c, 0]
-        touching = touching or gap < 0.0
+        touching = touching or gap < 0.0 or near.material[c, ADHESION] != 0.0
         soon = soon or (gap >= 0.0 and gap + most * (rate - 0.5 * most * HARD) < 0.0)
     if soon:
         free_motion(world, work, expo, joints, near, inputs, most, q, v)

@@ -26,7 +26,7 @@ from stickslip._jit import kernel
 from stickslip.dynamics.derivatives import make_derivatives
 from stickslip.errors import number, whole
 from stickslip.math.linear import copy_to
-from stickslip.methods.base import OK, Inputs, bounded
+from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, bounded
 from stickslip.methods.handle import restored
 from stickslip.methods.implicit_euler.implicit_step import (
     DIVIDED,
@@ -170,6 +170,7 @@ class ImplicitEuler(Viscoelastic):
     Options = ImplicitEulerOptions
     options: ImplicitEulerOptions
     replaceable = frozenset({"user", "record"})
+    geometry_ahead = loops_ahead = True
     advance_held = staticmethod(advance_held)
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
@@ -204,6 +205,13 @@ class ImplicitEuler(Viscoelastic):
         scratch = (self.derivatives, self.newton, self.report)
         options = (self.options.tolerance, self.options.max_iterations, self.dt)
         return self._call((self.world, self.work, *memory, *scratch, *options, state.q, state.v), n)
+
+    def before_moving(self, state: State) -> None:
+        if not continues(self.anchors, self.newton, state.q, state.v):
+            first = (state.q, state.v)
+            while begin(self.world, self.work, self._buffer, self.anchors, self.start, *first) == CONTACTS_FULL:
+                self.grow()
+            self.newton.q[:], self.newton.v[:] = first
 
     def make_room(self, contacts: int) -> None:
         super().make_room(contacts)

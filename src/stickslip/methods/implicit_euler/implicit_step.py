@@ -26,12 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.constraints.joint_rows import (
-    balance_friction,
-    balance_slopes,
-    coupling_forces,
-    subtract_coupling_slopes,
-)
+from stickslip.dynamics.cables import add_cable_forces
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.derivatives import composites, joint_columns, load_wrenches, project, split_forces, unload
 from stickslip.dynamics.fluid_derivatives import load_fluid
@@ -42,6 +37,16 @@ from stickslip.math.linear import copy_to, dot, solve_in_place
 from stickslip.math.quaternion import right_jacobian
 from stickslip.math.spatial import inertia_times
 from stickslip.methods.base import DIVERGED, OK
+from stickslip.methods.implicit_euler.joint_balance import (
+    balance_friction,
+    balance_slopes,
+    coupling_forces,
+    keep_tendons,
+    move_tendons,
+    subtract_coupling_slopes,
+    tendon_right,
+    tendon_step,
+)
 from stickslip.methods.implicit_euler.spring_damper_derivatives import couple_contacts, end_forces, load_contacts
 from stickslip.methods.soft.anchors import Anchors, make_anchors
 from stickslip.methods.soft.spring_damper import apply_contact_forces
@@ -87,6 +92,8 @@ class Newton(NamedTuple):
     """(5, 3, 3) scratch."""
     turn: np.ndarray
     """(nj, 3, 3) T of the rotations of free and ball joints."""
+    rubbing: np.ndarray
+    """(1,) the largest error of friction along tendons [m/s or rad/s]."""
 
 
 class Report(NamedTuple):
@@ -119,6 +126,7 @@ def make_newton(model: Model) -> Newton:
         columns=np.zeros((3, nv, 6)),
         blocks=np.zeros((6, 3, 3)),
         turn=np.zeros((len(model.joint_names), 3, 3)),
+        rubbing=np.zeros(1),
     )
 
 
@@ -155,7 +163,9 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
             outer += S[d, k] * G[b, k]
         newton.r[d] = inner - outer - tau[d]
         newton.terms[d] = abs(inner) + abs(outer) + abs(tau[d])
-    balance_friction(world.rows, dt, newton.v, newton.r)
+    if world.inertia.cable_armature.shape[0] > 0:
+        add_cable_forces(world.support, world.inertia, kin, a, True, newton.r)
+    newton.rubbing[0] = balance_friction(world.rows, dt, newton.v, newton.r)
     return OK
 
 
@@ -186,7 +196,7 @@ def weigh(world, work, der, newton, dt):
 @kernel
 def measure(newton):
     """(largest dt·|r_d|/M_dd [m/s, rad/s], its ratio to the velocities and forces as defined above)."""
-    most, fastest, strongest = 0.0, 0.0, 0.0
+    most, fastest, strongest = newton.rubbing[0], 0.0, 0.0
     for d in range(newton.r.shape[0]):
         size = newton.weight[d] * abs(newton.r[d])
         if most == most and not size <= most:  # NaN stays NaN
@@ -209,11 +219,24 @@ def linearise(world, work, contacts, anchors, start, inputs, der, newton, exact,
     couple_contacts(world.support, kin, contacts, anchors, start, dt, exact, B[0], B[1:5], move, vel, A)
     for d in range(A.shape[0]):
         A[d, d] += world.inertia.armature[d] / dt
+    if world.inertia.cable_armature.shape[0] > 0:
+        add_cable_slopes(world.inertia, kin, dt, A)
     subtract_joint_slopes(
         tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, newton.turn, B[5], A
     )  # fmt: skip
     subtract_coupling_slopes(world.rows, dt, A)
     balance_slopes(world.rows, dt, A)
+
+
+@kernel
+def add_cable_slopes(inertia, kin, dt, A):
+    """A += a·JᵀJ/dt of tendons with armature, after ``add_cable_forces``; how J changes is left out."""
+    for t in range(inertia.cable_armature.shape[0]):
+        first, end = inertia.cable_row[t], inertia.cable_row[t + 1]
+        for i in range(first, end):
+            for j in range(first, end):
+                part = inertia.cable_armature[t] / dt * kin.arm[i] * kin.arm[j]
+                A[inertia.cable_column[i], inertia.cable_column[j]] += part
 
 
 @kernel
@@ -252,7 +275,10 @@ def newton_step(world, work, contacts, anchors, start, inputs, der, newton, exac
     load(world, work, contacts, anchors, start, inputs, der, newton, exact, dt)
     linearise(world, work, contacts, anchors, start, inputs, der, newton, exact, dt, q)
     copy_to(newton.r, newton.step)
-    return solve_in_place(newton.A, newton.step)
+    tendon_right(world.rows, dt, newton.v, newton.r, newton.step)
+    singular = solve_in_place(newton.A, newton.step)
+    tendon_step(world.rows, dt, newton.step)
+    return singular
 
 
 @kernel
@@ -317,6 +343,7 @@ def solve(world, work, contacts, anchors, start, inputs, der, newton, report, to
                 return DIVERGED
             least = residual
             copy_to(v, newton.best)
+            keep_tendons(world.rows, False)
         elif shortened < SHORTENINGS:
             scale = shorter(newton, s0, size, new_size)
             if scale < 1.0:
@@ -324,11 +351,13 @@ def solve(world, work, contacts, anchors, start, inputs, der, newton, report, to
                 fraction *= scale
                 for d in range(v.shape[0]):
                     newton.v[d] = newton.from_[d] - fraction * newton.step[d]
+                move_tendons(world.rows, fraction)
                 continue
         size = new_size
         if residual < least:
             least = residual
             copy_to(newton.v, newton.best)
+            keep_tendons(world.rows, False)
         if residual <= tolerance:
             break
         exact = 0.0 if FREEZE <= iterations < THAW else 1.0
@@ -337,16 +366,19 @@ def solve(world, work, contacts, anchors, start, inputs, der, newton, report, to
         ):
             last = True
             copy_to(newton.best, newton.v)
+            keep_tendons(world.rows, True)
             continue
         scale = size / residual
         if exact == 1.0 and FINER * largest(newton.step) <= tolerance * scale:
             least = FINER * largest(newton.step) / scale
+            move_tendons(world.rows, 1.0)
             break
         iterations += 1
         shortened, fraction, s0 = 0, 1.0, dot(newton.step, newton.r)
         for d in range(v.shape[0]):
             newton.from_[d] = newton.v[d]
             newton.v[d] -= newton.step[d]
+        move_tendons(world.rows, 1.0)
     report.tally[ITERATIONS] += iterations
     report.residual[0] = least
     return status

@@ -32,7 +32,16 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries, is_loop
+from stickslip.collision.contacts import (
+    ADHESION,
+    DAMPING,
+    FRICTION,
+    PRELOAD,
+    STIFFNESS,
+    contact_velocities,
+    entries,
+    is_loop,
+)
 from stickslip.dynamics.derivatives import load_force
 from stickslip.dynamics.jacobian import last_dof, link_point, point_velocity, velocity_at
 from stickslip.methods.implicit_euler.turning_normals import (
@@ -46,7 +55,7 @@ from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchor
 from stickslip.methods.soft.loop_springs import loop_forces
 from stickslip.methods.soft.overlap_recovery import lies_before_rest, rest_speed, starts_deep
 from stickslip.methods.soft.spin_friction import angular_gains, resists_spin, set_torque, torque_before_bounds
-from stickslip.methods.soft.spring_damper import hold
+from stickslip.methods.soft.spring_damper import hold, only_pull
 
 
 @kernel
@@ -113,14 +122,13 @@ def end_forces(kin, contacts, anchors, start, dt):
     match_anchors(kin, contacts, anchors)
     for c in range(contacts.found[0]):
         if contacts.gap[c] >= 0.0:
-            contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = 0.0, 0.0, 0.0
-            contacts.torque[c, 0], contacts.torque[c, 1], contacts.torque[c, 2] = 0.0, 0.0, 0.0
+            only_pull(contacts, c, contacts.material[c, ADHESION])
             continue
         fn, f1, f2, _ = forces_before_cone(kin, contacts, anchors, start, c, dt)
         size, most = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION] * fn
         if size > most:
             f1, f2 = most / size * f1, most / size * f2
-        contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn, f1, f2
+        contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn - contacts.material[c, ADHESION], f1, f2
         if resists_spin(contacts, c):
             t0, t1, t2 = torque_before_bounds(kin, contacts, anchors, c, anchors.place[c], dt)
             set_torque(contacts, c, t0, t1, t2)

@@ -7,11 +7,12 @@ sphere's centre (a = 0), from an edge of the box along a, or from a corner (a = 
     body 2 carries the sphere:         δn = C·δx,            δp = δx − r·δn,
     body 2 is a box, the sphere rests: δn = ω × n + C·δx,    δp = n·(n·v) − r·δn      (here −r is the distance).
 
-In both cases δgap = n·v. The force is f = λ_n·n + λ_t with λ_t = g or μ·λ_n·g/|g| and g = (1 − n·nᵀ)·h, where h, the
-force of springs and dampers before its projection on the tangent plane, does not depend on n. f does not depend on the
-choice of tangents. So δg = −(n·h)·δn − n·(g·δn), and with e = g/|g|, ρ = |λ_t|/|g| (in stick ρ = 1 and e = 0),
+In both cases δgap = n·v. The force is f = (λ_n − a)·n + λ_t with the adhesion a, λ_t = g or μ·λ_n·g/|g| and
+g = (1 − n·nᵀ)·h, where h, the force of springs and dampers before its projection on the tangent plane, does not depend
+on n. f does not depend on the choice of tangents. So δg = −(n·h)·δn − n·(g·δn), and with e = g/|g|, ρ = |λ_t|/|g| (in
+stick ρ = 1 and e = 0),
 
-    N = ∂f/∂n = (λ_n − ρ·n·h)·1 + ρ·(n·h)·e·eᵀ − n·λ_tᵀ        on δn ⟂ n.
+    N = ∂f/∂n = (λ_n − a − ρ·n·h)·1 + ρ·(n·h)·e·eᵀ − n·λ_tᵀ        on δn ⟂ n.
 
 Sizes: three 3×3 matrices per contact. A contact with the world adds a 6×6 stiffness to its link, column by column.
 """
@@ -21,7 +22,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import FRICTION, ON_BOX
+from stickslip.collision.contacts import ADHESION, FRICTION, ON_BOX
 from stickslip.dynamics.jacobian import point_velocity
 from stickslip.math.spatial import cross
 
@@ -72,7 +73,7 @@ def normal_slopes(contacts, c, fn, g1, g2, along, exact, N):
     ratio, e1, e2 = 1.0, 0.0, 0.0
     if size > most:
         ratio, e1, e2 = most / size, g1 / size, g2 / size
-    turned, kept = fn - ratio * along, exact * ratio * along
+    turned, kept = fn - contacts.material[c, ADHESION] - ratio * along, exact * ratio * along
     for j in range(3):
         e = kept * (e1 * A[c, 1, j] + e2 * A[c, 2, j])
         f = ratio * (g1 * A[c, 1, j] + g2 * A[c, 2, j])

@@ -34,11 +34,13 @@ from stickslip.constraints.loop_closure import LoopClosure
 from stickslip.errors import InputError, number, one_of, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID, SPRINGS
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.mujoco.mujoco_model import IMPEDANCE, make_peer, soft_numbers, stable_step
 from stickslip.methods.options import Options, option
 from stickslip.methods.soft.viscoelastic import update_kinematics
 from stickslip.model.compile import attach_bodies
 from stickslip.model.mjspec import collected_warnings
+from stickslip.model.mocap import carriers, home_poses
 from stickslip.model.model import Model, State
 
 INTEGRATORS = {
@@ -133,6 +135,9 @@ class MuJoCo(Method):
         self.data, self._seen = mujoco.MjData(self.mj), mujoco.MjData(self.mj)
         bodies, self._link_body = attach_bodies(self.mj)
         self._geom_link = np.array([bodies[b].link for b in self.mj.geom_bodyid], dtype=np.int64)
+        self._mocap = home_poses(model)
+        self._belts = self.mj.geom_surfacevel.copy()
+        self._carriers = carriers(model)[self.mj.geom_bodyid]
         self._materials: dict[tuple[int, int], tuple[float, ...]] = {}
         last = np.arange(mujoco.mjNISLAND) * mujoco.mjNSOLVER + option.iterations - 1
         self._last_iteration = last if option.iterations <= mujoco.mjNSOLVER else None
@@ -183,6 +188,7 @@ class MuJoCo(Method):
     def _hand_over(self, data: mujoco.MjData, state: State, inputs: Inputs) -> None:
         data.time, data.qpos[:], data.qvel[:], data.act[:] = state.time, state.q, state.v, state.act
         data.ctrl[:], data.qfrc_applied[:], data.xfrc_applied[:] = inputs.control, inputs.applied, 0.0
+        data.mocap_pos[:], data.mocap_quat[:] = self._mocap[:, :3], self._mocap[:, 3:]
 
     def _push(self, data: mujoco.MjData, inputs: Inputs) -> None:
         """Set the external wrenches, which act at link origins here and at centres of mass in MuJoCo."""
@@ -191,6 +197,19 @@ class MuJoCo(Method):
         arm = data.xipos[body] - data.xpos[body]
         data.xfrc_applied[body, :3] = wrench[:, :3]
         data.xfrc_applied[body, 3:] = wrench[:, 3:] - np.cross(arm, wrench[:, :3])
+
+    def moving_parts(self) -> MovingParts:
+        return MovingParts((), () if self._loops is None else (self._loops.bilateral.loops,))
+
+    def move(self, poses: np.ndarray, twists: np.ndarray) -> None:
+        """MuJoCo's mocap bodies have no velocity. What is along their surfaces is given as ``surfacevel`` of geoms."""
+        self._mocap[:] = poses
+        for g in np.flatnonzero(self._carriers >= 0):
+            shape, twist = self.peer.shapes[g], twists[self._carriers[g]]  # the shape has been moved
+            at = twist[:3] + np.cross(twist[3:], shape.pos)
+            local = np.concatenate([shape.rot.T @ at, shape.rot.T @ twist[3:]])
+            self.mj.geom_surfacevel[g] = self._belts[g] + local
+        self.mj.flg_surfacevel = bool(self.mj.geom_surfacevel.any())
 
     # -- observation -------------------------------------------------------------------------------------------
 
@@ -227,6 +246,7 @@ class MuJoCo(Method):
         forces = np.zeros((n, 6))
         for row, c in zip(forces, kept, strict=True):
             mujoco.mj_contactForce(self.mj, d, c, row)
+        forces[:, 0] -= self._pulled(d, kept)
         geoms, gap, axes = found.geom[kept], found.dist[kept], found.frame[kept].reshape(n, 3, 3)
         links = self._geom_link[geoms]
         swapped = links[:, 1] < links[:, 0]
@@ -238,12 +258,25 @@ class MuJoCo(Method):
         x.point[:n], x.axes[:n], x.gap[:n] = found.pos[kept] + 0.5 * gap[:, None] * axes[:, 0], axes, gap
         x.material[:n] = [self._material(pair) for pair in pairs]
         x.material[:n, FRICTION] = np.where(found.dim[kept] > 1, found.friction[kept, 0], 0.0)
-        for unused in (x.rolling, x.radius, x.curvature, x.spin, x.drift, x.stretch):
+        for unused in (x.rolling, x.radius, x.curvature, x.spin, x.drift, x.stretch, x.surface):
             unused[:n] = 0
+        x.shape1[:n] = x.shape2[:n] = -1
+        x.surface[:n, 1:4] = found.surfacevel[kept]
+        along = x.surface[:n, 1]
+        along[swapped] *= -1.0
         x.gap[:n] -= found.includemargin[kept]
         forces[swapped, 4] *= -1.0
         x.torque[:n] = forces[:, 3:]
         x.force[:n], x.stretch[:n, 0] = forces[:, :3], x.gap[:n]
+
+    def _pulled(self, d: mujoco.MjData, kept: np.ndarray) -> np.ndarray:
+        """What actuators on bodies pull with at the contacts ``kept`` [N]: their force, in equal parts."""
+        pull = np.zeros(len(kept))
+        bodies = self.mj.geom_bodyid[d.contact.geom]
+        for k in np.flatnonzero(self.mj.actuator_trntype == mujoco.mjtTrn.mjTRN_BODY):
+            own = np.any(bodies == self.mj.actuator_trnid[k, 0], axis=1)
+            pull += np.where(own[kept], d.actuator_force[k] / max(1, np.count_nonzero(own)), 0.0)
+        return pull
 
     def _material(self, pair: tuple[int, int]) -> tuple[float, ...]:
         if pair not in self._materials:

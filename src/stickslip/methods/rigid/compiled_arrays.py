@@ -121,12 +121,13 @@ class StepOptions(NamedTuple):
     """Whether a contact in Painlevé's paradox ends the call."""
 
 
-def make_space(support: Support, contacts: int, dense: int = SMALL // 3) -> Space:
-    """Scratch for so many contacts; W is dense up to ``dense`` of them."""
+def make_space(support: Support, contacts: int, dense: int = SMALL // 3, least: int = 1) -> Space:
+    """Scratch for so many contacts; W is dense up to ``dense`` of them. Rows have room for at least ``least``
+    velocities."""
     n = 3 * contacts
     R, weight, b, p, u = np.zeros((5, n))
     return Space(
-        rows=make_contact_rows(support, contacts),
+        rows=make_contact_rows(support, contacts, least),
         ids=np.zeros(contacts, dtype=np.int64),
         links=np.zeros((2, contacts), dtype=np.int64),
         W=np.zeros(9 * dense**2),

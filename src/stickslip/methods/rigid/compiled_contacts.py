@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS
+from stickslip.collision.contacts import ADHESION, DAMPING, FRICTION, RESTITUTION, STIFFNESS
 from stickslip.dynamics.delassus import eliminate
 from stickslip.dynamics.factor import solve_l
 from stickslip.methods.recovery import group_recoveries, recover
@@ -24,7 +24,7 @@ from stickslip.methods.rigid.assembly.compiled_matrices import (
     sparse_matrix,
 )
 from stickslip.methods.rigid.assembly.constraint_rows import contact_rows, count_spins, spin_rows
-from stickslip.methods.rigid.assembly.matrices import FIRST_DRY
+from stickslip.methods.rigid.assembly.matrices import FIRST_DRY, FIRST_SPIN
 from stickslip.methods.rigid.compiled_arrays import (
     ANITESCU_POTRA,
     DONE,
@@ -97,11 +97,23 @@ def law_of_contact(options, gap, K, B, most, own, least):
 
 
 @kernel
+def speed(contacts, nc, n, space, c, k, v):
+    """Velocity of row k of contact c at the joint velocities v, with that of moving surfaces."""
+    u, U = row_speed(space.rows, c, k, v), contacts.surface
+    if c < nc:
+        return u + U[c, k]
+    if c >= n - int(space.report[SPIN]) and k > 0:
+        rolling = (space.ids[c] - FIRST_SPIN) % 2
+        return u + (U[space.owner[c], 3 + k] if rolling else (U[space.owner[c], 3] if k == 1 else 0.0))
+    return u
+
+
+@kernel
 def formulate(options, motion, limits, contacts, nc, n, space, groups):
     """Write b, R and friction of nc contacts and n − nc rows of joints, and add R to their own blocks; ``groups`` are
     those of grouped contacts, which recover together and bounce only where they are alone. The law of dry friction is
     its bound."""
-    rows, b, cones, law, g, dry = space.rows, space.cones.b, space.cones, space.law, 0, n - int(space.report[DRY])
+    b, cones, law, g, dry = space.cones.b, space.cones, space.law, 0, n - int(space.report[DRY])
     for c in range(dry):
         mu, K, B, most = 0.0, np.inf, 0.0, options.recovery_speed
         if c < nc:
@@ -128,29 +140,32 @@ def formulate(options, motion, limits, contacts, nc, n, space, groups):
                 g += 1
             e = e if groups[g + 1] - groups[g] == 1 else 0.0
         for k in range(3):
-            b[i + k] = row_speed(rows, c, k, motion.free)
+            b[i + k] = speed(contacts, nc, n, space, c, k, motion.free)
         if e > 0.0 and options.law != RELAXED:
-            before = row_speed(rows, c, 0, motion.velocity)
+            before = speed(contacts, nc, n, space, c, 0, motion.velocity)
             offset = with_restitution(offset, before, b[i], e, options.rest_speed)
         regularise(cones, c, law[2, c], law[3, c] if options.law == RELAXED else law[2, c])
         b[i] += offset
     for c in range(dry, n):
         i, slip = 3 * c, 0.0
-        b[i + 1], b[i + 2] = row_speed(rows, c, 1, motion.free), row_speed(rows, c, 2, motion.free)
+        b[i + 1] = speed(contacts, nc, n, space, c, 1, motion.free)
+        b[i + 2] = speed(contacts, nc, n, space, c, 2, motion.free)
         regularise(cones, c, HEAVY * cones.own[c, 0] if options.law == RELAXED else 0.0, 0.0)
         if options.law == RELAXED:
-            slip = (row_speed(rows, c, 1, motion.velocity) ** 2 + row_speed(rows, c, 2, motion.velocity) ** 2) ** 0.5
+            one = speed(contacts, nc, n, space, c, 1, motion.velocity)
+            two = speed(contacts, nc, n, space, c, 2, motion.velocity)
+            slip = (one * one + two * two) ** 0.5
         b[i] = slip + dry_offset(cones.own[c, 0], law[0, c])
 
 
 @kernel
 def paradox(contacts, nc, motion, rows, own):
     """Whether a sliding contact is in Painlevé's paradox, by the first row of its own block of W."""
-    v = motion.velocity
+    v, U = motion.velocity, contacts.surface
     for c in range(nc):
         normal, along1, along2, mu = own[c, 0], own[c, 1], own[c, 2], contacts.material[c, FRICTION]
         if may_be_paradox(normal, along1, along2, mu, contacts.gap[c]):
-            slip1, slip2 = row_speed(rows, c, 1, v), row_speed(rows, c, 2, v)
+            slip1, slip2 = row_speed(rows, c, 1, v) + U[c, 1], row_speed(rows, c, 2, v) + U[c, 2]
             if sliding_margin(normal, along1, along2, mu, slip1, slip2) <= 0.0:
                 return True
     return False
@@ -169,6 +184,19 @@ def respond(support, L, n, space):
     for d in range(out.shape[0]):
         out[d] /= L[support.start[d]]
     solve_l(support, L, out)
+
+
+@kernel
+def pull(support, L, contacts, nc, space, dt, free):
+    """free (nv,) += what adhesion does within the step: impulses −a·dt along the normals of the contacts."""
+    sticky = False
+    for c in range(nc):
+        sticky = sticky or contacts.material[c, ADHESION] != 0.0
+        space.p[3 * c], space.p[3 * c + 1], space.p[3 * c + 2] = -dt * contacts.material[c, ADHESION], 0.0, 0.0
+    if sticky:
+        respond(support, L, nc, space)
+        for d in range(free.shape[0]):
+            free[d] += space.change[d]
 
 
 @kernel
@@ -216,7 +244,7 @@ def choose(options, motion, limits, contacts, nc, n, space, plan):
         ng = 0
         for c in range(n):
             gap = contacts.gap[c] if c < nc else (limits.gap[c - nc] if c < n - space.report[SPIN] else 0.0)
-            free = row_speed(space.rows, c, 0, motion.free) if options.law == ANITESCU_POTRA else 0.0
+            free = speed(contacts, nc, n, space, c, 0, motion.free) if options.law == ANITESCU_POTRA else 0.0
             dry = c >= n - space.report[DRY]
             if options.law != ANITESCU_POTRA or dry or touches(gap, free, options.dt, options.touch):
                 plan.primary[ng] = c
@@ -229,7 +257,7 @@ def choose(options, motion, limits, contacts, nc, n, space, plan):
         ng += 1
     for c in range(n):
         gap[c] = contacts.gap[c] if c < nc else (limits.gap[c - nc] if c < n - space.report[SPIN] else 0.0)
-        end[c] = gap[c] + options.dt * row_speed(space.rows, c, 0, motion.free)
+        end[c] = gap[c] + options.dt * speed(contacts, nc, n, space, c, 0, motion.free)
     choose_primaries(plan.groups[: ng + 1], gap, end, options.largest, plan.primary, plan.secondary, plan.start)
     return ng, n - ng
 
@@ -258,6 +286,7 @@ def lay_out(bodies, L, motion, limits, contacts, space, plan, options, memory, n
         return ROOM
     if options.grouped:
         extend_groups(plan.groups, nc, n)
+    pull(bodies.support, L, contacts, nc, space, options.dt, motion.free)
     own_blocks(bodies.support, L, n, space.rows, cones)
     if options.watch and paradox(contacts, nc, motion, space.rows, cones.own):
         return PARADOX

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.convex.find import Search, find_contacts
+from stickslip.collision.convex.find import Search, find_contacts, find_standing
+from stickslip.collision.convex.moving_surfaces import move_surfaces
 from stickslip.collision.convex.polyhedron import Neighbours, Polyhedra
 from stickslip.collision.polyhedral.placed_pairs import Group, Placed, PolyhedronPairs
 from stickslip.collision.polyhedral.subcontacts import find_subcontacts
@@ -75,7 +76,7 @@ def find_singles(search, bodies, kin, contacts, space, options):
 def find_groups(search, bodies, kin, contacts, space, options, groups):
     """Fill ``contacts`` with single contacts, then subcontacts, and ``groups``. Returns DONE, FULL or ROOM."""
     margin = margin_of(bodies, kin, space, options)
-    if not find_contacts(search.others, kin, margin, options.cell, contacts):
+    if not find_standing(search.others, kin, margin, options.cell, contacts):
         return FULL
     n = find_subcontacts(
         search.bodies, search.neighbours, search.pairs, kin, margin, True, search.placed, search.group, search.start,
@@ -86,6 +87,9 @@ def find_groups(search, bodies, kin, contacts, space, options, groups):
         return FULL
     if contacts.found[0] >= groups.shape[0]:
         return ROOM
+    others = search.others
+    if others.geometry.shapes.moved[0] != 0:
+        move_surfaces(others.geometry.shapes, others.rules, others.placed, kin, others.material, contacts)
     singles = search.start[0]
     for g in range(singles):
         groups[g] = g
@@ -111,7 +115,7 @@ def keep_impulses(memory, space, contacts, joint, dt):
     store(memory, space.ids, int(space.report[CONTACTS]), space.p)
     for r in range(joint.shape[0]):
         memory.joint[r] = joint[r]
-    write_forces(space.p, dt, contacts.found[0], contacts.force)
+    write_forces(space.p, dt, contacts.found[0], contacts)
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.constraints.bilateral import Bilateral, Work, assemble
-from stickslip.constraints.bilateral_rows import Loops, transposed_times
+from stickslip.constraints.bilateral_rows import Loops, drift_of, transposed_times
 from stickslip.constraints.loop_closure import CLOSED, close, independent, still
 from stickslip.dynamics.data import Kinematics, MassMatrix
 from stickslip.dynamics.delassus import ContactRows
@@ -120,7 +120,7 @@ def eliminate_loops(support, L, motion, space, n, c):
         for s in range(r + 1):
             F[r, s] = work.F[i, c.kept[s]]
         free, before = row_speed(c.rows, i // 3, i % 3, motion.free), row_speed(c.rows, i // 3, i % 3, motion.velocity)
-        c.z[r] = free + JOINT_FEEDBACK * before
+        c.z[r] = free + JOINT_FEEDBACK * before - (1.0 + JOINT_FEEDBACK) * drift_of(c.loops, i)
         for k in range(3 * n):
             Z[r, k] = coupling(support, L, c.rows, i // 3, i % 3, space.rows, k // 3, k % 3)
         for s in range(r):

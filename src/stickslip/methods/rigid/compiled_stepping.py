@@ -114,8 +114,8 @@ class CompiledStepping(TimeStepping):
 
     def __init__(self, model: Model, dt: float, variant: str, **options) -> None:
         super().__init__(model, dt, variant, **options)
-        support = self.coordinates.support
-        self._space, self._blocks = make_space(support, CONTACTS_AT_FIRST), make_blocks(support, 1, 1)
+        support, least = self.coordinates.support, self.coordinates.widest
+        self._space, self._blocks = make_space(support, CONTACTS_AT_FIRST, least=least), make_blocks(support, 1, 1)
         self._chain: Chain | None = None
         self._plan: Plan | None = None
         self._chosen: Any = None
@@ -248,7 +248,7 @@ class CompiledStepping(TimeStepping):
         if contacts > min(len(self._space.ids), len(self._impulses.arrays.pair)):
             contacts = max(contacts * 3 // 2, CONTACTS_AT_FIRST)
             dense = min(contacts, MOST_DENSE) if self.polygons else SMALL // 3
-            self._space = make_space(self.coordinates.support, contacts, dense)
+            self._space = make_space(self.coordinates.support, contacts, dense, self.coordinates.widest)
             self._impulses.keep_room(contacts)
         self._chain = None
         self._unknowns = max(self._unknowns, unknowns * 3 // 2)
@@ -310,7 +310,7 @@ class CompiledStepping(TimeStepping):
             self._joints.end()
             self.detector.margin = float(space.report[MARGIN])
             self._forget_problem()
-            self._velocity, self._solved = state.v.copy(), True
+            self._velocity, self._solved, self._pulled = state.v.copy(), True, True
         if done and reason == DONE:
             self.solver.result = self._result((clock.perf_counter() - begin) / n)
         return done, reason

@@ -12,7 +12,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contact_ids import find_id
-from stickslip.collision.contacts import ContactList
+from stickslip.collision.contacts import ADHESION, ContactList
 from stickslip.methods.rigid.assembly.matrices import Matrices
 
 PUSHING = 1e-6
@@ -76,11 +76,12 @@ def choose_pushing(p, n, out):
 
 
 @kernel
-def write_forces(p, dt, n, force):
-    """Forces (n, 3) [N] of contacts from their impulses (3n,) over a step."""
+def write_forces(p, dt, n, contacts):
+    """Forces [N] of n contacts from their impulses (3n,) over a step, and their adhesion."""
     for c in range(n):
         for k in range(3):
-            force[c, k] = p[3 * c + k] / dt
+            contacts.force[c, k] = p[3 * c + k] / dt
+        contacts.force[c, 0] -= contacts.material[c, ADHESION]
 
 
 class ImpulseMemory:
@@ -119,7 +120,9 @@ class ImpulseMemory:
         """Store the forces that a Python function wrote into the contacts."""
         n = len(contacts)
         self.make_room(n, 0)
-        store(self.arrays, contacts.arrays.pair, n, (contacts.arrays.force[:n] * dt).ravel())
+        force = contacts.arrays.force[:n].copy()
+        force[:, 0] += contacts.arrays.material[:n, ADHESION]
+        store(self.arrays, contacts.arrays.pair, n, (force * dt).ravel())
 
     def recall(self, matrices: Matrices) -> np.ndarray:
         """(nb + 3nc,) the stored impulses of a step's rows, zero where there was no such contact."""
@@ -135,4 +138,4 @@ class ImpulseMemory:
         n = len(contacts)
         impulses = np.empty(3 * n)
         recall(self.arrays, contacts.arrays.pair, n, impulses)
-        write_forces(impulses, dt, n, contacts.arrays.force)
+        write_forces(impulses, dt, n, contacts.arrays)

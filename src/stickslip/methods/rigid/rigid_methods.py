@@ -31,7 +31,7 @@ class FollowsSolvers:
     def __init__(
         self,
         name: str,
-        honours: tuple[str, ...] = ("friction", "restitution", "torsion", "rolling"),
+        honours: tuple[str, ...] = ("friction", "restitution", "torsion", "rolling", "adhesion"),
         bibtex: tuple[str, ...] = (),
         colour: int | None = None,
     ) -> None:
@@ -123,7 +123,7 @@ class RelaxedMethod(CompiledStepping):
     formulation_name = "relaxed"
     capabilities: ClassVar[Any] = FollowsSolvers(
         "relaxed",
-        ("friction", "stiffness", "damping", "torsion", "rolling"),
+        ("friction", "stiffness", "damping", "torsion", "rolling", "adhesion"),
         ("carpentier_lecture", "todorov2014"),
         colour=4,
     )
@@ -133,7 +133,8 @@ class RelaxedMethod(CompiledStepping):
 
     @property
     def honours(self) -> frozenset[str]:
-        return self.capabilities.honours if self._soft is None else frozenset({"friction", "torsion", "rolling"})
+        hard = frozenset({"friction", "torsion", "rolling", "adhesion"})
+        return self.capabilities.honours if self._soft is None else hard
 
     @property
     def _soft(self) -> SoftReference | None:
@@ -142,7 +143,7 @@ class RelaxedMethod(CompiledStepping):
     def reading(self) -> dict[str, str]:
         """How materials act: springs and dampers are the regularisation R of ``relaxed``."""
         ratio = cast(Relaxed, self.formulation).friction_ratio
-        reads = {**SPRINGS, **{name: RIGID[name] for name in ("preload", "torsion", "rolling")}}
+        reads = {**SPRINGS, **{name: RIGID[name] for name in ("preload", "torsion", "rolling", "adhesion")}}
         reads["friction"] = f"circular cone, relaxed: sliding contacts part, resting ones creep; R_t = R_n/{ratio:g}"
         if self._soft is None:
             reads["stiffness"] = f"a spring per contact, implicit: R_n = 1/(dt·(dt·K + B)), dt = {self.dt:g} s"

@@ -23,6 +23,7 @@ from stickslip.errors import InputError, UnconvergedError, expected, listed
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.complementarity import UnsolvedReport
 from stickslip.methods.materials import RIGID
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back
 from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
 from stickslip.methods.rigid.assembly.matrices import Matrices
@@ -45,7 +46,7 @@ class TimeStepping(Method):
 
     formulation_name: ClassVar[str]
     reads = RIGID
-    solves_problems = True
+    solves_problems = loops_ahead = True
     default_dt = 1e-2
     observing = ("kinematics", "collision", "impulses")
     part_of_overlap: ClassVar[str] = ""
@@ -91,6 +92,8 @@ class TimeStepping(Method):
         self._velocity, self._solved, self._uncorrected = np.zeros(0), False, 0
         self._trusted = False
         """Whether the contacts at hand need no check."""
+        self._pulled = False
+        """Whether the free velocity at hand has the adhesion of contacts, as compiled steps leave it."""
         self.velocity_of: Callable[[np.ndarray], np.ndarray] | None = None
 
     def _make_coordinates(self) -> Coordinates:
@@ -135,6 +138,10 @@ class TimeStepping(Method):
     def contact_groups(self) -> np.ndarray | None:
         return self._groups
 
+    def moving_parts(self) -> MovingParts:
+        closure = getattr(self.coordinates, "loops", None)
+        return MovingParts((self.detector,), () if closure is None else (closure.bilateral.loops,))
+
     def _ahead(self) -> float:
         """Time by which contacts act before the step that meets them [s]."""
         return 0.0
@@ -167,7 +174,7 @@ class TimeStepping(Method):
     def _begin(self, state: State, inputs: Inputs) -> None:
         self.coordinates.begin(state, inputs, self.dt)
         self._forget_problem()
-        self._solved = self._trusted = False
+        self._solved = self._trusted = self._pulled = False
 
     def _forget_problem(self) -> None:
         self._matrices = self._problem = self._written = self.velocity_of = self._groups = None
@@ -186,11 +193,13 @@ class TimeStepping(Method):
             c = self.coordinates
             if not self._trusted:
                 self.contacts.check()
-            bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, c.free_velocity)
             with c.at_beginning():
+                free = c.free_velocity if self._pulled else self._assembler.pulled(c, self.contacts, self.dt)
+                bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, free)
                 self._matrices = self._assembler.assemble(
-                    bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft(), c.bound
-                )
+                    bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft(), c.bound,
+                    c.joint_drift(),
+                )  # fmt: skip
                 self._matrices.solve_joints = c.joint_solver()
                 spins = np.ones(len(self._matrices.owner), dtype=np.bool_)
                 self._matrices.angular = np.concatenate([c.angular, spins])[-self._matrices.limits :]
@@ -274,7 +283,7 @@ class TimeStepping(Method):
             impulses = self.impulses(z)
             self._take(self.matrices.new_velocity(impulses))
             nb, n = self.matrices.bilateral, len(self.contacts)
-            write_forces(impulses[nb:], self.dt, n, self.contacts.arrays.force)
+            write_forces(impulses[nb:], self.dt, n, self.contacts.arrays)
             self._impulses.store(self.matrices, impulses)
             if not self.coordinates.eliminated and self.matrices.contacts:
                 some = self.matrices.contacts - len(self.matrices.dry)
@@ -361,6 +370,14 @@ class TimeStepping(Method):
 
     def joint_error(self) -> np.ndarray:
         return np.column_stack(self.coordinates.joint_error())
+
+    lasting = ("_uncorrected", "left_to_stages")
+
+    def remake(self, **options: Any) -> None:
+        solver = self.solver
+        super().remake(**options)
+        self.solver.result, self.solver.unconverged = solver.result, solver.unconverged
+        self.solver.report = solver.report
 
     def memory(self) -> dict[str, np.ndarray]:
         return {**self._impulses.memory(), **self.coordinates.memory()}

@@ -153,5 +153,6 @@ def give_place(anchors, c):
 @kernel
 def slips_over(contacts, anchors, c, k):
     """Whether the stretch of the spring of contact c follows from its slip, not from the positions of its point and its
-    anchor: the point moves over body 2, or the anchor was another contact's."""
-    return contacts.rolling[c] != 0 or anchors.pair[k] != contacts.pair[c] + 1
+    anchor: the point moves over body 2, a surface moves along itself, or the anchor was another contact's."""
+    moves = contacts.surface[c, 1] != 0.0 or contacts.surface[c, 2] != 0.0
+    return moves or contacts.rolling[c] != 0 or anchors.pair[k] != contacts.pair[c] + 1

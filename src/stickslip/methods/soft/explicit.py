@@ -14,16 +14,18 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import DAMPING, STIFFNESS, make_contacts
 from stickslip.collision.loop_points import append_loops
-from stickslip.constraints.joint_rows import factor_mass, hold_joints
+from stickslip.constraints.joint_rows import FEEDBACK, factor_mass, hold_joints
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.aba import articulated_acceleration
+from stickslip.dynamics.factor import solve
 from stickslip.dynamics.fluid_derivatives import fluid_drag
 from stickslip.dynamics.joint_forces import damper_slope, damper_slopes, largest_stiffness
 from stickslip.dynamics.largest_gains import add_largest_gains
+from stickslip.dynamics.rnea import bias_forces
 from stickslip.methods.base import OK, Stage
 from stickslip.methods.soft.loads import loads
 from stickslip.methods.soft.spring_damper import apply_contact_forces, spring_damper
-from stickslip.methods.soft.viscoelastic import Viscoelastic, detect, gather_forces, update_kinematics
+from stickslip.methods.soft.viscoelastic import Viscoelastic, detect_later, gather_forces, update_kinematics
 from stickslip.model.arrays import JOINT_NV
 from stickslip.model.model import Model, State
 
@@ -36,17 +38,32 @@ def accelerate(world, work, contacts, inputs, armature, lag, q, v):
     if lag > 0.0:
         fluid_drag(world.fluid, work.kin)
     apply_contact_forces(work.kin, contacts, work.f_ext)
+    if world.inertia.cable_armature.shape[0] > 0:
+        accelerate_cables(world, work, armature, lag)
+        return
     articulated_acceleration(
         world.tree, world.support, world.inertia, armature, world.fluid.drag, lag, work.tau, work.f_ext, work.kin,
         work.art, work.acceleration,
     )  # fmt: skip
 
 
+@kernel(inline=False)
+def accelerate_cables(world, work, armature, lag):
+    """``work.acceleration`` by the factored mass matrix, for tendons with armature, which couple joints."""
+    a = work.acceleration
+    bias_forces(world.tree, world.support, world.inertia, work.f_ext, work.kin, a)
+    for d in range(a.shape[0]):
+        a[d] = work.tau[d] - a[d]
+    factor_mass(world.tree, world.support, world.inertia, armature, world.fluid, lag, work.kin, world.rows)
+    solve(world.support, world.rows.mass.L, a)
+
+
 @kernel
-def evaluate(world, work, contacts, anchors, inputs, armature, lag, elapsed, q, v):
-    """``work.acceleration`` at (q, v), see ``accelerate``; the anchors were last moved ``elapsed`` [s] ago."""
+def evaluate(world, work, contacts, anchors, inputs, armature, lag, elapsed, since, q, v):
+    """``work.acceleration`` at (q, v), ``since`` [s] after the step's beginning, see ``accelerate``; the anchors were
+    last moved ``elapsed`` [s] ago."""
     update_kinematics(world, work, q, v)
-    status = detect(world, work, contacts)
+    status = detect_later(world, work, contacts, since)
     if status == OK:
         spring_damper(work.kin, contacts, anchors, elapsed)
         accelerate(world, work, contacts, inputs, armature, lag, q, v)
@@ -54,11 +71,12 @@ def evaluate(world, work, contacts, anchors, inputs, armature, lag, elapsed, q, 
 
 
 @kernel
-def hold(world, work, armature, lag, dt, v):
-    """Correct ``work.acceleration`` by dry friction and couplings of joints, which hold at the end of the step."""
+def hold(world, work, armature, lag, dt, feedback, v):
+    """Correct ``work.acceleration`` by dry friction and couplings of joints, which hold at the end of the step;
+    ``feedback`` is the part of a coupling's error that is undone in it, and ``lag`` is that of ``accelerate``."""
     if world.rows.bound.shape[0] > 0:
         factor_mass(world.tree, world.support, world.inertia, armature, world.fluid, lag, work.kin, world.rows)
-        hold_joints(world.support, world.rows.mass.L, world.rows, work.kin, dt, v, work.acceleration)
+        hold_joints(world.support, world.rows.mass.L, world.rows, work.kin, dt, feedback, v, work.acceleration)
 
 
 @kernel
@@ -87,7 +105,7 @@ class Explicit(Viscoelastic):
     def _solve(self, sim) -> None:
         lag = self.dt if self.implicit_damping else 0.0
         accelerate(self.world, self.work, self._buffer, sim.acting, self.armature, lag, sim.state.q, sim.state.v)
-        hold(self.world, self.work, self.armature, lag, self.dt, sim.state.v)
+        hold(self.world, self.work, self.armature, lag, self.dt, FEEDBACK, sim.state.v)
 
     def stable_dt(self, state: State) -> float:
         """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together. This is

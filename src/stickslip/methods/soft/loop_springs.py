@@ -83,7 +83,7 @@ def loop_points(model: Model, stiffness: float | None, damping: float | None) ->
         material[:, DAMPING] = np.repeat(ratio, count) * material[:, STIFFNESS]
     else:
         material[:, DAMPING] = np.repeat(damping / count, count)
-    return LoopPoints(link1, link2, pos1, pos2, material)
+    return LoopPoints(link1, link2, pos1, pos2, np.zeros((len(link1), 6)), material)
 
 
 def _corners(model: Model, loop: Constraint) -> tuple[np.ndarray, np.ndarray]:

@@ -48,11 +48,11 @@ def resists_spin(contacts, c):
 def relative_spin(kin, contacts, c):
     """ω of body 2 relative to body 1, in the contact frame [rad/s]."""
     a, b, A, V = contacts.link1[c], contacts.link2[c], contacts.axes, kin.vel
-    x, y, z = V[b, 3] - V[a, 3], V[b, 4] - V[a, 4], V[b, 5] - V[a, 5]
+    x, y, z, U = V[b, 3] - V[a, 3], V[b, 4] - V[a, 4], V[b, 5] - V[a, 5], contacts.surface
     return (
-        A[c, 0, 0] * x + A[c, 0, 1] * y + A[c, 0, 2] * z,
-        A[c, 1, 0] * x + A[c, 1, 1] * y + A[c, 1, 2] * z,
-        A[c, 2, 0] * x + A[c, 2, 1] * y + A[c, 2, 2] * z,
+        A[c, 0, 0] * x + A[c, 0, 1] * y + A[c, 0, 2] * z + U[c, 3],
+        A[c, 1, 0] * x + A[c, 1, 1] * y + A[c, 1, 2] * z + U[c, 4],
+        A[c, 2, 0] * x + A[c, 2, 1] * y + A[c, 2, 2] * z + U[c, 5],
     )
 
 

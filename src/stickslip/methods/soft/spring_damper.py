@@ -11,6 +11,8 @@ viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per cont
   back to the cone (22) at the same normal force, and the anchor moves along the force so that the spring alone gives it
   (28), but never so far that the spring becomes longer than it was.
 * Torsional and rolling friction (condim 4 and 6): ``spin_friction``.
+* Adhesion a pulls besides: the force along the normal is f_n − a, and friction is bounded by μ·f_n.
+* A surface that moves (``Contacts.surface``) takes the anchor along: only slip relative to it stretches the spring.
 
 Differs from the paper in: the normal rest point lies on the surface by default, so that the depth at rest is weight/K;
 preload; recovery from deep starts; a slipping anchor has no velocity of its own (ṗ₀ = 0); slip never stretches the
@@ -24,7 +26,7 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries
+from stickslip.collision.contacts import ADHESION, DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries
 from stickslip.dynamics.jacobian import add_point_force, link_point, to_link
 from stickslip.math.spatial import rotate
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
@@ -42,10 +44,7 @@ def spring_damper(kin, contacts, anchors, dt):
     drop_unseen(anchors)
     for c in range(contacts.found[0]):
         if contacts.gap[c] >= 0.0:
-            for i in range(3):
-                contacts.force[c, i] = 0.0
-                contacts.torque[c, i] = 0.0
-                contacts.stretch[c, i] = 0.0
+            only_pull(contacts, c, contacts.material[c, ADHESION])
             continue
         k = give_place(anchors, c)
         press(kin, contacts, anchors, c, k, dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2], dt)
@@ -53,6 +52,16 @@ def spring_damper(kin, contacts, anchors, dt):
             spin_friction(kin, contacts, anchors, c, k)
     anchors.begun[0] = 1
     loop_forces(contacts)
+
+
+@kernel
+def only_pull(contacts, c, adhesion):
+    """Force of contact c, which is open: nothing but adhesion [N]."""
+    for i in range(3):
+        contacts.force[c, i] = 0.0
+        contacts.torque[c, i] = 0.0
+        contacts.stretch[c, i] = 0.0
+    contacts.force[c, 0] = -adhesion
 
 
 @kernel
@@ -74,7 +83,7 @@ def press(kin, contacts, anchors, c, k, w1, w2, dt):
         s1, s2 = -length * f1 / size, -length * f2 / size
         tie(kin, contacts, anchors, c, k, s1, s2)
         f1, f2 = mu * fn * f1 / size, mu * fn * f2 / size
-    contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn, f1, f2
+    contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn - contacts.material[c, ADHESION], f1, f2
     contacts.stretch[c, 0], contacts.stretch[c, 1], contacts.stretch[c, 2] = sn, s1, s2
 
 
@@ -149,6 +158,19 @@ def apply_contact_forces(kin, contacts, f_ext):
         if contacts.link1[c] != 0:
             add_point_force(kin, contacts.link1[c], x, y, z, -fx, -fy, -fz, f_ext)
     apply_contact_torques(contacts, f_ext)
+
+
+@kernel
+def apply_adhesion(kin, contacts, f_ext):
+    """f_ext += the adhesion of all contacts, which pulls their bodies together."""
+    A, p = contacts.axes, contacts.point
+    for c in range(contacts.found[0]):
+        pull = contacts.material[c, ADHESION]
+        if pull != 0.0:
+            fx, fy, fz = -pull * A[c, 0, 0], -pull * A[c, 0, 1], -pull * A[c, 0, 2]
+            add_point_force(kin, contacts.link2[c], p[c, 0], p[c, 1], p[c, 2], fx, fy, fz, f_ext)
+            if contacts.link1[c] != 0:
+                add_point_force(kin, contacts.link1[c], p[c, 0], p[c, 1], p[c, 2], -fx, -fy, -fz, f_ext)
 
 
 @kernel

@@ -26,6 +26,7 @@ from stickslip.errors import number, one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.handle import HeldCall
 from stickslip.methods.materials import SPRINGS
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options, option
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back, recovery_option
 from stickslip.methods.soft.anchors import REST, Anchors, grown_anchors, make_anchors
@@ -88,6 +89,24 @@ def detect(world, work, contacts):
 
 
 @kernel
+def detect_later(world, work, contacts, since):
+    """As ``detect``, ``since`` [s] after mocap bodies were placed: they have gone on with their velocities."""
+    ahead = world.search.geometry.shapes.ahead[0]
+    if since == 0.0 or ahead == 0.0:
+        return detect(world, work, contacts)
+    if not find_contacts(world.search, work.kin, ahead, world.cell[0], contacts):
+        return CONTACTS_FULL
+    if not append_loops(world.loops, work.kin, contacts):
+        return CONTACTS_FULL
+    for c in range(contacts.found[0]):
+        contacts.gap[c] += since * contacts.surface[c, 0]
+    for c in range(contacts.found[0], contacts.found[0] + contacts.found[1]):
+        for i in range(3):
+            contacts.stretch[c, i] += since * contacts.surface[c, i]
+    return OK
+
+
+@kernel
 def loops_alone(world, work, contacts):
     """As ``detect`` where nothing touches."""
     contacts.found[0] = 0
@@ -117,7 +136,7 @@ def end_joints(world, dt):
 
 def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
     """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too."""
-    honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling"})
+    honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling", "adhesion"})
     return Capabilities(summary, ("spring-damper", "none"), honours, loops=True, stiff_loops=False, **declared)
 
 
@@ -252,6 +271,10 @@ class Viscoelastic(Method):
         self.detector.make_room(self.contacts)
         self.world = self._world()
         self.make_room(len(self._buffer.pair))
+
+    def moving_parts(self) -> MovingParts:
+        loops = () if self._closure is None else (self._closure.bilateral.loops,)
+        return MovingParts((self.detector,), loops, self._loops)
 
     def contact_energy(self) -> float:
         return contact_energy(self._buffer)

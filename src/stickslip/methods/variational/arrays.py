@@ -32,7 +32,7 @@ class Mechanism(NamedTuple):
     edge: np.ndarray
     """(nn, 2) the edges of the graph to its two links; −1 for the world, and for couplings."""
     coupled: CouplingNodes
-    """The couplings, which are the last nodes."""
+    """The couplings and tendons with dry friction or armature, which are the last nodes."""
     coupled_edges: np.ndarray
     """(k, 2) their edges: node and link."""
 
@@ -67,7 +67,7 @@ class Motion(NamedTuple):
     joint: np.ndarray
     """(m,) residuals of held and soft rows, and l(z⁺) − s of limits."""
     rub: Rubbing
-    """Dry friction of joints."""
+    """Dry friction of joints, then of tendons."""
     drub: Rubbing
     """Newton step of it."""
     drag: np.ndarray

@@ -5,15 +5,15 @@ contacts in ``cones``. Quantities at z are constant during a step, those at z⁺
 (24a), the second (24b):
 
     bodies   P(ν⁺) − P₋(ν) − dt·f − Gᵀ·λ − Rᵀ·λ_soft − Lᵀ·λ_limit − dt·Cᵀ·(γ, β)     G, R, L, C at z     [N s]
-    coupled  e(z⁺)                                          ``joints.coupling_nodes``                      [m, rad]
+    coupled  e(z⁺);  tendons: λ + a·(u − u⁻) − dt·φ         ``joints.coupling_nodes``                      [m, rad; N s]
     held     g(z⁺)                                                                                        [m, rad]
     soft     w·(R·ν⁺ − q̇) + λ − dt·(τ − dt·K·q̇) − dt·φ,   φ: ``joints.dry_friction``                       [N s]
     limits   l(z⁺) − s,   s·λ/dt = μ                                                                       [m, rad; J]
 
-and those of contacts with u = (φ(z⁺), B·ν⁺), B at z, and of their torques (``contact.spin``). Deep overlaps have
-φ(z⁺) − floor + ease·γ instead, and so have limits (``recovering``). P is the momentum at the beginning of an
-interval, P₋ at its end (``discrete_rotation``; in translation both are m·v). Drag of a medium adds dt·C·(ν⁺ − ν)
-(``fluid_impulses``).
+and those of contacts with u = (φ(z⁺), B·ν⁺) and the motion of their surfaces (``Contacts.surface``), B at z, and of
+their torques (``contact.spin``). Deep overlaps have φ(z⁺) − floor + ease·γ instead, and so have limits
+(``recovering``). P is the momentum at the beginning of an interval, P₋ at its end (``discrete_rotation``; in
+translation both are m·v). Drag of a medium adds dt·C·(ν⁺ − ν) (``fluid_impulses``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.points import gap_and_rows
 from stickslip.methods.variational.contact.spin import spin_rates, spin_residual
 from stickslip.methods.variational.discrete_rotation import OK, momentum_after
-from stickslip.methods.variational.joints.coupling_nodes import look_at_couplings
+from stickslip.methods.variational.joints.coupling_nodes import look_at_couplings, tendon_rate
 from stickslip.methods.variational.joints.dry_friction import rubbing_residual
 from stickslip.methods.variational.joints.joint_nodes import limit_gaps
 
@@ -91,17 +91,17 @@ def move_to(mechanism, motion, rows, touch, dt):
     for i in range(rows.gap.shape[0]):
         m = mechanism.first[nodes.limit_node[i]] + nodes.limit_place[i]
         rows.gap[i] += motion.ease[i] * motion.lam[m] - motion.floor[i]
-    look_at_couplings(mechanism.coupled, mechanism.bodies.tree, motion.after, rows.q, rows.R)
+    look_at_couplings(mechanism.coupled, mechanism.bodies, motion.after, motion.nu, rows.q, rows.R)
     points, u, nu = touch.points, touch.u, motion.nu
     for c in range(points.found[0]):
         a, b = points.link1[c], points.link2[c]
         u[c, 0] = gap_and_rows(points, c, motion.after, touch.normal[c, 0], touch.normal[c, 1])
-        u[c, 0] += points.ease[c] * touch.cones.gamma[c]
+        u[c, 0] += points.ease[c] * touch.cones.gamma[c] + dt * points.surface[c, 0]
         for i in range(1, 3):
             s = 0.0
             for k in range(6):
                 s += points.rows1[c, i, k] * nu[a, k] + points.rows2[c, i, k] * nu[b, k]
-            u[c, i] = s
+            u[c, i] = s + points.surface[c, i]
         if abs(u[c, 0] - touch.cones.s[c]) < ROUND_OFF:
             u[c, 0] = touch.cones.s[c]
         spin_rates(points, touch.spin, c, nu)
@@ -156,12 +156,22 @@ def residuals(mechanism, motion, rows, joint_step, touch, target, dt):
         joint[m] = rows.gap[i] - motion.slack[i]
         kinematic = max(kinematic, abs(joint[m]))
         products = max(products, abs(motion.slack[i] * lam[m] / dt - target))
-    coupled = mechanism.coupled
+    coupled, nc = mechanism.coupled, mechanism.coupled.error.shape[0]
     for c in range(coupled.node.shape[0]):
         m = first[coupled.node[c]]
-        for t in range(coupled.couplings.start[c], coupled.couplings.start[c + 1]):
-            row = joint_step.rates[coupled.couplings.dof[t]]
+        for t in range(coupled.start[c], coupled.start[c + 1]):
+            row = joint_step.rates[coupled.dof[t]]
             add_row(row, -lam[m] * coupled.weight[0, t], coupled.parent[t], coupled.link[t], body)
+        if c >= nc:
+            k, rate = coupled.rub[c - nc], tendon_rate(coupled, joint_step, nu, c - nc)
+            joint[m] = lam[m] + coupled.armature[c - nc] * (rate - coupled.rate[c - nc])
+            if k >= 0:
+                joint[m] -= dt * motion.rub.force[k]
+                one, two = rubbing_residual(nodes, motion.rub, k, rate, target)
+                equations, products = max(equations, one), max(products, two)
+            momentum = max(momentum, abs(joint[m]))
+            total += joint[m]
+            continue
         joint[m] = coupled.error[c] if abs(coupled.error[c]) >= ROUND_OFF else 0.0
         kinematic = max(kinematic, abs(joint[m]))
     points, u, D = touch.points, touch.u, touch.D

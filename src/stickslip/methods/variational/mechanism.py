@@ -13,7 +13,7 @@ from stickslip.methods.variational.arrays import Linear, Mechanism, Motion
 from stickslip.methods.variational.bodies import centred
 from stickslip.methods.variational.graph.block_graph import symbolic
 from stickslip.methods.variational.graph.elimination_order import BODY, JOINT
-from stickslip.methods.variational.joints.coupling_nodes import build_coupling_nodes
+from stickslip.methods.variational.joints.coupling_nodes import build_coupling_nodes, tendons_with_nodes
 from stickslip.methods.variational.joints.joint_nodes import JointNodes, build_joint_nodes
 from stickslip.model.model import Model
 
@@ -26,8 +26,9 @@ def build_mechanism(model: Model, extra: Sequence[Joint] = ()) -> Mechanism:
     links = np.stack([nodes.link1, nodes.link2], axis=1)
     edge = np.full(links.shape, -1, dtype=np.int64)
     edge[links > 0] = np.arange(np.count_nonzero(links > 0))
-    nc = len(model.couplings)
-    coupled, more = build_coupling_nodes(model, len(nodes.size) - nc, int(np.count_nonzero(links > 0)))
+    nc = len(model.couplings) + len(tendons_with_nodes(model))
+    edges, dry = int(np.count_nonzero(links > 0)), len(nodes.dry_soft)
+    coupled, more = build_coupling_nodes(model, len(nodes.size) - nc, edges, dry)
     return Mechanism(bodies, nodes, first, in_loops(nodes, model.nlink), edge, coupled, more)
 
 

@@ -24,6 +24,7 @@ from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import normal_block
 from stickslip.methods.variational.contact.spin import recover_spin, spin_block
 from stickslip.methods.variational.discrete_rotation import momentum_jacobian, turn_jacobian
+from stickslip.methods.variational.joints.coupling_nodes import tendon_rate
 from stickslip.methods.variational.joints.dry_friction import rubbing_block, rubbing_step
 
 SHIFT = 1e-9
@@ -124,25 +125,33 @@ def put_joints(mechanism, motion, rows, joint_step, linear, dt):
 
 
 @kernel
-def put_couplings(mechanism, joint_step, linear):
-    """Add the rows of couplings, of which several terms may share a body, and a shift to their diagonals."""
-    coupled, sym, values = mechanism.coupled, linear.symbolic, linear.values
-    mass, J = mechanism.bodies.mass, mechanism.bodies.J
+def put_couplings(mechanism, motion, joint_step, linear, dt):
+    """Add the rows of couplings and of tendons with friction or armature, of which several terms may share a body; and a shift to the
+    diagonals of couplings, 1 to those of tendons."""
+    coupled, sym, values, nodes = mechanism.coupled, linear.symbolic, linear.values, mechanism.nodes
+    mass, J, nc = mechanism.bodies.mass, mechanism.bodies.J, coupled.error.shape[0]
     bodies = mass.shape[0] - 1
     for c in range(coupled.node.shape[0]):
-        total = 0.0
-        for t in range(coupled.couplings.start[c], coupled.couplings.start[c + 1]):
-            before, after = joint_step.rates[coupled.couplings.dof[t]], coupled.rows[t]
+        total, K = 0.0, 0.0
+        if c >= nc:
+            K, i = coupled.armature[c - nc], coupled.rub[c - nc]
+            if i >= 0:
+                rate = tendon_rate(coupled, joint_step, motion.nu, c - nc)
+                K += dt * rubbing_block(nodes, motion.rub, motion.drub, i, rate, 0.0, 0.0)[0]
+        for t in range(coupled.start[c], coupled.start[c + 1]):
+            before = joint_step.rates[coupled.dof[t]]
+            after = coupled.rows[t] if c < nc else before
+            weight = coupled.weight[1, t] if c < nc else K * coupled.weight[0, t]
             for side in range(2):
                 e, b = coupled.edge[t, side], coupled.parent[t] if side == 0 else coupled.link[t]
                 if e < 0:
                     continue
                 for k in range(6):
-                    x, y = coupled.weight[1, t] * after[6 * side + k], coupled.weight[0, t] * before[6 * side + k]
+                    x, y = weight * after[6 * side + k], coupled.weight[0, t] * before[6 * side + k]
                     values[sym.upper[e] + k] += x
                     values[sym.lower[e] + k] -= y
                     total += abs(x * y) / (mass[b] if k < 3 else J[b, k - 3, k - 3])
-        values[sym.diagonal[bodies + coupled.node[c]]] = SHIFT * total
+        values[sym.diagonal[bodies + coupled.node[c]]] = SHIFT * total if c < nc else 1.0
 
 
 @kernel
@@ -234,7 +243,7 @@ def assemble(mechanism, motion, rows, joint_step, touch, linear, dt):
             for k in range(6):
                 values[sym.diagonal[b - 1] + 6 * i + k] += motion.drag[b, i, k]
     put_joints(mechanism, motion, rows, joint_step, linear, dt)
-    put_couplings(mechanism, joint_step, linear)
+    put_couplings(mechanism, motion, joint_step, linear, dt)
     put_contacts(touch, linear, dt)
 
 
@@ -260,6 +269,12 @@ def right_side(mechanism, motion, joint_step, touch, linear, target, second, dt)
         i, rate = nodes.dry_soft[k], rate_of(nodes, joint_step, motion.nu, k)
         push = rubbing_block(nodes, motion.rub, motion.drub, k, rate, target, second)[1]
         x[place[nl - 1 + nodes.soft_node[i]] + nodes.soft_place[i]] += dt * push
+    coupled, nc = mechanism.coupled, mechanism.coupled.error.shape[0]
+    for k in range(coupled.rub.shape[0]):
+        if coupled.rub[k] >= 0:
+            rate = tendon_rate(coupled, joint_step, motion.nu, k)
+            push = rubbing_block(nodes, motion.rub, motion.drub, coupled.rub[k], rate, target, second)[1]
+            x[place[nl - 1 + coupled.node[nc + k]]] += dt * push
     for c in range(points.found[0]):
         contact_block(touch, c, target, second)
         a, b, k = points.link1[c], points.link2[c], touch.k
@@ -300,6 +315,11 @@ def directions(mechanism, motion, rows, joint_step, touch, linear, target, secon
     for k in range(nodes.dry_soft.shape[0]):
         rate, change = rate_of(nodes, joint_step, motion.nu, k), rate_of(nodes, joint_step, dnu, k)
         rubbing_step(nodes, motion.rub, motion.drub, k, rate, target, second, change)
+    coupled = mechanism.coupled
+    for k in range(coupled.rub.shape[0]):
+        if coupled.rub[k] >= 0:
+            rate, change = tendon_rate(coupled, joint_step, motion.nu, k), tendon_rate(coupled, joint_step, dnu, k)
+            rubbing_step(nodes, motion.rub, motion.drub, coupled.rub[k], rate, target, second, change)
     for c in range(points.found[0]):
         a, b, friction, u = points.link1[c], points.link2[c], points.friction[c], touch.u
         d0, d1, d2 = 0.0, 0.0, 0.0

@@ -36,6 +36,7 @@ from stickslip.maximal import Joint
 from stickslip.maximal.joints import build_joints
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import VARIATIONAL
+from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options, option
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back, recovery_option
 from stickslip.methods.variational import variational_stepping as stepping
@@ -103,7 +104,7 @@ class Variational(Method):
     capabilities = Capabilities(
         summary="variational integrator in maximal coordinates: joints do not drift, gaps stay open, linear time",
         variants=("circular", "pyramid", "none"),
-        honours=frozenset({"friction", "torsion", "rolling"}),
+        honours=frozenset({"friction", "torsion", "rolling", "adhesion"}),
         reference="Brüdigam et al., eqs. (8)–(26)",
         loops=True,
         bibtex=("brudigam2021",),
@@ -112,6 +113,7 @@ class Variational(Method):
     )
     reads = VARIATIONAL
     default_dt = 1e-2
+    loops_ahead = True
     observing = ("kinematics", "collision", "forces")
     replaceable = frozenset({"user", "collision", "record"})
     at_unconverged = "choose a smaller dt, allow more iterations, or a larger tolerance"
@@ -131,7 +133,7 @@ class Variational(Method):
         self.mechanism = build_mechanism(model, extra_joints)
         self._names = build_joints(model, extra_joints)[1]
         nodes, nl = self.mechanism.nodes, model.nlink
-        rows, limits, dry = int(self.mechanism.first[-1]), len(nodes.limit_joint), len(nodes.dry_soft)
+        rows, limits, dry = int(self.mechanism.first[-1]), len(nodes.limit_joint), len(nodes.dry_bound)
         fluid = make_fluid(model)
         self.motion = make_motion(nl, rows, limits, dry, len(fluid.drag))
         self.rows = make_rows(nl, model.nq, nodes)
@@ -185,6 +187,15 @@ class Variational(Method):
         first = int(np.count_nonzero(self.mechanism.edge >= 0)) + len(self.mechanism.coupled_edges)
         key, edge = pairs[:, 0] * self.model.nlink + pairs[:, 1], first + np.arange(len(pairs), dtype=np.int64)
         self._edges = stepping.Edges(key, edge, np.zeros(len(pairs), dtype=np.int64))
+
+    def moving_parts(self) -> MovingParts:
+        joints = self.mechanism.nodes.joints
+        first = len(joints.link1) - len(self._extra) - len(self.model.closed_loops)
+        searches = {id(d): d for d in (self.detector, self.search.shapes)}
+        return MovingParts(tuple(searches.values()), joints=joints, first_loop=first)
+
+    def before_moving(self, state: State) -> None:
+        self.take(state)
 
     # -- the stages of a step ----------------------------------------------------------------------------------
 
@@ -403,6 +414,12 @@ class Variational(Method):
             **dict(zip(names, m.cones, strict=True)),
         }
 
+    lasting = ("_failed", "report")
+    memory_of_rows = ("joint_impulse", "dry_force", "dry_slip", "dry_room")
+
+    def forget_centres(self, memory: dict[str, np.ndarray]) -> None:
+        memory["known"][:] = 0.0  # the bodies' poses and velocities are those of their centres
+
     def remember(self, memory) -> None:
         if len(memory["pair"]) > len(self._memory.name):
             self._make_space(len(memory["pair"]))
@@ -428,6 +445,12 @@ class Variational(Method):
             raise InputError(
                 "gradient: expected a scene without a medium and without gravity compensation by actuators; their "
                 "derivatives are not implemented here; differentiate by differences of steps"
+            )
+        n = len(self.contacts)
+        if self.model.mocap_names or self.contacts.arrays.surface[:n].any() or self.touch.points.adhesion[:n].any():
+            raise InputError(
+                "gradient: expected contacts without adhesion and moving surfaces, and no mocap bodies; their "
+                "derivatives are not implemented; differentiate by differences of steps"
             )
         shapes, convex = self.search.shapes.search.geometry.shapes, self._ours and self.search.convex
         began = Began(self._before.pose, self._before.nu, self._q, *self._acting)

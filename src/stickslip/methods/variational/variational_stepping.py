@@ -22,7 +22,14 @@ from stickslip.math.linear import copy_to
 from stickslip.math.spatial import cross, rotate
 from stickslip.maximal.rows import body_rows
 from stickslip.methods.base import FASTEST
-from stickslip.methods.variational.bodies import Pose, add_lift_impulses, add_wrench_impulses, copy_pose, to_joint_state
+from stickslip.methods.variational.bodies import (
+    Pose,
+    add_lift_impulses,
+    add_wrench_impulses,
+    copy_pose,
+    previous_pose,
+    to_joint_state,
+)
 from stickslip.methods.variational.contact import circular, pyramid
 from stickslip.methods.variational.contact.cones import Cones, copy_cone, make_cones
 from stickslip.methods.variational.contact.points import place_points
@@ -31,7 +38,7 @@ from stickslip.methods.variational.discrete_rotation import momentum_before
 from stickslip.methods.variational.equations import contact_force, move_to
 from stickslip.methods.variational.fluid_impulses import add_fluid_impulses
 from stickslip.methods.variational.interior_point import CONVERGED, ITERATIONS_AT, SPINNING, solve_step
-from stickslip.methods.variational.joints.coupling_nodes import weigh
+from stickslip.methods.variational.joints.coupling_nodes import rates_before, weigh
 from stickslip.methods.variational.joints.dry_friction import Rubbing, copy_rubbing, start_rubbing
 from stickslip.methods.variational.joints.joint_nodes import joint_impulses, limit_gaps
 from stickslip.methods.variational.recovering import bound_recovery
@@ -136,6 +143,9 @@ def begin(mechanism, motion, rows, joint_step, forces, inputs, kin, q, dt):
         add_fluid_impulses(bodies, forces.fluid, kin, pose, nu, dt, motion.body, motion.drag, given)
     body_rows(nodes.joints, pose, rows.held)
     copy_to(q, rows.q)
+    if mechanism.coupled.armature.shape[0] > 0:
+        previous_pose(pose, nu, dt, joint_step.before)
+        rates_before(mechanism.coupled, bodies, joint_step.before, nu, q, rows.R)
     weigh(mechanism.coupled, q, mechanism.coupled.weight[0])
     limit_gaps(nodes, bodies.tree, pose, q, rows.R, rows.gap, rows.limits)
 
@@ -224,6 +234,17 @@ def start(mechanism, motion, rows, touch, memory, warm, dt):
 
 
 @kernel
+def pull(points, given, dt):
+    """given (nl, 6) += the impulses of adhesion, −a·dt along the normals of the contacts."""
+    for c in range(points.found[0]):
+        impulse = -dt * points.adhesion[c]
+        if impulse != 0.0:
+            for k in range(6):
+                given[points.link1[c], k] += points.rows1[c, 0, k] * impulse
+                given[points.link2[c], k] += points.rows2[c, 0, k] * impulse
+
+
+@kernel
 def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, settings, warm, report):
     """Run the interior-point method from the last step's multipliers and, if that fails, from a cold start."""
     for b in range(motion.nu.shape[0]):
@@ -231,6 +252,7 @@ def solve_contacts(mechanism, motion, rows, joint_step, touch, linear, kept, mem
     copy_to(motion.lam, before.lam)
     copy_rubbing(motion.rub, before.rub)
     copy_pose(motion.pose, before.pose)
+    pull(touch.points, motion.given, settings.dt)
     bound_recovery(mechanism, motion, rows, touch, settings)
     status, spent = SPINNING, 0.0
     for attempt in range(2 if warm else 1):
@@ -267,6 +289,7 @@ def store(touch, contacts, memory):
         memory.name[c] = touch.points.name[c] + 1 if c < n else 0
     for c in range(n):
         f0, f1, f2 = contact_force(touch, c)
+        f0 -= touch.points.adhesion[c]
         memory.force[c, 0], memory.force[c, 1], memory.force[c, 2] = f0, f1, f2
         contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = f0, f1, f2
         contacts.torque[c, 0], contacts.torque[c, 1], contacts.torque[c, 2] = spin_torques(touch.spin, c)

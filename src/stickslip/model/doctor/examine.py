@@ -21,6 +21,7 @@ from stickslip.model.importers.features import feature_names, find_features
 from stickslip.model.importers.leave_out import translate
 from stickslip.model.importers.messages import mujoco_notes, one_line
 from stickslip.model.importers.read import Parsed, parse
+from stickslip.model.sensors import sensor_notes
 from stickslip.model.shape import COMBINATION_RULE
 
 COLOURS = {"error": "bold red", "warning": "yellow", "note": "dim"}
@@ -116,6 +117,7 @@ def _examine(subject: Any, unreadable_meshes: str, ignored: frozenset[str], opti
         if not isinstance(mj, mujoco.MjModel):
             raise expected("examine", "a path, an MjSpec, an MjModel, a Model or a Scene", type(subject).__name__)
         report = Report(getattr(subject, "name", None) or mj.names.split(b"\0")[0].decode() or "model")
+        report.notes += getattr(subject, "notes", None) or sensor_notes(mj)
         _examine_model(report, mj, ignored)
     return report
 

@@ -1,4 +1,4 @@
-"""Checks of a compiled model: masses, meshes, shapes, poses, motors."""
+"""Checks of a compiled model: masses, meshes, shapes, poses; other checks lie beside this file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from scipy.spatial import ConvexHull, QhullError
 
 from stickslip.errors import listed
 from stickslip.model import compile as build
+from stickslip.model.doctor.actuator_checks import actuators
+from stickslip.model.doctor.contact_checks import contacts
+from stickslip.model.doctor.coupling_checks import couplings
 from stickslip.model.doctor.finding import Finding
+from stickslip.model.doctor.home import ROUNDING, home_configuration, joint_value
+from stickslip.model.doctor.joint_checks import dry_friction, gravity_compensation
+from stickslip.model.doctor.keyframe_checks import keyframes
+from stickslip.model.doctor.sensor_checks import sensors
+from stickslip.model.doctor.tendon_checks import tendons
 from stickslip.model.importers.features import OBJ, colliding, element_name
 from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
 
@@ -27,7 +35,10 @@ PLANE = mujoco.mjtGeom.mjGEOM_PLANE
 
 def check_model(mj: mujoco.MjModel) -> list[Finding]:
     """All checks of a compiled model."""
-    checks = (masses, gyration, meshes, limits, materials, collision_shapes, rest_pose, motors, hints)
+    checks = (
+        masses, gyration, meshes, limits, dry_friction, gravity_compensation, couplings, tendons, actuators, keyframes,
+        sensors, materials, contacts, collision_shapes, rest_pose, hints,
+    )  # fmt: skip
     return [finding for check in checks for finding in check(mj)]
 
 
@@ -129,27 +140,13 @@ def _hull_volume(points: np.ndarray) -> float:
         return 0.0
 
 
-def home_configuration(mj: mujoco.MjModel) -> tuple[str, np.ndarray]:
-    """The keyframe ``home``, or the first one, or the reference configuration."""
-    names = [mj.key(k).name for k in range(mj.nkey)]
-    if not names:
-        return "the reference configuration", mj.qpos0.copy()
-    k = names.index("home") if "home" in names else 0
-    return f"keyframe {names[k] or k!r}", mj.key_qpos[k].copy()
-
-
 def limits(mj: mujoco.MjModel) -> list[Finding]:
     """Check that the initial configuration lies within the joint limits."""
     findings = []
     pose, q = home_configuration(mj)
     for j in np.flatnonzero(mj.jnt_limited):
-        low, high = mj.jnt_range[j]
-        i = mj.jnt_qposadr[j]
-        if mj.jnt_type[j] == mujoco.mjtJoint.mjJNT_BALL:
-            value, low = 2.0 * float(np.arccos(np.clip(abs(q[i]), 0.0, 1.0))), 0.0
-        else:
-            value = float(q[i])
-        if not low - 1e-9 <= value <= high + 1e-9:
+        value, low, high = joint_value(mj, q, int(j))
+        if not low - ROUNDING <= value <= high + ROUNDING:
             message = f"{pose} puts it at {value:.4g}, outside its range {low:.4g} … {high:.4g}"
             remedy = "add a keyframe 'home' within the limits, or correct the range"
             findings.append(Finding("warning", "start-outside-limits", f"joint {mj.joint(j).name!r}", message, remedy))
@@ -237,18 +234,6 @@ def _rigid(mj: mujoco.MjModel, geom: int) -> int:
     """The body that a geom moves with; for a fixed geom its own body, which is 0 for a floor."""
     body = mj.geom_bodyid[geom]
     return int(mj.body_weldid[body] or body)
-
-
-def motors(mj: mujoco.MjModel) -> list[Finding]:
-    free = np.flatnonzero(~(mj.actuator_forcelimited.astype(bool) | mj.actuator_ctrllimited.astype(bool)))
-    if not len(free):
-        return []
-    names = listed(element_name(mj, OBJ.mjOBJ_ACTUATOR, int(a)) for a in free)
-    return [
-        Finding(
-            "note", "actuator-limits", names, "no force limit: it can push with any force", "set forcerange, or effort"
-        )
-    ]
 
 
 def hints(mj: mujoco.MjModel) -> list[Finding]:

@@ -10,7 +10,8 @@ import numpy as np
 
 from stickslip.model.doctor.finding import Finding
 from stickslip.model.importers.inertia import TINY, body_tensor, centre_of_mass, fault, merge_impossible, set_inertia
-from stickslip.model.importers.read import range_is_empty, rigid_mass
+from stickslip.model.importers.read import range_is_empty
+from stickslip.model.importers.repair import rigid_mass
 
 STAND_IN_RADIUS = 0.1
 """[m] radius of gyration of the inertia that takes the place of an impossible one."""

@@ -14,7 +14,9 @@ import mujoco
 import numpy as np
 
 from stickslip.errors import UnsupportedFeatureError, expected, listed, unknown
-from stickslip.model.loops import COUPLED, KINDS, build_coupling
+from stickslip.model.arrays import ON_JOINT, SITE
+from stickslip.model.compile_drives import tendon_armature
+from stickslip.model.loops import COUPLED, KINDS
 
 OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTrn
 LABELS = {
@@ -70,10 +72,6 @@ def _shape(kind: mujoco.mjtGeom) -> Callable[[mujoco.MjModel], np.ndarray]:
     return lambda mj: np.flatnonzero(colliding(mj) & (mj.geom_type == kind))
 
 
-def _colliding_with(mj: mujoco.MjModel, which: np.ndarray) -> np.ndarray:
-    return np.flatnonzero(colliding(mj) & which)
-
-
 def drives_one_joint(mj: mujoco.MjModel) -> np.ndarray:
     """(nactuator,) whether the actuator acts on a joint, not along a tendon or at a site."""
     return np.isin(mj.actuator_trntype, (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT))
@@ -86,7 +84,15 @@ def _odd_dynamics(mj: mujoco.MjModel) -> np.ndarray:
 
 def _odd_transmission(mj: mujoco.MjModel) -> np.ndarray:
     known = (TRN.mjTRN_JOINT, TRN.mjTRN_JOINTINPARENT, TRN.mjTRN_SLIDERCRANK, TRN.mjTRN_TENDON, TRN.mjTRN_SITE)
-    return np.flatnonzero(~np.isin(mj.actuator_trntype, known))
+    plain = (mj.actuator_gaintype == mujoco.mjtGain.mjGAIN_FIXED) & (mj.actuator_biastype == mujoco.mjtBias.mjBIAS_NONE)
+    return np.flatnonzero(~np.isin(mj.actuator_trntype, known) & ~((mj.actuator_trntype == TRN.mjTRN_BODY) & plain))
+
+
+def _carried_joints(mj: mujoco.MjModel) -> list[int]:
+    carried = mj.body_mocapid >= 0
+    for b in range(1, mj.nbody):
+        carried[b] |= carried[mj.body_parentid[b]]
+    return [int(b) for b in np.flatnonzero(carried & (mj.body_jntnum > 0))]
 
 
 def _odd_gain(mj: mujoco.MjModel) -> np.ndarray:
@@ -96,19 +102,37 @@ def _odd_gain(mj: mujoco.MjModel) -> np.ndarray:
     return np.flatnonzero(~(gains & biases))
 
 
-def _tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
-    pulled = mj.actuator_trnid[(mj.actuator_armature > 0.0) & (mj.actuator_trntype == TRN.mjTRN_TENDON), 0]
-    return np.union1d(np.flatnonzero(mj.tendon_armature > 0.0), pulled).astype(int)
+def _tendon_armature(mj: mujoco.MjModel) -> list[int]:
+    # The packed mass matrix has entries for joints of one branch only.
+    return [int(t) for t in np.flatnonzero(tendon_armature(mj) > 0.0) if not _on_one_branch(mj, int(t))]
+
+
+def _on_one_branch(mj: mujoco.MjModel, t: int) -> bool:
+    """Whether of any two joint velocities that change the tendon's length one carries the other."""
+    found: set[int] = set()
+    for w in range(mj.tendon_adr[t], mj.tendon_adr[t] + mj.tendon_num[t]):
+        kind, i = int(mj.wrap_type[w]), int(mj.wrap_objid[w])
+        if kind == ON_JOINT:
+            found.add(int(mj.jnt_dofadr[i]))
+        elif kind == SITE:
+            body = int(mj.site_bodyid[i])
+            while body and not mj.body_dofnum[body]:
+                body = int(mj.body_parentid[body])
+            found |= _carriers(mj, int(mj.body_dofadr[body] + mj.body_dofnum[body] - 1) if body else -1)
+    return found <= _carriers(mj, max(found, default=-1))
+
+
+def _carriers(mj: mujoco.MjModel, d: int) -> set[int]:
+    """The joint velocity d and those that carry it."""
+    found = set()
+    while d >= 0:
+        found.add(d)
+        d = int(mj.dof_parentid[d])
+    return found
 
 
 def _equalities(mj: mujoco.MjModel) -> list[int]:
-    found = []
-    for e in np.flatnonzero(mj.eq_active0):
-        coupled = int(mj.eq_type[e]) in COUPLED
-        held = build_coupling(mj, int(e), int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])) is not None if coupled else False
-        if not held and int(mj.eq_type[e]) not in KINDS:
-            found.append(int(e))
-    return found
+    return [int(e) for e in np.flatnonzero(mj.eq_active0) if int(mj.eq_type[e]) not in (*COUPLED, *KINDS)]
 
 
 def _plugins(mj: mujoco.MjModel) -> list[str]:
@@ -123,36 +147,30 @@ def _plugins(mj: mujoco.MjModel) -> list[str]:
 
 
 FEATURES = (
-    Feature("tendon friction", "dry friction along tendons", OBJ.mjOBJ_TENDON,
-            lambda mj: np.flatnonzero(mj.tendon_frictionloss > 0.0)),
-    Feature("tendon armature", "inertia of tendons, or of actuators that pull at them", OBJ.mjOBJ_TENDON,
+    Feature("tendon armature", "inertia of tendons that join several branches of the tree", OBJ.mjOBJ_TENDON,
             _tendon_armature),
     Feature("yielding tendon", "tendon springs that yield", OBJ.mjOBJ_TENDON,
             lambda mj: np.flatnonzero(mj.tendon_springyield > 0.0)),
-    Feature("equality", "coupled flexes or spatial tendons", OBJ.mjOBJ_EQUALITY, _equalities),
+    Feature("equality", "equalities of flexes", OBJ.mjOBJ_EQUALITY, _equalities),
     Feature("flex", "deformable bodies", OBJ.mjOBJ_FLEX, lambda mj: range(mj.nflex)),
     Feature("plugin", "code of MuJoCo's own", OBJ.mjOBJ_UNKNOWN, _plugins),
     Feature("actuator dynamics", "dynamics other than integrators, filters and muscles", OBJ.mjOBJ_ACTUATOR,
             _odd_dynamics),
-    Feature("transmission", "an actuator that drives neither a joint, a tendon, a site nor a slider-crank",
+    Feature("transmission", "an actuator on a body whose force is more than gain times control",
             OBJ.mjOBJ_ACTUATOR, _odd_transmission),
     Feature("actuator gain", "a force that is neither affine in length and velocity nor a muscle's", OBJ.mjOBJ_ACTUATOR,
             _odd_gain),
     Feature("yielding spring", "joint springs whose rest position gives way, springyield", OBJ.mjOBJ_JOINT,
             lambda mj: np.flatnonzero(mj.jnt_springyield > 0.0)),
-    Feature("mocap", "bodies that are moved from outside", OBJ.mjOBJ_BODY,
-            lambda mj: np.flatnonzero(mj.body_mocapid >= 0)),
-    Feature("shape: height field", "no contact with height fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_HFIELD)),
+    Feature("mocap joints", "joints of bodies that a mocap body carries", OBJ.mjOBJ_BODY, _carried_joints),
     Feature("shape: sdf", "no contact with signed distance fields", OBJ.mjOBJ_GEOM, _shape(GEOM.mjGEOM_SDF)),
-    Feature("surface velocity", "conveyor belts", OBJ.mjOBJ_GEOM,
-            lambda mj: _colliding_with(mj, mj.geom_surfacevel.any(axis=1))),
 )  # fmt: skip
 
 HONOURED = frozenset({
-    "tendon", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
+    "tendon", "tendon friction", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
-    "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "fluid",
-    "planar joint", "limited gravcomp", "actuator damping",
+    "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "shape: height field", "fluid",
+    "planar joint", "limited gravcomp", "actuator damping", "mocap", "surface velocity",
 })  # fmt: skip
 """Names that earlier versions refused and that are simulated now. To ignore them has no effect."""
 

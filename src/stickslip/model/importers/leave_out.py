@@ -23,7 +23,7 @@ from stickslip.model.importers.features import (
     find_features,
 )
 
-UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_HFIELD, mujoco.mjtGeom.mjGEOM_SDF)
+UNSUPPORTED_SHAPES = (mujoco.mjtGeom.mjGEOM_SDF,)
 Removal: TypeAlias = Callable[[mujoco.MjSpec, Iterable[int]], None]
 
 
@@ -93,8 +93,12 @@ def _delete_geoms(spec: mujoco.MjSpec, ids: Iterable[int]) -> None:
         spec.delete(geom)
 
 
+def _no_mocap(spec: mujoco.MjSpec, _: Iterable[int]) -> None:
+    for body in spec.bodies:
+        body.mocap = False
+
+
 REMOVE: dict[str, Removal] = {
-    "tendon friction": _set("tendons", frictionloss=0.0),
     "tendon armature": _no_tendon_armature,
     "yielding tendon": _set("tendons", springyield=0.0),
     "equality": _delete("equalities"),
@@ -104,10 +108,8 @@ REMOVE: dict[str, Removal] = {
     "transmission": delete_actuators,
     "actuator gain": delete_actuators,
     "yielding spring": _set("joints", springyield=0.0),
-    "mocap": _set("bodies", mocap=False),
-    "shape: height field": _delete_geoms,
+    "mocap joints": _no_mocap,
     "shape: sdf": _delete_geoms,
-    "surface velocity": _set("geoms", surfacevel=[0.0] * 6),
 }
 
 

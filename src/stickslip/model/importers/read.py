@@ -23,6 +23,7 @@ from stickslip.model.importers.inertia import merge_impossible
 from stickslip.model.importers.leave_out import drop_drawings, remove_features, translate
 from stickslip.model.importers.messages import compile_spec, mujoco_notes, one_line
 from stickslip.model.importers.mjcf import free_base, mjcf_spec
+from stickslip.model.importers.repair import give_mass, repair_inertias
 from stickslip.model.importers.urdf import parse_xml, urdf_spec
 from stickslip.model.keyframes import NamedKeyframe, read_keyframes
 from stickslip.model.sensors import TYPES, sensor_notes
@@ -91,7 +92,7 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
     check_ranges(spec, origin)
     if parsed.urdf:
         check_masses(spec, origin)
-        notes += merge_impossible(spec)
+        notes += [*give_mass(spec), *merge_impossible(spec), *repair_inertias(spec)]
     mj = compile_spec(spec, origin)
     keyframes = read_keyframes(mj)
     for key in list(spec.keys):
@@ -240,19 +241,10 @@ def check_ranges(spec: mujoco.MjSpec, origin: str) -> None:
 
 
 def check_masses(spec: mujoco.MjSpec, origin: str) -> None:
-    """Check that each moving link of a URDF, with the links fixed to it, has mass (in MJCF shapes can give it)."""
+    """Refuse negative masses of a URDF."""
     for body in spec.bodies[1:]:
-        if body.joints and rigid_mass(body) <= 0.0:
-            joints = ", ".join(repr(joint.name) for joint in body.joints)
-            raise ModelError(
-                f"{origin}: link {body.name!r} moves (joint {joints}) but has no mass; "
-                "give it an <inertial>, or make its joint fixed"
-            )
-
-
-def rigid_mass(body: mujoco.MjsBody) -> float:
-    """Mass of a body and of the bodies fixed to it [kg], as the file gives it, without the mass of shapes."""
-    return float(body.mass) + sum(rigid_mass(child) for child in body.bodies if not child.joints)
+        if body.mass < 0.0:
+            raise ModelError(f"{origin}: link {body.name!r}: expected a mass ≥ 0, got {body.mass:g} kg; correct it")
 
 
 def _solver_note(mj: mujoco.MjModel) -> list[str]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from stickslip.errors import ModelError, listed
 from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, refuse_mesh, unreadable
+from stickslip.model.importers.repair import absorb_virtual_links, fix_idle_joints
 from stickslip.model.shape import Material
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -100,6 +101,12 @@ def urdf_spec(
     except ValueError as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{origin}: MuJoCo cannot read this URDF: {reason}; correct that element") from None
+    notes += absorb_virtual_links(spec)
+    idle_notes, idle = fix_idle_joints(spec)
+    notes += idle_notes
+    mimics = [mimic for mimic in mimics if not idle & {mimic.joint, mimic.other}]
+    ranges = {name: bounds for name, bounds in ranges.items() if name not in idle}
+    efforts = {name: effort for name, effort in efforts.items() if name not in idle}
     for geom in spec.geoms:  # URDF has no friction: the other surface of a pair decides
         geom.userdata = Material().to_user()
     _give_meshes(spec, meshes)
@@ -289,6 +296,7 @@ def _tidy_links(
     for link in robot.findall("link"):
         for visual in link.findall("visual"):
             link.remove(visual)
+        notes += _tidy_inertial(link)
         for i, collision in enumerate(link.findall("collision")):
             collision.set("name", f"{link.get('name')}/collision{i}")  # unique, which file names are not
             mesh = collision.find("geometry/mesh")
@@ -319,6 +327,20 @@ def _tidy_links(
                 )
             mesh.set("filename", f"{names[key]}.stl")
     return meshes, notes
+
+
+def _tidy_inertial(link: ET.Element) -> list[str]:
+    """Keep the first ``<inertial>``, as other readers of URDF do, and only if it has a mass."""
+    first, *others = [*link.findall("inertial"), None]
+    notes = []
+    for other in others:
+        if other is not None:
+            link.remove(other)
+            notes.append(f"dropped: a further <inertial> of link {link.get('name')!r}; the first one counts")
+    if first is not None and first.find("mass") is None:
+        link.remove(first)
+        notes.append(f"dropped: the <inertial> of link {link.get('name')!r}, which has no <mass>")
+    return notes
 
 
 def _give_meshes(spec: mujoco.MjSpec, meshes: Meshes) -> None:

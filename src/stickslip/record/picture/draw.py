@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from stickslip.dynamics.tendon_points import path_pieces
 from stickslip.errors import expected
+from stickslip.record.drawn import paths_of
 from stickslip.record.picture.camera import Camera, View, view_of
 from stickslip.record.picture.cast import Grid, Places, Seen, look, nothing
 from stickslip.record.picture.light import Light
-from stickslip.record.picture.shapes import Solid, linear, link_frames, solids_of
-from stickslip.record.picture.solids import capsule, sphere
+from stickslip.record.picture.shapes import INVISIBLE, Solid, linear, link_frames, rod, solids_of
+from stickslip.record.picture.solids import sphere
 
 if TYPE_CHECKING:
     from stickslip.record.log import Log
@@ -30,6 +32,8 @@ THROUGH = 0.55
 """Opacity of the hidden part of an arrow."""
 LONGEST_ARROW = 0.35
 """Length of the arrow of the strongest contact force, relative to the scene's size."""
+THINNEST = 0.002
+"""Smallest radius of a tendon, relative to the scene's size."""
 OVER_WALLS = 38.0
 """[deg] elevation of the camera where fixed shapes may hide the scene."""
 FEWEST, MOST = 16, 8192
@@ -124,7 +128,7 @@ class Painter:
             moved = places[self.follow] - np.asarray(self.log.dataset("pose")[0])[self.follow, :3]
             camera = replace(camera, target=tuple((np.array(camera.target) + moved).tolist()))
         arrows = self._arrows(frame % n) if self.contacts else []
-        scene = Placed(self.solids, places, turns)
+        scene = Placed([*self.solids, *self._tendons(places, turns)], places, turns)
         light = Light(camera, _round_length(self.scale / 2), scene.solids, scene.pos, scene.rot)
         shown = Shown(view_of(camera, self.width, self.height), light, scene, Placed(arrows, places, turns))
 
@@ -143,27 +147,39 @@ class Painter:
         return screen.reshape(self.height, self.width, 3).astype(np.uint8)
 
     def _look(self, rays: Grid, scene: Placed) -> Seen:
-        fixed = [k for k, solid in enumerate(scene.solids) if solid.link == 0]
-        moving = [k for k, solid in enumerate(scene.solids) if solid.link]
+        fixed = [k for k, solid in enumerate(scene.solids) if solid.link == 0 and not solid.moves]
+        moving = [k for k, solid in enumerate(scene.solids) if solid.link or solid.moves]
         still = scene.along(rays, fixed, nothing(rays)) if self._still is None else self._still
-        if self.follow is None and len(scene.solids) == len(self.solids):
+        if self.follow is None and scene.solids[: len(self.solids)] == self.solids:
             self._still = still
         return scene.along(rays, moving, still.copy())
+
+    def _tendons(self, places: np.ndarray, turns: np.ndarray) -> list[Solid]:
+        """The pieces of spatial tendons as rods, as wide as MuJoCo draws them but wide enough to be seen."""
+        entry = self.log.header.drawn.get("tendons")
+        if not entry or not (np.all(np.isfinite(places)) and np.all(np.isfinite(turns))):
+            return []
+        pieces, owner = path_pieces(paths_of(entry), places, turns)
+        return [
+            replace(
+                rod(piece[0], piece[1], max(entry["width"][t], THINNEST * self.scale), entry["rgba"][t]), moves=True
+            )
+            for piece, t in zip(pieces, owner, strict=True)
+            if entry["rgba"][t][3] > INVISIBLE and np.any(piece[0] != piece[1])
+        ]
 
     def _arrows(self, frame: int) -> list[Solid]:
         """Contact points, and the forces on body 2 as rods."""
         c, found = self.log.contacts(frame), []
         world = c.force[:, :1] * c.normal + c.force[:, 1:2] * c.tangent + c.force[:, 2:] * np.cross(c.normal, c.tangent)
-        dot, rod = 0.012 * self.scale, 0.006 * self.scale
+        dot, thin = 0.012 * self.scale, 0.006 * self.scale
         for point, force in zip(c.point, world, strict=True):
             size = float(np.linalg.norm(force))
             if not 1e-3 * self.strongest < size < np.inf:
                 continue
-            half = LONGEST_ARROW * self.scale * min(size / self.strongest, 2.0) / 2
-            turn = _along(force / size)
-            middle = point + half * turn[:, 2]
-            found.append(Solid(partial(sphere, radius=dot), 0, point, turn, dot, ARROW))
-            found.append(Solid(partial(capsule, radius=rod, half=half), 0, middle, turn, half + rod, ARROW))
+            length = LONGEST_ARROW * self.scale * min(size / self.strongest, 2.0)
+            found.append(Solid(partial(sphere, radius=dot), 0, point, np.eye(3), dot, ARROW))
+            found.append(replace(rod(point, point + length / size * force, thin), colour=ARROW))
         return found
 
 
@@ -206,13 +222,6 @@ def _strongest(log: Log) -> float:
 def _sample(log: Log, n: int) -> list[int]:
     """Indices of at most n evenly spaced frames."""
     return np.unique(np.linspace(0, len(log) - 1, n).astype(int)).tolist() if len(log) else []
-
-
-def _along(axis: np.ndarray) -> np.ndarray:
-    """(3, 3) a rotation that takes z to a unit vector."""
-    x = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
-    x /= np.linalg.norm(x)
-    return np.stack([x, np.cross(axis, x), axis], axis=1)
 
 
 def _round_length(length: float) -> float:

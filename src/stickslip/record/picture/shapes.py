@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.record.header import Header
-from stickslip.record.picture.solids import Meet, capsule, convex, cylinder, ellipsoid, plane, sphere
+from stickslip.record.picture.solids import Meet, capsule, convex, cylinder, ellipsoid, plane, sphere, terrain
 
 PALETTE = ("#4878a8", "#e08a3c", "#5b9f6b", "#c9584f", "#8a70b3", "#94745f", "#d58bb8", "#8c8c8c", "#b9b03c", "#4fb0bd")
 """Colours of links whose shapes have no colour of their own."""
@@ -17,6 +17,8 @@ PLAIN = (0.5, 0.5, 0.5, 1.0)
 """Colour that MuJoCo gives to shapes without one."""
 POINT = 0.008
 """[m] radius with which contact points are drawn."""
+INVISIBLE = 0.02
+"""Opacity below which nothing is drawn."""
 DIRECTIONS = 160
 """Number of directions in which the outermost vertex of a mesh is kept; larger hulls are drawn slightly too small."""
 
@@ -35,6 +37,8 @@ class Solid:
     """Radius of a ball about ``pos`` that contains the shape [m]; ∞ for a plane."""
     colour: np.ndarray
     """(3,) 0 … 1, linear."""
+    moves: bool = False
+    """Whether it moves in the frame of its link."""
 
     @property
     def floor(self) -> bool:
@@ -45,13 +49,26 @@ def solids_of(header: Header) -> list[Solid]:
     """The solids of all visible shapes."""
     found = []
     for index, shape in enumerate(header.shapes):
-        if shape["rgba"][3] > 0.02:
+        if shape["rgba"][3] > INVISIBLE:
             made = _meet(shape, header.vertices.get(index))
             if made is not None:
                 meet, radius = made
                 pos, rot = np.array(shape["pos"], dtype=float), np.array(shape["rot"], dtype=float)
                 found.append(Solid(meet, int(shape["link"]), pos, rot, radius, _colour(shape)))
     return found
+
+
+def rod(start: np.ndarray, end: np.ndarray, radius: float, colour: Any = PLAIN) -> Solid:
+    """A round rod between two different points in world axes [m]."""
+    way = end - start
+    length = float(np.linalg.norm(way))
+    axis = way / length
+    x = np.cross(np.eye(3)[np.argmin(np.abs(axis))], axis)
+    x /= np.linalg.norm(x)
+    turn, half = np.stack([x, np.cross(axis, x), axis], axis=1), 0.5 * length
+    return Solid(
+        partial(capsule, radius=radius, half=half), 0, 0.5 * (start + end), turn, half + radius, linear(colour)
+    )
 
 
 def link_frames(pose: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -96,6 +113,9 @@ def _meet(shape: dict[str, Any], vertices: np.ndarray | None) -> tuple[Meet, flo
         normals = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32)
         offsets = np.array([a, b, c, a, b, c], dtype=np.float32)
         return partial(convex, normals=normals, offsets=offsets), float(np.linalg.norm([a, b, c]))
+    if kind == "terrain" and vertices is not None:
+        points = vertices.astype(np.float32)
+        return partial(terrain, points=points), float(np.linalg.norm(points, axis=1).max())
     return None if vertices is None else _hull(vertices.astype(float))
 
 

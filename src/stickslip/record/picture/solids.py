@@ -12,6 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from stickslip.model.terrain import grid_heights
+
 Rays = tuple[np.ndarray, np.ndarray]
 Hits = tuple[np.ndarray, np.ndarray]
 TINY = np.float32(1e-12)
@@ -98,3 +100,46 @@ def _quadratic(o: np.ndarray, d: np.ndarray, radius: float) -> Rays:
 
 
 Meet = Callable[[np.ndarray, np.ndarray], Hits]
+
+
+def terrain(o: np.ndarray, d: np.ndarray, points: np.ndarray) -> Hits:
+    """The surface of a height field (``model.terrain``): all rays go from cell to cell until each meets a triangle."""
+    o, d = np.broadcast_arrays(o.astype(float), d.astype(float))
+    heights = grid_heights(points).astype(float)
+    rows, columns = heights.shape
+    first = points[0, :2].astype(float)
+    step = np.array([points[1, 0], points[columns, 1]], dtype=float) - first
+    t, end = np.zeros(len(o)), np.full(len(o), np.inf)
+    low, high = (*first, heights.min()), (*points[-1, :2].astype(float), heights.max())
+    for k in range(3):
+        rate = np.where(np.abs(d[:, k]) < TINY, TINY, d[:, k])
+        a, b = (low[k] - o[:, k]) / rate, (high[k] - o[:, k]) / rate
+        t, end = np.maximum(t, np.minimum(a, b)), np.minimum(end, np.maximum(a, b))
+    found, normal = np.full(len(o), np.inf), np.zeros((len(o), 3))
+    normal[:, 2] = 1.0
+    on = np.flatnonzero(t <= end + 1e-9)
+    u, rate = (o[:, :2] - first) / step, d[:, :2] / step
+    rate = np.where(np.abs(rate) < TINY, TINY, rate)
+    cell = np.clip((u + np.where(np.isfinite(t), t, 0.0)[:, None] * rate).astype(int), 0, (columns - 2, rows - 2))
+    while len(on):
+        c, r = cell[on].T
+        for k in range(2):
+            gx = (heights[r + k, c + 1] - heights[r + k, c]) / step[0]
+            gy = (heights[r + 1, c + 1 - k] - heights[r, c + 1 - k]) / step[1]
+            along = d[on, 2] - gx * d[on, 0] - gy * d[on, 1]
+            at = o[on] - np.stack([first[0] + c * step[0], first[1] + r * step[1], heights[r, c]], axis=1)
+            meets = -(at[:, 2] - gx * at[:, 0] - gy * at[:, 1]) / np.where(along == 0.0, TINY, along)
+            place = u[on] + meets[:, None] * rate[on] - cell[on]
+            beside = (place[:, 0] - place[:, 1]) * (1 - 2 * k)
+            hit = (place.min(axis=1) >= -1e-6) & (place.max(axis=1) <= 1.0 + 1e-6) & (beside >= -1e-6) & (meets > 0.0)
+            hit &= meets < found[on]
+            found[on[hit]] = meets[hit]
+            slope = np.stack([-gx, -gy, np.ones(len(gx))], axis=1)[hit]
+            normal[on[hit]] = slope / np.linalg.norm(slope, axis=1, keepdims=True)
+        leave = (cell[on] + (rate[on] > 0.0) - u[on]) / rate[on]
+        axis = np.argmin(leave, axis=1)
+        ahead = leave.min(axis=1) <= end[on]
+        cell[on, axis] += np.where(rate[on, axis] > 0.0, 1, -1)
+        inside = np.all((cell[on] >= 0) & (cell[on] <= (columns - 2, rows - 2)), axis=1)
+        on = on[inside & ahead & ~np.isfinite(found[on])]
+    return found.astype(np.float32), normal.astype(np.float32)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from stickslip.collision.contacts import DAMPING, FRICTION, RESTITUTION, STIFFNESS, ContactList
+from stickslip.collision.contacts import ADHESION, DAMPING, FRICTION, RESTITUTION, STIFFNESS, ContactList
 from stickslip.dynamics.data import Kinematics
 from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.dynamics.factor import solve
@@ -30,7 +30,7 @@ from stickslip.methods.rigid.assembly.constraint_rows import (
     spin_rows,
     unpack_mass,
 )
-from stickslip.methods.rigid.assembly.matrices import FIRST_DRY, Matrices
+from stickslip.methods.rigid.assembly.matrices import FIRST_DRY, FIRST_SPIN, Matrices
 from stickslip.model.arrays import Support
 from stickslip.solvers.storage import FULL, SMALL
 
@@ -77,9 +77,11 @@ class Assembler:
         groups: np.ndarray | None = None,
         soft: Soft | None = None,
         bound: np.ndarray | None = None,
+        drift: np.ndarray | None = None,
     ) -> Matrices:
         """The matrices of joint rows (with position errors), soft rows, contacts, limits (with gaps) and dry friction,
-        in this order; ``bound`` (nd,) says that the last of the limits are dry friction with these largest impulses."""
+        in this order; ``bound`` (nd,) says that the last of the limits are dry friction with these largest impulses,
+        and ``drift`` (nh,) how fast what joint rows hold moves by itself [m/s, rad/s]."""
         arrays, nc = contacts.arrays, len(contacts)
         nh = 0 if bilateral is None else len(bilateral[1])
         nb = nh if soft is None else nh + len(soft[1])
@@ -112,6 +114,13 @@ class Assembler:
         approach, free = np.empty(m), np.empty(m)
         speeds(start, column, J, bodies.velocity, approach)
         speeds(start, column, J, bodies.free_velocity, free)
+        surface = np.zeros(m)
+        surface[nb : nb + 3 * nc] = arrays.surface[:nc, :3].ravel()
+        surface[nb + 3 * (nc + nl) :] = _spinning(arrays.surface, owner[nc:], spin[nc:]).ravel()
+        if drift is not None:
+            surface[:nh] = -drift
+        approach += surface
+        free += surface
         material = arrays.material[:nc]
         friction, restitution = material[:, FRICTION].copy(), material[:, RESTITUTION].copy()
         stiffness, damping = material[:, STIFFNESS].copy(), material[:, DAMPING].copy()
@@ -162,7 +171,24 @@ class Assembler:
             approach=approach,
             free=free,
             respond=lambda impulses: self._respond(L, start, column, J, impulses),
+            surface=surface,
         )
+
+    def pulled(self, c, contacts: ContactList, dt: float) -> np.ndarray:
+        """(nv,) the free velocity of coordinates c with the adhesion of contacts: −a·dt along their normals."""
+        arrays, nc = contacts.arrays, len(contacts)
+        adhesion = arrays.material[:nc, ADHESION]
+        if not adhesion.any():
+            return c.free_velocity
+        if nc > len(self._rows.length):
+            self._rows = make_contact_rows(self.support, max(nc, 2 * len(self._rows.length)))
+        contact_rows(self.support, c.L, c.kin, arrays, nc, self._rows)
+        change = np.zeros(len(self._x))
+        for k, a in enumerate(adhesion):
+            n = self._rows.length[k]
+            np.subtract.at(change, self._rows.dofs[k, :n], dt * a * self._rows.J[k, :n, 0])
+        solve(self.support, c.L, change)
+        return c.free_velocity + change
 
     def _pack(self, bodies, rows, ahead: int, spaced: int, first: int, start, column, J, Y) -> None:
         given = (rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data)
@@ -193,6 +219,14 @@ class Assembler:
         push(start, column, J, impulses, change)
         solve(self.support, L, change)
         return change
+
+
+def _spinning(surface: np.ndarray, owner: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """(ns, 3) velocities of blocks of torsional and rolling friction by moving surfaces [rad/s]; see ``spin_rows``."""
+    found = np.zeros((len(owner), 3))
+    rolling = (ids - FIRST_SPIN) % 2 == 1
+    found[~rolling, 1], found[rolling, 1:] = surface[owner[~rolling], 3], surface[owner[rolling], 4:6]
+    return found
 
 
 def _with_diagonal(W, diagonal: np.ndarray):

@@ -12,6 +12,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.dynamics.delassus import block, block_of_one_link, delassus_pattern
+from stickslip.methods.rigid.assembly.constraint_rows import with_ancestors
 from stickslip.model.arrays import Support
 
 
@@ -47,22 +48,18 @@ def make_blocks(support: Support, contacts: int, blocks: int) -> Blocks:
 
 @kernel
 def limit_rows(support, limits, n, first, rows):
-    """Write n rows of joints into the rows from ``first`` on, filled in at ancestors: limits as normals, dry friction
+    """Write n rows of joints and tendons into the rows from ``first`` on, filled in at ancestors: limits as normals, dry friction
     as first tangents; the others are empty."""
     for i in range(n):
-        c, m, k = first + i, 0, limits.start[i + 1] - 1
-        normal = limits.bound[i] == 0.0
-        d = limits.column[k]
-        while d >= 0:
-            here = k >= limits.start[i] and limits.column[k] == d
-            rows.dofs[c, m] = d
-            rows.J[c, m, 0] = limits.value[k] if here and normal else 0.0
-            rows.J[c, m, 1] = limits.value[k] if here and not normal else 0.0
-            rows.J[c, m, 2] = 0.0
-            k -= 1 if here else 0
-            m += 1
-            d = support.dof_parent[d]
-        rows.length[c] = m
+        c, count, tangent = first + i, 0, 1 if limits.bound[i] > 0.0 else 0
+        for k in range(limits.start[i], limits.start[i + 1]):
+            count = with_ancestors(support, limits.column[k], rows.dofs[c], count)
+        for m in range(count):
+            rows.J[c, m, 0] = rows.J[c, m, 1] = rows.J[c, m, 2] = 0.0
+            for k in range(limits.start[i], limits.start[i + 1]):
+                if limits.column[k] == rows.dofs[c, m]:
+                    rows.J[c, m, tangent] += limits.value[k]
+        rows.length[c] = count
 
 
 @kernel

@@ -92,6 +92,23 @@ def pack_contacts(rows, first, nc, row, start, column, J, Y):
 
 
 @kernel
+def with_ancestors(support, d, found, count):
+    """Insert the velocity d and its ancestors into ``found[:count]``, which descends; returns the new count."""
+    while d >= 0:
+        at = count
+        while at > 0 and found[at - 1] < d:
+            at -= 1
+        if at > 0 and found[at - 1] == d:
+            break
+        for m in range(count, at, -1):
+            found[m] = found[m - 1]
+        found[at] = d
+        count += 1
+        d = support.dof_parent[d]
+    return count
+
+
+@kernel
 def pack_rows(support, L, given_start, given_column, given, ahead, spaced, row, start, column, J, Y, x, found):
     """CSR rows (``given_…``), filled in at ancestors, from CSR row ``row`` on, each after ``ahead`` empty rows and
     before ``spaced`` ones.
@@ -105,18 +122,7 @@ def pack_rows(support, L, given_start, given_column, given, ahead, spaced, row, 
             start[row] = n
         count = 0
         for k in range(given_start[r], given_start[r + 1]):
-            d = given_column[k]
-            while d >= 0:  # insert d and its ancestors, descending
-                at = count
-                while at > 0 and found[at - 1] < d:
-                    at -= 1
-                if at > 0 and found[at - 1] == d:
-                    break
-                for m in range(count, at, -1):
-                    found[m] = found[m - 1]
-                found[at] = d
-                count += 1
-                d = support.dof_parent[d]
+            count = with_ancestors(support, given_column[k], found, count)
         for k in range(given_start[r], given_start[r + 1]):
             x[given_column[k]] += given[k]
         for k in range(count):

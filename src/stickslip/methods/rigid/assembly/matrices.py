@@ -99,9 +99,12 @@ class Matrices:
     pair: np.ndarray = None  # type: ignore[assignment]
     """(nc,) ids that persist from step to step, for warm starts; by default 0, 1, 2, …"""
     approach: np.ndarray = None  # type: ignore[assignment]
-    """(m,) G·v [m/s]; computed if it is not given."""
+    """(m,) G·v + ``surface`` [m/s]; computed if it is not given."""
     free: np.ndarray = None  # type: ignore[assignment]
-    """(m,) G·v_free [m/s]; computed if it is not given."""
+    """(m,) G·v_free + ``surface`` [m/s]; computed if it is not given."""
+    surface: np.ndarray = None  # type: ignore[assignment]
+    """(m,) part of these velocities that does not come from v: conveyors, and bodies moved from outside [m/s]; by
+    default zero."""
     solve_joints: Callable[[np.ndarray], np.ndarray | None] | None = None
     """right (nb, k) ↦ W_bb⁻¹·right of the bilateral rows, if there is a faster way than by W; the function returns None
     once the step is over."""
@@ -121,10 +124,12 @@ class Matrices:
             self.compliance = np.zeros(self.bilateral)
         if self.target is None:
             self.target = np.zeros(self.bilateral)
+        if self.surface is None:
+            self.surface = np.zeros(self.bilateral + 3 * len(self.gap))
         if self.approach is None:
-            self.approach = self.rows @ self.velocity
+            self.approach = self.rows @ self.velocity + self.surface
         if self.free is None:
-            self.free = self.rows @ self.free_velocity
+            self.free = self.rows @ self.free_velocity + self.surface
         if self.slip is None:
             self.slip = self.dry_speeds(self.approach)
 

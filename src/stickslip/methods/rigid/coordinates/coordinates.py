@@ -50,6 +50,8 @@ class Coordinates(ABC):
     """(nv',) at the beginning of the step."""
     free_velocity: np.ndarray
     """(nv',) at its end without contacts, joint rows and limits: v + M⁻¹·p_ext."""
+    widest: int = 1
+    """Largest number of velocities in a row of limits and dry friction, ancestors included."""
     angular: np.ndarray = np.zeros(0, dtype=np.bool_)
     """(k,) which of the last ``limits`` are angles; the others are distances."""
     bound: np.ndarray = np.zeros(0)
@@ -61,6 +63,10 @@ class Coordinates(ABC):
 
     def bilateral(self) -> tuple[sp.csr_array, np.ndarray] | None:
         """(rows (nb, nv'), position errors (nb,) [m or rad]); None if there are no joint rows."""
+        return None
+
+    def joint_drift(self) -> np.ndarray | None:
+        """(nb,) how fast what the joint rows hold is moved from outside [m/s, rad/s]; None if nothing is."""
         return None
 
     def soft(self) -> tuple[sp.csr_array, np.ndarray, np.ndarray] | None:

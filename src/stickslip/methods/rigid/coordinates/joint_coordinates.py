@@ -5,7 +5,7 @@
 b are gravity, centrifugal, Coriolis and gyroscopic forces at the beginning of the step. K and D are stiffness and
 damping of joint springs and dampers (``joint_gains``), and of tendons and servos with the moment arms at the beginning
 of the step (``add_drive_mass``); they are implicit, so that none of them limits dt, and so is the drag of a medium
-(``add_drag_mass``). Joint limits
+(``add_drag_mass``). Limits of joints and tendons
 and the loops of the model are rows; loops are closed at the end of every step (``constraints.loop_closure``).
 """
 
@@ -36,7 +36,7 @@ from stickslip.dynamics.kinematics import forward_motion
 from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
-from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, make_limits
+from stickslip.methods.rigid.coordinates.joint_limits import Limits, joined_trees, joint_rows, make_limits, widest
 from stickslip.model.model import Model, State
 
 
@@ -88,19 +88,23 @@ class JointCoordinates(Coordinates):
 
     def __init__(self, model: Model) -> None:
         data = make_data(model)
-        self.model, self.support = model, model.support
+        self.model = model
         self.kin, self._mass = data.kin, data.mass
         self.M, self.L = data.mass.M, data.mass.L
         self.velocity, self.free_velocity = np.zeros(model.nv), np.zeros(model.nv)
         passive = model.joint_forces
         self.drives, self.fluid = make_drives(model), make_fluid(model)
+        self.drives = self.drives._replace(tendons=model.tendons._replace(limited=np.zeros_like(model.tendons.limited)))
         self.bodies_model = model
         """The model whose velocities are those of a step."""
         self.passive = passive._replace(limited=np.zeros_like(passive.limited))
         """Its joint forces without limits, which are rows."""
         self._scratch = (np.zeros((model.nlink, 6)), np.zeros((2, model.nv)), np.zeros(model.nv))
-        self._limited = bool(np.any(passive.limited) or np.any(passive.friction))
-        self._limits = make_limits(passive)
+        self._limits = make_limits(model)
+        tendons = self._limits.tendons.limited
+        self._limited = bool(np.any(passive.limited) or np.any(passive.friction) or len(tendons))
+        self.widest = widest(model, self._limits)
+        self.support = model.support._replace(link_root_dof=joined_trees(model, self._limits))
         self._start = np.zeros(model.nq)
         self._at = (self._start, 0.0)
         self._arrays: tuple[MassMatrix, Motion, Limits] | None = None
@@ -121,6 +125,9 @@ class JointCoordinates(Coordinates):
         if self._at[0] is self._start:  # the loops of a compiled step have been looked at again at its end
             return self.loops.rows_at(self.kin, self.L)
         return self.loops.rows()
+
+    def joint_drift(self) -> np.ndarray | None:
+        return None if self.loops is None else self.loops.drift()
 
     @property
     def looped(self) -> bool:
@@ -154,7 +161,7 @@ class JointCoordinates(Coordinates):
         if not self._limited:
             return None
         q, dt = self._at
-        start, column, value, gap, angular, bound = self._limits
+        start, column, value, gap, angular, bound, _ = self._limits
         m = self.model
         n, dry = joint_rows(m.tree, m.joint_forces, q, self.free_velocity, dt, self._limits)
         self.angular, self.bound = angular[:n].copy(), bound[n - dry : n].copy()

@@ -47,7 +47,24 @@ from stickslip.methods.rigid.coordinates.free_bodies import (
 )
 from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, limit_rates, make_limits
+from stickslip.model.mocap import held_loops
 from stickslip.model.model import Model, State
+
+
+def refuse_tendon_rows(model: Model) -> None:
+    """Refuse what would be a row over more than two bodies."""
+    t, name = model.tendons, np.array(model.tendon_names)
+    found = {
+        "couplings": [c.name for c in model.couplings],
+        "dry friction of tendons": list(name[t.frictionloss > 0.0]),
+        "armature of tendons": list(name[t.armature > 0.0]),
+    }
+    for what, names in found.items():
+        if names:
+            raise InputError(
+                f"coordinates='maximal': {what} ({listed(repr(str(n)) for n in names)}) exist in joint coordinates only; leave "
+                "coordinates out"
+            )
 
 
 class MaximalCoordinates(Coordinates):
@@ -57,10 +74,12 @@ class MaximalCoordinates(Coordinates):
     def __init__(
         self, model: Model, *, stabilise: bool = True, extra_joints: Sequence[Joint] = (), tolerance: float = 1e-5
     ) -> None:
-        if model.couplings:
-            names = listed(repr(coupling.name) for coupling in model.couplings)
+        refuse_tendon_rows(model)
+        if held := held_loops(model):
+            names = listed(repr(model.closed_loops[k].name) for k, _ in held)
             raise InputError(
-                f"coordinates='maximal': coupled joints ({names}) are held in joint coordinates only; leave it out"
+                f"coordinates='maximal': loops at mocap bodies ({names}) are held in joint coordinates only; leave it "
+                "out"
             )
         self.model, self.cut = model, cut(model)
         nj = len(model.joint_names)
@@ -77,7 +96,7 @@ class MaximalCoordinates(Coordinates):
             turning_rotors(model), held,
         )  # fmt: skip
         self.bodies = self._make_bodies()
-        self.kin, self._limits = self.bodies.kin, make_limits(model.joint_forces)
+        self.kin, self._limits = self.bodies.kin, make_limits(model, tendons=False)
         roots = 6 * (root_links(self.constraints.forest) - 1)
         self.support = self.cut.support._replace(link_root_dof=np.maximum(roots, -1))  # what joints couple
         self.M, self.L = self.bodies.mass.M, self.bodies.mass.L

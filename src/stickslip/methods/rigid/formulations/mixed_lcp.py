@@ -25,7 +25,7 @@ from stickslip.solvers.problem import LinearProblem
 
 def mixed_lcp(matrices: Matrices, offset: np.ndarray, plan: Layout, R: np.ndarray) -> LinearProblem:
     """``offset`` (m,): b of every row of ``matrices.rows`` [m/s]; R (nc,) of the contacts [1/kg]."""
-    nv, nb = len(matrices.velocity), matrices.bilateral
+    nv, nb, offset = len(matrices.velocity), matrices.bilateral, offset + matrices.surface
     contacts = (matrices.rows.shape[0] - nb) // 3
     joints, rows = matrices.rows[:nb], matrices.rows[nb:]
     picks = [normal_rows(plan, contacts), auxiliary_rows(plan, contacts), friction_rows(plan, contacts)]

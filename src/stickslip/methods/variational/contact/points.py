@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import FRICTION, ON_BOX
+from stickslip.collision.contacts import ADHESION, FRICTION, ON_BOX
 from stickslip.collision.convex.finish import FEATURES
 from stickslip.collision.convex.geometry import BOX, CAPSULE, CYLINDER, FEATURE_BITS, MESH, PLANE, SPHERE, WITHIN
 from stickslip.math.spatial import cross, rotate, rotate_transposed
@@ -69,6 +69,10 @@ class Points(NamedTuple):
     """(N,) compliance of a deep overlap [m/N], else 0 (``recovering``)."""
     friction: np.ndarray
     """(N,) c_f."""
+    surface: np.ndarray
+    """(N, 3) velocity of body 2's surface relative to body 1's that is not due to the bodies, contact frame [m/s]."""
+    adhesion: np.ndarray
+    """(N,) force with which the contact pulls [N]."""
     rows1: np.ndarray
     """(N, 3, 6) normal, tangent 1, tangent 2 over (v [m/s, world], ω [rad/s, body axes]) of link 1 at the start."""
     rows2: np.ndarray
@@ -93,6 +97,8 @@ def make_points(capacity: int) -> Points:
         offset=np.zeros(n),
         ease=np.zeros(n),
         friction=np.zeros(n),
+        surface=np.zeros((n, 3)),
+        adhesion=np.zeros(n),
         rows1=np.zeros((n, 3, 6)),
         rows2=np.zeros((n, 3, 6)),
     )
@@ -235,6 +241,9 @@ def place_points(contacts, shapes, convex, pose, points):
             kind = FLAT1
         points.name[c], points.link1[c], points.link2[c] = contacts.pair[c], a, b
         points.friction[c], points.kind[c] = contacts.material[c, FRICTION], kind
+        points.adhesion[c] = contacts.material[c, ADHESION]
+        for k in range(3):
+            points.surface[c, k] = contacts.surface[c, k]
         inwards = gap + r1
         put_core(pose, a, p[c, 0] - inwards * nx, p[c, 1] - inwards * ny, p[c, 2] - inwards * nz, points.core1, c)
         put_core(pose, b, p[c, 0] + r2 * nx, p[c, 1] + r2 * ny, p[c, 2] + r2 * nz, points.core2, c)

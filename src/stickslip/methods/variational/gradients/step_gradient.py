@@ -174,7 +174,9 @@ def step_gradient(
     joints are soft; ``shapes`` and ``convex`` are those of ``place_points``. ``linear`` and the scratch in ``touch``
     are overwritten."""
     if len(mechanism.coupled.node):
-        raise InputError("gradient of a step: coupled joints have none yet; leave the couplings out to differentiate")
+        raise InputError(
+            "gradient of a step: couplings, and friction and armature of tendons, have none yet; leave them out"
+        )
     bodies, nodes = mechanism.bodies, mechanism.nodes
     nl, nv, nu = len(bodies.mass), len(bodies.dof_link), len(began.control)
     n = nl - 1

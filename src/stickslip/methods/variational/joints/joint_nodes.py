@@ -16,8 +16,8 @@ the Lagrangian, and the step stays symplectic (``springs`` has the longest stabl
 is present, so that nodes keep their sizes; with w = 0 a soft row is λ = h·τ.
 
 Nodes are the joints of ``build_joints`` (tree, loops, extra ones) in their order, then one for each free joint with
-armature or damping, which has no rigid rows and whose link 1 is the world, then one for each coupling
-(``coupling_nodes``), whose links are not here. Sizes: nn nodes, nb held (rigid) rows, ns
+armature or damping, which has no rigid rows and whose link 1 is the world, then one for each coupling and for each
+tendon with dry friction or armature (``coupling_nodes``), whose links are not here. Sizes: nn nodes, nb held (rigid) rows, ns
 soft rows, nlim limits.
 """
 
@@ -36,6 +36,7 @@ from stickslip.maximal.joints import Joint, Joints, build_joints
 from stickslip.maximal.soft_rows import turning_rotors
 from stickslip.methods.variational.bodies import Centred, Pose, joint_rates, make_pose, previous_pose, velocity_rows
 from stickslip.methods.variational.joints.coordinate_rows import coordinate_row
+from stickslip.methods.variational.joints.coupling_nodes import tendons_with_nodes
 from stickslip.model.arrays import BALL, FREE, JointForces
 from stickslip.model.model import Model
 
@@ -60,7 +61,7 @@ class JointNodes(NamedTuple):
     dry_soft: np.ndarray
     """(nd,) the soft rows with dry friction."""
     dry_bound: np.ndarray
-    """(nd,) their largest friction f [N or N m]."""
+    """(nd + nt,) their largest friction f [N or N m], then that of tendons."""
     limit_joint: np.ndarray
     """(nlim,) joint of the model (0 … nj − 1)."""
     limit_side: np.ndarray
@@ -132,7 +133,8 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
                 limits.append((j, side, node_of[b], size[node_of[b]]))
                 size[node_of[b]] += 1
     listed = np.array(limits, dtype=np.int64).reshape(-1, 4)
-    for _ in model.couplings:
+    along = model.tendons.frictionloss
+    for _ in (*model.couplings, *tendons_with_nodes(model)):
         link1.append(0)
         link2.append(0)
         size.append(1)
@@ -149,7 +151,7 @@ def build_joint_nodes(model: Model, centred: Centred, extra: Sequence[Joint] = (
         soft_node=soft_node,
         soft_place=soft_place,
         dry_soft=whole(np.flatnonzero(friction[soft_dof] > 0.0)),
-        dry_bound=friction[soft_dof][friction[soft_dof] > 0.0],
+        dry_bound=np.concatenate([friction[soft_dof][friction[soft_dof] > 0.0], along[along > 0.0]]),
         limit_joint=whole(listed[:, 0]),
         limit_side=whole(listed[:, 1]),
         limit_bound=np.ascontiguousarray(model.joint_forces.range[listed[:, 0], listed[:, 1]], dtype=float),
