@@ -7,6 +7,7 @@ import pytest
 import stickslip as ss
 from stickslip.errors import InputError, ModelError
 from stickslip.model.terrain import grid_heights
+from stickslip.record.picture.solids import terrain
 
 HEIGHTS = np.random.default_rng(0).uniform(0.1, 0.4, size=(5, 7))
 
@@ -86,3 +87,18 @@ def test_bad_fields_of_files_are_refused(elevation, rows):
         ss.Scene.from_xml(
             f'<mujoco><asset>{asset}</asset><worldbody><geom type="hfield" hfield="hills"/></worldbody></mujoco>'
         ).compile()
+
+
+def test_pictures_meet_the_ground_where_rays_do():
+    scene, rng = land(), np.random.default_rng(2)
+    shape = scene.compile().shapes[0]
+    origin = np.c_[rng.uniform(-1.2, 1.2, size=(60, 2)), rng.uniform(0.6, 2.0, size=60)]
+    way = np.c_[rng.normal(size=(60, 2)), -rng.uniform(0.1, 2.0, size=60)]
+    way /= np.linalg.norm(way, axis=1)[:, None]
+    distance, normal = terrain(origin - shape.pos, way, shape.vertices.astype(np.float32))
+    for k in range(60):
+        hit = scene.ray(origin[k], way[k])
+        assert np.isfinite(distance[k]) == (hit is not None)
+        if hit is not None:
+            assert distance[k] == pytest.approx(hit.distance, abs=1e-5)
+            np.testing.assert_allclose(normal[k], hit.normal, atol=1e-4)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from stickslip.model.terrain import grid_points
 from stickslip.viewer import triangulation
 from stickslip.viewer.moment import between
 
@@ -81,3 +82,13 @@ def test_poses_between_two_frames():
     pose = between(first, second, 0.5)[0]
     assert pose[0] == pytest.approx(0.5)
     assert np.allclose(np.abs(pose[3:]), (np.cos(angle / 4), 0, 0, np.sin(angle / 4)), atol=1e-9)
+
+
+def test_terrain_is_one_mesh_of_its_triangles():
+    points = grid_points(np.random.default_rng(2).uniform(size=(4, 5)), np.array([1.0, 0.5]))
+    mesh = triangulation.drawing({"kind": "terrain", "size": [1.0, 0.5, 0.1]}, points).mesh
+    np.testing.assert_array_equal(mesh.vertices, points)
+    a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
+    up = np.cross(b - a, c - a)
+    assert np.all(up[:, 2] > 0.0)
+    assert 0.5 * up[:, 2].sum() == pytest.approx(2.0)

@@ -227,7 +227,7 @@ def share_bits(shapes, grid, cell):
 def cell_number(x, cell):
     """Index of the cell along one axis; all coordinates that are very large or not finite share one cell."""
     u = x / cell
-    return int(floor(u)) if abs(u) < 1e15 else 0
+    return floor(u) if abs(u) < 1e15 else 0
 
 
 @kernel

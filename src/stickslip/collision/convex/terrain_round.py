@@ -45,6 +45,7 @@ from stickslip.collision.convex.terrain_balls import (
     in_terrain,
     numbered,
     put,
+    taken,
 )
 from stickslip.collision.convex.terrain_polyhedron import SAME, thin_out
 from stickslip.math.spatial import cross, rotate_transposed
@@ -254,6 +255,8 @@ def cylinder_on_triangle(geometry, placed, f, a, b, T, r, c, k, start, near, mar
         gap = nx * (x - px) + ny * (y - py) + nz * (z - pz)
         if gap < margin and ((s < 0.0) == (along >= 0.0) or abs(along) <= tilt or gap <= 0.0):
             name = numbered(WITHIN, 1, end)
+            if taken(found, start, name):  # the lowest point along another normal
+                name = numbered(WITHIN, 1, 4 * (fields.start[f] + r * fields.columns[f] + c) + 2 * k + end + 2)
             put(placed, a, b, start, near, name, x - gap * nx, y - gap * ny, z - gap * nz, nx, ny, nz, gap, found)
 
 
