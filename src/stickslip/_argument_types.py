@@ -13,6 +13,7 @@ def writable(kind: Any) -> Any:
         return kind if kind.mutable else kind.copy(readonly=False)
     if not isinstance(kind, types.BaseTuple):
         return kind
-    parts = [writable(part) for part in kind.types]
-    same = all(new is old for new, old in zip(parts, kind.types, strict=True))
+    given: Any = kind  # it yields the types of its entries
+    parts = [writable(part) for part in given]
+    same = all(new is old for new, old in zip(parts, given, strict=True))
     return kind if same else types.BaseTuple.from_types(parts, getattr(kind, "instance_class", None))

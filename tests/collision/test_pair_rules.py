@@ -93,6 +93,8 @@ def least_gaps(contacts: ContactList, geoms_of) -> dict[tuple[int, int], list[fl
     x = contacts.arrays
     for c in range(len(contacts)):
         key = geoms_of(int(x.pair[c]))
+        if x.gap[c] >= 0.0:
+            continue  # adhesion at a distance
         if key not in found or x.gap[c] < found[key][0]:
             found[key] = [x.gap[c], *x.material[c, COEFFICIENTS]]
     return found

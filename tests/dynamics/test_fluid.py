@@ -48,6 +48,8 @@ def random_model(seed, medium, coefficients=None):
         return f'<body pos="{some(3)}" quat="{some(4)}">{joint}{geom()}{geom()}{children}</body>'
 
     bodies = body(2, "<freejoint/>") + body(1, '<joint axis="1 2 3"/>')
+    light = '<body><geom size=".3" mass="0" fluidshape="ellipsoid"/></body>'  # which feels nothing
+    bodies = bodies.replace("</body>", light + "</body>", 1)
     return f"<mujoco><option {MEDIA[medium]}/><worldbody>{bodies}</worldbody></mujoco>"
 
 
@@ -145,7 +147,7 @@ def test_terminal_velocity_of_a_sphere(method):
 
 @pytest.mark.parametrize("method", METHODS_AND_COORDINATES)
 def test_stiff_drag_is_implicit_or_known_to_the_default_step(method):
-    """Time constants of 0.1 and 0.03 ms, in steps of 10 ms; methods that are explicit choose a step that they can take."""
+    """Time constants of 0.1 and 0.03 ms, in steps of 10 ms; explicit methods choose a step that they can take."""
     drag = 6.0 * np.pi * RADIUS * 200.0
     scene = ball("ellipsoid", viscosity=200.0, density=1.0)
     explicit = method in ("euler", "rk4", "mujoco", "event-selected")

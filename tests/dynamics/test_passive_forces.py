@@ -1,5 +1,7 @@
 """Passive forces against MuJoCo's: polynomial springs and dampers, gravity compensation, margins of limits, flags."""
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
@@ -52,8 +54,8 @@ def states(mj, number=20):
 def test_they_are_mujoco_s(flag):
     mj, model = arm(flag=flag)
     mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT  # which are constraints there
-    dynamics = Dynamics(model)
-    model.joint_forces.limited[:] = 0
+    limited = np.zeros_like(model.joint_forces.limited)
+    dynamics = Dynamics(replace(model, joint_forces=model.joint_forces._replace(limited=limited)))
     for d in states(mj):
         np.testing.assert_allclose(dynamics.passive_forces(d.qpos, d.qvel), d.qfrc_passive, rtol=1e-9, atol=1e-9)
 

@@ -109,7 +109,7 @@ def test_options_change_what_is_read():
     plain, soft = scene(stiffness=2e4), {"solref": (0.01, 1.0)}
     assert "R_n = 1/(dt·(dt·K + B)), dt = 0.01 s" in made("relaxed", plain)[0].materials()[1]
     stepper = made("relaxed", plain, **soft)[0]
-    assert stepper.honours == {"friction", "torsion", "rolling"}
+    assert stepper.honours == {"friction", "torsion", "rolling", "adhesion"}
     assert stepper.not_honoured() == (
         "stiffness K = 20000 N/m: solref 0.01 1 and solimp 0.9 0.95 0.001 0.5 2 take its place",
     )

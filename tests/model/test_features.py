@@ -64,17 +64,19 @@ CASES = {
         "actuator 'm'",
     ),
     "actuator dynamics": (scene(more=motor('joint="elbow" dyntype="user"')), "actuator 'm'"),
-    "transmission": (scene(more=motor('body="base" ctrlrange="0 1"', "adhesion")), "actuator 'm'"),
+    "transmission": (scene(more=motor('body="base" biastype="affine" biasprm="0 0 -1"')), "actuator 'm'"),
     "actuator gain": (scene(more=motor('joint="elbow" gaintype="user"')), "actuator 'm'"),
     "yielding spring": (scene(joint='stiffness="1" springyield="0.1"'), "joint 'elbow'"),
-    "mocap": (scene(world='<body name="ghost" mocap="true"/>'), "body 'ghost'"),
+    "mocap joints": (
+        scene(world='<body mocap="true"><body name="child"><joint/><geom size="0.1"/></body></body>'),
+        "body 'child'",
+    ),
     "shape: sdf": (
         '<mujoco><extension><plugin plugin="mujoco.sdf.torus"><instance name="t"/></plugin></extension>'
         '<asset><mesh name="t"><plugin instance="t"/></mesh></asset><worldbody><body name="ring"><freejoint/>'
         '<geom name="ring" type="sdf" mesh="t"><plugin instance="t"/></geom></body></worldbody></mujoco>',
         "geom 'ring'",
     ),
-    "surface velocity": (scene(geom='surfacevel="1 0 0 0 0 0"'), "geom 'shell'"),
 }
 
 

@@ -214,6 +214,11 @@ def test_hopper():
     assert ss.Dynamics(model).frame_pose(model.state().q, "hopper_foot")[0][2] == pytest.approx(0.0, abs=1e-12)
 
 
+def _hinged(scene: ss.Scene) -> ss.Scene:
+    scene.add_body("h", joint="hinge").add_sphere(0.1)
+    return scene
+
+
 # -- bad input ----------------------------------------------------------------------------------------------------
 
 
@@ -249,9 +254,15 @@ def test_hopper():
         (lambda s: s.add_body("x", joint="hinge", motor="position", kp=-1.0), "kp: expected a number > 0"),
         (lambda s: s.add_body("x", joint="hinge", kv=1.0), "kv: expected motor=True or a servo"),
         (lambda s: s.add_tendon("t"), "tendon 't': expected either joints"),
-        (lambda s: s.add_tendon("t", joints={"nobody": 1.0}), "unknown joint of tendon 't' 'nobody'"),
+        (
+            lambda s: s.add_tendon("t", joints={"nobody": 1.0}),
+            "unknown hinge or slide in joints of tendon 't' 'nobody'",
+        ),
         (lambda s: s.add_tendon("t", path=["nowhere"]), "unknown frame in the path of tendon 't' 'nowhere'"),
-        (lambda s: s.add_tendon("t", joints={}, stiffness=-1.0), "stiffness of tendon 't': expected a number ≥ 0"),
+        (
+            lambda s: _hinged(s).add_tendon("t", joints={"h": 1.0}, stiffness=-1.0),
+            "stiffness of tendon 't': expected a number ≥ 0",
+        ),
         (lambda s: s.add_body("x", joint="free", range=(0, 1)), "range: expected a joint that is not free"),
         (lambda s: s.add_body("x", parent="world"), "parent: expected a body of this scene"),
         (lambda s: s.add_body("x").set_inertia(1.0, inertia=(1, 2)), "inertia of body 'x': expected 3 or 6 numbers"),
@@ -386,7 +397,7 @@ KEYS = """<mujoco>
 def test_a_simulation_is_reset_to_any_keyframe_with_velocities_and_controls(tmp_path):
     (tmp_path / "keys.xml").write_text(KEYS)
     scene = ss.Scene()
-    robot = scene.load(tmp_path / "keys.xml", name="r", ignore=("mocap",))
+    robot = scene.load(tmp_path / "keys.xml", name="r")
     assert [note for note in robot.notes if "keyframe" in note] == []
     scene.add_keyframe("away", joints={"r/j": 0.2}, velocities={"r/j": -1.0}, controls={"r/servo": 0.3})
     sim = ss.Simulation(scene)
@@ -400,6 +411,7 @@ def test_a_simulation_is_reset_to_any_keyframe_with_velocities_and_controls(tmp_
         assert not sim.state.v.any()
         assert sim.control == -1.0
         assert sim.time == 0.0
+        np.testing.assert_array_equal(sim.outside.poses, [[1, 2, 3, 0, 1, 0, 0]])
         sim.reset("away")
         np.testing.assert_array_equal(sim.state.q, [0, 0, 2, 1, 0, 0, 0, 0.2])
         assert sim.state.v[6] == -1.0

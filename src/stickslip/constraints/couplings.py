@@ -57,7 +57,10 @@ def make_couplings(model: Model, couplings: Sequence[Coupling], tendons: Sequenc
     supports, used = [np.zeros(0, dtype=np.int64)], len(tendons)
     for i, c in enumerate(couplings):
         for side, (joints, factors) in enumerate(((c.joints1, c.factors1), (c.joints2, c.factors2))):
-            terms = [(int(model.tree.joint_q[j]), int(model.tree.joint_v[j]), x, -1) for j, x in zip(joints, factors)]
+            terms = [
+                (int(model.tree.joint_q[j]), int(model.tree.joint_v[j]), x, -1)
+                for j, x in zip(joints, factors, strict=True)
+            ]
             if c.tendons[side] >= 0:
                 own[i, side], at = used, range(paths.start[used], paths.start[used + 1])
                 terms, used = [(0, int(paths.column[k]), 0.0, k) for k in at], used + 1

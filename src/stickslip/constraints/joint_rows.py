@@ -14,8 +14,8 @@ guesses at once; where that does not reduce their number for a while, only the l
 ends. A joint thus stops within a step and stays; its position has the method's error. Forces of the last step are the
 guess for this one: a joint that is held has them in its acceleration already.
 
-Sizes: nf joint velocities with friction, nt tendons with friction, then nc couplings, n = nf + nt + nc. Cost: depth² for each row, n²·depth for W, and
-(held rows)³/6 a guess.
+Sizes: nf joint velocities with friction, nt tendons with friction, then nc couplings, n = nf + nt + nc.
+Cost: depth² for each row, n²·depth for W, and (held rows)³/6 a guess.
 Reference: Júdice, Pires, "A block principal pivoting algorithm for large-scale strictly monotone linear
 complementarity problems", Computers Ops Res. 21, 1994; box constraints as there.
 """

@@ -35,7 +35,7 @@ class Kinematics(NamedTuple):
     v: np.ndarray
     """(nv,) the velocity of the last ``forward_velocities``."""
     arm: np.ndarray
-    """(nnz,) moment arms of tendons with armature (``cables``); ``cable`` (nv,) is scratch for them, zero between calls."""
+    """(nnz,) moment arms of tendons with armature (``cables``); ``cable`` (nv,) is scratch, zero between calls."""
     cable: np.ndarray
 
 

@@ -325,8 +325,8 @@ class Method(ABC):
             array[:] = 0
             array[: len(memory[name])] = memory[name]
 
-    lasting: ClassVar[tuple[str, ...]] = ("_failed",)
-    """Attributes that outlive a change of the model's parameters: counts and reports."""
+    lasting: ClassVar[tuple[str, ...]] = ("_failed", "totals", "report")
+    """Attributes that outlive a change of the model's parameters, where a method has them: counts and reports."""
     memory_of_rows: ClassVar[tuple[str, ...]] = ("joint_forces",)
     """Parts of the memory that have a place per joint row. Their number depends on parameters; if it changes, they
     begin with zeros."""

@@ -101,9 +101,9 @@ class Moving:
             for s in np.flatnonzero(holder >= 0):
                 twist = twists[holder[s]]
                 shapes.motion[s] = twist
-                speed = np.linalg.norm(twist[:3] + np.cross(twist[3:], shapes.pos[s]))
-                turning = np.linalg.norm(twist[3:])
-                ahead = max(ahead, speed + (turning * shapes.radius[s] if turning else 0.0))
+                speed = float(np.linalg.norm(twist[:3] + np.cross(twist[3:], shapes.pos[s])))
+                turning = float(np.linalg.norm(twist[3:]))
+                ahead = max(ahead, speed + (turning * float(shapes.radius[s]) if turning else 0.0))
             shapes.ahead[0] = min(dt * ahead, FARTHEST)
             flag_moved(shapes)
         for k, m in self._held:

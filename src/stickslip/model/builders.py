@@ -6,6 +6,8 @@ variational integrators", Sec. IV.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from stickslip.errors import whole
@@ -26,7 +28,7 @@ def add_chain(
     bodies: list[Body] = []
     for i in range(links):
         parent = bodies[-1] if bodies else None
-        options = {"axis": (0, 1, 0)} if joint == "hinge" else {}
+        options: dict[str, Any] = {"axis": (0, 1, 0)} if joint == "hinge" else {}
         kind = joint if parent or fixed else "free"
         body = scene.add_body(
             f"{name}{i}", parent=parent, joint=kind, pos=(length, 0, 0) if parent else pos,

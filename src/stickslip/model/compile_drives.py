@@ -49,9 +49,7 @@ def tendon_armature(mj: mujoco.MjModel) -> np.ndarray:
     return armature
 
 
-def with_cables(
-    inertia: Inertia, tendons: Tendons, tree: Tree, support: Support, names: Sequence[str]
-) -> Inertia:
+def with_cables(inertia: Inertia, tendons: Tendons, tree: Tree, support: Support, names: Sequence[str]) -> Inertia:
     """The inertia with that of tendons, which must not join several branches of the tree."""
     which, rows = np.flatnonzero(tendons.armature > 0.0), []
     pick = [np.arange(tendons.start[t], tendons.start[t + 1]) for t in which]
@@ -64,7 +62,7 @@ def with_cables(
             d = int(tree.joint_v[on] if tendons.kind[e] == ON_JOINT else support.link_dof[on + 1] - 1 if on else -1)
             found |= {d} if tendons.kind[e] == ON_JOINT else set(support.column[_row(support, d)].tolist())
         if not found <= set(support.column[_row(support, max(found, default=-1))].tolist()):
-            what = f"armature of tendon {names[t]!r}"
+            what = f"armature of tendon {names[int(t)]!r}"
             raise expected(what, "joints of which each carries the next", "several branches", "set it to 0")
         rows.append(sorted(found))
     chosen = np.concatenate([np.zeros(0, dtype=np.int64), *pick])

@@ -10,7 +10,7 @@ from stickslip.model.compile import Attachment
 
 GEOM = mujoco.mjtGeom
 LIGHT = 1e-15
-"""Bodies of less mass have no box [kg], MuJoCo's."""
+"""Bodies of less mass feel nothing [kg], as in MuJoCo."""
 
 
 def build_medium(mj: mujoco.MjModel, bodies: list[Attachment]) -> Medium:
@@ -22,13 +22,13 @@ def build_medium(mj: mujoco.MjModel, bodies: list[Attachment]) -> Medium:
     properties = np.array([mj.opt.density, mj.opt.viscosity, *mj.opt.wind], dtype=float)
     elements = []
     for b in range(1, mj.nbody if mj.opt.density > 0.0 or mj.opt.viscosity > 0.0 else 1):
-        if bodies[b].link == 0:
+        if bodies[b].link == 0 or mj.body_mass[b] < LIGHT:
             continue
         geoms = range(mj.body_geomadr[b], mj.body_geomadr[b] + mj.body_geomnum[b])
         shapes = [g for g in geoms if mj.geom_fluid[g, 0] > 0.0]
         for g in shapes:
             elements.append((*bodies[b].place(mj.geom_pos[g], mj.geom_quat[g]), 1, half_axes(mj, g), mj.geom_fluid[g]))
-        if not shapes and mj.body_mass[b] >= LIGHT:
+        if not shapes:
             i = mj.body_inertia[b]
             edges = np.sqrt(6.0 * np.maximum(LIGHT, i.sum() - 2.0 * i) / mj.body_mass[b])
             elements.append((*bodies[b].place(mj.body_ipos[b], mj.body_iquat[b]), 0, edges, np.zeros(12)))

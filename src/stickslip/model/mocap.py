@@ -131,9 +131,7 @@ def follow_source(own: Model) -> None:
         "tendons": tendons._replace(
             pos=own_copy(tendons.pos), rot=own_copy(tendons.rot), side_pos=own_copy(tendons.side_pos)
         ),
-        "actuators": actuators._replace(
-            site_pos=own_copy(actuators.site_pos), site_rot=own_copy(actuators.site_rot)
-        ),
+        "actuators": actuators._replace(site_pos=own_copy(actuators.site_pos), site_rot=own_copy(actuators.site_rot)),
         "shapes": tuple(replace(shape, pos=own_copy(shape.pos), rot=own_copy(shape.rot)) for shape in model.shapes),
         "loops": tuple(_own_loop(loop) for loop in model.loops),
     }

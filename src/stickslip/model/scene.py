@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -133,7 +134,7 @@ class Scene:
             return self.world
         found = self.spec.body(name) if isinstance(name, str) else None
         if found is None:
-            raise unknown("body", str(name), [body.name for body in self.spec.bodies if body.name])
+            raise unknown("body", name, [body.name for body in self.spec.bodies if body.name])
         return Body(self, found, name, name in self._loaded)
 
     # -- building ----------------------------------------------------------------------------------------------
@@ -253,7 +254,7 @@ class Scene:
         """A tendon: either a sum of joint coordinates, ``joints={"left": 0.5, "right": -0.5}``, or the shortest
         ``path`` through frames by name; a number in the path is a pulley that divides what follows by it.
 
-        ``stiffness`` [N/m], ``damping`` [N s/m] and dry ``friction`` [N] act along it, and ``armature`` [kg] is the mass
+        ``stiffness`` [N/m], ``damping`` [N s/m] and dry ``friction`` [N] act along it, and ``armature`` [kg] is a mass
         that moves with it, such as a motor's rotor. The spring rests at the length ``rest`` [m] (default:
         that in the reference configuration), or between two lengths. ``range`` are its shortest and longest length.
         ``motor``, ``max_force``, ``kp`` and ``kv`` are those of ``Body.add_joint``: an actuator of the same
@@ -267,7 +268,7 @@ class Scene:
         tendon = self.spec.add_tendon(name=name, stiffness=[stiffness, 0.0, 0.0], damping=[damping, 0.0, 0.0])
         tendon.frictionloss, tendon.armature = friction, armature
         if rest is not None:
-            both = (rest, rest) if np.ndim(rest) == 0 else rest
+            both: Any = (rest, rest) if np.ndim(rest) == 0 else rest
             low, high = vector(f"rest of tendon {name!r}", both, 2)
             if low > high:
                 raise expected(f"rest of tendon {name!r}", "lower ≤ upper", rest)
@@ -339,13 +340,13 @@ class Scene:
         joints = {joint.name for joint in self.spec.joints if joint.type in kinds}
         tendons = {tendon.name for tendon in self.spec.tendons}
         scalar = tendons if first in tendons and first not in joints else joints
-        for element in (first, second):
-            if element is not None and element not in scalar:
+        for element in (first, *(() if second is None else (second,))):
+            if element not in scalar:
                 known = sorted(joints | tendons) if element is first else sorted(scalar)
-                raise unknown("tendon" if scalar is tendons else "hinge, slide or tendon", str(element), known)
+                raise unknown("tendon" if scalar is tendons else "hinge, slide or tendon", element, known)
         if first == second:
             raise expected("joints of a coupling", "two different ones", (first, second))
-        given = (number("offset", offset), number("ratio", ratio) if second else 0.0)
+        given: tuple[float, ...] = (number("offset", offset), number("ratio", ratio) if second else 0.0)
         if polynomial is not None:
             wanted = "1 to 5 finite numbers a₀, …, a₄"
             if not np.iterable(polynomial) or not 1 <= len(tuple(polynomial)) <= 5:

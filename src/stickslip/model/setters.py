@@ -228,7 +228,9 @@ def set_shape(model: Model, name: str, **properties: Any) -> None:
         raise InputError("set_shape: the flag override of the file gives all contacts one friction and margin")
     made: dict[int, Material] = {}
     for g in shape_ids(model, name):
-        values = {key: None if value == "unset" and key in UNSET else value for key, value in given.items()}
+        values: dict[str, Any] = {
+            key: None if value == "unset" and key in UNSET else value for key, value in given.items()
+        }
         if values.get("torsion") or values.get("rolling"):
             values.setdefault("condim", None)  # the least that lets them act
         made[g] = replace(model.shapes[g].material, **values)

@@ -148,12 +148,15 @@ def extent(header: Header, pose: np.ndarray) -> tuple[np.ndarray, float]:
     """(centre (3,), radius) [m] of a ball around everything except planes, at these poses (nl, 7)."""
     low, high = [], []
     for k, shape in enumerate(header.shapes):
-        found = drawing(shape, header.vertices.get(k))
-        if found is None:
-            continue
+        vertices = header.vertices.get(k)
+        if vertices is None:
+            found = drawing(shape, None)
+            if found is None:
+                continue
+            vertices = found.mesh.vertices * found.scale
         place = pose[shape["link"]]
         centre = place[:3] + turned(place[None, 3:], np.array([shape["pos"]], dtype=float))[0]
-        reach = float(np.max(np.linalg.norm(found.mesh.vertices * found.scale, axis=1)))
+        reach = float(np.max(np.linalg.norm(vertices, axis=1), initial=0.0))
         low.append(centre - reach)
         high.append(centre + reach)
     if not low:

@@ -1,5 +1,7 @@
 """What the discrete equations keep, by dense Newton steps on the kernels alone: momentum, joints, energy, springs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dense_variational import DenseVariational
@@ -108,10 +110,12 @@ def test_sparse_steps_are_the_dense_ones():
     """Random trees with springs, dampers and rotors; two linkages."""
     rng = np.random.default_rng(3)
     models = [random_tree(seed, 6) for seed in (1, 4)]
-    for model in models:
-        model.joint_forces.damping[:] = rng.uniform(0.0, 0.5, model.nv) * (rng.random(model.nv) < 0.5)
-        model.inertia.armature[:] = rng.uniform(0.0, 0.5, model.nv) * (rng.random(model.nv) < 0.5)
-        model.joint_forces.stiffness[:] = rng.uniform(0.0, 5.0, len(model.joint_forces.stiffness))
+    for k, model in enumerate(models):
+        damping = rng.uniform(0.0, 0.5, model.nv) * (rng.random(model.nv) < 0.5)
+        armature = rng.uniform(0.0, 0.5, model.nv) * (rng.random(model.nv) < 0.5)
+        stiffness = rng.uniform(0.0, 5.0, len(model.joint_forces.stiffness))
+        forces = model.joint_forces._replace(damping=damping, stiffness=stiffness)
+        models[k] = replace(model, joint_forces=forces, inertia=model.inertia._replace(armature=armature))
     for model in [*models, four_bar().scene.compile(), bricard().scene.compile()]:
         v = 0.3 * rng.normal(size=model.nv) * (not model.loops)
         sim = ss.Simulation(model, "variational", dt=0.01, tolerance=1e-12)

@@ -226,8 +226,8 @@ def share_bits(shapes, grid, cell):
 @kernel
 def cell_number(x, cell):
     """Index of the cell along one axis; all coordinates that are very large or not finite share one cell."""
-    u = floor(x / cell)
-    return int(u) if abs(u) < 1e15 else 0
+    u = x / cell
+    return int(floor(u)) if abs(u) < 1e15 else 0
 
 
 @kernel

@@ -294,7 +294,6 @@ class EventSelected(Viscoelastic):
         colour=4,
     )
     by_tolerance = True
-    lasting = ("_failed", "totals")
     replaceable = frozenset({"user", "record"})
     advance_held = staticmethod(advance_held)
     Options = EventSelectedOptions

@@ -126,8 +126,8 @@ def put_joints(mechanism, motion, rows, joint_step, linear, dt):
 
 @kernel
 def put_couplings(mechanism, motion, joint_step, linear, dt):
-    """Add the rows of couplings and of tendons with friction or armature, of which several terms may share a body; and a shift to the
-    diagonals of couplings, 1 to those of tendons."""
+    """Add the rows of couplings and of tendons with friction or armature, of which several terms may share a body; and
+    a shift to the diagonals of couplings, 1 to those of tendons."""
     coupled, sym, values, nodes = mechanism.coupled, linear.symbolic, linear.values, mechanism.nodes
     mass, J, nc = mechanism.bodies.mass, mechanism.bodies.J, coupled.error.shape[0]
     bodies = mass.shape[0] - 1

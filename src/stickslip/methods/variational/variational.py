@@ -414,7 +414,6 @@ class Variational(Method):
             **dict(zip(names, m.cones, strict=True)),
         }
 
-    lasting = ("_failed", "report")
     memory_of_rows = ("joint_impulse", "dry_force", "dry_slip", "dry_room")
 
     def forget_centres(self, memory: dict[str, np.ndarray]) -> None:

@@ -25,10 +25,13 @@ def home_configuration(mj: mujoco.MjModel) -> tuple[str, np.ndarray]:
     return f"keyframe {mj.key(k).name or k!r}", mj.key_qpos[k].copy()
 
 
-def data_at(mj: mujoco.MjModel, q: np.ndarray) -> mujoco.MjData:
-    """MuJoCo's poses, tendon lengths, constraints and forces at rest in the configuration q, without controls."""
+def data_at(mj: mujoco.MjModel, q: np.ndarray, key: int | None = None) -> mujoco.MjData:
+    """MuJoCo's poses, tendon lengths, constraints and forces at rest in the configuration q, without controls; mocap
+    bodies are where the keyframe ``key`` puts them."""
     data = mujoco.MjData(mj)
     data.qpos[:] = q
+    if key is not None and mj.nmocap:
+        data.mocap_pos[:], data.mocap_quat[:] = mj.key_mpos[key].reshape(-1, 3), mj.key_mquat[key].reshape(-1, 4)
     mujoco.mj_fwdPosition(mj, data)
     mujoco.mj_fwdVelocity(mj, data)
     return data

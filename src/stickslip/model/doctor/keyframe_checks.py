@@ -23,11 +23,11 @@ def keyframes(mj: mujoco.MjModel) -> list[Finding]:
     """Examine the start, whose limits and overlaps have checks of their own, and all other keyframes."""
     pose, q = home_configuration(mj)
     home = home_keyframe(mj)
-    findings = _quaternions(mj, pose, q) + _open(mj, data_at(mj, q), pose)
+    findings = _quaternions(mj, pose, q) + _open(mj, data_at(mj, q, home), pose)
     for k in range(min(mj.nkey, MOST_KEYFRAMES)):
         if k != home:
             name, q = f"keyframe {mj.key(k).name or k!r}", mj.key_qpos[k]
-            data = data_at(mj, q)
+            data = data_at(mj, q, k)
             findings += _quaternions(mj, name, q) + _outside(mj, name, q) + _open(mj, data, name)
             findings += _overlaps(mj, data, name)
     return findings

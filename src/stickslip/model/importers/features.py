@@ -167,7 +167,8 @@ FEATURES = (
 )  # fmt: skip
 
 HONOURED = frozenset({
-    "tendon", "tendon friction", "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
+    "tendon", "tendon friction",
+    "actuator group", "joint force limit", "frictionloss", "mimic", "torsional friction", "contact margin",
     "contact priority", "contact pair", "contact override", "adhesion", "nonlinear spring", "nonlinear damper",
     "joint margin", "gravcomp", "disable flag", "shape: ellipsoid", "shape: height field", "fluid",
     "planar joint", "limited gravcomp", "actuator damping", "mocap", "surface velocity",

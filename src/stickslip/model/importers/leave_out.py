@@ -125,10 +125,9 @@ def freeze_inertia(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> None:
     spec.compiler.settotalmass = -1.0
 
 
-def remove_features(spec: mujoco.MjSpec, ignore: Iterable[str] | str) -> list[str]:
-    """Take the ignored features out of the specification; add a note for each."""
+def remove_features(spec: mujoco.MjSpec, mj: mujoco.MjModel, ignore: Iterable[str] | str) -> list[str]:
+    """Take the ignored features out of the specification, which ``mj`` was compiled from; add a note for each."""
     ignored = feature_names(ignore)
-    mj = spec.compile()
     used = [found for found in find_features(mj) if found.feature.name in ignored]
     notes = [f"ignored: {found.feature.name} ({found.feature.what}): {found.elements(mj)}" for found in used]
     if any(found.feature.name.startswith("shape: ") for found in used):

@@ -87,7 +87,9 @@ def read_spec(
 
 
 def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
-    """Check and simplify the parsed specification; compiling it is part of the check."""
+    """Check and simplify the parsed specification; compiling it is part of the check.
+
+    Compiling computes the hulls of all meshes, so that it is repeated only after a change."""
     spec, notes, origin = parsed.spec, parsed.notes, parsed.origin
     check_ranges(spec, origin)
     if parsed.urdf:
@@ -97,17 +99,19 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
     keyframes = read_keyframes(mj)
     for key in list(spec.keys):
         spec.delete(key)
-    notes += take_in_flags(spec)
-    notes += translate(spec, compile_spec(spec, origin))
-    mj = compile_spec(spec, origin)
+    flagged = take_in_flags(spec)
+    mj = compile_spec(spec, origin) if flagged else mj
+    moved = translate(spec, mj)
+    mj = compile_spec(spec, origin) if moved else mj
     check_features(mj, ignored, origin)
     try:
-        notes += remove_features(spec, ignored)
-        notes += drop_drawings(spec, spec.compile())
+        removed = remove_features(spec, mj, ignored)
+        mj = spec.compile() if removed else mj
+        dropped = drop_drawings(spec, mj)
+        mj = spec.compile() if dropped else mj
     except ValueError as error:
         raise ModelError(f"{origin}: does not compile without the ignored features: {one_line(error)}") from None
-    mj = compile_spec(spec, origin)
-    notes += _solver_note(mj) + sensor_notes(mj)
+    notes += flagged + moved + removed + dropped + _solver_note(mj) + sensor_notes(mj)
     _settle(spec, mj)
     home = copy.deepcopy(keyframes.get("home", next(iter(keyframes.values()), NamedKeyframe())))
     off = mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY

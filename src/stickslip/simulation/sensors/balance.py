@@ -75,12 +75,12 @@ def _solve(m: Moment) -> Balance:
     along, a = free.tendon_forces(m.q, m.v), model.actuators
     for k in np.flatnonzero(a.transmission == TENDON):
         along[a.target[k]] += a.gear[k, 0] * m.drive[2][k]
-    for (kind, t), force in zip(names, x, strict=True):
+    for (kind, i), size in zip(names, x, strict=True):
         if kind in ("tendon", "dry tendon"):
-            along[t] += force * (np.sign(tendons[t] @ m.tendons[2][t]) if kind == "tendon" else 1.0)
+            along[i] += size * (np.sign(tendons[i] @ m.tendons[2][i]) if kind == "tendon" else 1.0)
     of = {kind: {i: float(f) for (k, i), f in zip(names, x, strict=True) if k == kind} for kind in ("joint", "tendon")}
-    force = np.array([f for (kind, _), f in zip(names, x, strict=True) if kind == "loop"])
-    return Balance(_loop_forces(m, loops, force), of["joint"], of["tendon"], along)
+    loop_force = np.array([f for (kind, _), f in zip(names, x, strict=True) if kind == "loop"])
+    return Balance(_loop_forces(m, loops, loop_force), of["joint"], of["tendon"], along)
 
 
 def _limit_rows(m: Moment) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]]:
@@ -112,8 +112,11 @@ def _limit_rows(m: Moment) -> tuple[dict[int, np.ndarray], dict[int, np.ndarray]
     return joints, tendons
 
 
-def _loop_forces(m: Moment, loops: Bilateral | None, force: np.ndarray) -> list:
-    found, at, placed, mj = [], 0, 0, m.mj
+def _loop_forces(
+    m: Moment, loops: Bilateral | None, force: np.ndarray
+) -> list[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    found: list[tuple[int, np.ndarray, np.ndarray, np.ndarray]] = []
+    at, placed, mj = 0, 0, m.mj
     if loops is None:
         return found
     for loop in m.model.loops:

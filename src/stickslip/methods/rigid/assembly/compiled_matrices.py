@@ -48,8 +48,8 @@ def make_blocks(support: Support, contacts: int, blocks: int) -> Blocks:
 
 @kernel
 def limit_rows(support, limits, n, first, rows):
-    """Write n rows of joints and tendons into the rows from ``first`` on, filled in at ancestors: limits as normals, dry friction
-    as first tangents; the others are empty."""
+    """Write n rows of joints and tendons into the rows from ``first`` on, filled in at ancestors: limits as normals,
+    dry friction as first tangents; the others are empty."""
     for i in range(n):
         c, count, tangent = first + i, 0, 1 if limits.bound[i] > 0.0 else 0
         for k in range(limits.start[i], limits.start[i + 1]):

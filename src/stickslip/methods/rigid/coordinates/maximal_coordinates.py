@@ -62,8 +62,8 @@ def refuse_tendon_rows(model: Model) -> None:
     for what, names in found.items():
         if names:
             raise InputError(
-                f"coordinates='maximal': {what} ({listed(repr(str(n)) for n in names)}) exist in joint coordinates only; leave "
-                "coordinates out"
+                f"coordinates='maximal': {what} ({listed(repr(str(n)) for n in names)}) exist in joint coordinates "
+                "only; leave coordinates out"
             )
 
 
@@ -75,8 +75,8 @@ class MaximalCoordinates(Coordinates):
         self, model: Model, *, stabilise: bool = True, extra_joints: Sequence[Joint] = (), tolerance: float = 1e-5
     ) -> None:
         refuse_tendon_rows(model)
-        if held := held_loops(model):
-            names = listed(repr(model.closed_loops[k].name) for k, _ in held)
+        if moved := held_loops(model):
+            names = listed(repr(model.closed_loops[k].name) for k, _ in moved)
             raise InputError(
                 f"coordinates='maximal': loops at mocap bodies ({names}) are held in joint coordinates only; leave it "
                 "out"

@@ -1,11 +1,12 @@
 """Couplings, and friction and armature of tendons, as nodes of the graph: one row over all bodies that joints connect.
 
-    coupling   e(z⁺) = y₁ − r₁ − Σ a_k·(y₂ − r₂)^k = 0,   impulse on the bodies: λ·Σ_t w_t·r_t(z),   w_t = c_t or −a'·c_t
+    coupling   e(z⁺) = y₁ − r₁ − Σ a_k·(y₂ − r₂)^k = 0,   impulse on the bodies λ·Σ_t w_t·r_t(z),  w_t = c_t or −a'·c_t
     tendon     λ + a·(u − u⁻) − dt·φ = 0, φ of ``dry_friction``,   the same impulse,   w_t = ∂ℓ/∂q_t at z
 
 u = Σ_t w_t·r_t(z)·ν⁺ is the tendon's rate, u⁻ that of the last step with the rows of its own beginning, and a the
-armature: its impulse is the change of the rate, as that of rotors (``joint_nodes``).y are sums of joint coordinates or lengths of spatial tendons (``constraints.couplings``), at z⁺ by ``coordinate_rows``,
-or by ``to_joint_state`` where a tendon is spatial; r_t are the rows of joint velocities.
+armature: its impulse is the change of the rate, as that of rotors (``joint_nodes``). y are sums of joint coordinates or
+lengths of spatial tendons (``constraints.couplings``), at z⁺ by ``coordinate_rows``, or by ``to_joint_state`` where a
+tendon is spatial; r_t are the rows of joint velocities.
 Sizes: nc couplings, then nt tendons, with n terms; each has an edge to every body that one of its joints moves.
 """
 

@@ -17,8 +17,8 @@ is present, so that nodes keep their sizes; with w = 0 a soft row is λ = h·τ.
 
 Nodes are the joints of ``build_joints`` (tree, loops, extra ones) in their order, then one for each free joint with
 armature or damping, which has no rigid rows and whose link 1 is the world, then one for each coupling and for each
-tendon with dry friction or armature (``coupling_nodes``), whose links are not here. Sizes: nn nodes, nb held (rigid) rows, ns
-soft rows, nlim limits.
+tendon with dry friction or armature (``coupling_nodes``), whose links are not here.
+Sizes: nn nodes, nb held (rigid) rows, ns soft rows, nlim limits.
 """
 
 from __future__ import annotations
