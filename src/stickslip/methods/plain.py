@@ -12,7 +12,7 @@ from stickslip.constraints.joint_rows import couple_accelerations, factor_mass, 
 from stickslip.dynamics import Dynamics
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.soft.explicit import accelerate
-from stickslip.methods.soft.viscoelastic import update_kinematics
+from stickslip.methods.soft.viscoelastic import look
 from stickslip.model.model import Model, State
 
 
@@ -75,7 +75,7 @@ class PlainMethod(Method):
 
     def _look(self, state: State) -> None:
         """Kinematics, contacts and their forces at a state."""
-        update_kinematics(self.world, self.work, state.q, state.v)
+        look(self.world, self.work, state.q, state.v)
         self.find(self.contacts)
         self.contacts.check()
         contact_velocities(self.work.kin, self.contacts.arrays)

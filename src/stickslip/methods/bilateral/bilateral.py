@@ -27,12 +27,13 @@ from stickslip.collision.contacts import ADHESION, ContactList, contact_velociti
 from stickslip.collision.detectors import make_detector
 from stickslip.collision.reach import Reach
 from stickslip.constraints.bilateral import Baumgarte, Bilateral, BilateralResult, assemble, free_motion, stabiliser
-from stickslip.constraints.joint_rows import friction_impulses, write_rows
+from stickslip.constraints.joint_rows import add_joint_rows, friction_impulses, write_rows
 from stickslip.constraints.loop_closure import CLOSED, close, push, still, worst_per_loop
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.factor import solve
-from stickslip.dynamics.joint_forces import damper_slopes
+from stickslip.dynamics.joint_forces import damper_slopes, joint_space_forces
+from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.errors import InputError, UnconvergedError, expected, number, one_of, true_or_false, unknown
 from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, bounded
 from stickslip.methods.bilateral.sticking_contacts import StickingContacts
@@ -49,7 +50,7 @@ from stickslip.methods.soft.limit_recovery import (
     narrow_limits,
     put_ranges,
 )
-from stickslip.methods.soft.viscoelastic import gather_forces, update_kinematics
+from stickslip.methods.soft.viscoelastic import look
 from stickslip.model.model import Model, State
 
 SINGULAR = 1e-12
@@ -168,7 +169,7 @@ class BilateralMethod(Method):
     def _begin(self, state: State) -> None:
         if self.limits.phase[0] == NOT_BEGUN:
             begin_limits(self.world.tree, self.world.passive, self.limits, state.q)
-        update_kinematics(self.world, self.work, state.q, state.v)
+        look(self.world, self.work, state.q, state.v)
         self._formulated = self._solved = False
 
     def _detect(self) -> None:
@@ -223,7 +224,10 @@ class BilateralMethod(Method):
     def _move_freely(self, state: State, inputs: Inputs) -> None:
         """q̈_f at q and the velocity after impacts; springs and servos use the velocity before."""
         w, b = self.work, self._bilateral
-        gather_forces(self.world, w, inputs, state.q, self._velocity)
+        tree, passive, drives = self.world.tree, self.world.passive, self.world.actuators
+        joint_space_forces(tree, passive, drives, state.q, self._velocity, inputs.control, inputs.applied, w.tau)
+        add_joint_rows(self.world.rows, w.kin, w.tau)
+        outside_forces(self.world.inertia, self.world.fluid, w.kin, inputs.wrench, w.f_ext)
         free_motion(
             self.world.tree, self.world.support, self.world.inertia, state.q, self._velocity, w.tau, w.f_ext,
             self._damping, self.world.fluid, self.dt, w.kin, b.dynamics.data.mass, b.work.free[0],

@@ -33,7 +33,7 @@ def integrate_state(world, acceleration, dt, q, v):
 @kernel
 def step(world, work, contacts, anchors, inputs, armature, dt, q, v):
     """One step: the table of contents of the method."""
-    implicit_armature(world, dt, v, armature)
+    implicit_armature(world.passive, world.inertia.armature, dt, v, armature)
     status = evaluate(world, work, contacts, anchors, inputs, armature, dt, dt, 0.0, q, v)
     if status == OK:
         hold(world, work, armature, dt, dt, FEEDBACK, v)
@@ -82,7 +82,7 @@ class SemiImplicitEuler(Explicit):
         return {**super().stages(), "integrate": self._integrate}
 
     def _solve(self, sim) -> None:
-        implicit_armature(self.world, self.dt, sim.state.v, self.armature)
+        implicit_armature(self.world.passive, self.model.inertia.armature, self.dt, sim.state.v, self.armature)
         super()._solve(sim)
 
     def _integrate(self, sim) -> None:

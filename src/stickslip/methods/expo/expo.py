@@ -56,10 +56,10 @@ from stickslip.methods.expo.expo_step import (
 )
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import make_anchors
+from stickslip.methods.soft.limit_recovery import narrow_limits
 from stickslip.methods.soft.viscoelastic import (
     SoftOptions,
     Viscoelastic,
-    end_joints,
     soft_capabilities,
 )
 from stickslip.model.model import Model, State
@@ -166,7 +166,7 @@ class Expo(Viscoelastic):
     def _formulate(self, sim) -> None:
         self._append_loops()
         self._fit_work()
-        while not islands_fit(self.world, self.expo, self._buffer):
+        while not islands_fit(self.world.support, self.expo.islands, len(self.expo.island.y), self._buffer):
             self.grow()
         press_contacts(self.work, self._buffer, self.anchors, self.expo.averages, self.joints.elapsed[0])
 
@@ -182,7 +182,7 @@ class Expo(Viscoelastic):
     def _integrate(self, sim) -> None:
         integrate_state(self.world, self.work.acceleration, self.joints.mean, self.dt, sim.state.q, sim.state.v)
         self.joints.elapsed[0] = self.dt
-        end_joints(self.world, self.dt)
+        narrow_limits(self.world.passive, self.world.limits, self.dt)
 
     def memory(self) -> dict[str, np.ndarray]:
         return {**super().memory(), "elapsed": self.joints.elapsed}

@@ -159,11 +159,11 @@ def free_motion(world, work, expo, joints, contacts, inputs, dt, q, v):
 
 
 @kernel
-def islands_fit(world, expo, contacts):
-    """Whether the matrices are large enough; checked before the anchors move, since the step may be repeated."""
-    islands = expo.islands
-    for i in range(find_islands(world.support, contacts, islands)):
-        if 3 * (islands.start[i + 1] - islands.start[i]) > expo.island.y.shape[0]:
+def islands_fit(support, islands, room, contacts):
+    """Whether the matrices are large enough, which have ``room`` rows; checked before the anchors move, since the step
+    may be repeated."""
+    for i in range(find_islands(support, contacts, islands)):
+        if 3 * (islands.start[i + 1] - islands.start[i]) > room:
             return False
     return True
 
@@ -266,7 +266,7 @@ def substep(world, work, expo, joints, contacts, anchors, inputs, settings, last
             return CONTACTS_FULL, dt
         h = min(dt, max(first, SHORTEST * dt))
     status = detect(world, work, contacts) if touching else loops_alone(world, work, contacts)
-    if status == OK and not islands_fit(world, expo, contacts):
+    if status == OK and not islands_fit(world.support, expo.islands, expo.island.y.shape[0], contacts):
         status = CONTACTS_FULL
     if status != OK:
         return status, dt

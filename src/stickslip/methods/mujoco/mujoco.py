@@ -37,7 +37,7 @@ from stickslip.methods.materials import RIGID, SPRINGS
 from stickslip.methods.moving import MovingParts
 from stickslip.methods.mujoco.mujoco_model import IMPEDANCE, make_peer, soft_numbers, stable_step
 from stickslip.methods.options import Options, option
-from stickslip.methods.soft.viscoelastic import update_kinematics
+from stickslip.methods.soft.viscoelastic import look
 from stickslip.model.compile import attach_bodies
 from stickslip.model.mjspec import collected_warnings
 from stickslip.model.mocap import carriers, home_poses
@@ -217,7 +217,7 @@ class MuJoCo(Method):
         return {"kinematics": self._kinematics, "collision": self._observe}
 
     def _kinematics(self, sim) -> None:
-        update_kinematics(self.world, self.work, sim.state.q, sim.state.v)
+        look(self.world, self.work, sim.state.q, sim.state.v)
 
     def _observe(self, sim) -> None:
         """The contacts of the step that begins here, and the forces that act in it."""

@@ -25,7 +25,7 @@ from stickslip.dynamics.rnea import bias_forces
 from stickslip.methods.base import OK, Stage
 from stickslip.methods.soft.loads import loads
 from stickslip.methods.soft.spring_damper import apply_contact_forces, spring_damper
-from stickslip.methods.soft.viscoelastic import Viscoelastic, detect_later, gather_forces, update_kinematics
+from stickslip.methods.soft.viscoelastic import Viscoelastic, detect_later, gather_forces, look, update_kinematics
 from stickslip.model.arrays import JOINT_NV
 from stickslip.model.model import Model, State
 
@@ -80,10 +80,10 @@ def hold(world, work, armature, lag, dt, feedback, v):
 
 
 @kernel
-def implicit_armature(world, dt, v, armature):
-    """armature (nv,) + dt·D: dampers that are implicit in the velocity, linearised at v."""
+def implicit_armature(passive, own, dt, v, armature):
+    """armature (nv,) = own + dt·D: dampers that are implicit in the velocity, linearised at v."""
     for d in range(v.shape[0]):
-        armature[d] = world.inertia.armature[d] + dt * max(0.0, damper_slope(world.passive, d, v[d]))
+        armature[d] = own[d] + dt * max(0.0, damper_slope(passive, d, v[d]))
 
 
 class Explicit(Viscoelastic):
@@ -97,7 +97,7 @@ class Explicit(Viscoelastic):
         self.armature = model.inertia.armature
         if self.implicit_damping:
             self.armature = np.zeros(model.nv)
-            implicit_armature(self.world, dt, np.zeros(model.nv), self.armature)
+            implicit_armature(self.world.passive, model.inertia.armature, dt, np.zeros(model.nv), self.armature)
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve}
@@ -117,7 +117,7 @@ class Explicit(Viscoelastic):
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
         if not self.implicit_damping:
             bw += dynamics.drag_rate(state.q, state.v)
-        update_kinematics(self.world, self.work, state.q, state.v)
+        look(self.world, self.work, state.q, state.v)
         link1, link2, point, K, B = self._loads()
         if len(link2):
             kw += dynamics.delassus_norm(state.q, link1, link2, point, K)

@@ -80,6 +80,14 @@ def update_kinematics(world, work, q, v):
     spatial_inertias(world.inertia, work.kin)
 
 
+def look(world: Any, work: Any, q: np.ndarray, v: np.ndarray) -> None:
+    """``update_kinematics`` from Python. A kernel that takes the whole world from Python would compile for seconds, to
+    unpack its arrays."""
+    forward_kinematics(world.tree, q, work.kin)
+    forward_velocities(world.tree, v, work.kin)
+    spatial_inertias(world.inertia, work.kin)
+
+
 @kernel
 def detect(world, work, contacts):
     """Find the contacts that touch, since a spring-damper acts only in penetration, and the loops behind them."""
@@ -247,12 +255,13 @@ class Viscoelastic(Method):
         }
 
     def _kinematics(self, sim) -> None:
-        begin_joints(self.world, sim.state.q)
-        update_kinematics(self.world, self.work, sim.state.q, sim.state.v)
+        begin_limits(self.world.tree, self.world.passive, self.world.limits, sim.state.q)
+        look(self.world, self.work, sim.state.q, sim.state.v)
 
     def _collision(self, sim) -> None:
-        while detect(self.world, self.work, self._buffer) == CONTACTS_FULL:
+        while not find_contacts(self.world.search, self.work.kin, 0.0, self.detector.cell, self._buffer):
             self.grow()
+        self._append_loops()
 
     def _append_loops(self) -> None:
         """Put the loops behind the contacts, which may come from a Python collision function."""
