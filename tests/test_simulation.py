@@ -123,9 +123,9 @@ def test_a_simulation_without_a_method_chooses_a_usable_one():
     scene.add_box((1e-3, 1e-3, 1e-3), pos=(0, 0, 0.01), mass=1e-6)
     sim = ss.Simulation(scene)
     assert sim.method == "coulomb"
-    assert sim.dt == 1e-3
-    assert sim.why_method == "coulomb/pgs, because springs and dampers would need steps of 1e-06 s in this scene"
-    assert ss.Simulation(scene, dt=1e-6).method == "semi-implicit-euler"  # stable, so the user's dt decides
+    assert sim.dt == sim.stepper.default_dt
+    assert sim.why_method == "coulomb/pgs, because springs and dampers would need steps of 1e-09 s in this scene"
+    assert ss.Simulation(scene, dt=1e-9).method == "semi-implicit-euler"  # stable, so the user's dt decides
     assert ss.Simulation(scene, "coulomb").why_method == ""
 
 

@@ -34,8 +34,8 @@ def package(tmp_path):
     """A small copy of the package: the decorator, the mathematics, and a kernel that calls a helper there."""
     root = tmp_path / "src" / "stickslip"
     shutil.copytree(SOURCE / "math", root / "math", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(SOURCE / "_jit.py", root)
-    shutil.copy(SOURCE / "_lean.py", root)
+    for module in ("_argument_types.py", "_jit.py", "_lean.py"):
+        shutil.copy(SOURCE / module, root)
     (root / "__init__.py").write_text("")
     (root / "caller.py").write_text(CALLER)
     return root

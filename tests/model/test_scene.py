@@ -424,11 +424,11 @@ def test_a_simulation_is_reset_to_any_keyframe_with_velocities_and_controls(tmp_
         for part, other in zip(key, again.keyframes[name], strict=True):
             np.testing.assert_array_equal(part, other)
     for wrong, message in (
-        ({"joints": {"r/k": 0.0}}, "unknown joint 'r/k'"),
-        ({"joints": {"r/j": (0.0, 1.0)}}, "position of joint 'r/j'"),
-        ({"velocities": {"r/root": 0.0}}, "velocity of joint 'r/root'"),
-        ({"controls": {"r/j": 0.0}}, "unknown actuator 'r/j'"),
-        ({"controls": {"r/servo": np.nan}}, "control of 'r/servo'"),
+        ({"joints": {"r/k": 0.0}}, "unknown joint in joints 'r/k'"),
+        ({"joints": {"r/j": (0.0, 1.0)}}, r"joints\['r/j'\]"),
+        ({"velocities": {"r/root": 0.0}}, r"velocities\['r/root'\]"),
+        ({"controls": {"r/j": 0.0}}, "unknown actuator in controls 'r/j'"),
+        ({"controls": {"r/servo": np.nan}}, r"controls\['r/servo'\]"),
     ):
         with pytest.raises(ss.InputError, match=message):
             scene.add_keyframe("bad", **wrong)
