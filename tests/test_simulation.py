@@ -481,7 +481,7 @@ def exploding():
     """A box between two plates that are far too stiff for the time step: each bounce is faster than the last."""
     scene = box_scene(stiffness=1e12, damping=0.0)
     scene.add_plane(normal=(0, 0, -1), pos=(0, 0, 0.5), stiffness=1e12, damping=0.0)
-    return ss.Simulation(scene, dt=5e-2)
+    return ss.Simulation(scene, "semi-implicit-euler", dt=5e-2)
 
 
 @pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
@@ -526,11 +526,11 @@ def test_contact_buffer_grows():
     scene = ss.Scene()
     scene.add_plane()
     add_cylinder_on_points(scene, 100, pos=(0, 0, 0.04))
-    sim = ss.Simulation(scene, dt=1e-4)
+    sim = ss.Simulation(scene, "semi-implicit-euler", dt=1e-4)
     assert len(sim.contacts.arrays.pair) < 100
     sim.step(1)
     assert len(sim.contacts) == 100
-    roomy = ss.Simulation(scene, dt=1e-4)
+    roomy = ss.Simulation(scene, "semi-implicit-euler", dt=1e-4)
     roomy.contacts.arrays = grown(roomy.contacts.arrays, 200)
     roomy.step(1)
     np.testing.assert_array_equal(sim.state.v, roomy.state.v)
