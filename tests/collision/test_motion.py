@@ -190,7 +190,7 @@ def test_contacts_of_a_collision_function_move_with_body_2_unless_it_says_otherw
     c = sim.contacts.arrays
     np.testing.assert_allclose(c.drift[:2], [[0.6, 2, 3], [0, 2, 0]], atol=1e-14)
     np.testing.assert_array_equal(c.spin[:2], [[0, 0, 0], [1, 0, 0]])
-    with pytest.raises(ss.InputError, match="contact spin and drift: expected finite numbers"):
+    with pytest.raises(ss.InputError, match="contact spin, drift and surface: expected finite numbers"):
         sim.contacts.add(0, 1, [0, 0, 0], [0, 0, 1], 0.0, pair=0, drift=(np.nan, 0, 0))
 
 
