@@ -33,6 +33,10 @@ EXACT = 1e-5
 """Relative difference of gaps up to which a manifold is that of the nearest points; of the size, its square."""
 MOST_APART = 5e-10
 """Largest such difference of separate bodies, relative to the size: their gaps are exact to 1e-9."""
+SLIVER = 1e-8
+"""Square of the sine of a triangle's angle below which its plane is not used."""
+BESIDE = 3.0
+"""Largest weight of a corner whose foot counts as on the same facet."""
 FLUSH = 1e-8
 """Fraction of the size: at gaps and depths up to ten times that, GJK and EPA see flush faces only to this accuracy."""
 
@@ -75,7 +79,7 @@ def closest(geometry, work, p, q, size, margin):
         if not found:
             return False, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         gap = -(x * C[i, 0] + y * C[i, 1] + z * C[i, 2])
-        _, r, s, t = nearest_on_triangle(C, i, j, k)
+        r, s, t = weights_of_foot(C, i, j, k)
         ax, ay, az = blend(C, i, j, k, r, s, t, 3)
         bx, by, bz = blend(C, i, j, k, r, s, t, 6)
         return gap < margin, gap, -x, -y, -z, ax, ay, az, bx, by, bz
@@ -84,6 +88,28 @@ def closest(geometry, work, p, q, size, margin):
         bx, by, bz = bx + w[i] * C[i, 6], by + w[i] * C[i, 7], bz + w[i] * C[i, 8]
     gap = sqrt(x * x + y * y + z * z)
     return gap < margin, gap, x / gap, y / gap, z / gap, ax, ay, az, bx, by, bz
+
+
+@kernel
+def weights_of_foot(C, i, j, k):
+    """(r, s, t) with which corners i, j and k give the foot of the origin on their plane.
+
+    A facet of B − A that is a parallelogram (an edge of each body) or a larger face is found as one of its triangles,
+    and the foot may lie beside that triangle. The points of both bodies are affine on the facet, so that weights
+    outside 0 … 1 give the right ones. Where the foot is far outside, the nearest point on the triangle is taken.
+    """
+    ex, ey, ez = C[j, 0] - C[i, 0], C[j, 1] - C[i, 1], C[j, 2] - C[i, 2]
+    fx, fy, fz = C[k, 0] - C[i, 0], C[k, 1] - C[i, 1], C[k, 2] - C[i, 2]
+    ee, ff, ef = ex * ex + ey * ey + ez * ez, fx * fx + fy * fy + fz * fz, ex * fx + ey * fy + ez * fz
+    de = -(ex * C[i, 0] + ey * C[i, 1] + ez * C[i, 2])
+    df = -(fx * C[i, 0] + fy * C[i, 1] + fz * C[i, 2])
+    determinant = ee * ff - ef * ef
+    if determinant > SLIVER * ee * ff:
+        s, t = (ff * de - ef * df) / determinant, (ee * df - ef * de) / determinant
+        if max(abs(s), abs(t), abs(1.0 - s - t)) <= BESIDE:
+            return 1.0 - s - t, s, t
+    _, r, s, t = nearest_on_triangle(C, i, j, k)
+    return r, s, t
 
 
 @kernel
