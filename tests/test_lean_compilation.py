@@ -226,6 +226,7 @@ def test_what_is_compiled_is_kept_for_other_processes(tmp_path):
     for name, text in {
         "__init__.py": "",
         "kernels.py": KERNELS,
+        "_argument_types.py": Path(_jit.__file__).with_name("_argument_types.py").read_text(),
         "_jit.py": Path(_jit.__file__).read_text(),
         "_lean.py": Path(_lean.__file__).read_text(),
     }.items():

@@ -98,7 +98,7 @@ def test_a_ray_of_a_scene_and_of_a_simulation_that_has_moved():
         ((0, 0), (0, 0, 1), (), "origin"),
         ((0, 0, 0), (0, 0, 0), (), "direction: expected a vector that is not zero"),
         ((0, 0, np.nan), (0, 0, 1), (), "origin"),
-        ((0, 0, 0), (0, 0, 1), "balll", "unknown body 'balll': did you mean 'ball'"),
+        ((0, 0, 0), (0, 0, 1), "balll", "unknown body in exclude 'balll': did you mean 'ball'"),
     ],
 )
 def test_bad_rays_are_refused_by_name(origin, direction, exclude, message):

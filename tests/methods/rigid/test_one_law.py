@@ -22,7 +22,7 @@ from stickslip.methods.rigid.compiled_arrays import COULOMB, RELAXED, StepOption
 from stickslip.methods.rigid.compiled_contacts import formulate
 from stickslip.methods.rigid.compiled_stepping import law_of
 from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
-from stickslip.methods.rigid.coordinates.joint_limits import Limits
+from stickslip.methods.rigid.coordinates.joint_limits import make_limits
 from stickslip.methods.rigid.formulations import anitescu_potra, coulomb, formulation, peg, relaxed
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS
@@ -73,7 +73,7 @@ def random_step(rng, nc=12, limits=5):
     none = np.zeros(0)
     motion = Motion(none, none, none, free, velocity, none, none)
     angular = rng.random(limits) < 0.5
-    rows = Limits(np.zeros(1, np.int64), np.zeros(1, np.int64), none, gap[nc:].copy(), angular, np.zeros(limits))
+    rows = make_limits(ss.Scene().compile())._replace(gap=gap[nc:].copy(), angular=angular, bound=np.zeros(limits))
     space.cones.own[:, [0, 3, 5]] = 1.0
 
     def padded(column, value=0.0):
