@@ -14,7 +14,7 @@ NOTHING = 1e-9
 
 
 class Rods:
-    """At most ``most`` rods under the scene node ``path``."""
+    """This class draws up to ``most`` rods under the scene node ``path``."""
 
     def __init__(self, server: Any, path: str, most: int, **options: Any) -> None:
         self._most = most
