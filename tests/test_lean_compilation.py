@@ -186,6 +186,33 @@ def test_the_forms_know_wrong_arguments():
         top(1.0)
 
 
+def deferred(function):
+    """A deferred kernel; those outside the package are not deferred by ``kernel``."""
+    return _lean.kernel(numba.njit(**_jit.OPTIONS)(function), (), cache=False, deferred=True)
+
+
+def test_a_deferred_kernel_is_compiled_when_it_is_prepared(emitted):
+    @deferred
+    def rare(x, out):
+        out[0] = 2.0 * x
+
+    @kernel
+    def top(x, out):
+        if x > 0.0:
+            rare(x, out)
+        return out[0]
+
+    out = np.ones(1)
+    assert top(-1.0, out) == 1.0
+    assert "rare" not in emitted
+    assert not rare._callee.overloads  # not even its types are known
+    _jit.prepare(rare, 0.0, out)
+    assert top(3.0, out) == 6.0
+    assert emitted.count("rare") == 1
+    _jit.prepare(rare, 0.0, np.zeros(2))
+    assert emitted.count("rare") == 1
+
+
 KERNELS = """
 from stickslip._jit import kernel
 
@@ -204,6 +231,16 @@ def first(x):
 @kernel
 def second(x):
     return shifted(x) - twice(x)
+
+@kernel(deferred=True)
+def rare(x):
+    first(x)
+
+@kernel
+def third(x):
+    if x < 0.0:
+        rare(x)
+    return twice(x)
 """
 CALL = """
 import sys
@@ -244,6 +281,8 @@ def test_what_is_compiled_is_kept_for_other_processes(tmp_path):
     assert call("second") == (1.0, {"second"})  # callees serve other kernels, too
     assert call("shifted") == (7.0, {"shifted"})  # only linked and emitted
     assert call("twice") == (6.0, {"twice"})
+    assert call("third") == (6.0, {"third"})  # what is deferred is not compiled
+    assert call("third") == (6.0, set())
 
 
 @pytest.fixture

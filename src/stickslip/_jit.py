@@ -105,8 +105,8 @@ OPTIONS: dict[str, Any] = {
 @overload
 def kernel(func: F) -> F: ...
 @overload
-def kernel(*, inline: bool = ..., separate: bool = ...) -> Callable[[F], F]: ...
-def kernel(func: F | None = None, *, inline: bool = True, separate: bool = False) -> Any:
+def kernel(*, inline: bool = ..., separate: bool = ..., deferred: bool = ...) -> Callable[[F], F]: ...
+def kernel(func: F | None = None, *, inline: bool = True, separate: bool = False, deferred: bool = False) -> Any:
     """Compile ``func`` to machine code on first use, and keep that code for the next process.
 
     The rules of a kernel (they are what lets the same function run inside a CUDA kernel):
@@ -119,12 +119,24 @@ def kernel(func: F | None = None, *, inline: bool = True, separate: bool = False
     ``@kernel(separate=True)`` is for the largest functions, which several entry points call: their machine code is made
     once and shared, also between methods. The call costs some hundred nanoseconds.
 
+    ``@kernel(deferred=True)`` is for large functions that few scenes need, and that return nothing: callers are
+    compiled without them. Who makes a scene that needs one calls ``prepare`` first: a deferred kernel that was not
+    prepared for these types of arguments must not be called.
+
     Kernels of your own, outside this package, are compiled anew in every process: only the package's own source is
     part of the cache's name, and a stale answer is worse than a slow start.
     """
     if func is None:
-        return partial(kernel, inline=inline, separate=separate)
-    return _njit(func, inline=inline and not separate, separate=separate)
+        return partial(kernel, inline=inline, separate=separate, deferred=deferred)
+    return _njit(func, inline=inline and not separate and not deferred, separate=separate, deferred=deferred)
+
+
+def prepare(func: Any, *values: Any) -> None:
+    """Compile a deferred kernel, if it is not, for arguments of the types of these values."""
+    if hasattr(
+        func, "prepare"
+    ):  # without compilation, or with a Numba that is not known from inside, nothing is deferred
+        func.prepare(*values)
 
 
 def compiled(signature: Any, func: F) -> F:
@@ -186,7 +198,7 @@ def two_forms() -> Any:
     return None
 
 
-def _njit(func: F, *signature: Any, inline: bool = True, separate: bool = False) -> Any:
+def _njit(func: F, *signature: Any, inline: bool = True, separate: bool = False, deferred: bool = False) -> Any:
     config: Any = numba_config
     previous = config.CACHE_DIR
     config.CACHE_DIR = CACHE_DIR  # read once, by the decorator: other people's caches stay where they are
@@ -197,7 +209,9 @@ def _njit(func: F, *signature: Any, inline: bool = True, separate: bool = False)
         lean = None if config.DISABLE_JIT else two_forms()
         if lean is None:
             return decorate(*signature, cache=ours, **options)(func)
-        return lean.kernel(decorate(**options)(func), signature, cache=ours, separate=separate and ours)
+        return lean.kernel(
+            decorate(**options)(func), signature, cache=ours, separate=separate and ours, deferred=deferred and ours
+        )
     finally:
         config.CACHE_DIR = previous
 

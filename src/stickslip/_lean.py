@@ -13,18 +13,26 @@ A ``Kernel`` has two forms, each made when it is first needed:
 A kernel that is ``separate`` is never linked into its callers: they call the machine code of its entry form. So a large
 kernel with many callers is optimised and emitted once for all of them.
 
+A kernel that is ``deferred`` is separate, and its callers are compiled without it: they call what an address in memory,
+the slot, points to. ``Kernel.prepare`` compiles the kernel and fills the slot. So a scene of spheres does not wait for
+the contacts of meshes. A deferred kernel returns nothing, because its callers do not know what it would return.
+
 This rests on internals of Numba: ``_jit`` imports it only with a version of Numba that it was checked with.
 """
 
 from __future__ import annotations
 
+import ctypes
+import hashlib
 import importlib
+import os
 import sys
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
-from numba.core import caching, codegen, compiler, environment, registry, sigutils, typeinfer, types, typing
+from llvmlite import ir
+from numba.core import caching, codegen, compiler, environment, funcdesc, registry, sigutils, typeinfer, types, typing
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.runtime import rtsys
 
@@ -261,9 +269,38 @@ def load_separate(module: str, name: str, args: tuple, symbol: str) -> None:
     llvm.add_symbol(symbol, result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
+class Slot:
+    """The memory that holds the address of a deferred kernel's machine code, which machine code knows by a symbol."""
+
+    def __init__(self, symbol: str) -> None:
+        self.filled = False
+        self.stop = ctypes.CFUNCTYPE(None)(partial(stop, symbol))
+        self.memory = ctypes.c_void_p(ctypes.cast(self.stop, ctypes.c_void_p).value)
+        llvm.add_symbol(symbol, ctypes.addressof(self.memory))
+
+    def fill(self, address: int) -> None:
+        self.memory.value, self.filled = address, True
+
+
+def stop(symbol: str) -> None:
+    """What a slot points to before it is filled: its caller cannot go on."""
+    print(f"the deferred kernel {symbol} was called before it was prepared", file=sys.stderr, flush=True)
+    os.abort()
+
+
+@cache
+def slot(symbol: str) -> Slot:
+    return Slot(symbol)
+
+
+def slot_symbol(py_func: Any, args: tuple) -> str:
+    kinds = hashlib.sha256(repr(args).encode()).hexdigest()[:16]
+    return f"{py_func.__module__}.{py_func.__qualname__}.{kinds}"
+
+
 def found(module: str, name: str, args: tuple, symbol: str) -> Any:
     """The library of a kernel's callee form; None if a process that ran beside the first gave it another symbol."""
-    callee = getattr(importlib.import_module(module), name)._callee
+    callee = getattr(importlib.import_module(module), name).called
     callee.compile(args)
     result = callee.overloads[args]
     return result.library if result.fndesc.llvm_func_name == symbol else None
@@ -281,6 +318,44 @@ class Callee(Dispatcher):
 
     def add_overload(self, result: Any) -> None:
         self.overloads[tuple(result.signature.args)] = result
+
+
+class ThroughSlot(Callee):
+    """The callee forms of a deferred kernel: they call what its slot points to."""
+
+    def compile(self, sig: Any) -> Any:
+        args = tuple(sigutils.normalize_signature(sig)[0])
+        if args not in self.overloads:
+            self.add_overload(self.call(args))
+        return self.overloads[args].entry_point
+
+    def call(self, args: tuple) -> Any:
+        context, symbol = self.targetctx, slot_symbol(self.py_func, args)
+        description = funcdesc.FunctionDescriptor(
+            native=True, modname=self.py_func.__module__, qualname=self.py_func.__qualname__, unique_name=symbol,
+            doc="", typemap=None, restype=types.none, calltypes=None,
+            args=tuple(f"a{k}" for k in range(len(args))), kws={},
+            mangler=lambda *_, **__: f"{symbol}.call", argtypes=args,
+        )  # fmt: skip
+        code, kind = ir.Module(symbol), context.call_conv.get_function_type(types.none, args)
+        function = ir.Function(code, kind, description.llvm_func_name)
+        function.attributes.add("alwaysinline")
+        builder = ir.IRBuilder(function.append_basic_block())
+        target = builder.load(ir.GlobalVariable(code, kind.as_pointer(), symbol))
+        builder.ret(builder.call(target, function.args))
+        library = CalleeLibrary(context.codegen(), symbol)
+        library.add_ir_module(code)
+        library.finalize()
+        library.identity = identity(description, args)
+        library._reload_init.add(partial(slot, symbol))
+        slot(symbol)
+        result = compiler.compile_result(
+            target_context=context, typing_context=context.typing_context, library=library, environment=None,
+            entry_point=object(), fndesc=description, signature=typing.signature(types.none, *args), objectmode=False,
+            lifted=(), reload_init=[], referenced_envs=[], metadata={},
+        )  # fmt: skip
+        context.insert_user_function(result.entry_point, description, [library])
+        return result
 
 
 def entry_form(callee: Any) -> Any:
@@ -311,11 +386,12 @@ class Kernel(Dispatcher):
     separate = False
     """Whether callers call its machine code instead of linking its callee form."""
 
-    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None) -> None:
+    def __init__(self, py_func: Any, locals: Any = None, targetoptions: Any = None, deferred: bool = False) -> None:
         super().__init__(py_func, locals, targetoptions)
         self._callee = Callee(py_func, locals, targetoptions)
         self._callee._compiling_counter = self._compiling_counter  # how Numba notices recursion
         self._compiler.compile = self._compile_entry
+        self.called = ThroughSlot(py_func, locals, targetoptions) if deferred else self._callee
 
     def enable_caching(self) -> None:
         self._cache = CheckedCache(self.py_func)
@@ -329,16 +405,25 @@ class Kernel(Dispatcher):
         return writable(super().typeof_pyval(val))
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        asked: Any = self._callee if self._can_compile else super()
+        asked: Any = self.called if self._can_compile else super()
         return asked.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
-        return self._callee.compile(sigutils.normalize_signature(sig)[0])
+        return self.called.compile(sigutils.normalize_signature(sig)[0])
+
+    def prepare(self, *values: Any) -> None:
+        """Compile a deferred kernel for values of these types, so that kernels can call it with them."""
+        args = tuple(self.typeof_pyval(value) for value in values)
+        place = slot(slot_symbol(self.py_func, args))
+        if not place.filled:
+            self.compile(args)
+            result = self.overloads[args]
+            place.fill(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
 
 
-def kernel(plain: Any, signatures: tuple, *, cache: bool, separate: bool = False) -> Kernel:
+def kernel(plain: Any, signatures: tuple, *, cache: bool, separate: bool = False, deferred: bool = False) -> Kernel:
     """The function and options of Numba's dispatcher ``plain``, in two forms."""
-    made = Kernel(plain.py_func, plain.locals, plain.targetoptions)
+    made = Kernel(plain.py_func, plain.locals, plain.targetoptions, deferred)
     made.separate = separate
     if cache:
         made.enable_caching()

@@ -7,7 +7,9 @@ import pytest
 import stickslip as ss
 from stickslip.collision.allowed import touching
 from stickslip.collision.contacts import ADHESION, FRICTION, ROLLING, TORSION, ContactList
+from stickslip.collision.convex.broad_phase import allowed, list_pairs, pairs_of_kinds
 from stickslip.collision.convex.detect import ConvexDetector
+from stickslip.collision.convex.geometry import KIND, build_geometry
 from stickslip.collision.detectors import make_detector
 from stickslip.errors import InputError
 
@@ -30,6 +32,34 @@ def surface(rng) -> str:
 
 def vector(rng) -> str:
     return " ".join(f"{x:.3f}" for x in rng.uniform(-0.2, 0.2, 3))
+
+
+@pytest.mark.parametrize("shapes", [8, 60])
+def test_what_is_prepared_covers_what_may_touch(shapes):
+    """A pair of kinds that is not compiled must not come up: few shapes and many, masks, explicit pairs."""
+    for seed in range(5):
+        rng, kinds = np.random.default_rng(seed), ["plane", "sphere", "box", "capsule", "cylinder", "ellipsoid"]
+        geoms = []
+        for k in range(shapes):
+            kind = kinds[rng.integers(6)] if k else "plane"
+            masks = rng.integers(0, 3, 2)
+            text = f'<geom name="g{k}" type="{kind}" size=".1 .1 .1" contype="{masks[0]}" conaffinity="{masks[1]}"/>'
+            free = kind != "plane" and rng.random() < 0.7
+            geoms.append(f"<body>{'<freejoint/>' if free else ''}{text}</body>")
+        pairs = '<pair geom1="g0" geom2="g5"/><pair geom1="g3" geom2="g6"/>' if seed % 2 else ""
+        xml = f"<mujoco><worldbody>{''.join(geoms)}</worldbody><contact>{pairs}</contact></mujoco>"
+        try:
+            model = ss.Scene.from_xml(xml).compile()
+        except InputError:  # an explicit pair of planes
+            continue
+        geometry, rules = build_geometry(model)
+        rules = rules._replace(few=list_pairs(geometry.shapes, rules))
+        kind, prepared = geometry.shapes.kind, pairs_of_kinds(geometry.shapes, rules)
+        for a in range(len(kind)):
+            for b in range(a):
+                low, high = sorted((kind[a], kind[b]))
+                if high > 0 and allowed(geometry.shapes, rules, a, b):
+                    assert KIND * low + high in prepared
 
 
 class RandomModel:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickslip._jit import prepare
+from stickslip.dynamics.tendon_paths import spatial_rows
 from stickslip.model.arrays import (
     AT_SITE,
     HINGE,
@@ -97,7 +99,7 @@ def make_drives(model: Model) -> Drives:
     column = np.array([d for row in rows for d in row], dtype=np.int64)
     rot = np.zeros((nl, 3, 3))
     rot[:] = np.eye(3)
-    return Drives(
+    drives = Drives(
         tree=model.tree, tendons=model.tendons, actuators=model.actuators, links=_needed_links(model),
         link_dof=model.support.link_dof, dof_parent=model.support.dof_parent, start=start, column=column,
         value=np.zeros(len(column)), length=np.zeros(nt + nu), rate=np.zeros(nt + nu), force=np.zeros(nt + nu),
@@ -106,6 +108,9 @@ def make_drives(model: Model) -> Drives:
         poses=LinkPoses(np.zeros((nl, 3)), rot, np.zeros((nl, 3)), np.zeros((nv, 6))),
         arm=np.zeros(nv), tau=np.zeros(nv), inertia=model.inertia, lift=np.zeros(nv),
     )  # fmt: skip
+    if len(drives.links):
+        prepare(spatial_rows, drives, model.tree.q0)
+    return drives
 
 
 def row_arms(drives: Drives, first: int, count: int) -> np.ndarray:

@@ -510,5 +510,7 @@ def largest_eigenvalue(apply: Callable[[np.ndarray], np.ndarray], n: int) -> flo
     if n <= 3:
         return float(np.linalg.eigvalsh(np.stack([apply(column) for column in np.eye(n)])).max())
     start = np.random.default_rng(0).normal(size=n)
+    if not apply(start).any():
+        return 0.0
     operator = LinearOperator((n, n), matvec=apply, dtype=float)
     return float(eigsh(operator, k=1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0])

@@ -228,7 +228,7 @@ def crank_row(drives, r, k):
     store_row(drives, r)
 
 
-@kernel(separate=True)
+@kernel(deferred=True)
 def spatial_rows(drives, q):
     """Lengths and moment arms at q of all rows that need the poses of links."""
     place_links(drives.tree, drives.links, 0, q, drives.poses)

@@ -7,6 +7,7 @@ parent at q₀), d the anchor's shift in the axes of B₀, and u a joint axis:
     slide       u·d
     hinge       2·atan2(u·(x, y, z), w) of the quaternion of R: its twist about u
     two hinges  the angle about u₁ from u₂ to R·u₂, and that about u₂ from Rᵀ·u₁ to u₁
+    three       as in ``maximal.three_hinges``
     ball        the quaternion of R
 
 Rates are the relative velocity along the same axes (``maximal.rates``). A hinge's angle is the one nearest to its
@@ -26,8 +27,10 @@ from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 from stickslip.errors import expected
 from stickslip.math.quaternion import from_matrix, to_matrix
 from stickslip.math.spatial import cross, rotate, rotate_transposed
-from stickslip.maximal.rates import anchor_joint, joint_velocities, rate_rows
-from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
+from stickslip.maximal.joint_axes import anchor_joint, hinges_of
+from stickslip.maximal.rates import joint_velocities, rate_rows
+from stickslip.maximal.three_hinges import angle_of_three
+from stickslip.model.arrays import BALL, FREE, SLIDE
 from stickslip.model.model import Model
 
 
@@ -95,18 +98,21 @@ def link_coordinates(tree, kin, b, previous, R, q):
     x, y, z = x - tree.link_pos[b, 0], y - tree.link_pos[b, 1], z - tree.link_pos[b, 2]
     x, y, z = rotate_transposed(tree.link_rot, b, x, y, z)
     x, y, z = x - c[a, 0], y - c[a, 1], z - c[a, 2]
-    two_hinges = stop - first == 2 and tree.joint_type[first] == HINGE and tree.joint_type[first + 1] == HINGE
+    hinge, hinges = hinges_of(tree, b)
     for j in range(first, stop):
         i, kind = tree.joint_q[j], tree.joint_type[j]
         if kind == BALL:
             put_quaternion(w, ix, iy, iz, previous, i, q)
         elif kind == SLIDE:
             q[i] = tree.q0[i] + u[j, 0] * x + u[j, 1] * y + u[j, 2] * z
-        elif not two_hinges:
+        elif hinges == 3:
+            angle, _, _, _ = angle_of_three(tree, kin, b, hinge, j - hinge)
+            q[i] = nearest_turn(tree.q0[i] + angle, previous[i])
+        elif hinges == 1:
             angle = 2.0 * atan2(u[j, 0] * ix + u[j, 1] * iy + u[j, 2] * iz, w)
             q[i] = nearest_turn(tree.q0[i] + angle, previous[i])
-    if two_hinges:
-        j, k = first, first + 1
+    if hinges == 2:
+        j, k = hinge, hinge + 1
         nx, ny, nz = cross(u[j, 0], u[j, 1], u[j, 2], u[k, 0], u[k, 1], u[k, 2])
         across, along, back_across, back_along = 0.0, 0.0, 0.0, 0.0
         for m in range(3):

@@ -1,6 +1,6 @@
 """Rates of joints as rows over the velocities of their two bodies, q̇ = R·V; Rᵀ maps joint forces to the bodies.
 
-    hinge   q̇ = a·(ω₂ − ω₁)
+    hinge   q̇ = a·(ω₂ − ω₁); a is not the axis but ∂q of ``maximal.three_hinges`` if the link has three
     slide   q̇ = a·(velocity of link 2's anchor relative to the coincident point of link 1)
     ball    ω = the link's own axes·(ω₂ − ω₁)
     free    the link's own velocities: no row
@@ -15,24 +15,10 @@ from __future__ import annotations
 
 from stickslip._jit import kernel
 from stickslip.math.spatial import cross, rotate, rotate_transposed
+from stickslip.maximal.joint_axes import anchor_joint, hinges_of, parent_axis
 from stickslip.maximal.rows import add_pair, pair_speed
-from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
-
-
-@kernel
-def anchor_joint(tree, b):
-    """The joint whose anchor is that of link b: its first rotational joint, or else its first joint."""
-    for j in range(tree.joint_start[b], tree.joint_start[b + 1]):
-        if tree.joint_type[j] != SLIDE:
-            return j
-    return tree.joint_start[b]
-
-
-@kernel
-def parent_axis(tree, kin, b, u, j):
-    """The axis of joint j, fixed to link b's parent, in world axes."""
-    x, y, z = rotate(tree.link_rot, b, u[j, 0], u[j, 1], u[j, 2])
-    return rotate(kin.rot, tree.parent[b], x, y, z)
+from stickslip.maximal.three_hinges import angle_of_three
+from stickslip.model.arrays import BALL, FREE, HINGE
 
 
 @kernel
@@ -64,6 +50,7 @@ def rate_rows(tree, kin, rates):
     u, c = tree.joint_axis, tree.joint_pos
     for b in range(1, tree.parent.shape[0]):
         p, a = tree.parent[b], anchor_joint(tree, b)
+        hinge, hinges = hinges_of(tree, b)
         for j in range(tree.joint_start[b], tree.joint_start[b + 1]):
             kind, d = tree.joint_type[j], tree.joint_v[j]
             if kind == FREE:
@@ -72,7 +59,9 @@ def rate_rows(tree, kin, rates):
                 for k in range(3):
                     angular_row(kin, p, b, kin.rot[b, 0, k], kin.rot[b, 1, k], kin.rot[b, 2, k], rates[d + k])
                 continue
-            if kind == HINGE and j == tree.joint_start[b + 1] - 1:  # the last joint's axis is fixed to the link
+            if kind == HINGE and hinges == 3:
+                _, x, y, z = angle_of_three(tree, kin, b, hinge, j - hinge)
+            elif kind == HINGE and j == tree.joint_start[b + 1] - 1:  # the last joint's axis is fixed to the link
                 x, y, z = rotate(kin.rot, b, u[j, 0], u[j, 1], u[j, 2])
             else:
                 x, y, z = parent_axis(tree, kin, b, u, j)

@@ -4,6 +4,9 @@ With r₁ = p₁ − x₁ and r₂ = p₂ − x₂ (x: link origins), d = p₂ �
 
     translation   g = e·d    ġ = −e·v₁ − ((r₁ + d) × e)·ω₁ + e·v₂ + (r₂ × e)·ω₂
     rotation      g = e·f    ġ = (e × f)·ω₁ − (e × f)·ω₂
+    translation along f      g = f·d    ġ = −f·v₁ − (r₁ × f)·ω₁ + f·v₂ + ((r₂ − d) × f)·ω₂
+    offset, n = e × f        g = n·d − c
+                             ġ = −n·v₁ − (r₁ × n − e × (f × d))·ω₁ + n·v₂ + (r₂ × n + f × (d × e))·ω₂
 
 The first ġ is the velocity of link 2's point relative to the coincident point of link 1, along an axis fixed to link 1.
 A row has twelve numbers (linear 1, angular 1, linear 2, angular 2) with the signs above. ``joint_rows`` returns them in
@@ -15,7 +18,7 @@ from __future__ import annotations
 from stickslip._jit import kernel
 from stickslip.dynamics.jacobian import link_point
 from stickslip.math.spatial import cross, rotate, rotate_transposed
-from stickslip.maximal.joint_types import TRANSLATION
+from stickslip.maximal.joint_types import OFFSET, ROTATION, TRANSLATION
 
 
 @kernel
@@ -31,13 +34,41 @@ def joint_errors(joints, kin, g):
         j = joints.joint[r]
         a, b = joints.link1[j], joints.link2[j]
         ex, ey, ez = frame_axis(kin, a, joints.rot1, j, joints.axis1[r])
-        if joints.kind[r] == TRANSLATION:
-            x1, y1, z1 = link_point(kin, a, joints.pos1[j, 0], joints.pos1[j, 1], joints.pos1[j, 2])
-            x2, y2, z2 = link_point(kin, b, joints.pos2[j, 0], joints.pos2[j, 1], joints.pos2[j, 2])
-            g[r] = ex * (x2 - x1) + ey * (y2 - y1) + ez * (z2 - z1)
-        else:
-            fx, fy, fz = frame_axis(kin, b, joints.rot2, j, joints.axis2[r])
+        fx, fy, fz = frame_axis(kin, b, joints.rot2, j, joints.axis2[r])
+        if joints.kind[r] == ROTATION:
             g[r] = ex * fx + ey * fy + ez * fz
+            continue
+        x1, y1, z1 = link_point(kin, a, joints.pos1[j, 0], joints.pos1[j, 1], joints.pos1[j, 2])
+        x2, y2, z2 = link_point(kin, b, joints.pos2[j, 0], joints.pos2[j, 1], joints.pos2[j, 2])
+        g[r] = 0.0
+        if joints.kind[r] == OFFSET:
+            fx, fy, fz = cross(ex, ey, ez, fx, fy, fz)
+            g[r] = -joints.offset[j]
+        elif joints.kind[r] == TRANSLATION:
+            fx, fy, fz = ex, ey, ez
+        g[r] += fx * (x2 - x1) + fy * (y2 - y1) + fz * (z2 - z1)
+
+
+@kernel
+def second_axis_row(joints, kin, r, ex, ey, ez, fx, fy, fz, row):
+    """row (12,) of a translation along f, an axis of F₂, or of an offset along e × f, e an axis of F₁; world axes."""
+    j = joints.joint[r]
+    a, b = joints.link1[j], joints.link2[j]
+    x1, y1, z1 = link_point(kin, a, joints.pos1[j, 0], joints.pos1[j, 1], joints.pos1[j, 2])
+    x2, y2, z2 = link_point(kin, b, joints.pos2[j, 0], joints.pos2[j, 1], joints.pos2[j, 2])
+    dx, dy, dz = x2 - x1, y2 - y1, z2 - z1
+    sx, sy, sz = 0.0, 0.0, 0.0  # how the first body turns the axis
+    tx, ty, tz = cross(fx, fy, fz, dx, dy, dz)  # how the second one does
+    nx, ny, nz = fx, fy, fz
+    if joints.kind[r] == OFFSET:
+        sx, sy, sz = cross(ex, ey, ez, tx, ty, tz)
+        ux, uy, uz = cross(dx, dy, dz, ex, ey, ez)
+        tx, ty, tz = cross(fx, fy, fz, ux, uy, uz)
+        nx, ny, nz = cross(ex, ey, ez, fx, fy, fz)
+    mx, my, mz = cross(x1 - kin.pos[a, 0], y1 - kin.pos[a, 1], z1 - kin.pos[a, 2], nx, ny, nz)
+    row[0], row[1], row[2], row[3], row[4], row[5] = -nx, -ny, -nz, sx - mx, sy - my, sz - mz
+    mx, my, mz = cross(x2 - kin.pos[b, 0], y2 - kin.pos[b, 1], z2 - kin.pos[b, 2], nx, ny, nz)
+    row[6], row[7], row[8], row[9], row[10], row[11] = nx, ny, nz, tx + mx, ty + my, tz + mz
 
 
 @kernel
@@ -54,8 +85,11 @@ def joint_rows(joints, kin, J):
             nx, ny, nz = cross(x - kin.pos[b, 0], y - kin.pos[b, 1], z - kin.pos[b, 2], ex, ey, ez)
             J[r, 0], J[r, 1], J[r, 2], J[r, 3], J[r, 4], J[r, 5] = -ex, -ey, -ez, -mx, -my, -mz
             J[r, 6], J[r, 7], J[r, 8], J[r, 9], J[r, 10], J[r, 11] = ex, ey, ez, nx, ny, nz
+            continue
+        fx, fy, fz = frame_axis(kin, b, joints.rot2, j, joints.axis2[r])
+        if joints.kind[r] != ROTATION:
+            second_axis_row(joints, kin, r, ex, ey, ez, fx, fy, fz, J[r])
         else:
-            fx, fy, fz = frame_axis(kin, b, joints.rot2, j, joints.axis2[r])
             mx, my, mz = cross(ex, ey, ez, fx, fy, fz)
             J[r, 0], J[r, 1], J[r, 2], J[r, 3], J[r, 4], J[r, 5] = 0.0, 0.0, 0.0, mx, my, mz
             J[r, 6], J[r, 7], J[r, 8], J[r, 9], J[r, 10], J[r, 11] = 0.0, 0.0, 0.0, -mx, -my, -mz

@@ -159,6 +159,8 @@ class Method(ABC):
     """Whether tolerances decide its accuracy, not the time step."""
     default_dt: ClassVar[float] = 1e-3
     """Longest step that is chosen if the user gives none [s]."""
+    file_steps: ClassVar[int] = 0
+    """How many time steps of the model's file the default step may be as long as; 0: any number."""
     _failed: int = 0
     step: int = 0
     """The number of the step at hand, from 0; the simulation sets it before ``advance``, which may count on."""
@@ -196,6 +198,12 @@ class Method(ABC):
     def option_help(cls) -> dict[str, str]:
         """Each option's name, and what it chooses, in one line."""
         return {name: text for name, text in cls.Options.help().items() if name not in cls.refused}
+
+    @classmethod
+    def longest_step(cls, model: Model) -> float:
+        """[s] the default step, as far as stability allows it. An author who chose short steps had quick motion in
+        mind, so that methods whose steps are long take no more than a few of them at once."""
+        return min(cls.default_dt, cls.file_steps * float(model.mj.opt.timestep)) if cls.file_steps else cls.default_dt
 
     @classmethod
     def step_of_file(cls, model: Model) -> float | None:

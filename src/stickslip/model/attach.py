@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 NAMED = ("bodies", "joints", "actuators", "sites", "geoms", "tendons", "sensors")
 """Elements whose names must be free."""
+MEMORY = ("memory", "nconmax", "njmax", "nstack")
+"""Sizes of MuJoCo's memory in a file. They say nothing of the model, and MuJoCo would warn of different ones."""
 
 
 @dataclass
@@ -60,6 +62,8 @@ def attach(
     actuators = tuple(prefix + actuator.name for actuator in child.actuators)
     child.nuser_geom, child.nuser_site, child.nkey = spec.nuser_geom, spec.nuser_site, spec.nkey
     loaded.notes += take_over(spec.option, loaded.options)
+    for size in MEMORY:
+        setattr(child, size, getattr(spec, size))
     for option in OPTIONS:
         setattr(child.option, option, getattr(spec.option, option))
     loaded.notes += [f"not used: {flag}; only a scene made of one file has it" for flag in loaded.contact_flags()]

@@ -51,19 +51,20 @@ def make_method(
         raise InputError(f"method {name!r}: does not hold closed loops ({held}); methods that do: {able}")
     if variant == "none" and (stages.collision is not None or stages.formulate is not None):
         raise InputError(f"method {method!r} has no contacts; leave out the collision and formulate functions")
-    made = _make(stepper, model, dt or stepper.default_dt, variant, options)
+    longest = stepper.longest_step(model)
+    made = _make(stepper, model, dt or longest, variant, options)
     if variant != "none" and stages.collision is None:
         advice.not_honoured(name, made)
         if made.grouped:
             advice.no_groups(name, getattr(made, "detector", None))
     limit = made.stable_dt(model.state())
     if dt is None:
-        dt = round_step(limit, stepper.default_dt)
+        dt = round_step(limit, longest)
         if dt != made.dt:
             made = _make(stepper, model, dt, variant, options)
         advice.tiny_step(dt)
     elif stages.collision is None:
-        advice.long_step(name, dt, limit, round_step(limit, stepper.default_dt))
+        advice.long_step(name, dt, limit, round_step(limit, longest))
     return name, made, limit
 
 

@@ -344,6 +344,19 @@ def list_pairs(shapes: Shapes, rules: Rules) -> np.ndarray:
     return np.array([pair[2:] for pair in sorted(pairs)], dtype=np.int64).reshape(-1, 2)
 
 
+def pairs_of_kinds(shapes: Shapes, rules: Rules) -> set[int]:
+    """The codes KIND·i + j, i ≤ j, of all pairs of kinds that may touch, and perhaps of some more."""
+    kind = shapes.kind
+    named = np.stack([rules.pair // max(1, len(kind)), rules.pair % max(1, len(kind))], axis=-1)
+    if len(kind) <= FEW:
+        codes = {(int(kind[a]), int(kind[b])) for a, b in (*rules.few, *named)}
+    else:
+        groups = np.unique(np.stack([kind, shapes.group, shapes.mask, shapes.link > 0]), axis=1).T
+        codes = {(int(i), int(j)) for i, g, m, x in groups for j, h, n, y in groups if (g & n or h & m) and (x or y)}
+        codes |= {(int(kind[a]), int(kind[b])) for a, b in named}
+    return {KIND * min(pair) + max(pair) for pair in codes} - {KIND * PLANE + PLANE}
+
+
 def make_grid(shapes: int) -> Grid:
     n = max(1, shapes)
     table = 1 << (2 * n - 1).bit_length()

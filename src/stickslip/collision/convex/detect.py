@@ -6,7 +6,7 @@ import numpy as np
 
 from stickslip.collision.contacts import ContactList, entries
 from stickslip.collision.convex.broad_phase import cell_size, list_pairs, make_candidates, make_grid
-from stickslip.collision.convex.find import Search, find_contacts, find_raw, find_standing
+from stickslip.collision.convex.find import Search, find_contacts, find_raw, find_standing, prepare_search
 from stickslip.collision.convex.finish import SHARES
 from stickslip.collision.convex.geometry import (
     KIND,
@@ -52,6 +52,7 @@ class ConvexDetector(Detector):
             shares=np.array([SHARES.index(stiffness_per)], dtype=np.int64),
             material=np.zeros((1, PAIR)),
         )
+        prepare_search(self.search)
 
     def leave_out(self, one: str, other: str) -> None:
         """Find no contacts between two kinds of shapes, such as "box" and "mesh"."""

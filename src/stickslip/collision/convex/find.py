@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickslip._jit import kernel
-from stickslip.collision.convex.broad_phase import KIND_PAIRS, Candidates, Grid, find_candidates
+from stickslip._jit import kernel, prepare
+from stickslip.collision.convex.broad_phase import KIND_PAIRS, Candidates, Grid, find_candidates, pairs_of_kinds
 from stickslip.collision.convex.capsule_capsule import capsule_capsule
 from stickslip.collision.convex.capsule_cylinder import capsule_cylinder
 from stickslip.collision.convex.cylinder_cylinder import cylinder_cylinder
@@ -66,7 +66,7 @@ class Search(NamedTuple):
     """(1, 10) scratch."""
 
 
-@kernel(separate=True)
+@kernel(deferred=True)
 def touch_planes_and_spheres(geometry, placed, work, pairs, code, margin, found):
     """Contacts of pairs (n, 2) of one pair of kinds, of which one is a plane or a sphere, and none a mesh but on a
     plane."""
@@ -90,22 +90,30 @@ def touch_planes_and_spheres(geometry, placed, work, pairs, code, margin, found)
         sphere_cylinder(geometry, placed, work, pairs, margin, found)
 
 
-@kernel(separate=True)
-def touch_solids(geometry, placed, work, pairs, code, margin, found):
-    """Contacts of pairs (n, 2) of one pair of kinds among boxes, capsules and cylinders."""
-    if code == KIND * CAPSULE + CAPSULE:
-        capsule_capsule(geometry, placed, work, pairs, margin, found)
-    elif code == KIND * CAPSULE + CYLINDER:
+@kernel(deferred=True)
+def touch_capsules(geometry, placed, work, pairs, code, margin, found):
+    """Contacts of pairs (n, 2) of capsules."""
+    capsule_capsule(geometry, placed, work, pairs, margin, found)
+
+
+@kernel(deferred=True)
+def touch_boxes(geometry, placed, work, pairs, code, margin, found):
+    """Contacts of pairs (n, 2) of boxes."""
+    polyhedron_polyhedron(geometry, placed, work, pairs, margin, found)
+
+
+@kernel(deferred=True)
+def touch_cylinders(geometry, placed, work, pairs, code, margin, found):
+    """Contacts of pairs (n, 2) of one pair of kinds: a cylinder and a box, a capsule or a cylinder."""
+    if code == KIND * CAPSULE + CYLINDER:
         capsule_cylinder(geometry, placed, work, pairs, margin, found)
     elif code == KIND * CYLINDER + CYLINDER:
         cylinder_cylinder(geometry, placed, work, pairs, margin, found)
     elif code == KIND * BOX + CYLINDER:
         box_cylinder(geometry, placed, work, pairs, margin, found)
-    elif code == KIND * BOX + BOX:
-        polyhedron_polyhedron(geometry, placed, work, pairs, margin, found)
 
 
-@kernel(separate=True)
+@kernel(deferred=True)
 def touch_hulls(geometry, placed, work, pairs, code, margin, found):
     """Contacts of pairs (n, 2) of one pair of kinds that are found by GJK and EPA."""
     if code == KIND * BOX + MESH or code == KIND * MESH + MESH:
@@ -114,7 +122,7 @@ def touch_hulls(geometry, placed, work, pairs, code, margin, found):
         core_solid(geometry, placed, work, pairs, margin, found)
 
 
-@kernel(separate=True)
+@kernel(deferred=True)
 def touch_ellipsoids(geometry, placed, work, pairs, code, margin, found):
     """Contacts of pairs (n, 2) of one pair of kinds, of which the second is an ellipsoid."""
     if code == KIND * PLANE + ELLIPSOID:
@@ -125,7 +133,7 @@ def touch_ellipsoids(geometry, placed, work, pairs, code, margin, found):
         solid_ellipsoid(geometry, placed, work, pairs, margin, found)
 
 
-@kernel(separate=True)
+@kernel(deferred=True)
 def touch_terrain(geometry, placed, work, pairs, code, margin, found):
     """Contacts of pairs (n, 2) of one pair of kinds, of which the second is a height field; planes touch none."""
     if code == KIND * SPHERE + TERRAIN:
@@ -136,6 +144,36 @@ def touch_terrain(geometry, placed, work, pairs, code, margin, found):
         polyhedron_terrain(geometry, placed, work, pairs, margin, found)
     elif code == KIND * CYLINDER + TERRAIN or code == KIND * ELLIPSOID + TERRAIN:
         round_terrain(geometry, placed, work, pairs, margin, found)
+
+
+TOUCH = (
+    touch_planes_and_spheres,
+    touch_capsules,
+    touch_boxes,
+    touch_cylinders,
+    touch_hulls,
+    touch_ellipsoids,
+    touch_terrain,
+)
+"""The functions that find contacts, in the order of ``function_of``. They have the same arguments."""
+PLANES_AND_SPHERES, CAPSULES, BOXES, CYLINDERS, HULLS, ELLIPSOIDS, TERRAINS = range(7)
+
+
+@kernel
+def function_of(code):
+    """Index in ``TOUCH`` of the function that finds contacts of a pair of kinds i ≤ j, whose code is KIND·i + j."""
+    i, j = code // KIND, code % KIND
+    if j == TERRAIN:
+        return TERRAINS
+    if j == ELLIPSOID:
+        return ELLIPSOIDS
+    if i == PLANE or (i == SPHERE and j != MESH):
+        return PLANES_AND_SPHERES
+    if j == MESH or (i == BOX and j == CAPSULE):
+        return HULLS
+    if j == CYLINDER:
+        return CYLINDERS
+    return CAPSULES if i == CAPSULE else BOXES
 
 
 @kernel
@@ -157,16 +195,29 @@ def touch_all(search, margin):
         if start[code] == start[code + 1] or search.rules.left_out[code]:
             continue
         stretch = pairs[start[code] : start[code + 1]]
-        if code % KIND == TERRAIN:
-            touch_terrain(geometry, placed, work, stretch, code, margin, found)
-        elif code % KIND == ELLIPSOID:
-            touch_ellipsoids(geometry, placed, work, stretch, code, margin, found)
-        elif code == KIND * BOX + CAPSULE or (code % KIND == MESH and code >= KIND * SPHERE):
-            touch_hulls(geometry, placed, work, stretch, code, margin, found)
-        elif code < KIND * BOX:
+        function = function_of(code)
+        if function == PLANES_AND_SPHERES:
             touch_planes_and_spheres(geometry, placed, work, stretch, code, margin, found)
+        elif function == CAPSULES:
+            touch_capsules(geometry, placed, work, stretch, code, margin, found)
+        elif function == BOXES:
+            touch_boxes(geometry, placed, work, stretch, code, margin, found)
+        elif function == CYLINDERS:
+            touch_cylinders(geometry, placed, work, stretch, code, margin, found)
+        elif function == HULLS:
+            touch_hulls(geometry, placed, work, stretch, code, margin, found)
+        elif function == ELLIPSOIDS:
+            touch_ellipsoids(geometry, placed, work, stretch, code, margin, found)
         else:
-            touch_solids(geometry, placed, work, stretch, code, margin, found)
+            touch_terrain(geometry, placed, work, stretch, code, margin, found)
+
+
+def prepare_search(search: Search) -> None:
+    """Compile what the search needs for these shapes, and nothing else."""
+    arguments = (search.geometry, search.placed, search.work, search.candidates.sorted, 0, 0.0, search.found)
+    codes = pairs_of_kinds(search.geometry.shapes, search.rules)
+    for function in {function_of(code) for code in codes} if codes != {BALLS_ON_PLANES} else ():
+        prepare(TOUCH[function], *arguments)
 
 
 @kernel

@@ -48,6 +48,7 @@ class TimeStepping(Method):
     reads = RIGID
     solves_problems = loops_ahead = True
     default_dt = 1e-2
+    file_steps = 5
     observing = ("kinematics", "collision", "impulses")
     part_of_overlap: ClassVar[str] = ""
     """How much of an overlap a step undoes, for warnings; all of it by default."""

@@ -61,6 +61,7 @@ from stickslip.methods.variational.joints.dry_friction import copy_rubbing, make
 from stickslip.methods.variational.joints.joint_nodes import make_joint_step, without_limits
 from stickslip.methods.variational.joints.springs import longest_spring_step
 from stickslip.methods.variational.mechanism import build_linear, build_mechanism, joint_violations
+from stickslip.model.arrays import HINGE
 from stickslip.model.model import Model, State
 
 UNCONVERGED = ("warn", "raise")
@@ -113,6 +114,7 @@ class Variational(Method):
     )
     reads = VARIATIONAL
     default_dt = 1e-2
+    file_steps = 5
     loops_ahead = True
     observing = ("kinematics", "collision", "forces")
     replaceable = frozenset({"user", "collision", "record"})
@@ -430,6 +432,7 @@ class Variational(Method):
         """∂(z⁺, ν⁺)/∂(z, ν, u) of the last step; with ``forces``, also by ``inputs.applied`` and ``inputs.wrench``."""
         if not (self._taken and self._known[0]) or self._acting is None:
             raise InputError("gradient: expected a step to differentiate, got none since the state was set; step first")
+        tree = self.model.tree
         if len(self.model.tendons.limited) or self.model.na or not on_one_joint(self.model).all():
             raise InputError(
                 "gradient: expected actuators that drive one hinge or slide joint each, without activations, and no "
@@ -444,6 +447,14 @@ class Variational(Method):
             raise InputError(
                 "gradient: expected a scene without a medium and without gravity compensation by actuators; their "
                 "derivatives are not implemented here; differentiate by differences of steps"
+            )
+        hinges = np.bincount(
+            np.repeat(np.arange(self.model.nlink), np.diff(tree.joint_start))[tree.joint_type == HINGE]
+        )
+        if hinges.max(initial=0) > 2 or self.mechanism.nodes.joints.offset.any():
+            raise InputError(
+                "gradient: expected at most two hinges on a body, through one point; second derivatives of other "
+                "stacks are not implemented here; differentiate by differences of steps"
             )
         n = len(self.contacts)
         if self.model.mocap_names or self.contacts.arrays.surface[:n].any() or self.touch.points.adhesion[:n].any():

@@ -7,6 +7,7 @@ R·exp(δφ), δφ = δθ₂ − R₂ᵀ·R₁·δθ₁. With (w, v) the quatern
     hinge       q = 2·atan2(u·v, w)                 ∂q/∂φ = (w²·u + w·u × v + (u·v)·v)/(w² + (u·v)²)
     two hinges  q₁ = atan2(n·R·u₂, u₂·R·u₂)         ∂q₁/∂φ = u₂ × Rᵀ·(c·n − a·u₂)/(a² + c²), a and c the two arguments
                 q₂ = atan2(n·y, u₁·y)               ∂q₂/∂φ = (c·n − a·u₁) × y/(a² + c²)
+    three       as in ``maximal.three_hinges``
     ball        angle |φ| = |log R|                 ∂|φ|/∂φ = φ/|φ|
 
 If the joint is closed, the first four are the rates of ``maximal.rates``; during a Newton iteration it is not.
@@ -20,8 +21,10 @@ from stickslip._jit import kernel
 from stickslip.math.quaternion import from_matrix, logarithm
 from stickslip.math.spatial import cross, rotate, rotate_transposed
 from stickslip.maximal.conversion import nearest_turn, relative_rotation
-from stickslip.maximal.rates import anchor_joint, parent_axis, slide_row
-from stickslip.model.arrays import BALL, HINGE, SLIDE
+from stickslip.maximal.joint_axes import anchor_joint, hinges_of, parent_axis
+from stickslip.maximal.rates import angular_row, slide_row
+from stickslip.maximal.three_hinges import angle_of_three
+from stickslip.model.arrays import BALL, SLIDE
 
 
 @kernel
@@ -92,9 +95,14 @@ def coordinate_row(tree, pose, b, j, q, R, row):
     kind, i, u, p = tree.joint_type[j], tree.joint_q[j], tree.joint_axis, tree.parent[b]
     if kind == SLIDE:
         return tree.q0[i] + slide_coordinate(tree, pose, b, j, row)
+    first, hinges = hinges_of(tree, b)
+    if hinges == 3:
+        angle, x, y, z = angle_of_three(tree, pose, b, first, j - first)
+        angular_row(pose, p, b, x, y, z, row)
+        return nearest_turn(tree.q0[i] + angle, q[i])
     relative_rotation(tree, pose, b, R)
-    first, last = tree.joint_start[b], tree.joint_start[b + 1] - 1
-    if last == first + 1 and tree.joint_type[first] == HINGE and tree.joint_type[last] == HINGE:
+    last = first + 1
+    if hinges == 2:
         angle, x, y, z = first_of_two(R, u, first, last) if j == first else second_of_two(R, u, first, last)
         turn_row(pose, p, b, x, y, z, row)
         return nearest_turn(tree.q0[i] + angle, q[i])

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from stickslip._jit import kernel
 from stickslip.math.spatial import cross, rotate
+from stickslip.maximal.joint_axes import anchor_joint
 from stickslip.maximal.joint_types import TRANSLATION
-from stickslip.maximal.rates import anchor_joint
 from stickslip.methods.variational.joints.row_derivatives import (
     along_axis_change,
     child_axis_change,

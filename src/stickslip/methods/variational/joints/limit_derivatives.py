@@ -20,9 +20,9 @@ from stickslip._jit import kernel
 from stickslip.math.quaternion import from_matrix, inverse_right_jacobian, logarithm
 from stickslip.math.spatial import cross, rotate
 from stickslip.maximal.conversion import relative_rotation
-from stickslip.maximal.rates import anchor_joint
+from stickslip.maximal.joint_axes import anchor_joint, hinges_of
 from stickslip.methods.variational.joints.row_derivatives import along_axis_change, axis_seen, axis_seen_change
-from stickslip.model.arrays import BALL, HINGE, SLIDE
+from stickslip.model.arrays import BALL, SLIDE
 
 
 @kernel
@@ -134,8 +134,9 @@ def coordinate_row_change(tree, pose, b, j, R, move, change):
     tx, ty, tz = axis_seen(pose, p, b, move[3], move[4], move[5])
     tx, ty, tz = move[9] - tx, move[10] - ty, move[11] - tz
     relative_rotation(tree, pose, b, R)
-    first, last = tree.joint_start[b], tree.joint_start[b + 1] - 1
-    if last == first + 1 and tree.joint_type[first] == HINGE and tree.joint_type[last] == HINGE:
+    first, hinges = hinges_of(tree, b)
+    last = first + 1
+    if hinges == 2:
         if j == first:
             hx, hy, hz, dx, dy, dz = first_turn(R, u, first, last, tx, ty, tz)
         else:
