@@ -129,6 +129,25 @@ def test_a_simulation_without_a_method_chooses_a_usable_one():
     assert ss.Simulation(scene, "coulomb").why_method == ""
 
 
+@pytest.mark.parametrize("method", ["coulomb", "variational"])
+def test_the_default_step_is_a_few_steps_of_the_file(method):
+    ball = '<worldbody><body pos="0 0 1"><freejoint/><geom size="0.1"/></body></worldbody>'
+    for step, expected in ((0.0005, 2e-3), (0.001, 5e-3), (0.002, 1e-2), (0.01, 1e-2)):
+        scene = ss.Scene.from_xml(f'<mujoco><option timestep="{step}"/><size memory="1M" nconmax="9"/>{ball}</mujoco>')
+        assert scene.notes == (
+            [f"only the method mujoco uses the file's option timestep={step}"] if step != 0.002 else []
+        )
+        assert ss.Simulation(scene, method).dt == expected
+
+
+def test_shapes_that_cannot_move_against_each_other_do_not_limit_the_step():
+    """Three balls about one point, on hinges through it."""
+    ball = '<joint type="hinge"/><geom size="0.1"/>'
+    balls = f"<body>{ball}<body>{ball}<body>{ball}<body>{ball}</body></body></body></body>"
+    sim = ss.Simulation(ss.Scene.from_xml(f"<mujoco><worldbody>{balls}</worldbody></mujoco>"))
+    assert sim.dt == sim.stepper.default_dt
+
+
 def test_wrench_and_joint_forces_act():
     scene = ss.Scene(gravity=(0, 0, 0))
     scene.add_box((0.1, 0.1, 0.1), mass=2.0)

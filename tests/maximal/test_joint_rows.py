@@ -143,21 +143,6 @@ def test_limit_rows_give_rates():
     np.testing.assert_allclose(rows @ V, [0.3, 0.4, -(0.6 * 0.5 + 0.8 * 0.7)], atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("make", "says"),
-    [
-        (lambda s: s.add_body("odd", joint="hinge").add_joint("hinge", axis=(1, 0, 1)), "two hinges"),
-        (lambda s: s.add_body("odd", joint="slide").add_joint("ball"), "'ball'|ball"),
-    ],
-)
-def test_unknown_compositions_are_refused_by_name(make, says):
-    scene = ss.Scene()
-    make(scene).add_sphere(0.1, mass=1.0)
-    model = scene.compile()
-    with pytest.raises(InputError, match=f"'odd'.*{says}"):
-        Constraints(model, cut(model))
-
-
 def test_bad_extra_joints_are_refused():
     model = three_boxes()
     for joint, says in (

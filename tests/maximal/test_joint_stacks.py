@@ -119,7 +119,7 @@ def test_the_motion_is_that_of_joint_coordinates(names):
     assert far[1] < 0.6 * far[0]
 
 
-@pytest.mark.parametrize("names", ["Hx Sy", "Sx Hp", "Hx Hp Hz", "Hx Hz Hx"])
+@pytest.mark.parametrize("names", ["Hx Hp", "Hx Sy", "Sx Hp", "Hx Hp Hz", "Hx Hz Hx"])
 def test_other_stacks_are_refused_by_name(names):
     with pytest.raises(InputError, match="link 'c': maximal coordinates expected slides at right angles") as caught:
         build_joints(stack(names, armature=0.01).compile())
