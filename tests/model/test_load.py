@@ -479,7 +479,10 @@ def test_meshes_of_the_same_name_in_two_folders_stay_apart(tmp_path, urdf):
 def test_relative_and_file_paths_are_relative_to_the_urdf(tmp_path, urdf):
     write_stl(tmp_path / "meshes/part.stl")
     body = link("a", more=collision("../meshes/part.stl") + collision(f"file://{tmp_path}/meshes/part.stl"))
-    assert read_spec(urdf(body, "urdf/robot.urdf")).spec.compile().ngeom == 2
+    body += link("b", more=collision(f"file://localhost{tmp_path}/meshes/part.stl")) + joint("j", "a", "b")
+    assert read_spec(urdf(body, "urdf/robot.urdf")).spec.compile().ngeom == 3
+    beside = link("a", more=collision("file://meshes/part.stl"))
+    assert read_spec(urdf(beside, "robot.urdf")).spec.compile().ngeom == 1
 
 
 @pytest.mark.parametrize("how", ["package_dirs", "package itself", "ROS_PACKAGE_PATH", "ancestor", "manifest", "ament"])

@@ -63,7 +63,9 @@ def find_mesh(uri: str, urdf: Path, package_dirs: Sequence[str | Path], meshdir:
         )
     if parsed.scheme in ("http", "https"):
         raise ModelError(f"{where}: mesh {uri!r} is on the network; download it and use a relative path")
-    relative = unquote(parsed.path) if parsed.scheme == "file" else uri
+    # In "file://meshes/part.stl" the first folder stands where a host's name should, and means one beside the URDF.
+    host = "" if parsed.netloc == "localhost" else parsed.netloc
+    relative = unquote(host + parsed.path) if parsed.scheme == "file" else uri
     candidates = [urdf.parent / relative, urdf.parent / meshdir / relative, urdf.parent / meshdir / Path(relative).name]
     for candidate in candidates:
         if candidate.is_file():
