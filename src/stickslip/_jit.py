@@ -132,10 +132,11 @@ def kernel(func: F | None = None, *, inline: bool = True, separate: bool = False
 
 
 def prepare(func: Any, *values: Any) -> None:
-    """Compile a deferred kernel, if it is not, for arguments of the types of these values."""
-    if hasattr(
-        func, "prepare"
-    ):  # without compilation, or with a Numba that is not known from inside, nothing is deferred
+    """Compile a deferred kernel, if it is not, for arguments of the types of these values.
+
+    Without compilation, and with a Numba that is not known from inside, nothing is deferred.
+    """
+    if hasattr(func, "prepare"):
         func.prepare(*values)
 
 

@@ -1,4 +1,4 @@
-"""The angles of three hinges through one point, like those of a gimbal, and their derivatives.
+"""The angles of three hinges through one point (Davenport's; Euler's and Cardan's among them), and their derivatives.
 
 Each axis is at right angles to the next one: R = exp(u₁a)·exp(u₂b)·exp(u₃c), with the axes at a = b = c = 0. With the
 angle λ from u₁ to u₃ about u₂ and β = b + λ,
@@ -42,9 +42,7 @@ def angle_of_three(tree, kin, b, first, which):
     u = tree.joint_axis
     e1x, e1y, e1z = parent_axis(tree, kin, b, u, first)
     e3x, e3y, e3z = rotate(kin.rot, b, u[first + 2, 0], u[first + 2, 1], u[first + 2, 2])
-    x, y, z = cross(
-        u[first + 1, 0], u[first + 1, 1], u[first + 1, 2], u[first, 0], u[first, 1], u[first, 2]
-    )  # fmt: skip
+    x, y, z = cross(u[first + 1, 0], u[first + 1, 1], u[first + 1, 2], u[first, 0], u[first, 1], u[first, 2])
     sine = x * u[first + 2, 0] + y * u[first + 2, 1] + z * u[first + 2, 2]
     sign = 1.0 if sine > 0.0 else -1.0
     if which == 0:
