@@ -4,6 +4,7 @@ Numba stamps cached code with the size and time of the caller's file only. These
 keeping both, which is the case where Numba alone returns the old answer.
 """
 
+import ast
 import os
 import shutil
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import stickslip
-from stickslip._jit import KEPT_CACHES
+from stickslip._jit import KEPT_CACHES, counts
 
 SOURCE = Path(stickslip.__file__).parent
 
@@ -97,3 +98,46 @@ def test_only_the_last_versions_are_kept(package, tmp_path):
     assert newest < kept
     assert "somebody's thesis" in kept
     assert len(kept) == KEPT_CACHES + 1
+
+
+def file_of(module, name):
+    """The file that ``from module import name`` reads."""
+    base = SOURCE.joinpath(*module.split(".")[1:])
+    candidates = (base / f"{name}.py", base / name / "__init__.py", base.with_suffix(".py"), base / "__init__.py")
+    return next(path for path in candidates if path.exists())
+
+
+def is_kernel(node):
+    decorators = map(ast.unparse, getattr(node, "decorator_list", ()))
+    return any(text.partition("(")[0] in ("kernel", "template") for text in decorators)
+
+
+def read_by_kernels(tree):
+    """The global names that kernels of a file read, also by way of the file's own constants."""
+    made = {t.id: node.value for node in tree.body if isinstance(node, ast.Assign) for t in node.targets
+            if isinstance(t, ast.Name)}  # fmt: skip
+    todo = [statement for node in ast.walk(tree) if is_kernel(node) for statement in node.body]
+    names = set()
+    while todo:
+        found = {node.id for node in ast.walk(todo.pop()) if isinstance(node, ast.Name)} - names
+        names |= found
+        todo += [made[name] for name in found & made.keys()]
+    return names
+
+
+def test_the_cache_is_named_by_all_files_whose_numbers_kernels_contain():
+    missing, looked_at = set(), 0
+    for path in SOURCE.rglob("*.py"):
+        if not counts(path.relative_to(SOURCE).as_posix(), path.read_bytes()):
+            continue
+        tree = ast.parse(path.read_text())
+        names = read_by_kernels(tree)
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("stickslip."):
+                for name in (alias.name for alias in node.names if (alias.asname or alias.name) in names):
+                    source = file_of(node.module, name)
+                    looked_at += 1
+                    if not counts(source.relative_to(SOURCE).as_posix(), source.read_bytes()):
+                        missing.add((source.relative_to(SOURCE).as_posix(), name))
+    assert looked_at > 500
+    assert missing <= {("errors.py", "number")}  # a kernel has a variable of that name

@@ -2,9 +2,8 @@
 
 Numba's own cache notices an edit of the file that holds a function, but not an edit of a helper that the function
 calls in another file: it then returns the old answer. So compiled code lives in a directory whose name is a hash of
-the package's source (and of the Numba and NumPy versions): any edit of what kernels can call starts a fresh directory.
-The upper layers (``WITHOUT_HELPERS``) are left out: no kernel calls a function there but of its own file, which Numba's
-own cache notices.
+all source that kernels are made of (and of the Numba and NumPy versions): any edit of it starts a fresh directory.
+Edits of other files, and where the package lies, leave compiled code as it is.
 
 * ``STICKSLIP_CACHE_DIR`` moves the cache (default: the user's cache directory).
 * ``NUMBA_DISABLE_JIT=1`` runs every kernel as plain Python: slow, but you can set a breakpoint in it.
@@ -37,8 +36,33 @@ from stickslip._argument_types import writable
 
 F = TypeVar("F", bound=Callable)
 
-WITHOUT_HELPERS = ("cli", "lab", "problem_files", "record", "scenes", "simulation", "viewer")
-"""Packages whose edits leave compiled code as it is."""
+KERNELS = re.compile(rb"^\s*@(kernel|template)\b|^from stickslip\._jit import", re.MULTILINE)
+"""What a file with kernels contains."""
+ARRAYS = re.compile(rb"\(NamedTuple\)")
+"""What a file that declares arguments of kernels contains."""
+ROOMS = (
+    "collision",
+    "constraints",
+    "dynamics",
+    "ess",
+    "lab",
+    "math",
+    "maximal",
+    "methods",
+    "model/arrays.py",
+    "solvers",
+)
+"""Where arguments of kernels are declared."""
+CONSTANTS = (
+    "_argument_types.py",
+    "_jit.py",
+    "_lean.py",
+    "methods/rigid/assembly/matrices.py",
+    "model/shape.py",
+    "solvers/codes.py",
+    "solvers/storage.py",
+)
+"""Further files whose numbers kernels contain; ``tests/test_stale_cache.py`` finds those that are missing."""
 VERSION = r"[0-9a-f]{16}"
 """What the name of a version's folder looks like."""
 CHECKED = ("0.68",)
@@ -48,14 +72,19 @@ KEPT_CACHES = 4
 
 
 def source_hash(package: Path) -> str:
-    """Hash of every Python file that kernels may call, and of the versions that decide the machine code."""
+    """Hash of every Python file that kernels are made of, and of the versions that decide the machine code."""
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     for path in sorted(package.rglob("*.py")):
-        if path.relative_to(package).parts[0] in WITHOUT_HELPERS:
-            continue
-        digest.update(path.relative_to(package).as_posix().encode())
-        digest.update(path.read_bytes())
+        name, source = path.relative_to(package).as_posix(), path.read_bytes()
+        if counts(name, source):
+            digest.update(name.encode())
+            digest.update(source)
     return digest.hexdigest()[:16]
+
+
+def counts(name: str, source: bytes) -> bool:
+    """Whether kernels are made of this file."""
+    return bool(name in CONSTANTS or KERNELS.search(source) or (name.startswith(ROOMS) and ARRAYS.search(source)))
 
 
 def _cache_root() -> Path:

@@ -32,7 +32,19 @@ from typing import Any
 
 import llvmlite.binding as llvm  # type: ignore[import-untyped]
 from llvmlite import ir
-from numba.core import caching, codegen, compiler, environment, funcdesc, registry, sigutils, typeinfer, types, typing
+from numba.core import (
+    caching,
+    codegen,
+    compiler,
+    config,
+    environment,
+    funcdesc,
+    registry,
+    sigutils,
+    typeinfer,
+    types,
+    typing,
+)
 from numba.core.dispatcher import _FunctionCompiler  # type: ignore[attr-defined]
 from numba.core.runtime import rtsys
 
@@ -46,6 +58,7 @@ NEEDED = (
     (compiler.Flags, "values no_compile no_cpython_wrapper no_cfunc_wrapper forceinline"),
     (caching.CompileResultCacheImpl, "get_filename_base check_cachable reduce rebuild"),
     (caching.FunctionCache, "_impl_class load_overload save_overload"),
+    (caching._CacheLocator, "get_cache_path get_source_stamp get_disambiguator from_function ensure_cache_path"),
     (compiler.CompileResult, "_find_referenced_environments"),
     (_FunctionCompiler, "compile _compile_core _customize_flags"),
     (environment, "lookup_environment"),
@@ -188,7 +201,35 @@ class CalleeCompiler(_FunctionCompiler):
         return result
 
 
-class CalleeStore(caching.CompileResultCacheImpl):
+class Place(caching._CacheLocator):
+    """Where a kernel is kept: a folder per package. The folder above them is named by a hash of the source, so that
+    neither the path nor the time of the source file counts."""
+
+    def __init__(self, py_func: Any) -> None:
+        folder: Any = config
+        self.path = os.path.join(folder.CACHE_DIR, *py_func.__module__.split(".")[1:-1])
+
+    def get_cache_path(self) -> str:
+        return self.path
+
+    def get_source_stamp(self) -> int:
+        return 0
+
+    def get_disambiguator(self) -> None:
+        return None
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Place:
+        return cls(py_func)
+
+
+class EntryStore(caching.CompileResultCacheImpl):
+    """How entry forms are kept on disk."""
+
+    _locator_classes = (Place,)
+
+
+class CalleeStore(EntryStore):
     """How callee forms are kept on disk: the code of the kernel itself, and which kernels it calls."""
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
@@ -235,6 +276,8 @@ class CalleeStore(caching.CompileResultCacheImpl):
 class CheckedCache(caching.FunctionCache):
     """Numba's cache, safe against processes that save two signatures of a function at the same time as one file."""
 
+    _impl_class: Any = EntryStore
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         result, (args, _) = super().load_overload(sig, target_context), sigutils.normalize_signature(sig)
         return result if result and tuple(result.signature.args) == tuple(args) else None
@@ -243,7 +286,7 @@ class CheckedCache(caching.FunctionCache):
 class CalleeCache(CheckedCache):
     """The cache of callee forms."""
 
-    _impl_class: Any = CalleeStore
+    _impl_class = CalleeStore
 
 
 def identity(description: Any, args: Any) -> tuple:
