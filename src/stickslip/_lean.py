@@ -226,7 +226,7 @@ class Place(caching._CacheLocator):
 class EntryStore(caching.CompileResultCacheImpl):
     """How entry forms are kept on disk."""
 
-    _locator_classes = (Place,)
+    _locator_classes: Any = (Place,)
 
 
 class CalleeStore(EntryStore):
