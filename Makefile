@@ -3,7 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 METHODS ?= expo,variational,coulomb/pgs,semi-implicit-euler,rk4,mujoco
 
-.PHONY: run test lint check-robots clean
+SEED ?= 1
+COUNT ?= 1000
+
+.PHONY: run test lint docs fuzz check-robots clean
 
 run: .venv/runtime
 	$(BIN)/stickslip compare solo12-squat --methods $(METHODS) --time 1 --out out/solo12-squat
@@ -16,6 +19,14 @@ lint: .venv/development
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# COUNT mutated files and command lines of every kind; cases that fail are kept in out/fuzz.
+fuzz: .venv/development
+	$(BIN)/python tests/fuzz/run.py --seed $(SEED) --count $(COUNT)
+# The site, out/site/index.html: searchable, without a network; a broken link is an error.
+docs: .venv/documentation
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo "open out/site/index.html"
 
 # The bundled robots against the URDFs themselves (downloads 130 MB of robot data).
 check-robots: .venv/development
@@ -33,6 +44,10 @@ check-robots: .venv/development
 
 .venv/development: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+.venv/documentation: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	touch $@
 
 clean:

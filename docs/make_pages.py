@@ -1,4 +1,4 @@
-"""Makes the pages and tables that follow from the source: docs/layout.md, and the table of methods in README.md.
+"""Makes the pages and tables that follow from the source: the layout, the tables of methods, the list of examples.
 
 Run it after a module was added, moved or renamed, or a method's declaration was changed: ``python docs/make_pages.py``.
 A test compares the pages with the source.
@@ -23,6 +23,24 @@ over a module to read its first line. [Architecture](architecture.md) explains h
 | folder | what it holds | modules |
 | --- | --- | --- |
 """
+METHODS_INTRODUCTION = """\
+# Methods
+
+A method is a name, or a name and a variant: `coulomb` is `coulomb/pgs`, Coulomb's law solved by Gauss–Seidel, and
+`coulomb/admm` solves the same problem by ADMM. What a method cannot honour of a scene is a warning by name.
+[Choosing a method](../choosing.md) says which one when. `python docs/make_pages.py` makes this page from what the
+methods declare.
+
+"""
+EXAMPLES_INTRODUCTION = """\
+# Examples
+
+Each example is a flat script of at most 60 lines that takes a few seconds and opens no window. The tests run all of
+them.
+
+| script | what it shows |
+| --- | --- |
+"""
 BEGIN, END = "<!-- methods: made by docs/make_pages.py -->\n", "<!-- end of methods -->\n"
 
 
@@ -34,7 +52,7 @@ def first_line(path: Path) -> str:
 
 def link(path: Path) -> str:
     """A module as a link to its file, with its first line as the title."""
-    title = first_line(path).replace('"', "'").replace("|", "\\|")
+    title = re.sub('"(.*?)"', r"“\1”", first_line(path)).replace("|", "\\|")
     return f'[{path.stem}](../src/stickslip/{path.relative_to(SOURCE).as_posix()} "{title}")'
 
 
@@ -50,14 +68,14 @@ def layout() -> str:
     return INTRODUCTION + "\n".join(rows) + "\n"
 
 
-def methods() -> str:
-    """The table of methods, from what they declare."""
+def methods(pages: str = "docs/") -> str:
+    """The table of methods, from what they declare. ``pages`` leads to docs/."""
     rows = ["| method | what it is | honours | order | limit on dt |", "| --- | --- | --- | --- | --- |"]
     for name, method in METHODS.items():
         declared = method.capabilities
         order = "by tolerance" if method.by_tolerance else str(declared.order)
         honours = ", ".join(sorted(declared.honours)) or "–"
-        first = f"[`{name}`](docs/{declared.page or f'methods/{name}.md'})"
+        first = f"[`{name}`]({pages}{declared.page or f'methods/{name}.md'})"
         rows.append(f"| {first} | {declared.summary} | {honours} | {order} | {declared.stability} |")
     return "\n".join(rows) + "\n"
 
@@ -68,7 +86,25 @@ def readme() -> str:
     return re.sub(f"(?<={BEGIN}).*(?={END})", lambda _: methods(), text, flags=re.DOTALL)
 
 
-PAGES = {ROOT / "docs" / "layout.md": layout, ROOT / "README.md": readme}
+def methods_page() -> str:
+    """The index of the methods' pages."""
+    return METHODS_INTRODUCTION + methods("../")
+
+
+def examples_page() -> str:
+    """A row per example: its name and the first line of its docstring."""
+    paths = sorted((ROOT / "examples").glob("*.py"))
+    return EXAMPLES_INTRODUCTION + "".join(
+        f"| [{path.stem}](../examples/{path.name}) | {first_line(path)} |\n" for path in paths
+    )
+
+
+PAGES = {
+    ROOT / "docs" / "layout.md": layout,
+    ROOT / "docs" / "methods" / "index.md": methods_page,
+    ROOT / "docs" / "examples.md": examples_page,
+    ROOT / "README.md": readme,
+}
 
 if __name__ == "__main__":
     for page, make in PAGES.items():

@@ -159,10 +159,6 @@ MISSING = "/nowhere/robot.xml"
         (("doctor", "solo12", "--json", "/nowhere/x.json"), ("/nowhere", "does not exist")),
         (("run", "incline", "--record-dt", 1e-7), ("record_dt", "multiple of dt")),
         (
-            ("run", "solo12-squat", "--dt", 0.03),
-            ("dt: expected a step that divides the scene's control step of 0.04 s, got 0.03; for example 0.02",),
-        ),
-        (
             ("run", "incline", "--method", "expo", "--option", "matmuls=2", "--option", "matmuls=3"),
             ("--option: expected matmuls once", "matmuls=2", "matmuls=3"),
         ),

@@ -1,7 +1,11 @@
 """The pages are true: their code runs, their links lead somewhere, what they name exists, and nothing is left out."""
 
+import json
 import operator
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -126,6 +130,40 @@ def test_every_method_has_a_page():
         assert (DOCS / "methods" / f"{name}.md").is_file(), name
     for name in DESCRIBED_ELSEWHERE:
         assert f"`{name}`" in (DOCS / "methods" / "semi-implicit-euler.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site, built as by ``make docs``: a broken link, a page that is not in the navigation or an API name that is
+    not found ends the build."""
+    folder = tmp_path_factory.mktemp("site")
+    command = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--config-file",
+        ROOT / "mkdocs.yml",
+        "--site-dir",
+        folder,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_site_needs_no_network(site):
+    for page in site.rglob("*.html"):
+        loaded = re.findall(r'<(?:script|link|img|iframe)[^>]*?(?:src|href)="?(?:https?:)?//[^"> ]+', page.read_text())
+        assert not [tag for tag in loaded if 'rel="canonical"' not in tag], page
+
+
+def test_the_site_can_be_searched(site):
+    index = json.loads((site / "search" / "search_index.json").read_text())
+    locations = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert {page.relative_to(DOCS).with_suffix(".html").as_posix() for page in PAGES[1:]} <= locations
+    assert any(entry["title"] == "add_box" for entry in index["docs"])
+    assert (site / "search" / "search_index.js").is_file()  # what a page reads that is opened as a file
 
 
 def test_layers_are_those_of_the_linter():

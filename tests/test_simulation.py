@@ -589,11 +589,26 @@ def test_bad_control(solo, control, message):
 
 
 @pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
-def test_periods_must_be_multiples_of_dt():
+def test_recording_periods_must_be_multiples_of_dt():
     with pytest.raises(ss.InputError, match="whole multiple of dt"):
         ss.Simulation(box_scene(), dt=3e-4).run(1.0, record_dt=1e-3)
-    with pytest.raises(ss.InputError, match="control_dt"):
-        ss.Simulation(box_scene(), dt=1e-2).run(1.0, control_dt=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
+@pytest.mark.parametrize(("asked", "period"), [(0.001, 0.02), (0.05, 0.04)])
+def test_a_control_step_that_is_no_multiple_of_dt_adapts(solo, asked, period):
+    calls = []
+
+    def controller(t, q, v):
+        calls.append(t)
+        return np.zeros(12)
+
+    sim = ss.Simulation(solo[0], method="expo", dt=0.02)
+    with pytest.warns(
+        ss.StickslipWarning, match=f"control_dt = {asked} s is no multiple of dt = 0.02 s: it is {period}"
+    ):
+        sim.run(0.2, controller=controller, control_dt=asked)
+    np.testing.assert_allclose(np.diff(calls), period)
 
 
 @pytest.mark.parametrize(
@@ -759,7 +774,7 @@ def test_a_mesh_touches_with_its_corners_and_a_face_at_a_time():
 
 
 def test_not_a_scene():
-    with pytest.raises(ss.InputError, match="expected a Scene or a Model, got 'str'"):
+    with pytest.raises(ss.InputError, match="'solo12' is a robot, not a scene; try 'solo12-drop'"):
         ss.Simulation("solo12")
 
 

@@ -113,10 +113,81 @@ def whole(what: str, value: Any, least: int) -> int:
     return int(value)
 
 
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "pos": ("position", "xyz", "location", "origin", "translation", "place", "at", "center", "centre", "p", "xpos"),
+    "quat": ("orientation", "rotation", "rot", "quaternion", "rpy", "euler_angles", "xquat", "q"),
+    "mass": ("m", "weight", "masses"),
+    "density": ("rho",),
+    "friction": ("mu", "frictionloss", "coulomb_friction", "lateral_friction", "sliding_friction"),
+    "stiffness": ("k", "spring", "ke", "springs", "spring_constant", "solref", "kn"),
+    "damping": ("b", "c", "d", "damper", "kd", "dissipation", "viscous", "solref", "dashpot"),
+    "restitution": ("e", "cor", "bounce", "bounciness", "elasticity"),
+    "torsion": ("spinning_friction", "torsional", "torsional_friction", "spinning"),
+    "rolling": ("rolling_friction",),
+    "rgba": ("color", "colour", "rgb"),
+    "radius": ("r", "diameter", "radii"),
+    "radii": ("radius", "semi_axes", "half_axes"),
+    "length": ("height", "h", "half_length", "l", "fromto"),
+    "size": ("half_extents", "halfextents", "dimensions", "extents", "edges", "half_size", "dims", "shape"),
+    "vertices": ("points", "mesh", "filename", "file"),
+    "joint": ("static", "fixed", "joint_type", "type", "kinematic", "fixed_base", "floating"),
+    "kind": ("type", "joint_type"),
+    "floating_base": ("free", "free_base", "freejoint", "fixed_base", "use_fixed_base", "floating"),
+    "range": ("limits", "limit", "bounds", "joint_limits"),
+    "collide": ("collision", "contype", "conaffinity", "contact", "visual_only"),
+    "motor": ("actuator", "actuated", "drive", "servo"),
+    "max_force": ("effort", "force_limit", "torque_limit", "max_torque", "forcerange", "max_effort"),
+    "kp": ("p_gain", "stiffness"),
+    "kv": ("kd", "d_gain"),
+    "armature": ("rotor_inertia", "reflected_inertia"),
+    "name": ("label", "id"),
+    "dt": ("timestep", "time_step", "step_size", "stepsize", "delta_t", "sim_dt"),
+    "method": ("integrator", "engine", "solver", "stepper", "backend"),
+    "gravity": ("g",),
+    "controller": ("control", "policy", "ctrl", "callback"),
+    "control": ("ctrl", "u", "tau", "action"),
+    "set_state": ("q", "v", "qpos", "qvel", "configuration"),
+    "iterations": ("max_iterations", "max_iter", "maxiter", "n_iterations"),
+    "max_iterations": ("iterations", "max_iter", "maxiter", "n_iterations"),
+    "tolerance": ("tol", "eps", "epsilon", "threshold"),
+    "rtol": ("tolerance", "tol", "relative_tolerance"),
+    "atol": ("absolute_tolerance",),
+    "velocity": ("vel", "linear_velocity", "linvel", "v"),
+    "angular_velocity": ("angvel", "omega", "w"),
+    "com": ("center_of_mass", "centre_of_mass", "ipos"),
+    "force": ("f", "wrench"),
+    "duration": ("time", "t_end", "seconds", "steps"),
+    "time": ("duration", "t_end", "seconds"),
+    "record_dt": ("log_dt", "frame_dt", "sample_dt"),
+    "record": ("log", "save", "output", "filename"),
+    "semi-implicit-euler": ("symplectic_euler", "penalty", "spring_damper", "soft"),
+    "euler": ("explicit_euler", "forward_euler", "explicit"),
+    "implicit-euler": ("backward_euler", "implicit"),
+    "rk4": ("runge_kutta", "rk", "rk45"),
+    "event-selected": ("rk45", "event", "events", "ess"),
+    "expo": ("exponential", "consim"),
+    "coulomb": ("pgs", "admm", "moreau", "moreau_jean", "siconos", "ncp", "bullet", "raisim"),
+    "stewart-trinkle": ("lcp", "lemke", "timestepping", "time_stepping", "stewart", "ode"),
+    "anitescu-potra": ("anitescu",),
+    "relaxed": ("convex", "drake", "sap", "tamsi"),
+    "variational": ("dojo", "maximal", "constrainedcontrol"),
+    "mujoco": ("mj", "mjx"),
+}
+"""Names of this package → what the same thing is called elsewhere, for suggestions."""
+
+
+def suggested(name: Any, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
+    """Up to three known names that may be meant by an unknown one: other words for the same, then similar ones."""
+    choices, said = sorted(known), str(name).lower().replace("-", "_").replace(" ", "_")
+    same = [choice for choice in choices if said in SYNONYMS.get(choice, ())]
+    near = get_close_matches(str(name), choices, n=3, cutoff=cutoff)
+    return list(dict.fromkeys([*same, *near]))[: len(same) or 3]
+
+
 def unknown(what: str, name: Any, known: Iterable[str]) -> InputError:
     """The error for an unknown name, which lists the most similar known names first."""
     choices = sorted(known)
-    near = get_close_matches(str(name), choices, n=3, cutoff=0.5)
+    near = suggested(name, choices)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     start = f"unknown {what} {brief(name)}: {hint}known: "
     shown, room = 0, LONGEST - len(start) - len(" and 1000 more")

@@ -1,13 +1,30 @@
-"""Checks of files that commands write, so that an error comes before the work and is one line."""
+"""Files that appear whole or not at all, and checks before the work, so that every trouble is one line.
+
+A file is written under another name beside its target and then renamed. A full disk or a kill leaves an earlier file as
+it was. A killed process leaves the file beside, which is removed when a later process writes into the same folder.
+"""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from stickslip import file_lock
 from stickslip.errors import RecordingError
+
+BESIDE = ".stickslip-"
+"""How the names of unfinished files begin; the number of the process, a counter and the ending follow."""
+_LEFT = re.compile(re.escape(BESIDE) + r"(\d+)-\d+(\.\w*)?$")
+_counter = itertools.count()
+_tidied: set[tuple[int, str]] = set()
 
 
 def check_writable(path: Path | None) -> None:
@@ -16,10 +33,11 @@ def check_writable(path: Path | None) -> None:
         return
     if path.is_dir():
         raise RecordingError(f"{str(path)!r} is a folder; give the name of a file in it")
-    folder = path.absolute().parent
+    target = Path(os.path.realpath(path))
+    folder = target.parent
     if not folder.is_dir():
         raise RecordingError(f"{str(path)!r} cannot be written: the folder {str(folder)!r} does not exist; create it")
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    if (target.exists() and not os.access(target, os.W_OK)) or not (_special(target) or os.access(folder, os.W_OK)):
         raise RecordingError(f"{str(path)!r} cannot be written: permission denied; give another path")
 
 
@@ -30,6 +48,116 @@ def make_folder(path: Path) -> None:
         raise RecordingError(f"folder {str(path)!r} cannot be made: {error.strerror}; give another path") from None
 
 
+@contextmanager
+def write_whole(path: str | os.PathLike) -> Iterator[Path]:
+    """Write a file that appears whole or not at all::
+
+        with write_whole("drop.png") as part:  # a new, empty file beside it, with the same ending
+            figure.savefig(part)
+
+    At the end of the block the part is flushed to the disk and takes the place of ``path``. After an error it is
+    removed, and what was at ``path`` stays. Trouble of the system (a full disk) becomes a ``RecordingError``. Devices
+    and pipes, such as /dev/stdout, are written directly.
+    """
+    check_writable(Path(path))
+    target = Path(os.path.realpath(path))
+    try:
+        if _special(target):
+            yield target
+            return
+        part, lock = new_beside(target)
+        try:
+            yield part
+            _settle(part, target)
+        except BaseException:
+            with suppress(OSError):
+                part.unlink()
+            raise
+        finally:
+            lock.release()
+    except RecordingError:
+        raise
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def write_text(path: str | os.PathLike, text: str) -> None:
+    """Write a text in UTF-8, whole or not at all."""
+    with write_whole(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
 def write_json(path: Path, content: Any) -> None:
-    check_writable(path)
-    path.write_text(json.dumps(content, indent=2) + "\n")
+    write_text(path, json.dumps(content, indent=2) + "\n")
+
+
+def save_figure(figure: Any, path: str | os.PathLike, dpi: int = 150) -> None:
+    """Write a figure of matplotlib; the file's ending chooses the format."""
+    drawn = BytesIO()  # matplotlib raises errors of its own about a full disk
+    figure.savefig(drawn, dpi=dpi, format=Path(path).suffix.lower().lstrip(".") or None)
+    with write_whole(path) as part:
+        part.write_bytes(drawn.getvalue())
+
+
+def unwritable(path: str | os.PathLike, error: BaseException, what: str = "") -> RecordingError:
+    """The error for trouble of the disk; HDF5 wraps the system's message in its own."""
+    said = re.search(r"error message = '([^']*)'", str(error))
+    reason = said[1] if said else getattr(error, "strerror", None) or " ".join(str(error).split())[:120]
+    return RecordingError(
+        f"cannot write {what}{os.fspath(path)!r}: expected a working disk with space left, got {reason!r}; "
+        "free space or choose another place"
+    )
+
+
+def new_beside(target: Path) -> tuple[Path, file_lock.Held]:
+    """A new, empty file in the folder of ``target``, and the lock that says that it is being written."""
+    tidy(target.parent, once=True)
+    while True:
+        part = target.with_name(f"{BESIDE}{os.getpid()}-{next(_counter)}{target.suffix}")
+        try:
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        except FileExistsError:  # of an earlier process with our number
+            continue
+        return part, file_lock.hold(part)
+
+
+def tidy(folder: Path, *, once: bool = False) -> None:
+    """Remove unfinished files of processes that were killed; with ``once``, look at each folder once per process."""
+    known = (os.getpid(), str(folder))
+    if once and known in _tidied:
+        return
+    _tidied.add(known)
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            left = _LEFT.match(entry.name)
+            if left is None or not entry.is_file(follow_symlinks=False) or _runs(int(left[1])):
+                continue
+            with suppress(OSError):
+                if not file_lock.is_held(entry.path):
+                    os.unlink(entry.path)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _settle(part: Path, target: Path) -> None:
+    descriptor = os.open(part, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    if target.exists():
+        os.chmod(part, stat.S_IMODE(target.stat().st_mode))
+    os.replace(part, target)
+
+
+def _special(path: Path) -> bool:
+    """Whether it is a device or a pipe, which must not be replaced by a file."""
+    return path.exists() and not path.is_file() and not path.is_dir()

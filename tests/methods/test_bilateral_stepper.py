@@ -124,6 +124,38 @@ def test_stages_give_the_same_motion():
     np.testing.assert_array_equal(plain.state.q, staged.state.q)
 
 
+@pytest.mark.parametrize("stabilisation", ["projection", "baumgarte", "none"])
+@pytest.mark.parametrize("dt", [0.5, 0.05])
+def test_a_long_step_ends_on_the_floor(dt, stabilisation):
+    """A flat box falls 1.9 m within one or many steps: the step is divided at the touchdown, where the box stays."""
+    sim = ss.Simulation(box_on_floor(2.0), "bilateral", dt, stabilisation=stabilisation)
+    sim.set_state(v=[3.0, 0, 0, 0, 0, 0])
+    landing = np.sqrt(2.0 * 1.9 / G)
+    sim.step(round(1.0 / dt))
+    np.testing.assert_allclose(sim.state.q[2:], [0.1, 1, 0, 0, 0], atol=1e-9)
+    assert sim.state.q[0] == pytest.approx(3.0 * landing, abs=0.5 * 3.0 * dt)  # first order: it falls ½·g·dt too fast
+    assert np.abs(sim.state.v).max() < 1e-9
+
+
+@pytest.mark.parametrize("dt", [0.5, 0.1])
+def test_a_tumbling_box_lands_within_the_stated_depth(dt):
+    """Corner after corner, each within 5 % of the box's radius, at steps in which it would fall through the floor."""
+    sim = ss.Simulation(box_on_floor(2.0), "bilateral", dt)
+    sim.set_state(v=[0, 0, 0, 1.0, 2.0, 3.0])
+    for _ in range(round(3.0 / dt)):
+        sim.step()
+        sim.observe()
+        assert sim.contacts.arrays.gap[: len(sim.contacts)].min(initial=0.0) > -0.05 * 0.1 * np.sqrt(3.0)
+    assert np.abs(sim.state.v).max() < 1e-9
+    assert sim.state.q[2] == pytest.approx(0.1, abs=0.05 * 0.1 * np.sqrt(3.0))
+
+
+def test_python_stages_do_not_let_a_box_fall_through():
+    sim = ss.Simulation(box_on_floor(2.0), "bilateral", 0.5, integrate=lambda sim: sim.builtin_stages["integrate"](sim))
+    with pytest.raises(ss.InputError, match=r"ends .* m inside something.*smaller dt"):
+        sim.step(3)
+
+
 def test_without_contacts():
     sim = ss.Simulation(box_on_floor(0.1), "bilateral/none", dt=0.01)
     sim.step(10)

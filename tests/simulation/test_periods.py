@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stickslip.errors import InputError
-from stickslip.simulation.periods import check_step, divides, dividing_step, round_step, whole_steps
+from stickslip.simulation.periods import control_steps, divides, dividing_step, round_step, whole_steps
 
 
 @pytest.mark.parametrize(
@@ -32,16 +32,17 @@ def test_dividing_steps_divide(period):
         assert step <= dt * (1 + 1e-5)
 
 
-def test_a_step_that_does_not_divide_the_control_step_is_named():
-    with pytest.raises(InputError) as error:
-        check_step(0.03, 0.04)
-    assert str(error.value) == (
-        "dt: expected a step that divides the scene's control step of 0.04 s, got 0.03; for example 0.02"
-    )
+def test_a_control_step_is_rounded_to_whole_steps():
     for dt in (0.04, 0.02, 0.04 / 3, 1e-5):
-        check_step(dt, 0.04)
-    with pytest.raises(InputError, match="dt: expected a positive number of seconds, got -1"):
-        check_step(-1, 0.04)
+        assert control_steps(0.04, dt) == (round(0.04 / dt), "")
+    assert control_steps(None, 0.01) == (1, "")
+    steps, note = control_steps(0.04, 0.03)
+    assert steps == 1
+    assert note == "control_dt = 0.04 s is no multiple of dt = 0.03 s: it is 0.03 s here; dt = 0.02 s keeps it"
+    assert control_steps(0.001, 0.01)[0] == 1
+    assert control_steps(0.1, 0.03)[0] == 3
+    with pytest.raises(InputError, match="control_dt: expected a positive number of seconds, got -1"):
+        control_steps(-1, 0.04)
 
 
 def test_whole_steps():

@@ -110,12 +110,12 @@ def test_what_cannot_be_done_changes_nothing():
     live.advance(0.02, 10.0)
 
 
-def test_a_step_that_does_not_fit_the_controller_is_refused():
+def test_a_step_that_does_not_fit_the_controller_is_a_note():
     name, setup, _ = find("solo12-squat")
     live = Live(name, setup, Settings("expo", 0.01))
-    with pytest.raises(InputError, match="control_dt"):
-        live.change(Settings("expo", 0.003))
-    assert live.sim.dt == 0.01
+    live.change(Settings("expo", 0.003))
+    assert live._every == 13
+    assert any("control_dt = 0.04 s is no multiple of dt = 0.003 s" in note for note in live.notes)
 
 
 def test_after_a_divergence_the_last_good_state_stays():

@@ -59,7 +59,6 @@ def run(
     from stickslip.record.overview import check_plot
     from stickslip.scenes import SCENES, find
     from stickslip.simulation import Simulation
-    from stickslip.simulation.periods import check_step
 
     console = Console()
     load_plugins(plugin)
@@ -68,23 +67,16 @@ def run(
     name, setup, seconds = find(scene, floor=floor, **options)
     for note in setup.scene.notes:
         console.print(f"note: {note}", highlight=False)
-    if method is None:
-        method, own_dt = (SCENES[scene].method, SCENES[scene].dt) if scene in SCENES else (None, None)
-        dt = own_dt if dt is None else dt
-    if dt is not None and setup.control_dt is not None:
-        check_step(dt, setup.control_dt)
-    sim = Simulation(setup.scene, method=method, dt=dt, user=setup.user, **method_options(option))
-    if setup.velocity is not None:
-        sim.set_state(v=setup.velocity)
+    sim = Simulation(setup, method=method, dt=dt, **method_options(option))
     if sim.why_method:
         console.print(f"method: {sim.why_method}", highlight=False)
     with console.status("compiling kernels (once per installation) …"):
-        sim.warm_up(setup.controller)
+        sim.warm_up()
     duration = seconds if time is None else time
     before = _identity(record)
     try:
         log = sim.run(
-            duration, controller=setup.controller, control_dt=setup.control_dt, record=record, record_dt=record_dt,
+            duration, record=record, record_dt=record_dt,
             capture=capture, capture_every=capture_every, capture_format=capture_format,
             failures=failures_folder(failures, record, name, sim.stepper.solves_problems),
         )  # fmt: skip

@@ -43,7 +43,7 @@ def view(
     given = what or ["solo12-drop"]
     subject: str | list[str] = given[0] if len(given) == 1 else given
     if share is not None:
-        from stickslip.files import check_writable
+        from stickslip.files import check_writable, write_text
         from stickslip.viewer.share import html
 
         check_writable(share)
@@ -52,7 +52,7 @@ def view(
             raise expected(
                 "--share", "recordings (.h5)", given[0], "record it first: stickslip run SCENE --record RUN.h5"
             )
-        share.write_text(html(replays))
+        write_text(share, html(replays))
         print(f"shared     {share}")
         return
     options = load_options(floating_base, package_dir, unreadable_meshes, ignore)

@@ -18,7 +18,7 @@ import numpy as np
 from stickslip.control.actuation import Actuation
 from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, expected
-from stickslip.files import check_writable
+from stickslip.files import write_whole
 from stickslip.model.model import Model, State
 
 
@@ -68,8 +68,7 @@ class Reference:
 
     def save(self, path: str | Path) -> None:
         """Write a NumPy archive (.npz)."""
-        check_writable(Path(path))
-        with open(path, "wb") as file:
+        with write_whole(path) as part, part.open("wb") as file:
             np.savez_compressed(file, **{field.name: getattr(self, field.name) for field in fields(self)})
 
     @staticmethod
@@ -113,7 +112,9 @@ def _arrays(path: str) -> dict[str, np.ndarray]:
 class LinearFeedback:
     """Follow a reference, corrected in proportion to the error.
 
-    >>> log = sim.run(3.0, controller=LinearFeedback(reference), control_dt=2e-3)
+    >>> gains = np.hstack([np.zeros((12, 6)), 10 * np.eye(12), np.zeros((12, 6)), 0.2 * np.eye(12)])  # Solo12's joints
+    >>> reference = Reference([0.0], [q], [v], np.zeros((1, 12)), [gains])  # stand
+    >>> log = sim.run(0.5, controller=LinearFeedback(reference), control_dt=2e-3)
 
     Between two instants of the reference everything is interpolated, configurations along q₀ ⊕ s·(q₁ ⊖ q₀). The
     actuators clip forces beyond their limits.

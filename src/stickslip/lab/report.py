@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from stickslip import files
 from stickslip.errors import StickslipWarning
-from stickslip.files import check_writable, make_folder, write_json
+from stickslip.files import check_writable, make_folder, write_json, write_whole
 from stickslip.lab.targets import Target, worst
 from stickslip.record.machine import machine
 
@@ -83,7 +84,7 @@ def machine_line() -> str:
 def write_csv(path: Path, rows: Sequence[Mapping[str, Any]], *, missing: Any = "") -> None:
     """The columns of the first row, without lists; ``missing`` stands for None."""
     columns = [key for key, value in rows[0].items() if not isinstance(value, list)] if rows else []
-    with path.open("w", newline="") as file:
+    with write_whole(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns, extrasaction="ignore")
         writer.writeheader()
         writer.writerows({key: missing if value is None else value for key, value in row.items()} for row in rows)
@@ -135,7 +136,7 @@ def new_figure(rows: int, columns: int, size: tuple[float, float]):
 def save_figure(figure, folder: Path, name: str) -> str:
     """Write ``name``.png and ``name``.pdf; returns the name."""
     for suffix in (".png", ".pdf"):
-        figure.savefig(folder / f"{name}{suffix}", dpi=150)
+        files.save_figure(figure, folder / f"{name}{suffix}")
     return name
 
 
@@ -176,7 +177,7 @@ def finish(
     if out is not None:
         figure, axes = new_figure(1, panels, size)
         plot(axes[0] if panels > 1 else axes[0, 0])
-        figure.savefig(out / f"{name}.png", dpi=150)
+        files.save_figure(figure, out / f"{name}.png")
     console = Console()
     for table in tables:
         console.print(table)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from stickslip.errors import RecordingError, expected
-from stickslip.files import make_folder
+from stickslip.files import make_folder, write_whole
 from stickslip.record.machine import machine
 
 NO_NUMBERS = {
@@ -143,9 +142,8 @@ class Store:
             raise NotStoredError(kind)
 
     def _write(self, path: Path, write: Callable[[Path], Any]) -> None:
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        write(part)
-        os.replace(part, path)
+        with write_whole(path) as part:
+            write(part)
         self.computed += 1
 
 

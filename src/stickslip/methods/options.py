@@ -8,6 +8,9 @@ from typing import Any
 
 from stickslip.errors import InputError, one_of
 
+ELSEWHERE = ("method", "dt", "seed", "user", "collision", "formulate", "solve", "integrate", "record")
+"""Keywords of ``Simulation`` that are no options of methods."""
+
 
 def option(default: Any, help: str) -> Any:
     """A field of ``Options``: its default, and what it chooses, in one line.
@@ -42,4 +45,4 @@ class Options:
         for name in given:
             if name in refused:
                 raise InputError(f"{name}: {method} has no such option: {refused[name]}; leave it out")
-            one_of(f"option of {method}", name, known)
+            one_of(f"option of {method}", name, [*known, *ELSEWHERE])

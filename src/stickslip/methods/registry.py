@@ -60,6 +60,15 @@ def variants() -> dict[str, str]:
     return {**own, **VARIANTS, **solvers}
 
 
+def option_lines() -> list[str]:
+    """Every option of the registered methods with its help, a line each, and the methods that have it."""
+    owners: dict[tuple[str, str], list[str]] = {}
+    for name, method in METHODS.items():
+        for option, text in method.option_help().items():
+            owners.setdefault((option, text), []).append(name)
+    return [f"{option}: {text} [{', '.join(names)}]" for (option, text), names in owners.items()]
+
+
 def method_names() -> list[str]:
     """Every method that can be asked for, the plain names first."""
     paired = [f"{name}/{variant}" for name, stepper in METHODS.items() for variant in stepper.capabilities.variants]

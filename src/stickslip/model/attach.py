@@ -79,7 +79,9 @@ def attach(
         mine = scene._keyframes.setdefault(key if key == "home" else prefix + key, NamedKeyframe())
         mine.update(named.renamed(prefix))
     scene.notes += loaded.notes
-    return Robot(name, prefix, joints, actuators, tuple(loaded.notes))
+    robot = Robot(name or scene.name, prefix, joints, actuators, tuple(loaded.notes))
+    scene.robots.append(robot)
+    return robot
 
 
 def _place_bases(loaded: LoadedSpec, pos: Vector | None, quat: Vector | None, mounted: bool) -> None:

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
-import re
 import warnings
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, StickslipError, StickslipWarning, expected, number, unknown
+from stickslip.errors import InputError, ModelError, StickslipWarning, expected, number, unknown
+from stickslip.model.keywords import (
+    ChildOptions,
+    Convex,
+    JointKind,
+    Motor,
+    Points,
+    ShapeOptions,
+    TerrainOptions,
+    Vector,
+    list_keywords,
+    says_why,
+)
 from stickslip.model.mesh import (
     HOLLOW,
     check_choice,
@@ -33,7 +41,6 @@ from stickslip.model.terrain import checked_heights
 if TYPE_CHECKING:
     from stickslip.model.scene import Scene
 
-F = TypeVar("F", bound=Callable)
 GEOM = mujoco.mjtGeom
 JOINTS = {
     "free": mujoco.mjtJoint.mjJNT_FREE,
@@ -43,7 +50,6 @@ JOINTS = {
 }
 ALIASES = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball"}
 """Names of joints in robotics → in MuJoCo."""
-Vector = Sequence[float] | np.ndarray
 
 
 def quat_from_normal(normal: Vector) -> np.ndarray:
@@ -90,36 +96,6 @@ def positive(name: str, *values: float) -> None:
         number(name, value, "positive lengths [m]", above=0.0)
 
 
-def says_why(method: F) -> F:
-    """Turn errors that Python or MuJoCo raise for the arguments into an InputError that names the method."""
-
-    @functools.wraps(method)
-    def wrapped(*args, **options):
-        try:
-            return method(*args, **options)
-        except StickslipError:
-            raise
-        except TypeError as error:
-            option = re.search(r"unexpected keyword argument '(\w+)'", str(error))
-            if option is None:
-                raise InputError(f"{method.__name__}: {' '.join(str(error).split())[:200]}") from None
-            parameters = inspect.signature(method).parameters
-            open_ended = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
-            known = option_names() if open_ended else set(parameters) - {"self"}
-            raise unknown(f"option of {method.__name__}", option.group(1), known) from None
-        except ValueError as error:
-            raise InputError(f"{method.__name__}: {' '.join(str(error).split())}") from None
-
-    return cast(F, wrapped)
-
-
-def option_names() -> set[str]:
-    """The keyword arguments of shapes, joints and bodies."""
-    methods = (Body._shape, Body.add_joint, Body.add_frame)
-    names = {name for method in methods for name in inspect.signature(method).parameters}
-    return {"joint", "parent", "faces", "convex", "base"} | names - {"self", "kind", "meshname", "hfieldname"}
-
-
 @dataclass
 class Body:
     """A body of a scene. Its methods add shapes, joints, contact points, frames and child bodies."""
@@ -133,38 +109,42 @@ class Body:
     # -- shapes: each takes pos, quat, mass (or density), a material and a name -----------------------------------
 
     @says_why
-    def add_box(self, size: Vector, **options) -> Body:
+    def add_box(self, size: Vector, **options: Unpack[ShapeOptions]) -> Body:
         """A box with the edge lengths ``size`` (3,) [m]."""
         edges = vector("size", size, 3)
         positive("size", *edges)
         return self._shape(GEOM.mjGEOM_BOX, edges / 2, **options)
 
     @says_why
-    def add_sphere(self, radius: float, **options) -> Body:
+    def add_sphere(self, radius: float, **options: Unpack[ShapeOptions]) -> Body:
+        """A sphere [m]."""
         positive("radius", radius)
         return self._shape(GEOM.mjGEOM_SPHERE, [radius, 0, 0], **options)
 
     @says_why
-    def add_capsule(self, radius: float, length: float, **options) -> Body:
+    def add_capsule(self, radius: float, length: float, **options: Unpack[ShapeOptions]) -> Body:
         """A capsule along z; ``length`` is that of its cylindrical part [m]."""
         positive("radius and length", radius, length)
         return self._shape(GEOM.mjGEOM_CAPSULE, [radius, length / 2, 0], **options)
 
     @says_why
-    def add_cylinder(self, radius: float, length: float, **options) -> Body:
+    def add_cylinder(self, radius: float, length: float, **options: Unpack[ShapeOptions]) -> Body:
         """A cylinder along z [m]."""
         positive("radius and length", radius, length)
         return self._shape(GEOM.mjGEOM_CYLINDER, [radius, length / 2, 0], **options)
 
     @says_why
-    def add_ellipsoid(self, radii: Vector, **options) -> Body:
+    def add_ellipsoid(self, radii: Vector, **options: Unpack[ShapeOptions]) -> Body:
         """An ellipsoid of three half axes ``radii`` [m], along x, y and z."""
         axes = vector("radii", radii, 3)
         positive("radii", *axes)
         return self._shape(GEOM.mjGEOM_ELLIPSOID, axes, **options)
 
     @says_why
-    def add_mesh(self, vertices: Vector | str | Path, *, faces=None, convex: str | None = None, **options) -> Body:
+    def add_mesh(
+        self, vertices: Points | str | Path, *, faces: Any = None, convex: Convex | None = None,
+        **options: Unpack[ShapeOptions],
+    ) -> Body:  # fmt: skip
         """A mesh: the hull of ``vertices`` (n, 3) [m], a surface of triangles ``faces`` (m, 3), or an STL or OBJ file.
 
         Collision shapes are convex. ``convex`` decides about a surface that is not: "hull" takes its convex hull (so
@@ -203,8 +183,9 @@ class Body:
 
     @says_why
     def add_terrain(
-        self, heights, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0), **options
-    ) -> Body:
+        self, heights: Any, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0),
+        **options: Unpack[TerrainOptions],
+    ) -> Body:  # fmt: skip
         """Ground of given ``heights`` (rows, columns) [m] over a rectangle of edges ``size`` (2,) [m] about ``pos``.
 
         Rows run along y and columns along x: heights[0, 0] is at the corner of least x and y, heights[0, -1] at that of
@@ -228,12 +209,12 @@ class Body:
             self.scene.spec.delete(asset)  # an error must leave no trace in the scene
             raise
 
-    def _meshes(self, parts: list[np.ndarray], options: dict) -> Body:
+    def _meshes(self, parts: list[np.ndarray], options: ShapeOptions) -> Body:
         """Add several convex meshes. They share the mass by volume, and their names are numbered."""
         volume = np.array([hull_of(part, "part of a mesh").volume for part in parts])
         mass, name = options.pop("mass", None), options.pop("name", None)
         for k, part in enumerate(parts):
-            own = dict(options)
+            own = options.copy()
             if mass is not None:
                 own["mass"] = number("mass", mass, "a number ≥ 0", least=0.0) * volume[k] / volume.sum()
             if name is not None:
@@ -301,7 +282,7 @@ class Body:
     @says_why
     def add_joint(
         self,
-        kind: str = "hinge",
+        kind: JointKind = "hinge",
         *,
         axis: Vector = (0, 0, 1),
         pos: Vector = (0, 0, 0),
@@ -310,16 +291,20 @@ class Body:
         damping: float = 0.0,
         stiffness: float = 0.0,
         friction: float = 0.0,
-        motor: bool | str = False,
+        motor: Motor = False,
         max_force: float | None = None,
         kp: float | None = None,
         kv: float | None = None,
         name: str | None = None,
     ) -> Body:
-        """A joint to the parent; several joints on one body act one after the other. Limits in rad or m.
+        """A joint to the parent; several joints on one body act one after the other.
 
         ``kind`` is free, ball (or spherical), slide (or prismatic), hinge (or revolute) or fixed; a cylindrical joint
-        is a slide and a hinge along one axis. ``friction`` is dry friction [N m or N].
+        is a slide and a hinge along one axis. ``axis`` (3,) and the anchor ``pos`` (3,) [m] are in the body's frame.
+        ``range`` are the limits (lower, upper) [rad or m]. ``armature`` is the rotor's inertia [kg m² or kg],
+        ``damping`` is in N m s/rad or N s/m, ``stiffness`` towards the reference configuration in N m/rad or N/m.
+        ``friction`` is dry friction [N m or N].
+
         ``motor=True`` (or ``"force"``) adds an actuator of the same name, limited to ``max_force`` [N m or N], whose
         control is its force. ``motor="position"`` adds a servo, force = kp·(control − q) − kv·v, and ``"velocity"`` one
         with force = kv·(control − v); ``kp`` is in N m/rad or N/m, ``kv`` in N m s/rad or N s/m.
@@ -360,8 +345,12 @@ class Body:
             servo.add(self.scene.spec, name, mujoco.mjtTrn.mjTRN_JOINT)
         return self
 
-    def add_body(self, name: str | None = None, *, joint: str = "fixed", pos: Vector = (0, 0, 0), **options) -> Body:
-        """A child body; ``options`` as in ``Scene.add_body``."""
+    @says_why
+    def add_body(
+        self, name: str | None = None, *, joint: JointKind = "fixed", pos: Vector = (0, 0, 0),
+        **options: Unpack[ChildOptions],
+    ) -> Body:  # fmt: skip
+        """A child body at ``pos`` (3,) [m] in this body's frame; ``joint`` is a kind of joint as in ``add_joint``."""
         return self.scene.add_body(name, joint=joint, pos=pos, parent=self, **options)
 
     @says_why
@@ -390,3 +379,13 @@ class Body:
         self.spec.mass, self.spec.explicitinertial = mass, True
         self.spec.ipos, self.spec.fullinertia = vector("com", com, 3), entries
         return self
+
+
+list_keywords(
+    Body,
+    {
+        ShapeOptions: (Body._shape,),
+        TerrainOptions: (Body._shape,),
+        ChildOptions: (Body.add_joint, Body._shape),
+    },
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
@@ -41,6 +41,9 @@ from stickslip.model.setters import (
     set_shape,
 )
 from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
+
+if TYPE_CHECKING:
+    from stickslip.model.attach import Robot
 
 
 @dataclass
@@ -98,6 +101,8 @@ class Model:
     """Whether a link does not touch its parent link (unless that is the world)."""
     spec: mujoco.MjSpec | None = field(default=None, repr=False, compare=False)
     """Its specification, if it was compiled from a scene."""
+    robots: tuple[Robot, ...] = field(default=(), repr=False, compare=False)
+    """What files brought which joints and actuators, if it was compiled from a scene."""
 
     edits: Edits = field(default_factory=Edits, init=False, repr=False, compare=False)
     """What setters have changed."""
@@ -148,6 +153,11 @@ class Model:
     def na(self) -> int:
         """Number of activations."""
         return int(np.count_nonzero(self.activations.place >= 0))
+
+    @property
+    def mass(self) -> float:
+        """Mass of all bodies that can move [kg]."""
+        return float(self.inertia.mass[1:].sum())
 
     @property
     def delayed(self) -> bool:

@@ -8,16 +8,18 @@ A scene holds a MuJoCo specification, whether it is built in Python or loaded fr
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack, cast
 
 import mujoco
 import numpy as np
 from numpy.linalg import norm
 
+from stickslip.attributes import Guarded
 from stickslip.errors import (
     InputError,
     ModelError,
@@ -29,16 +31,30 @@ from stickslip.errors import (
     true_or_false,
     unknown,
 )
-from stickslip.files import check_writable
+from stickslip.files import check_writable, write_text
 from stickslip.model.arrays import BALL, FREE, JOINT_NQ, JOINT_NV
 from stickslip.model.attach import Robot, attach
-from stickslip.model.body import GEOM, Body, Vector, quat_from_normal, says_why, vector
+from stickslip.model.body import GEOM, Body, quat_from_normal, vector
 from stickslip.model.compile import attach_bodies
 from stickslip.model.importers.file_options import defaults, written_out
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.importers.mjcf import MARKER
 from stickslip.model.importers.read import CONTACT_OPTIONS, LoadedSpec, read_spec
 from stickslip.model.keyframes import NamedKeyframe
+from stickslip.model.keywords import (
+    BodyOptions,
+    Convex,
+    FileOptions,
+    JointKind,
+    JointOptions,
+    Motor,
+    PlaneOptions,
+    Points,
+    TerrainOptions,
+    Vector,
+    list_keywords,
+    says_why,
+)
 from stickslip.model.model import Model, compile_model
 from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.sensors import add_sensor
@@ -56,7 +72,7 @@ PLACEMENT = (
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
 
 
-class Scene:
+class Scene(Guarded):
     """All bodies of a simulation, with gravity. z is up; units are SI.
 
     >>> scene = Scene()
@@ -73,7 +89,7 @@ class Scene:
         self.spec.modelname = name
         for option, value in defaults().items():
             setattr(self.spec.option, option, value)
-        self.spec.option.gravity = vector("gravity", gravity, 3)
+        self.gravity = gravity
         self.spec.compiler.fusestatic = False
         self.spec.compiler.degree = False
         self.spec.nuser_geom, self.spec.nuser_site = 5, 1
@@ -84,7 +100,21 @@ class Scene:
         """Keyframes by name; a simulation begins with ``home``."""
         self.notes: list[str] = []
         """What was dropped, replaced or ignored while loading files."""
+        self.robots: list[Robot] = []
+        """What ``add_robot`` and ``load`` returned; ``sim.robot(name)`` shows one of them."""
         self.world = Body(self, self.spec.worldbody, "world")
+        self._complete = True  # from here on, assigning to an unknown name is an error
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """(3,) [m/s²]; assign another one at any time before ``compile`` (``model.set_gravity`` changes a model)."""
+        gravity = np.array(self.spec.option.gravity)
+        gravity.flags.writeable = False  # so that scene.gravity[2] = 0 is not lost in a copy
+        return gravity
+
+    @gravity.setter
+    def gravity(self, value: Vector) -> None:
+        self.spec.option.gravity = vector("gravity", value, 3)
 
     @classmethod
     def from_xml(cls, xml: str, *, name: str = "scene") -> Scene:
@@ -92,8 +122,9 @@ class Scene:
         return cls._from_loaded(read_spec(xml=xml), name)
 
     @classmethod
-    def from_file(cls, path: str | Path, *, hull_tolerance: float = 0.0, **options) -> Scene:
-        """A scene with the content of this file and its gravity. Options are those of ``load``, and the scene's."""
+    @says_why
+    def from_file(cls, path: str | Path, *, hull_tolerance: float = 0.0, **options: Unpack[FileOptions]) -> Scene:
+        """A scene with the content of this file and its gravity. ``hull_tolerance`` is the scene's."""
         scene = cls._from_loaded(read_spec(path, **options), Path(path).stem)
         scene.hull_tolerance = number("hull_tolerance", hull_tolerance, "a distance ≥ 0 [m]", least=0.0)
         return scene
@@ -140,34 +171,38 @@ class Scene:
     # -- building ----------------------------------------------------------------------------------------------
 
     @says_why
-    def add_plane(self, *, normal: Vector = (0, 0, 1), pos: Vector = (0, 0, 0), **material) -> Body:
-        """An infinite plane through ``pos``; the side of ``normal`` is free space."""
-        return self.world._shape(GEOM.mjGEOM_PLANE, [0, 0, 0.1], pos=pos, quat=quat_from_normal(normal), **material)
+    def add_plane(
+        self, *, normal: Vector = (0, 0, 1), pos: Vector = (0, 0, 0), **options: Unpack[PlaneOptions]
+    ) -> Body:
+        """An infinite plane through ``pos`` (3,) [m]; the side of ``normal`` (3,) is free space."""
+        return self.world._shape(GEOM.mjGEOM_PLANE, [0, 0, 0.1], pos=pos, quat=quat_from_normal(normal), **options)
 
     @says_why
     def add_terrain(
-        self, heights, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0), **material
-    ) -> Body:
+        self, heights: Any, *, size: Vector, base: float | None = None, pos: Vector = (0, 0, 0),
+        **options: Unpack[TerrainOptions],
+    ) -> Body:  # fmt: skip
         """Ground of the world: ``heights`` (rows along y, columns along x) [m] over a rectangle of edges ``size`` (2,)
         [m] about ``pos``; see ``Body.add_terrain``, which puts terrain on a body."""
-        return self.world.add_terrain(heights, size=size, base=base, pos=pos, **material)
+        return self.world.add_terrain(heights, size=size, base=base, pos=pos, **options)
 
     @says_why
     def add_body(
         self,
         name: str | None = None,
         *,
-        joint: str = "free",
+        joint: JointKind = "free",
         pos: Vector = (0, 0, 0),
         quat: Vector = (1, 0, 0, 0),
         parent: Body | None = None,
         mocap: bool = False,
-        **joint_options,
+        **joint_options: Unpack[JointOptions],
     ) -> Body:
         """An empty body; ``joint`` is a kind of joint as in ``add_joint``. ``body.add_joint`` adds more joints.
 
-        ``mocap=True`` makes a body of the world without joints, which ``sim.set_mocap`` and ``sim.prescribe`` move.
-        ``joint_options`` go to ``add_joint``; the joint takes the body's name.
+        ``pos`` (3,) [m] and ``quat`` (4,) place it in the frame of its ``parent`` (default: the world). The joint takes
+        the body's name. ``mocap=True`` makes a body of the world without joints, which ``sim.set_mocap`` and
+        ``sim.prescribe`` move.
         """
         name = name or self._name("body")
         if name in self._bodies:
@@ -188,46 +223,49 @@ class Scene:
         self._bodies.add(name)
         return body
 
-    # Each of these makes a body with one shape. Options: those of ``add_body`` in PLACEMENT, and those of a shape
-    # (mass or density, friction, stiffness, damping, restitution, preload, collide, rgba).
+    # Each of these makes a body with one shape. Options: those of ``add_body`` in PLACEMENT, and those of a shape.
 
     @says_why
-    def add_box(self, size: Vector, **options) -> Body:
+    def add_box(self, size: Vector, **options: Unpack[BodyOptions]) -> Body:
         """A body that is a box with the edge lengths ``size`` (3,) [m]; ``joint="fixed"`` makes it static."""
         return self._shaped(Body.add_box, (size,), options)
 
     @says_why
-    def add_sphere(self, radius: float, **options) -> Body:
+    def add_sphere(self, radius: float, **options: Unpack[BodyOptions]) -> Body:
         """A body that is a sphere [m]."""
         return self._shaped(Body.add_sphere, (radius,), options)
 
     @says_why
-    def add_capsule(self, radius: float, length: float, **options) -> Body:
+    def add_capsule(self, radius: float, length: float, **options: Unpack[BodyOptions]) -> Body:
         """A body that is a capsule along its z axis; ``length`` is that of the cylindrical part [m]."""
         return self._shaped(Body.add_capsule, (radius, length), options)
 
     @says_why
-    def add_cylinder(self, radius: float, length: float, **options) -> Body:
+    def add_cylinder(self, radius: float, length: float, **options: Unpack[BodyOptions]) -> Body:
         """A body that is a cylinder along its z axis [m]."""
         return self._shaped(Body.add_cylinder, (radius, length), options)
 
     @says_why
-    def add_ellipsoid(self, radii: Vector, **options) -> Body:
+    def add_ellipsoid(self, radii: Vector, **options: Unpack[BodyOptions]) -> Body:
         """A body that is an ellipsoid of three half axes ``radii`` [m]."""
         return self._shaped(Body.add_ellipsoid, (radii,), options)
 
     @says_why
-    def add_mesh(self, vertices, **options) -> Body:
+    def add_mesh(
+        self, vertices: Points | str | Path, *, faces: Any = None, convex: Convex | None = None,
+        **options: Unpack[BodyOptions],
+    ) -> Body:  # fmt: skip
         """A body that is the hull of ``vertices`` (n, 3) [m], a surface of ``faces``, or an STL or OBJ file.
 
         ``convex`` ("hull", "decompose", "refuse") decides about a surface that is not convex; see ``Body.add_mesh``.
         """
-        return self._shaped(Body.add_mesh, (vertices,), options)
+        return self._shaped(partial(Body.add_mesh, faces=faces, convex=convex), (vertices,), options)
 
-    def _shaped(self, add, size: tuple, options: dict) -> Body:
-        body = self.add_body(**{key: options.pop(key) for key in PLACEMENT if key in options})
+    def _shaped(self, add: Callable[..., Body], size: tuple, options: BodyOptions) -> Body:
+        given = cast(dict[str, Any], options)
+        body = self.add_body(**{key: given.pop(key) for key in PLACEMENT if key in given})
         try:
-            return add(body, *size, **options)
+            return add(body, *size, **given)
         except (InputError, ModelError, TypeError):
             self.spec.delete(body.spec)  # an error must leave no empty body
             self._bodies.discard(body.name)
@@ -246,7 +284,7 @@ class Scene:
         armature: float = 0.0,
         rest: float | tuple[float, float] | None = None,
         range: tuple[float, float] | None = None,
-        motor: bool | str = False,
+        motor: Motor = False,
         max_force: float | None = None,
         kp: float | None = None,
         kv: float | None = None,
@@ -375,6 +413,7 @@ class Scene:
 
     # -- loading -----------------------------------------------------------------------------------------------
 
+    @says_why
     def add_robot(
         self, robot: str, *, pos: Vector | None = None, quat: Vector | None = None, name: str = "",
         parent: Body | None = None,
@@ -387,6 +426,7 @@ class Scene:
             return self.load(robot, pos=pos, quat=quat, name=name, parent=parent)
         raise unknown("robot", str(robot), BUNDLED)
 
+    @says_why
     def load(
         self,
         path: str | Path,
@@ -523,7 +563,8 @@ class Scene:
         spec.add_text(name=MARKER, data="1" + written_out(spec.option))  # marks the user attributes as ours
         mj = compile_spec(spec, f"scene {self.name!r}")
         keyframes = {name: frame.arrays(mj) for name, frame in self._keyframes.items()}
-        return replace(compile_model(mj, self.hull_tolerance), keyframes=keyframes, spec=spec)
+        robots = tuple(self.robots)
+        return replace(compile_model(mj, self.hull_tolerance), keyframes=keyframes, spec=spec, robots=robots)
 
     def to_xml(self) -> str:
         """MJCF text of the scene, with its initial configuration as the keyframe ``home``."""
@@ -532,4 +573,16 @@ class Scene:
     def save(self, path: str | Path) -> None:
         """Write the scene as MJCF; MuJoCo opens it, and ``Scene.from_file`` gives it back."""
         check_writable(Path(path))
-        Path(path).write_text(self.to_xml())
+        write_text(path, self.to_xml())
+
+
+list_keywords(
+    Scene,
+    {
+        BodyOptions: (Body._shape, Scene.add_body, Body.add_joint),
+        JointOptions: (Body.add_joint,),
+        PlaneOptions: (Body._shape,),
+        TerrainOptions: (Body._shape,),
+        FileOptions: (read_spec,),
+    },
+)

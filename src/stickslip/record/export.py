@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from stickslip.errors import RecordingError, expected
-from stickslip.files import check_writable
+from stickslip.files import write_whole
 from stickslip.model.arrays import BALL, FREE
 from stickslip.record.layout import CONTACT, START, flat
 
@@ -41,8 +41,7 @@ class Qpos(NamedTuple):
         path = Path(path)
         if path.suffix.lower() != ".npz":
             raise expected("qpos", "a name that ends in .npz", str(path))
-        check_writable(path)
-        with path.open("wb") as file:
+        with write_whole(path) as part, part.open("wb") as file:
             np.savez_compressed(file, **self._asdict())
         return path
 
@@ -61,9 +60,8 @@ def to_csv(log: Log, path: str | Path, what: str = "frames") -> Path:
     if what not in ("frames", "contacts"):
         raise expected("what", "'frames' or 'contacts'", what)
     path = Path(path)
-    check_writable(path)
     rows = _frame_rows(log) if what == "frames" else _contact_rows(log)
-    with path.open("w", newline="") as file:
+    with write_whole(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
     return path
 

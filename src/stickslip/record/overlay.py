@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stickslip.errors import InputError, unknown
+from stickslip.files import save_figure
 from stickslip.record.log import Log
 from stickslip.record.overview import PANELS, check_plot
 from stickslip.record.plot import PLOTS, plot
@@ -80,7 +81,7 @@ def save_plots(logs: Mapping[str, Log], names: Sequence[str], path: str | Path, 
         figure.legend(handles=run_handles(logs), loc="outside upper center", ncols=2, frameon=False)
     if title:
         figure.suptitle(title)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
 
 
 def labels(logs: Sequence[Log]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stickslip.errors import RecordingError
-from stickslip.files import check_writable
+from stickslip.files import check_writable, save_figure
 from stickslip.record.log import Log
 from stickslip.record.plot import plot
 
@@ -32,4 +32,4 @@ def save_overview(log: Log, path: str | Path, title: str) -> None:
         plot(log, what, ax=ax)
     figure.suptitle(title)
     check_plot(Path(path))
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)

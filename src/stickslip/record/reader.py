@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from stickslip import file_lock
 from stickslip.errors import RecordingError, expected
-from stickslip.record import lock
 from stickslip.record.header import Header
 from stickslip.record.layout import ADDED_LATER, FORMAT, Field, complete_frames, table
 
@@ -45,7 +45,7 @@ class FileSource:
         # Read the outcome first: if it says that the run is over, no frames are added afterwards.
         stored = _text(self._file["outcome"])
         if stored == "running":
-            stored = "running" if lock.is_held(self.path) else "killed"
+            stored = "running" if file_lock.is_held(self.path) else "killed"
         self.outcome = stored
         self.frames = complete_frames(self.arrays)
 

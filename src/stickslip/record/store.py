@@ -6,18 +6,20 @@ A block is a dict path → array with all fields of the layout; its ``contact/st
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import numpy as np
 
+from stickslip import file_lock
 from stickslip.errors import RecordingError, expected
-from stickslip.record import lock
+from stickslip.files import new_beside, tidy, unwritable
 from stickslip.record.header import Header
 from stickslip.record.layout import FRAME_NAMES, START, complete_frames, table
 
 Block = dict[str, np.ndarray]
+RECORDING = "the recording "
 
 # Rows per chunk. A chunk that is flushed before it is full is written again later. The space of the old copy is lost,
 # because readers may use it, so small chunks keep the files of slow runs small. At 10 frames per flush, 64 rows take
@@ -77,28 +79,28 @@ class FileStore:
 
         self.path = check_target(path)
         self._length = dict.fromkeys(table(), 0) | {START.name: 1}
-        self._lock: int | None = None
         self._failure: RecordingError | None = None
         # The file is made under another name and then renamed. Until then an earlier recording stays intact, and
         # programs that have it open can still read it.
-        beside = f"{self.path}.{os.getpid()}.new"
+        tidy(Path(self.path).parent)
         try:
-            _try_space(beside, header)
-            self._file = h5py.File(beside, "w", libver="latest")
+            beside, self._lock = new_beside(Path(self.path))
         except OSError as error:
-            with suppress(OSError):
-                os.unlink(beside)
-            raise _disk_error(self.path, error) from error
+            raise unwritable(self.path, error, RECORDING) from error
         try:
+            try:
+                _try_space(beside, header)
+                self._file = h5py.File(beside, "w", libver="latest")
+            except OSError as error:
+                raise unwritable(self.path, error, RECORDING) from error
             with self._disk():
                 self._create(header)
                 self._file.swmr_mode = True  # no dataset can be created from here on
-                self._lock = lock.hold(beside)
-                os.replace(beside, self.path)
+            take_place(beside, path)
         except BaseException:
             self._let_go()
             with suppress(OSError):
-                os.unlink(beside)
+                beside.unlink()
             raise
 
     def _create(self, header: Header) -> None:
@@ -163,7 +165,7 @@ class FileStore:
         try:
             yield
         except (OSError, RuntimeError, ValueError, KeyError) as error:  # h5py raises all of these for a disk error
-            self._failure = _disk_error(self.path, error)
+            self._failure = unwritable(self.path, error, RECORDING)
             # Closing would try the same writes again, fail and crash the process (seen with HDF5 2.0). So the data that
             # HDF5 still holds are discarded, and the file stays readable, as after a kill.
             with open(os.devnull, "r+b") as nowhere:
@@ -172,11 +174,9 @@ class FileStore:
             raise self._failure from error
 
     def _let_go(self) -> None:
-        with suppress(OSError, RuntimeError, ValueError):
+        with suppress(OSError, RuntimeError, ValueError, AttributeError):
             self._file.close()
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._lock.release()
 
 
 def _empty(header: Header) -> Block:
@@ -212,24 +212,28 @@ def check_target(path: str | os.PathLike) -> str:
         signature = file.read(8)
     if signature not in (b"", b"\x89HDF\r\n\x1a\n"):  # --record robot.xml must not overwrite the robot
         raise refuse("a new name or an earlier recording", "another kind of file", "choose another name or delete it")
-    if lock.is_held(target):
+    if file_lock.is_held(target):
         raise refuse("a file that nobody writes", "one that is being written", "choose another name, or end that run")
     return target
 
 
-def _try_space(path: str, header: Header) -> None:
+def take_place(beside: Path, path: str | os.PathLike) -> None:
+    """Rename a locked file to its target, unless another process has begun to write that target meanwhile."""
+    target = os.path.realpath(path)
+    try:
+        with file_lock.one_at_a_time(os.path.dirname(target)):
+            check_target(path)
+            os.replace(beside, target)
+    except RecordingError:
+        raise
+    except OSError as error:
+        raise unwritable(target, error) from error
+
+
+def _try_space(path: Path, header: Header) -> None:
     """Write as many bytes as a new file needs, so that a full disk is noticed here; HDF5 would crash."""
     size = (
         2**18 + 2 * len(header.scene_xml) + 512 * len(header.shapes) + sum(v.nbytes for v in header.vertices.values())
     )
     with open(path, "wb") as file:
         file.write(bytes(size))
-
-
-def _disk_error(path: str, error: Exception) -> RecordingError:
-    said = re.search(r"error message = '([^']*)'", str(error))  # HDF5 wraps the system's message in its own
-    reason = said[1] if said else getattr(error, "strerror", None) or " ".join(str(error).split())
-    return RecordingError(
-        f"cannot write the recording {path!r}: expected a working disk with space left, got {reason!r}; "
-        "free space or record to another place"
-    )

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
-from stickslip.errors import InputError, unknown
-from stickslip.model.scene import BUNDLED, Scene
 from stickslip.scenes import (
     benchmarks,
     grasps,
@@ -22,7 +19,7 @@ from stickslip.scenes import (
     textbook,
 )
 from stickslip.scenes.robots import standing
-from stickslip.scenes.setup import Entry, Setup
+from stickslip.simulation.setup import SCENES, Entry, Setup, find
 
 __all__ = ["SCENES", "Entry", "Setup", "find", "standing"]
 
@@ -41,7 +38,7 @@ CROWDED = "coulomb/interior-point+fischer-newton"
 EVENTS = "event-selected"
 """Method for scenes where the instants of touchdown and lift-off matter."""
 
-SCENES: dict[str, Entry] = {
+SCENES |= {
     "solo12-drop": Entry(
         partial(robots.drop, "solo12", 0.1, 10.0, 0.2), 2.0, "Solo12 falls 10 cm, holding its posture"
     ),
@@ -100,23 +97,3 @@ SCENES: dict[str, Entry] = {
     "wedge": Entry(textbook.wedge, 0.5, "a squeezed wedge holds if tan(half angle) ≤ μ", HARD, 0.01),
     "sliding-disc": Entry(textbook.sliding_disc, 1.0, "a disc slides until it stops", EXACT, 0.01),
 }
-
-
-def find(name_or_path: str, *, floor: float | None = None, **load_options) -> tuple[str, Setup, float]:
-    """(name, setup, seconds) of a bundled scene, or of a model file, optionally with a floor at a height [m]."""
-    if name_or_path in SCENES:
-        asked = [name for name, value in load_options.items() if value and value != "error"]
-        if floor is not None or asked:
-            option = (["floor", *asked] if floor is not None else asked)[0].replace("_", "-")
-            raise InputError(f"--{option} is for model files; {name_or_path!r} is a bundled scene: leave it out")
-        entry = SCENES[name_or_path]
-        return name_or_path, entry.build(), entry.time
-    path = Path(name_or_path)
-    if path.suffix or path.exists():
-        scene = Scene.from_file(path, **load_options)
-        if floor is not None:
-            scene.add_plane(pos=(0, 0, floor))
-        return path.stem, Setup(scene), 2.0
-    if name_or_path in BUNDLED:
-        raise InputError(f"{name_or_path!r} is a robot, not a scene; try {name_or_path + '-drop'!r}")
-    raise unknown("scene", name_or_path, SCENES)

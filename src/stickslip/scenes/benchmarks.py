@@ -12,7 +12,7 @@ import numpy as np
 from stickslip.errors import expected, number, whole
 from stickslip.methods.base import Stage
 from stickslip.model.scene import Scene
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 
 def balls_on_box(

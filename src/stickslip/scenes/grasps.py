@@ -16,11 +16,12 @@ from stickslip.control import PD, LinearFeedback, Reference
 from stickslip.control.references.profiles import ease
 from stickslip.dynamics import Dynamics
 from stickslip.errors import expected, number, unknown, whole
+from stickslip.model.keywords import BodyOptions
 from stickslip.model.model import Model
 from stickslip.model.scene import Scene
 from stickslip.scenes.arm import FINGER_OPEN, add_arm, reach_down
 from stickslip.scenes.rpisim import FRICTION
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 
 def box_grasp(n: int = 3, *, force: float | None = None, friction: float = 1.0) -> Setup:
@@ -64,7 +65,7 @@ def arm_grasp(
     scene.add_box((1.4, 1.4, 0.05), pos=(0, 0, -0.025), joint="fixed", friction=friction, name="table")
     add_arm(scene, friction=friction)
     reach, width, height = 0.45, 0.06, 0.1
-    options = {
+    options: BodyOptions = {
         "pos": (reach, 0, height / 2), "mass": number("mass", mass, "a number > 0 [kg]", above=0.0),
         "friction": friction, "name": "object", "rgba": (0.8, 0.4, 0.2, 1),
     }  # fmt: skip

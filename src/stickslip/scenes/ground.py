@@ -8,7 +8,7 @@ from stickslip.control import PD
 from stickslip.dynamics.interface import Dynamics
 from stickslip.errors import number, whole
 from stickslip.model.scene import Scene
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 SIZE, CELLS = 3.0, 50
 """[m] edge of the ground, and the number of cells along it."""

@@ -8,7 +8,7 @@ from stickslip.errors import number, whole
 from stickslip.methods.base import Stage
 from stickslip.model.scene import Body, Scene
 from stickslip.scenes.rpisim import FRICTION
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 
 def _rod(name: str, joint: str, **options) -> Scene:

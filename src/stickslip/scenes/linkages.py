@@ -6,7 +6,7 @@ import numpy as np
 
 from stickslip.errors import expected, number
 from stickslip.model.scene import Body, Scene
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 
 def _along(direction: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from stickslip.errors import expected, number, whole
 from stickslip.model.scene import Scene
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 
 def arch(

@@ -12,7 +12,7 @@ from stickslip.control.references.feet import A1_FEET
 from stickslip.errors import number
 from stickslip.model.scene import Scene
 from stickslip.model.shape import DEFAULT_STIFFNESS
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 
 def drop(robot: str, height: float, kp: float, kd: float) -> Setup:

@@ -12,7 +12,7 @@ import numpy as np
 
 from stickslip.errors import InputError, number, whole
 from stickslip.model.scene import Scene
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 FRICTION = 0.5
 """μ of these scenes, the original's default."""

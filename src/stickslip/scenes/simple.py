@@ -9,8 +9,8 @@ from stickslip.control.references import HopperTurn
 from stickslip.errors import expected, number
 from stickslip.model.builders import add_chain, add_cylinder_on_points, add_hopper
 from stickslip.model.scene import Scene
-from stickslip.scenes.setup import Setup
 from stickslip.simulation import Simulation
+from stickslip.simulation.setup import Setup
 
 
 def hopper() -> Setup:

@@ -7,11 +7,13 @@ below the plate; theirs pushes vertically in proportion to its own shortening, w
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from stickslip.errors import expected, number
 from stickslip.model.scene import Scene
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 SIZE = 6.0
 """[m] edges of the invisible block above the plate that collides; the underside must always be its nearest face."""
@@ -39,7 +41,7 @@ def plate_on_springs(
     plate = scene.add_body("plate", joint="slide", axis=(1, 0, 0), pos=(0, 0, height))
     plate.add_joint("slide", axis=(0, 0, 1), name="height").add_joint("hinge", axis=(0, 1, 0), name="tilt")
     plate.add_box((2.4, 0.4, 0.02), pos=(0, 0, 0.01), collide=False, rgba=(0.7, 0.4, 0.2, 1))
-    share = {"stiffness": stiffness / n, "damping": damping / n, "preload": preload / n}
+    share: dict[str, Any] = {"stiffness": stiffness / n, "damping": damping / n, "preload": preload / n}
     plate.add_box((SIZE, SIZE, SIZE), pos=(0, 0, SIZE / 2), friction=friction, rgba=(0, 0, 0, 0), **share)
     plate.set_inertia(1.0, inertia=(1 / 3, 1 / 3, 1 / 3))
     for k, x in enumerate(np.linspace(-1.0, 1.0, int(n))):

@@ -7,7 +7,7 @@ import numpy as np
 from stickslip.errors import expected, number, whole
 from stickslip.model.scene import Scene
 from stickslip.scenes.rpisim import FRICTION
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 
 def sphere_stack(

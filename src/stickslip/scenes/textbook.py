@@ -14,8 +14,9 @@ from scipy.optimize import brentq
 from stickslip.control import PD
 from stickslip.errors import expected, number, whole
 from stickslip.model.scene import Scene
+from stickslip.model.shape import Material
 from stickslip.scenes.rpisim import FRICTION
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 STEEPEST = 1.4
 """[rad] largest angle of planes and wedges."""
@@ -96,12 +97,12 @@ def newtons_cradle(
     whole("balls", balls, 2)
     angle, gap = _angle("angle", angle), number("gap", gap, "a distance ≥ 0 [m]", least=0.0)
     radius, length, mass = 0.03, 0.5, 0.1
-    surface = {"friction": friction, "restitution": restitution, "stiffness": 2.0 * stiffness, "damping": 0.0}
+    surface = Material(friction=friction, restitution=restitution, stiffness=2.0 * stiffness, damping=0.0)
     scene = Scene(name="newtons-cradle")
     for k in range(balls):
         place = ((2 * radius + gap) * (k - (balls - 1) / 2), 0.0, length + 2 * radius)
         arm = scene.add_body(f"ball{k}", joint="hinge", axis=(0, -1, 0), pos=place)
-        arm.add_sphere(radius, pos=(0, 0, -length), mass=mass, rgba=(0.75, 0.76, 0.8, 1), **surface)
+        arm.add_sphere(radius, pos=(0, 0, -length), mass=mass, rgba=(0.75, 0.76, 0.8, 1), material=surface)
         arm.add_capsule(0.002, length - radius, pos=(0, 0, -(length - radius) / 2), mass=0.0, collide=False)
     scene.set_home("ball0", -angle)
     return Setup(scene)

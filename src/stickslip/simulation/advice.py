@@ -11,7 +11,14 @@ import numpy as np
 
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
-from stickslip.errors import NotHonouredWarning, PainleveWarning, StartWarning, UnconvergedWarning, UnstableStepWarning
+from stickslip.errors import (
+    NotHonouredWarning,
+    PainleveWarning,
+    StartWarning,
+    StickslipWarning,
+    UnconvergedWarning,
+    UnstableStepWarning,
+)
 from stickslip.methods.base import Method
 from stickslip.model.arrays import SLIDE
 
@@ -58,6 +65,10 @@ def long_step(method: str, dt: float, limit: float, better: float) -> None:
             f"touch; leave dt out for {better:g} s, or choose softer contacts.",
             UnstableStepWarning,
         )
+
+
+def rounded_period(note: str) -> None:
+    _warn(note, StickslipWarning)
 
 
 def unconverged(sim: Simulation, count: int, steps: int, where: str = "") -> None:

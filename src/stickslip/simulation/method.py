@@ -10,7 +10,7 @@ from stickslip.methods.base import Method, old_arguments
 from stickslip.methods.registry import METHODS, resolve
 from stickslip.model.model import Model
 from stickslip.simulation import advice
-from stickslip.simulation.periods import round_step
+from stickslip.simulation.periods import divides, dividing_step, round_step
 from stickslip.simulation.stages import Stages
 
 SOFT, RIGID = "semi-implicit-euler", "coulomb/pgs"
@@ -38,12 +38,19 @@ def choose_method(model: Model, dt: float | None, stages: Stages, options: Mappi
 
 
 def make_method(
-    model: Model, method: str | type[Method], dt: float | None, stages: Stages, options: Mapping[str, Any]
+    model: Model,
+    method: str | type[Method],
+    dt: float | None,
+    stages: Stages,
+    options: Mapping[str, Any],
+    period: float | None = None,
 ) -> tuple[str, Method, float]:
     """(name, stepper, largest stable step [s]) of a method; ``dt`` [s] None takes that of the file for this method, or
-    a stable round one."""
+    a stable round one, of which a controller's ``period`` [s] is a multiple."""
     name, stepper, variant = resolve(method)
-    dt = stepper.step_of_file(model) if dt is None else dt
+    if dt is None:
+        dt = stepper.step_of_file(model)
+        dt = dt if dt is None else _dividing(dt, period)
     stepper.Options.check_names(name, options, stepper.refused)
     if model.loops and not stepper.capabilities.loops:
         held = listed(repr(loop.name) for loop in model.loops)
@@ -59,13 +66,18 @@ def make_method(
             advice.no_groups(name, getattr(made, "detector", None))
     limit = made.stable_dt(model.state())
     if dt is None:
-        dt = round_step(limit, longest)
+        dt = _dividing(round_step(limit, longest), period)
         if dt != made.dt:
             made = _make(stepper, model, dt, variant, options)
         advice.tiny_step(dt)
     elif stages.collision is None:
         advice.long_step(name, dt, limit, round_step(limit, longest))
     return name, made, limit
+
+
+def _dividing(dt: float, period: float | None) -> float:
+    """The step, or a shorter one [s] of which the period [s] is a multiple."""
+    return dt if period is None or divides(dt, period) else dividing_step(dt, period)
 
 
 def _make(stepper: type[Method], model: Model, dt: float, variant: str, options: Mapping[str, Any]) -> Method:

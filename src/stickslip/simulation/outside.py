@@ -18,7 +18,7 @@ from stickslip.methods.base import Method
 from stickslip.methods.moving import Moving, place
 from stickslip.model.arrays import ON_BODY
 from stickslip.model.body import vector
-from stickslip.model.mocap import carry_model, home_poses, make_carried
+from stickslip.model.mocap import carriers, carry_model, home_poses, make_carried
 from stickslip.model.model import Model, State
 
 Motion = Callable[[float], Any]
@@ -51,6 +51,15 @@ class Outside:
     def moves(self) -> bool:
         """Whether a body moves from step to step."""
         return bool(self._motions) or bool(self.velocities.any())
+
+    def velocity(self, body: int, point: np.ndarray) -> np.ndarray:
+        """(6,) velocity of a point (3,) of a body without joints, by its number in the file, and angular velocity; zero
+        unless a mocap body carries it."""
+        m = carriers(self._model)[body]
+        if m < 0:
+            return np.zeros(6)
+        linear, angular = self.velocities[m, :3], self.velocities[m, 3:]
+        return np.concatenate([linear + np.cross(angular, point - self.poses[m, :3]), angular])
 
     def number(self, name: str) -> int:
         if name not in self.names:

@@ -29,12 +29,16 @@ def dividing_step(dt: float, period: float) -> float:
     return next((step for n, step in steps if abs(n * step - period) <= 1e-12 * period), period / first)
 
 
-def check_step(dt: float, control_dt: float) -> None:
-    """Raise an error if the period [s] of a scene's controller is not a multiple of the time step [s]."""
-    dt = number("dt", dt, "a positive number of seconds", above=0.0)
-    if not divides(dt, control_dt):
-        wanted = f"a step that divides the scene's control step of {control_dt:g} s"
-        raise expected("dt", wanted, dt, f"for example {dividing_step(dt, control_dt):.10g}")
+def control_steps(period: float | None, dt: float) -> tuple[int, str]:
+    """A controller's period [s] as a whole number of steps, at least one, and a sentence if that changes it."""
+    if period is None:
+        return whole_steps("control_dt", None, 1e-3, dt), ""
+    period = number("control_dt", period, "a positive number of seconds", above=0.0)
+    n = max(1, round(period / dt))
+    if divides(dt, period):
+        return n, ""
+    kept = f"dt = {dividing_step(dt, period):.10g} s keeps it"
+    return n, f"control_dt = {period:g} s is no multiple of dt = {dt:g} s: it is {n * dt:.10g} s here; {kept}"
 
 
 def whole_steps(name: str, period: float | None, default: float, dt: float) -> int:

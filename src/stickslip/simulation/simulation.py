@@ -7,29 +7,35 @@ all steps between two calls of the controller run as one compiled loop.
 
 from __future__ import annotations
 
+import inspect
 import time as clock
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import ceil
 from operator import is_
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from stickslip.attributes import Guarded
 from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics
 from stickslip.errors import DivergedError, InputError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
+from stickslip.methods.names import MethodName
+from stickslip.methods.registry import METHODS, option_lines
 from stickslip.methods.rigid.assembly.matrices import Matrices
+from stickslip.model.body import Vector
 from stickslip.model.mocap import with_own_arrays
 from stickslip.model.model import Model
 from stickslip.model.rays import Hit, RayCaster
-from stickslip.model.scene import Scene
+from stickslip.model.scene import Body, Robot, Scene
 from stickslip.progress import Progress
 from stickslip.record import Log, Recorder
 from stickslip.simulation import advice
+from stickslip.simulation.bodies import BodyView, body_name
 from stickslip.simulation.captured_frame import make_captures
 from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.divergence import describe_divergence
@@ -37,11 +43,15 @@ from stickslip.simulation.drive import Drive
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
 from stickslip.simulation.follow import follow_model
 from stickslip.simulation.frame import contacts_of, frame_of
+from stickslip.simulation.joints import JointView
 from stickslip.simulation.method import choose_method, make_method
 from stickslip.simulation.outside import Outside
-from stickslip.simulation.periods import whole_steps
+from stickslip.simulation.periods import control_steps, whole_steps
+from stickslip.simulation.pushes import Pushes, make_push
 from stickslip.simulation.recording import make_recorder, save_divergence
+from stickslip.simulation.robots import RobotView, find_robot
 from stickslip.simulation.sensors import Moment, Sensors
+from stickslip.simulation.setup import Setup, one_after_another, own_choice, setup_of
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
 from stickslip.simulation.staged import observe_stages, staged_step
 from stickslip.simulation.stages import Controller, Stages, check_functions, check_replaceable
@@ -52,23 +62,35 @@ LONGEST_STRETCH = 2000
 """Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""
 
 
-class Simulation:
+class Simulation(Guarded):
     """One scene, one method, one time step.
 
     >>> sim = Simulation(scene, method="semi-implicit-euler", dt=1e-4)
     >>> log = sim.run(2.0, record="drop.h5")
 
+    ``scene`` may also be the name of a bundled scene, such as ``"ball"``, an MJCF or URDF file, or a ``Setup``, which
+    ``ss.SCENES["ball"].build()`` gives. Then start velocity, controller, method and dt are those of the scene, unless
+    others are given.
     Without a ``method`` one is chosen with which the scene runs at a usable step (``sim.why_method`` says why). ``dt``
     [s] defaults to a round step at which the contacts are stable. ``user``, ``collision``, ``formulate``,
     ``solve``, ``integrate`` and ``record`` take Python functions of the simulation that replace those stages; they
     may also be assigned later, ``sim.stages.collision = f``. Further keywords are options of the method, such as
-    ``matmuls=2`` of expo; ``stickslip list`` shows them.
+    ``matmuls=2`` of expo; they are listed below, and by ``stickslip list``.
     """
+
+    own_names = True
+    fixed: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("dt", "method", "variant", "options", "model"), "make another Simulation with it"),
+        "time": "sim.reset() goes to t = 0, sim.restore(snapshot) to an earlier moment",
+        "control": "call sim.set_control(u), or sim.control[:] = u",
+        "gravity": "call sim.model.set_gravity((x, y, z))",
+        **dict.fromkeys(("q", "v", "qpos", "qvel"), "call sim.set_state(q=…, v=…)"),
+    }
 
     def __init__(
         self,
-        scene: Scene | Model,
-        method: str | type[Method] | None = None,
+        scene: Scene | Model | Setup | str | Path,
+        method: MethodName | str | type[Method] | None = None,
         dt: float | None = None,
         *,
         user: Stage | None = None,
@@ -78,12 +100,14 @@ class Simulation:
         integrate: Stage | None = None,
         record: Stage | None = None,
         seed: int = 0,
-        **options,
+        **options: Any,
     ) -> None:
-        if not isinstance(scene, Scene | Model):
-            raise expected("scene", "a Scene or a Model", type(scene).__name__, "ss.Scene.from_file loads a file")
         if dt is not None:
             dt = number("dt", dt, "a positive number of seconds", above=0.0)
+        scene, setup = setup_of(scene)
+        if setup is not None:
+            method, dt = own_choice(setup, method, dt)
+            user = one_after_another(setup.user, user)
         self.model = with_own_arrays(scene.compile() if isinstance(scene, Scene) else scene)
         self.stages = Stages(user, collision, formulate, solve, integrate, record)
         check_functions(self.stages)
@@ -94,7 +118,9 @@ class Simulation:
         """Why this method was chosen, in one sentence; empty if it was named."""
         if method is None:
             method, self.why_method = choose_method(self.model, dt, self.stages, options)
-        self.method, self.stepper, self.stable_dt = make_method(self.model, method, dt, self.stages, options)
+        self.method, self.stepper, self.stable_dt = make_method(
+            self.model, method, dt, self.stages, options, None if setup is None else setup.control_dt
+        )  # fmt: skip
         """An estimate of the largest stable step [s] at the beginning, or after the model's last change."""
         self.variant, self.options = self.stepper.variant, options
         self._version = self.model.version
@@ -105,8 +131,12 @@ class Simulation:
         self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
         self.drive = Drive(self.model, self.dt, self.stepper.own_activations)
         self.outside = Outside(self.model, self.stepper)
+        self.pushes = Pushes(self.model.nlink)
         self._begin_inputs("home")
         self.controller: Controller | None = None
+        self.control_dt: float | None = None
+        """[s] between calls of ``controller`` where ``run`` is given none; None: 1 ms, or dt if that is longer."""
+        self._start_velocity: np.ndarray | None = None
         self._controller_state: Any = None  # from a snapshot, for a controller that is yet to come
         self.steps = 0
         self.status = OK
@@ -114,6 +144,18 @@ class Simulation:
         """The arrays of state and inputs that were checked last."""
         self._wall_start = clock.perf_counter()
         self._paradox_announced = self._start_looked_at = False
+        if setup is not None:
+            self._begin_as(setup)
+        self._complete = True  # from here on, assigning to a mistyped name is an error
+
+    def _begin_as(self, setup: Setup) -> None:
+        """Take over the start velocity and the controller of a setup."""
+        if setup.velocity is not None:
+            self.set_state(v=setup.velocity)
+            self._start_velocity = self.state.v.copy()
+        if setup.controller is not None:
+            self._take_over(setup.controller)
+            self.control_dt = setup.control_dt
 
     # -- what user functions see -------------------------------------------------------------------------------
 
@@ -203,8 +245,39 @@ class Simulation:
     @property
     def acting(self) -> Inputs:
         """The inputs as methods see them: controls that were given a delay ago, and activations in place of the
-        controls of actuators that have one."""
-        return self.drive.acting(self.inputs, self.state)
+        controls of actuators that have one; wrenches with those of pushes."""
+        inputs = self.drive.acting(self.inputs, self.state)
+        if not self.pushes.active:
+            return inputs
+        kin = self.dynamics.data.kin
+        forward_kinematics(self.model.tree, self.state.q, kin)
+        return self.pushes.acting(inputs, kin.rot, self.time, self.dt)
+
+    def push(
+        self, body: str | Body, force: Vector = (0, 0, 0), *, at: Vector | None = None, torque: Vector | None = None,
+        duration: float | None = None,
+    ) -> None:  # fmt: skip
+        """Push a body with a ``force`` (3,) [N] and a ``torque`` (3,) [N m], world axes, for a ``duration`` [s] from
+        now on (default: the next step). The force acts ``at`` a point (3,) [m, world] that then moves with the body
+        (default: its centre of mass).
+
+        Pushes add up, among each other and to ``inputs.wrench``. A push that ends within a step acts there with the
+        part of its force that gives the same impulse. ``reset`` ends all pushes; snapshots hold them.
+        """
+        self.pushes.pushes.append(make_push(self, body, force, at, torque, duration))
+
+    def body(self, body: str | Body) -> BodyView:
+        """A body or site by its name: its pose, velocity, acceleration, Jacobian and mass at the present state."""
+        return BodyView(self, body_name(body))
+
+    def joint(self, name: str) -> JointView:
+        """A joint by its name: its position, velocity and limits at the present state."""
+        return JointView(self, name)
+
+    def robot(self, robot: str | Robot) -> RobotView:
+        """The part of the model that a file brought, by its name or by what ``scene.add_robot`` or ``scene.load``
+        returned: its q, v, control and mass matrix at the present state."""
+        return RobotView(self, find_robot(self.model, robot))
 
     def set_state(self, q=None, v=None, act=None) -> None:
         """Start from another configuration, velocity or activation; contact memory and delayed controls are cleared."""
@@ -304,7 +377,8 @@ class Simulation:
             acting = self.acting
             self.outside.begin(self.state, self.dt, acting.control)
             if compiled:
-                most = 1 if self.drive.changes or self.outside.moves else end - self.steps
+                alone = self.drive.changes or self.outside.moves or self.pushes.active
+                most = 1 if alone else end - self.steps
                 self.status, done = self.stepper.advance(self.state, acting, most)
             else:
                 self.status = staged_step(self)
@@ -329,19 +403,22 @@ class Simulation:
 
     def reset(self, keyframe: str = "home") -> None:
         """To a keyframe of the scene at t = 0 (default: where the simulation began): configuration, velocity,
-        activations and controls; applied forces and contact memory are cleared."""
+        activations and controls; applied forces, pushes and contact memory are cleared."""
         if not isinstance(keyframe, str) or keyframe != "home" or keyframe in self.model.keyframes:
             key = self.model.keyframe(keyframe)
             self.set_state(key.q, key.v, key.act if len(key.act) else np.zeros(self.model.na))
         else:
             start = self.model.state()
             self.set_state(start.q, start.v, start.act)
+        if keyframe == "home" and self._start_velocity is not None:
+            self.set_state(v=self._start_velocity)
         self._begin_inputs(keyframe)
         self.steps, self.state.time, self.status = 0, 0.0, OK
 
     def _begin_inputs(self, keyframe: str) -> None:
         for array in self.inputs:
             array[:] = 0.0
+        self.pushes.clear()
         if keyframe in self.model.keyframes:
             self.inputs.control[:] = self.model.keyframes[keyframe].control
         self.outside.reset(self.model.keyframes[keyframe].mocap if keyframe in self.model.keyframes else None)
@@ -362,6 +439,14 @@ class Simulation:
         self._start_looked_at = looked_at
         self.record_frame(make_recorder(self, None, 1))
         return clock.perf_counter() - start
+
+    def control_steps(self, control_dt: float | None = None) -> int:
+        """Steps between calls of the controller; a period [s] that is no multiple of dt is rounded, with a warning.
+        Without one it is ``sim.control_dt``."""
+        steps, note = control_steps(self.control_dt if control_dt is None else control_dt, self.dt)
+        if note:
+            advice.rounded_period(note)
+        return steps
 
     def run(
         self,
@@ -391,7 +476,7 @@ class Simulation:
         duration = number("duration", duration, "a number of seconds ≥ 0", least=0.0)
         if record is not None and self.stages.record is not None:
             raise InputError("record: expected a file or a record stage, got both; your stage does the recording")
-        every_control = whole_steps("control_dt", control_dt, 1e-3, self.dt)
+        every_control = self.control_steps(control_dt)
         every_frame = whole_steps("record_dt", record_dt, 1e-2, self.dt)
         if controller is not None:
             self._take_over(controller)
@@ -490,3 +575,9 @@ class Simulation:
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulation (or of one of the same scene and method)."""
         restore_snapshot(self, snapshot)
+
+
+Simulation.__doc__ = "\n".join(
+    [inspect.cleandoc(Simulation.__doc__ or ""), "", f"Methods: {', '.join(METHODS)}.", "", "Options of methods:", ""]
+    + [f"    {line}" for line in option_lines()]
+)

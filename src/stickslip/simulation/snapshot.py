@@ -12,6 +12,7 @@ import numpy as np
 from stickslip.errors import InputError
 from stickslip.methods.base import OK, Inputs
 from stickslip.model.model import State
+from stickslip.simulation.pushes import Push
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
@@ -36,6 +37,8 @@ class Snapshot:
     """(nh, nu) controls of the last steps, for actuators with a delay; empty without."""
     mocap: np.ndarray = field(default_factory=lambda: np.zeros((0, 13)))
     """(nm, 13) poses and velocities of mocap bodies."""
+    pushes: tuple[Push, ...] = ()
+    """Forces by ``sim.push`` that had not ended."""
 
 
 PARTS = ("method", "variant", "dt", "scene", "options")
@@ -76,6 +79,7 @@ def take_snapshot(sim: Simulation) -> Snapshot:
         made_by=_signature(sim),
         history=sim.drive.history.copy(),
         mocap=sim.outside.state(),
+        pushes=tuple(sim.pushes.pushes),
     )
 
 
@@ -89,6 +93,7 @@ def restore_snapshot(sim: Simulation, snapshot: Snapshot, changed: bool = False)
     if sim.drive.history.size:
         sim.drive.history[:] = snapshot.history
     sim.outside.restore(getattr(snapshot, "mocap", np.zeros((0, 13))))
+    sim.pushes.pushes = list(getattr(snapshot, "pushes", ()))
     sim.steps = snapshot.steps
     for mine, saved in zip(sim.inputs, snapshot.inputs, strict=True):
         mine[:] = saved

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -18,15 +19,15 @@ from stickslip.collision.allowed import touching
 from stickslip.methods.base import OK
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.model import Model, compile_model
+from stickslip.model.scene import Scene
 from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS
 from stickslip.record import Contacts, Recorder
 from stickslip.record.header import Header
 from stickslip.scenes import Setup
 from stickslip.simulation import Simulation
 from stickslip.simulation.frame import contacts_of, frame_of
-from stickslip.simulation.periods import whole_steps
 from stickslip.viewer.moment import Moment
-from stickslip.viewer.pushes import Pushes
+from stickslip.viewer.pushes import ViewerPushes
 from stickslip.viewer.replay import Replay
 
 PIECE = 2e-3
@@ -55,7 +56,7 @@ class Live:
         self.name, self.setup = name, setup
         self._own = setup.scene.compile()
         self.notes: list[str] = []
-        self.pushes = Pushes(self._own)
+        self.pushes = ViewerPushes(self._own)
         self._added = np.zeros((self._own.nlink, 6))
         self._step_cost = 1e-4
         self.sim, self.settings = self._make(settings), settings
@@ -69,11 +70,10 @@ class Live:
         model = with_materials(self._own, settings.friction, settings.stiffness)
         with self._noting():
             user = self._with_pushes if self.setup.user is not None else None
-            sim = Simulation(model, settings.method, settings.dt, user=user)
-            self._every = whole_steps("control_dt", self.setup.control_dt, 1e-3, sim.dt)
-            if self.setup.velocity is not None:
-                sim.set_state(v=self.setup.velocity)
-            sim.warm_up(self.setup.controller)
+            setup = self.setup._replace(scene=cast(Scene, model), user=user)  # a simulation takes models, too
+            sim = Simulation(setup, settings.method, settings.dt)
+            self._every = sim.control_steps()
+            sim.warm_up()
         return sim
 
     def change(self, settings: Settings) -> None:
@@ -148,14 +148,14 @@ class Live:
             if self.pushes.active or self._added.any():
                 stop = min(stop, sim.steps + max(1, round(PIECE / sim.dt)))
                 if self.setup.user is None:
-                    self._apply()
+                    self._apply((stop - sim.steps) * sim.dt)
             sim.step(stop - sim.steps)
 
-    def _apply(self) -> None:
-        """Replace the last forces of the mouse by the present ones; other forces on the same links stay."""
+    def _apply(self, seconds: float) -> None:
+        """Replace the last forces of the mouse by those of the next seconds; other forces on the same links stay."""
         pose = self.sim.dynamics.poses(self.sim.state.q)
         self.sim.inputs.wrench[:] -= self._added
-        self._added = self.pushes.wrench(pose, self.sim.time)
+        self._added = self.pushes.total(pose, self.sim.time, seconds)
         self.sim.inputs.wrench[:] += self._added
 
     def _with_pushes(self, sim: Simulation) -> None:
@@ -163,7 +163,7 @@ class Live:
         sim.inputs.wrench[:] -= self._added
         assert self.setup.user is not None
         self.setup.user(sim)
-        self._added = self.pushes.wrench(sim.dynamics.poses(sim.state.q), sim.time)
+        self._added = self.pushes.total(sim.dynamics.poses(sim.state.q), sim.time, sim.dt)
         sim.inputs.wrench[:] += self._added
 
     def step(self) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 from stickslip.errors import expected
 from stickslip.model.scene import Scene
 from stickslip.record import Log
-from stickslip.scenes import SCENES, Setup, find
+from stickslip.scenes import Setup, find
 from stickslip.simulation.method import choose_method
+from stickslip.simulation.setup import own_choice
 from stickslip.simulation.stages import Stages
 from stickslip.viewer.app import Viewer
 from stickslip.viewer.live import Live, Settings
@@ -105,10 +106,7 @@ def make_live(what: Any, method: str | None, dt: float | None, **load_options: A
         name, setup, _ = find(os.fspath(what), **load_options)
     else:
         raise expected("view", WANTED, type(what).__name__)
+    method, dt = own_choice(setup, method, dt)
     if method is None:
-        entry = SCENES.get(name) if isinstance(what, str) else None
-        if entry is not None:
-            method, dt = entry.method, entry.dt if dt is None else dt
-        else:
-            method, _ = choose_method(setup.scene.compile(), dt, Stages(), {})
+        method, _ = choose_method(setup.scene.compile(), dt, Stages(), {})
     return Live(name, setup, Settings(method, dt))

@@ -6,23 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stickslip.model.compile import rotation
 from stickslip.model.model import Model
+from stickslip.simulation.pushes import Push, Pushes
 from stickslip.viewer.triangulation import turned
 
 PULL_RATE = 12.0
 """[rad/s] natural frequency of the spring between a grabbed point and the mouse, with the mass of the whole scene."""
 STRONGEST = 20.0
 """Largest force of the mouse, in weights of the scene."""
-
-
-@dataclass
-class Push:
-    """A constant force [N] (3,) on a link until a time [s]; it acts at ``arm`` (3,) [m] from the link's origin."""
-
-    link: int
-    force: np.ndarray
-    until: float
-    arm: np.ndarray
 
 
 @dataclass
@@ -37,14 +29,14 @@ class Pull:
     last_time: float = 0.0
 
 
-class Pushes:
-    """External forces on a simulation, as wrenches at the origins of the links."""
+class ViewerPushes(Pushes):
+    """Pushes by the panel and by clicks, which are those of ``sim.push``, and the pull of the mouse."""
 
     def __init__(self, model: Model) -> None:
+        super().__init__(model.nlink)
         self._model = model
         self.mass = max(float(model.inertia.mass.sum()), 1e-9)
         """Mass of the scene [kg]."""
-        self._pushes: list[Push] = []
         self._pull: Pull | None = None
 
     @property
@@ -54,19 +46,15 @@ class Pushes:
 
     @property
     def active(self) -> bool:
-        return bool(self._pushes) or self._pull is not None
+        return super().active or self._pull is not None
 
     def add(self, link: int, force: np.ndarray, until: float, pose: np.ndarray, through: np.ndarray | None) -> None:
         """Add a force on a line ``through`` a point (3,) [m], by default the link's centre of mass."""
-        if through is None:
-            arm = turned(pose[None, link, 3:], self._model.inertia.com[None, link])[0]
-        else:
-            arm = through - pose[link, :3]
-        self._pushes.append(Push(link, np.asarray(force, dtype=float), until, arm))
+        grip = self._model.inertia.com[link] if through is None else _in_link(pose, link, through)
+        self.pushes.append(Push(link, np.asarray(force, dtype=float), np.zeros(3), grip, until))
 
     def grab(self, link: int, point: np.ndarray, target: np.ndarray, pose: np.ndarray) -> None:
-        back = pose[None, link, 3:] * (1.0, -1.0, -1.0, -1.0)
-        self._pull = Pull(link, turned(back, (point - pose[link, :3])[None])[0], target)
+        self._pull = Pull(link, _in_link(pose, link, point), target)
 
     def drag(self, target: np.ndarray) -> None:
         if self._pull is not None:
@@ -76,14 +64,12 @@ class Pushes:
         self._pull = None
 
     def clear(self) -> None:
-        self._pushes, self._pull = [], None
+        super().clear()
+        self._pull = None
 
-    def wrench(self, pose: np.ndarray, time: float) -> np.ndarray:
+    def total(self, pose: np.ndarray, time: float, dt: float) -> np.ndarray:
         """(nl, 6) present wrenches; pushes that have ended are removed."""
-        total = np.zeros((len(pose), 6))
-        self._pushes = [push for push in self._pushes if time < push.until - 1e-12]
-        for push in self._pushes:
-            total[push.link] += np.concatenate([push.force, np.cross(push.arm, push.force)])
+        total = self.wrench(np.array([rotation(quat) for quat in pose[:, 3:]]), time, dt)
         if self._pull is not None:
             arm, force = self._pulled(self._pull, pose, time)
             total[self._pull.link] += np.concatenate([force, np.cross(arm, force)])
@@ -100,3 +86,8 @@ class Pushes:
         force = stiffness * (pull.target - point) - self.mass * PULL_RATE * velocity
         size = float(np.linalg.norm(force))
         return arm, force * min(1.0, STRONGEST * self.weight / max(size, 1e-12))
+
+
+def _in_link(pose: np.ndarray, link: int, point: np.ndarray) -> np.ndarray:
+    """(3,) a point [m, world] in the frame of a link."""
+    return rotation(pose[link, 3:]).T @ (point - pose[link, :3])

@@ -15,15 +15,6 @@ def test_impossible_materials(material):
         scene.add_plane(**material)
 
 
-def test_a_step_longer_than_the_control_step():
-    scene = ss.Scene()
-    scene.add_plane()
-    robot = scene.add_robot("solo12")
-    sim = ss.Simulation(scene, method="expo", dt=0.02)
-    with pytest.raises(InputError, match=r"control_dt: expected a whole multiple of dt = 0.02 s, got 0.01"):
-        sim.run(0.1, controller=ss.control.PD(robot, kp=1, kd=0.1), control_dt=0.01)
-
-
 def test_power_of_friction():
     """In every state of slip, what friction and its spring take from the motion is at least what the spring stores."""
     rng = np.random.default_rng(7)

@@ -24,6 +24,7 @@ from stickslip.lab.compare.stages import Stages
 from stickslip.lab.compare.worker import Work, slug
 from stickslip.lab.pool import Pool, available
 from stickslip.methods.base import Method
+from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS
 from stickslip.model.scene import Scene
 from stickslip.record.machine import machine
@@ -32,7 +33,7 @@ from stickslip.scenes import Setup
 
 def compare(
     scene: str | Path | Scene | Setup,
-    methods: Sequence[str | type[Method] | Candidate] | None = None,
+    methods: Sequence[MethodName | str | type[Method] | Candidate] | None = None,
     *,
     time: float | None = None,
     dts: Sequence[float] | None = None,
@@ -52,8 +53,8 @@ def compare(
     them give cleaner timings). ``stability`` searches each method's longest stable step by bisection. Recordings go to
     the folder ``out``; without one they are deleted together with the result.
 
-    >>> comparison = ss.compare("solo12-squat", ["expo", "rk4", "mujoco"], time=2.0)
-    >>> print(comparison.candidate("expo").order)
+    >>> comparison = ss.compare("ball", ["semi-implicit-euler", "coulomb", "mujoco"], time=0.1)
+    >>> print(comparison.candidate("coulomb").order)
     >>> comparison.report("report.html")
     """
     entries = _candidates(methods)

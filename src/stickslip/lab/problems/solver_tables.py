@@ -12,7 +12,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from stickslip.files import write_json
+from stickslip.files import save_figure, write_json
 from stickslip.lab.problems.solver_comparison import Trial
 from stickslip.lab.report import new_figure, plain, terminal_table, write_csv
 from stickslip.solvers.registry import SOLVERS
@@ -149,7 +149,7 @@ def plot(trials: Sequence[Trial], path: Path, title: str) -> None:
         ax.grid(alpha=0.3)
         ax.legend(fontsize=8)
     figure.suptitle(title)
-    figure.savefig(path, dpi=120)
+    save_figure(figure, path, dpi=120)
 
 
 def _curve(ax, trial: Trial, color: str, style: str, label: str | None) -> None:

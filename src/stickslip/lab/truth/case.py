@@ -15,7 +15,7 @@ from typing import Any
 
 from stickslip.methods.registry import METHODS
 from stickslip.record import Log
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 RUN = "run"
 """Stands for the quantities if a simulation did not come to its end: it diverged, failed, or took too long."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from stickslip.errors import expected, unknown
+from stickslip.files import write_text
 from stickslip.lab.pool import DIED, Pool, available
 from stickslip.lab.report import check_destinations
 from stickslip.lab.store import Store
@@ -124,5 +125,5 @@ def run_truth(
         write_trials(json_path, trials, unproved=missing)
     if out is not None:
         write_trials(out / "truth.json", list(found.values()))
-        (out / "truth.md").write_text(markdown(cases, trials), encoding="utf-8")
+        write_text(out / "truth.md", markdown(cases, trials))
     return not missing

@@ -9,16 +9,16 @@ D. Stabilisation by projection (the default) has k_p = k_d = 0 and ends the step
 
 A contact that touches (gap ≤ ``touch``) while it approaches becomes a point-to-point constraint, whatever its force: it
 sticks without limit, and it can pull. With ``release`` the constraint ends when it would pull. When a contact is new, a
-perfectly inelastic impact first stops the constraints' velocities, v ← v − M⁻¹·Jᵀ·G⁺·J·v. The method is of first order;
-dt is limited by joint springs, limits and servos, which are explicit, and by k_d (k_d·dt < 2). Overconstrained linkages
-that can still move (Bricard's) lock if they are not exactly closed; use projection for them.
+perfectly inelastic impact first stops the constraints' velocities, v ← v − M⁻¹·Jᵀ·G⁺·J·v. A step in which a contact
+would end deep is divided at its touchdown (``touchdown``). The method is of first order; dt is limited by joint
+springs, limits and servos, which are explicit, and by k_d (k_d·dt < 2). Overconstrained linkages that can still move
+(Bricard's) lock if they are not exactly closed; use projection for them.
 Reference: Carpentier, "Contact Dynamics in Robotics" (slides): rigid contact, bilateral.
 Differs from the slides in: impacts, optional stabilisation, dependent rows, ``release``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,12 +34,13 @@ from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.factor import solve
 from stickslip.dynamics.joint_forces import damper_slopes, joint_space_forces
 from stickslip.dynamics.outside_forces import outside_forces
-from stickslip.errors import InputError, UnconvergedError, expected, number, one_of, true_or_false, unknown
+from stickslip.errors import InputError, UnconvergedError, expected
 from stickslip.methods.base import OK, Capabilities, Inputs, Method, Stage, bounded
+from stickslip.methods.bilateral.options import NO_FALLBACK, BilateralOptions
 from stickslip.methods.bilateral.sticking_contacts import StickingContacts
+from stickslip.methods.bilateral.touchdown import MOST_PARTS, SHORTEST, Touchdown
 from stickslip.methods.materials import STICKING
-from stickslip.methods.options import Options, option
-from stickslip.methods.recovery import RECOVERY_TIME, make_recovery, put_back
+from stickslip.methods.recovery import make_recovery, put_back
 from stickslip.methods.soft.explicit import explicit_joint_gains, longest
 from stickslip.methods.soft.limit_recovery import (
     NOT_BEGUN,
@@ -57,42 +58,14 @@ SINGULAR = 1e-12
 """Part of a matrix that counts as zero: redundant constraints, and joints that constraints hold anyway."""
 DECAY = 0.02
 """Default time constant of critically damped Baumgarte stabilisation [s]; five steps if that is longer."""
-STABILISATIONS = ("projection", "baumgarte", "none")
-UNCONVERGED = ("warn", "raise")
 SEEN = 1e-3
 """Distance beyond ``touch`` up to which contacts are detected [m], so that constrained ones that drift are reported."""
 
-
-NO_FALLBACK = "constraints that contradict each other do so for every solver"
-
-
-@dataclass(kw_only=True)
-class BilateralOptions(Options):
-    """Options of bilateral contacts."""
-
-    stabilisation: str | Baumgarte = option(
-        "projection", "how errors of position are removed: 'projection', 'baumgarte', a Baumgarte(kp, kd), or 'none'"
-    )
-    release: bool = option(False, "whether a contact lets go when it would pull")
-    touch: float = option(0.0, "gap [m] up to which contacts touch")
-    detector: Any = option(
-        None, "what finds contacts: a name, a Detector, or a function of (kinematics, contacts) (default 'convex')"
-    )
-    recovery_time: float = option(
-        RECOVERY_TIME,
-        "time [s] in which a radian, or a typical body's radius, outside a joint's range is undone; 0: at once",
-    )
-    unconverged: str = option("warn", "what to do where constraints contradict each other: 'warn' or 'raise'")
-    mu: float = option(1e-8, "the proximal parameter over the largest diagonal entry of G")
-
-    def __post_init__(self) -> None:
-        true_or_false("release", self.release)
-        if self.unconverged == "fallback":
-            raise InputError(f"unconverged: bilateral has no 'fallback': {NO_FALLBACK}; use warn or raise")
-        one_of("unconverged", self.unconverged, UNCONVERGED)
-        if isinstance(self.stabilisation, str) and self.stabilisation not in STABILISATIONS:
-            raise unknown("stabilisation", self.stabilisation, STABILISATIONS)
-        self.touch = number("touch", self.touch, "a distance ≥ 0 [m]", least=0.0)
+TOGETHER = 1e-4
+"""Contacts whose gaps differ by less than this fraction of the smallest moving body's radius land together."""
+ROUND_OFF = 1e-9
+"""Part of a step that is not worth a part of its own."""
+TOO_DEEP = f"bilateral: contacts close one after another in more than {MOST_PARTS} parts of a step; choose a smaller dt"
 
 
 class BilateralMethod(Method):
@@ -131,6 +104,14 @@ class BilateralMethod(Method):
         self.contacts = ContactList(self.work.kin, capacity=64)
         choice = "convex" if detector is None else detector
         self.detector = None if variant == "none" else make_detector(choice, model, self.touch + SEEN)
+        self._touchdown: Touchdown | None = None
+        if self.detector is not None:
+            named = detector is None or isinstance(detector, str)
+            self._touchdown = Touchdown(model, self.detector, self.work.kin, follows=named)
+        self._part = dt
+        """Length of the part of the step at hand [s]."""
+        self._slack = 0.0
+        """Gap up to which contacts touch after a touchdown within the step [m], so that a face lands as a whole."""
         given = {"detector": detector is not None, "release": self.release, "touch": self.touch > 0.0}
         for name in (name for name in given if variant == "none" and given[name]):
             raise InputError(f"{name}: bilateral/none has no contacts; leave it out, or use bilateral/sticking")
@@ -148,14 +129,59 @@ class BilateralMethod(Method):
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         for k in range(n):
-            self._begin(state)
-            self._detect()
-            self._solve(state, inputs)
-            status = bounded(self.work.acceleration, state.v, self.dt)
+            status = self._step(state, inputs)
             if status != OK:
                 return status, k
-            self._finish(state)
         return OK, n
+
+    def _step(self, state: State, inputs: Inputs) -> int:
+        """Take one step, in parts that end where a contact closes which would end too deep."""
+        left, q, v, first, failed = self.dt, state.q.copy(), state.v.copy(), StickingContacts(), self._failed
+        first.copy_from(self._sticking)
+        for part in range(MOST_PARTS):
+            status = self._take_part(state, inputs, left, whole=part == MOST_PARTS - 1)
+            if status != OK:
+                state.q[:], state.v[:] = q, v
+                self._sticking.copy_from(first)
+                return status
+            left -= self._part
+            if left <= ROUND_OFF * self.dt:
+                break
+        self._failed = min(self._failed, failed + 1)
+        if self._part < self.dt:
+            self.work.acceleration[:] = (state.v - v) / self.dt
+        return OK
+
+    def _take_part(self, state: State, inputs: Inputs, left: float, whole: bool) -> int:
+        """Move by ``left`` [s], or to the next touchdown unless ``whole``; ``_part`` says how far."""
+        before, look_ahead = (state.q.copy(), state.v.copy()), None if whole else self._touchdown
+        slack = 0.0 if self._touchdown is None or left == self.dt else TOGETHER * self._touchdown.radius
+        self._begin(state, left, slack)
+        self._detect()
+        self._solve(state, inputs)
+        if look_ahead is not None and self.result is not None:
+            motion = self._velocity, self.result.acceleration
+            self._part = look_ahead.time(self.work.kin, *motion, left, self._next.ids())
+        while True:
+            if self._part < left:
+                self._begin(state, self._part, slack)
+                self._solve(state, inputs)
+            status = bounded(self.work.acceleration, state.v, self._part)
+            if status != OK:
+                return status
+            opened = self._move(state)
+            too_deep = look_ahead is not None and look_ahead.near and self._depth(state) > look_ahead.allowed
+            if not too_deep or self._part <= SHORTEST * left:
+                self._judge(state, before, opened, failed=whole)
+                return OK
+            self._part *= 0.5
+            state.q[:], state.v[:] = before
+
+    def _depth(self, state: State) -> float:
+        """How deep the step at hand has taken contacts that are not held [m]."""
+        assert self._touchdown is not None
+        look(self.world, self.work, state.q, state.v)
+        return self._touchdown.deepest(self.work.kin, self._next.ids())
 
     def stages(self) -> dict[str, Stage]:
         return {
@@ -163,10 +189,11 @@ class BilateralMethod(Method):
             "collision": lambda sim: self._detect(),
             "formulate": lambda sim: self._formulate(),
             "solve": lambda sim: self._solve(sim.state, sim.acting),
-            "integrate": lambda sim: self._finish(sim.state),
+            "integrate": lambda sim: self._finish(sim.state, looks=sim.stages.collision is None),
         }
 
-    def _begin(self, state: State) -> None:
+    def _begin(self, state: State, part: float | None = None, slack: float = 0.0) -> None:
+        self._part, self._slack = self.dt if part is None else part, slack
         if self.limits.phase[0] == NOT_BEGUN:
             begin_limits(self.world.tree, self.world.passive, self.limits, state.q)
         look(self.world, self.work, state.q, state.v)
@@ -184,11 +211,11 @@ class BilateralMethod(Method):
         n = len(contacts)
         arrays, known = contacts.arrays, sticking.find(contacts.arrays.pair[:n])
         approaching = arrays.velocity[:n, 0] <= 0.0
-        new = np.flatnonzero((known < 0) & (arrays.gap[:n] <= self.touch) & approaching)
+        new = np.flatnonzero((known < 0) & (arrays.gap[:n] <= self.touch + self._slack) & approaching)
         for c in new:
             sticking.add(contacts, int(c), kin)
         sticking.carry(contacts, kin)
-        sticking.ahead(self.dt, kin)
+        sticking.ahead(self._part, kin)
         self._formulated, self._new = True, len(new)
         self._constrain()
 
@@ -199,7 +226,7 @@ class BilateralMethod(Method):
         if not self._formulated:
             self._formulate()
         self._velocity[:] = state.v
-        self._damping[:] = self.dt * damper_slopes(self.model, state.v)
+        self._damping[:] = self._part * damper_slopes(self.model, state.v)
         if self._new:
             self._move_freely(state, inputs)
             self._stop()
@@ -217,7 +244,7 @@ class BilateralMethod(Method):
             self._move_freely(state, inputs)
             result = self._bilateral.solve_free(self.work.kin, mass.L)
         self.result = result
-        self.work.acceleration[:] = result.acceleration + (self._velocity - state.v) / self.dt
+        self.work.acceleration[:] = result.acceleration + (self._velocity - state.v) / self._part
         self._show(result)
         self._solved = True
 
@@ -230,12 +257,12 @@ class BilateralMethod(Method):
         outside_forces(self.world.inertia, self.world.fluid, w.kin, inputs.wrench, w.f_ext)
         free_motion(
             self.world.tree, self.world.support, self.world.inertia, state.q, self._velocity, w.tau, w.f_ext,
-            self._damping, self.world.fluid, self.dt, w.kin, b.dynamics.data.mass, b.work.free[0],
+            self._damping, self.world.fluid, self._part, w.kin, b.dynamics.data.mass, b.work.free[0],
         )  # fmt: skip
 
     def _rub(self, result: BilateralResult) -> None:
         """Dry friction of joints and tendons: stick or slip at the end of the step, with all constraints enforced."""
-        dry, dt, b = self.joint_rows, self.dt, self._bilateral
+        dry, dt, b = self.joint_rows, self._part, self._bilateral
         write_rows(dry, self.work.kin)
         S = np.zeros((len(dry.bound), self.model.nv))
         for i, row in enumerate(S):
@@ -282,32 +309,52 @@ class BilateralMethod(Method):
             if entry >= 0:
                 arrays.force[c] = arrays.axes[c] @ forces[entry]
 
-    def _finish(self, state: State) -> None:
+    def _finish(self, state: State, looks: bool) -> None:
+        """Take a whole step, which a touchdown must not make too deep; ``looks``: the method finds contacts itself."""
+        before, look_ahead = (state.q.copy(), state.v.copy()), self._touchdown
+        left = self._move(state)
+        if look_ahead is not None and looks:
+            look_ahead.remember(self.contacts)
+            depth = self._depth(state)
+            if depth > look_ahead.radius:
+                state.q[:], state.v[:] = before
+                raise InputError(
+                    f"dt: a step of {self.dt:g} s ends {depth:.3g} m inside something, and a step with Python stages "
+                    "is not divided at a touchdown; choose a smaller dt, or leave out the stages"
+                )
+        self._judge(state, before, left)
+
+    def _move(self, state: State) -> float:
+        """Move the state by ``_part``; returns how far constraints are left open [m or rad]."""
         before, left = state.v.copy(), 0.0
-        state.v[:] += self.dt * self.work.acceleration
-        projecting = self.projects and self._solved and len(self._bilateral.constraints) > 0
-        if projecting:
+        state.v[:] += self._part * self.work.acceleration
+        if self.projects and self._solved and len(self._bilateral.constraints) > 0:
             left = self._project(state)
-        if self._solved and self.result is not None and (left > CLOSED or not self.result.success):
+            state.q[:] = self._moved
+            self.work.acceleration[:] = (state.v - before) / self._part
+        else:
+            integrate(self.world.tree, state.q, state.v, self._part, state.q)
+        return left
+
+    def _judge(self, state: State, before: tuple[np.ndarray, np.ndarray], left: float, failed: bool = False) -> None:
+        """Accept a move that left constraints open by ``left``; it counts as unconverged if they are, or if it
+        ``failed`` to end at a touchdown."""
+        apart = self._solved and self.result is not None and (left > CLOSED or not self.result.success)
+        if apart or failed:
             self._failed += 1
             if self.policy == "raise":
-                state.v[:] = before
-                raise self._unconverged(left)
+                state.q[:], state.v[:] = before
+                raise self._unconverged(left) if apart else UnconvergedError(TOO_DEEP)
         if self._solved:  # else a Python solve stage wrote accelerations
             self._sticking.copy_from(self._next)
-        if projecting:
-            state.q[:] = self._moved
-            self.work.acceleration[:] = (state.v - before) / self.dt
-        else:
-            integrate(self.world.tree, state.q, state.v, self.dt, state.q)
         if self.limits.phase[0] == RECOVERS:
-            narrow_limits(self.world.passive, self.limits, self.dt)
+            narrow_limits(self.world.passive, self.limits, self._part)
 
     def _project(self, state: State) -> float:
         """Find velocities that close the constraints at ``_moved`` and keep them closed; returns the largest error."""
         w, b = self.world, self._bilateral
         data = b.dynamics.data
-        moved = (state.q, self.dt, data.mass.L, data.kin, b.rows, b.work, state.v, self._moved)
+        moved = (state.q, self._part, data.mass.L, data.kin, b.rows, b.work, state.v, self._moved)
         left = close(w.tree, w.support, b.loops, *moved)
         still(w.tree, w.support, w.inertia, b.loops, self._damping, data.kin, data.mass, b.rows, b.work, state.v)
         return float(left)

@@ -27,6 +27,10 @@ class StickingContacts:
     def __len__(self) -> int:
         return int(np.count_nonzero(self.pair))
 
+    def ids(self) -> np.ndarray:
+        """(n,) pair ids of the entries."""
+        return self.pair[: len(self)] - 1
+
     def memory(self) -> dict[str, np.ndarray]:
         return {"held_pair": self.pair, "held_links": self.links, "held_place": self.place, "held_motion": self.motion}
 

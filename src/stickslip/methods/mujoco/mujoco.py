@@ -222,11 +222,12 @@ class MuJoCo(Method):
     def _observe(self, sim) -> None:
         """The contacts of the step that begins here, and the forces that act in it."""
         d = self._seen
-        self._hand_over(d, sim.state, sim.acting)
+        acting = sim.acting
+        self._hand_over(d, sim.state, acting)
         d.qacc_warmstart[:] = self.data.qacc_warmstart
         with collected_warnings():
-            if sim.inputs.wrench.any():
-                self._push(d, sim.inputs)
+            if acting.wrench.any():
+                self._push(d, acting)
             mujoco.mj_forward(self.mj, d)
         self.work.acceleration[:] = d.qacc
         self._show(d)

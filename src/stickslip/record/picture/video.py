@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.errors import expected, number
-from stickslip.files import check_writable, make_folder
+from stickslip.files import check_writable, make_folder, write_whole
 from stickslip.progress import Progress
 from stickslip.record.log import Log
 from stickslip.record.picture.draw import Painter
@@ -45,8 +45,8 @@ def write_frames(
     written = []
     for k, image in enumerate(_images(painter, numbers, show)):
         path = folder / f"frame-{k:05d}.png"
-        check_writable(path)
-        Image.fromarray(image).save(path)
+        with write_whole(path) as part:
+            Image.fromarray(image).save(part)
         written.append(path)
     return written
 
@@ -66,8 +66,8 @@ def write_gif(
     painter = Painter(log, **options)
     plain = (Image.fromarray(image) for image in _images(painter, numbers, show))
     images = (image.quantize(256, dither=Image.Dither.NONE) for image in plain)
-    first = next(images)
-    first.save(path, save_all=True, append_images=images, duration=round(1000 / fps), loop=0, optimize=False)
+    with write_whole(path) as part:
+        next(images).save(part, save_all=True, append_images=images, duration=round(1000 / fps), loop=0, optimize=False)
     return path
 
 

@@ -2,7 +2,7 @@
 
 Accelerations contain −g, as those that instruments measure. Forces and torques are between a body and its parent, by
 Newton–Euler over the bodies that it carries, less the forces of contacts, closed loops, spatial
-tendons and ``inputs.wrench`` on them.
+tendons, pushes and ``inputs.wrench`` on them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def interaction(s: Sensor, m: Moment) -> tuple[np.ndarray, np.ndarray]:
         torque += inertia @ turn + np.cross(spin, inertia @ spin) + np.cross(p - origin, f)
     pushes = [(t.body(m, 2), t.at, t.world_force, t.world_torque) for t in m.contacts]
     pushes += [(t.body(m, 1), t.at, -t.world_force, -t.world_torque) for t in m.contacts]
-    pushes += [(b, m.kin.pos[i], *np.split(m.sim.inputs.wrench[i], 2)) for i, b in enumerate(m.link_body) if i]
+    pushes += [(b, m.kin.pos[i], *np.split(m.given[i], 2)) for i, b in enumerate(m.link_body) if i]
     if m.model.closed_loops:
         pushes += balance(m).loop_forces
     if spatial(m):

@@ -70,6 +70,8 @@ class Moment:
         """The balance of forces (``balance.py``), once it is asked for."""
         self.q: np.ndarray = sim.state.q
         self.v: np.ndarray = sim.state.v
+        self.given: np.ndarray = sim.acting.wrench
+        """(nl, 6) ``inputs.wrench`` with the pushes."""
         self.kin: Kinematics = sim.dynamics.data.kin
         forward_motion(self.model.tree, self.model.inertia, self.q, self.v, self.kin)
 
@@ -152,8 +154,9 @@ class Moment:
 
     @cached_property
     def wrench(self) -> np.ndarray:
-        """(nl, 6) force and torque of contacts and of ``inputs.wrench`` on the links, world axes, at their origins."""
-        wrench = self.sim.inputs.wrench.copy()
+        """(nl, 6) force and torque of contacts, ``inputs.wrench`` and pushes on the links, world axes, at their
+        origins."""
+        wrench = self.given.copy()
         for t in self.contacts:
             for link, sign in ((t.link2, 1.0), (t.link1, -1.0)):
                 force, torque = sign * t.world_force, sign * t.world_torque

@@ -8,7 +8,7 @@ from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
-from stickslip.files import check_writable
+from stickslip.files import check_writable, write_text
 from stickslip.lab.compare.comparison import Comparison
 from stickslip.lab.compare.report import cards, figures, scores
 from stickslip.lab.compare.report.chart import shape
@@ -38,7 +38,7 @@ def write_report(comparison: Comparison, path: str | PathLike, *, pictures: int 
     """
     target = Path(path)
     check_writable(target)
-    target.write_text(page(comparison, pictures), encoding="utf-8")
+    write_text(target, page(comparison, pictures))
     return target
 
 

@@ -13,7 +13,7 @@ from stickslip.lab.truth.lessons import FOUR, PAPERS_CONE, PYRAMIDS, creeps, sti
 from stickslip.model.scene import Scene
 from stickslip.record import Log
 from stickslip.scenes import SCENES
-from stickslip.scenes.setup import Setup
+from stickslip.simulation.setup import Setup
 
 MU = 0.3
 DIRECTIONS = 16

@@ -1,0 +1,53 @@
+"""Attributes that are assigned by mistake: ``scene.graviti = …`` is an error that names ``gravity``.
+
+Python would take any name and nothing would come of it. ``Guarded`` is the base of classes whose attributes people
+assign. Names with a leading underscore, and the attributes of subclasses from outside the package, are free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from stickslip.errors import InputError, suggested
+
+
+class AssignmentError(InputError, AttributeError):
+    """An attribute that does not exist or cannot be assigned."""
+
+
+class Guarded:
+    """An object whose attributes are those that ``__init__`` gives it; that ends with ``self._complete = True``."""
+
+    fixed: ClassVar[Mapping[str, str]] = {}
+    """Names that cannot be assigned → what to do instead."""
+    own_names: ClassVar[bool] = False
+    """Whether users may add attributes of their own; then only names that resemble a known one are refused."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        own = self.__dict__
+        if name in own and name not in self.fixed:
+            own[name] = value
+            return
+        if "_complete" in own:
+            self._check(name)
+        object.__setattr__(self, name, value)
+
+    def _check(self, name: str) -> None:
+        kind = type(self)
+        if name in self.fixed:
+            raise AssignmentError(f"{kind.__name__}.{name} cannot be assigned; {self.fixed[name]}")
+        found = getattr(kind, name, None)
+        if isinstance(found, property) and found.fset is None:
+            raise AssignmentError(f"{kind.__name__}.{name} can be read, but not assigned")
+        if callable(found):
+            raise AssignmentError(f"{kind.__name__}.{name} is a method: call it, {name}(…)")
+        inside = kind.__module__.startswith("stickslip.")
+        if hasattr(kind, name) or name.startswith("_") or not inside:
+            return
+        known = {each for each in (*dir(kind), *self.__dict__, *self.fixed) if not each.startswith("_")}
+        near = suggested(name, known, cutoff=0.8)
+        if near or not self.own_names:
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "help() lists what there is"
+            remedy = f" {self.fixed[near[0]]}" if near and near[0] in self.fixed else ""
+            raise AssignmentError(f"{kind.__name__} has no attribute {name!r} to assign; {hint}{remedy}")

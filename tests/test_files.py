@@ -1,0 +1,118 @@
+"""Files appear whole or not at all, and unfinished ones of killed processes are removed."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import stickslip as ss
+from stickslip import file_lock, files
+from stickslip.cli.view import view
+from stickslip.errors import RecordingError
+from stickslip.record import load
+
+
+@pytest.fixture
+def small_disk():
+    """Writes beyond 10 kB of a file fail, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, ignored)
+
+
+def test_a_file_takes_its_place_at_the_end(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+    path.chmod(0o640)
+    with files.write_whole(path) as part:
+        part.write_text("new")
+        assert path.read_text() == "old"
+        assert part.suffix == ".csv"
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert os.listdir(tmp_path) == ["table.csv"]
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path, small_disk):
+    path = tmp_path / "table.csv"
+    path.write_text("old")
+    with pytest.raises(RecordingError, match=r"cannot write .*table\.csv.*File too large"):
+        files.write_text(path, "new" * 10_000)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["table.csv"]
+
+
+def test_an_error_of_the_writer_passes_and_leaves_nothing(tmp_path):
+    def write():
+        with files.write_whole(tmp_path / "a.png") as part:
+            part.write_text("half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write()
+    assert not os.listdir(tmp_path)
+
+
+def test_devices_and_links(tmp_path):
+    files.write_text("/dev/null", "nothing")
+    assert not os.path.isfile("/dev/null")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "there.txt")
+    files.write_text(tmp_path / "link.txt", "through")
+    assert (tmp_path / "link.txt").is_symlink()
+    assert (tmp_path / "there.txt").read_text() == "through"
+    with pytest.raises(RecordingError, match="does not exist"):
+        files.write_text(tmp_path / "no" / "a.txt", "")
+
+
+def test_what_killed_processes_left_is_removed(tmp_path):
+    done = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    ended = int(done.stdout)
+    left, held = tmp_path / f"{files.BESIDE}{ended}-0.png", tmp_path / f"{files.BESIDE}{ended}-1.png"
+    running = tmp_path / f"{files.BESIDE}{os.getpid()}-0.h5"
+    mine = tmp_path / "notes.123.new"
+    for path in (left, held, running, mine):
+        path.touch()
+    lock = file_lock.hold(held)
+    files.write_text(tmp_path / "a.txt", "")
+    lock.release()
+    assert not left.exists()
+    assert held.exists(), "somebody writes it"
+    assert running.exists()
+    assert mine.exists()
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recording") / "run.h5"
+    ss.Simulation(ss.scenes.find("ball")[1].scene, "semi-implicit-euler").run(0.5, record=path)
+    return path
+
+
+@pytest.mark.parametrize("write", ["csv", "contacts", "gif", "frames", "plot", "qpos", "share", "scene", "reference"])
+def test_no_writer_leaves_a_part_of_a_file(write, tmp_path, recording, small_disk):
+    """Each writer of whole files meets the full disk while it writes."""
+    log, out = load(recording), tmp_path / "file"
+    figure = log.plot("energy").figure
+    motion = ss.control.Reference(np.arange(99.0), *np.random.default_rng(0).random((3, 99, 1)), np.ones((99, 1, 2)))
+    writers = {
+        "csv": lambda: log.to_csv(f"{out}.csv"),
+        "contacts": lambda: log.to_csv(f"{out}.csv", "contacts"),
+        "gif": lambda: log.gif(f"{out}.gif", fps=10, size=(160, 90)),
+        "frames": lambda: log.frames(tmp_path, fps=10, size=(160, 90)),
+        "plot": lambda: files.save_figure(figure, f"{out}.pdf"),
+        "qpos": lambda: log.to_qpos().save(f"{out}.npz"),
+        "share": lambda: view([str(recording)], share=out.with_suffix(".html")),
+        "scene": lambda: ss.scenes.find("ball")[1].scene.save(f"{out}.xml"),
+        "reference": lambda: motion.save(f"{out}.npz"),
+    }
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, resource.RLIM_INFINITY))
+    with pytest.raises(RecordingError, match="File too large"):
+        writers[write]()
+    assert not os.listdir(tmp_path)
