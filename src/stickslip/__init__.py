@@ -41,7 +41,7 @@ from stickslip.model.scene import Body, Robot, Scene
 from stickslip.model.shape import Material
 from stickslip.record import Log, load
 from stickslip.scenes import SCENES
-from stickslip.simulation import Simulation, Snapshot
+from stickslip.simulation import Recorder, Simulation, Snapshot
 from stickslip.viewer import view
 
 __version__ = "0.1.0"
@@ -63,6 +63,7 @@ __all__ = [
     "ModelError",
     "NotHonouredWarning",
     "PainleveWarning",
+    "Recorder",
     "RecordingError",
     "Robot",
     "Scene",

@@ -80,6 +80,14 @@ def unconverged(sim: Simulation, count: int, steps: int, where: str = "") -> Non
         )
 
 
+def unconverged_so_far(sim: Simulation, before: int) -> None:
+    """For a loop of one's own: a warning at the 1st, 10th, 100th … step whose solver did not reach its tolerance;
+    ``before`` were there already."""
+    now = sim.stepper.unconverged
+    if before == 0 or len(str(now)) > len(str(before)):
+        unconverged(sim, now, max(sim.steps, now))
+
+
 def painleve(sim: Simulation, announced: bool) -> bool:
     """A sliding contact in Painlevé's paradox, once in a simulation; returns whether it has been announced."""
     seen = getattr(sim.stepper, "seen_paradox", None)

@@ -68,8 +68,8 @@ class FCLibFiles:
 
 
 def _problem(sim: Simulation) -> FCLibProblem | None:
-    sim.observe()
-    problem = _friction_problem(sim)
+    with sim.present():
+        problem = _friction_problem(sim)
     if not len(problem.friction):
         return None
     spec = sim.model.spec

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from stickslip.problem_files.problem_file import ProblemWriter
 from stickslip.problem_files.problem_frame import WORLD, ContactRows, ProblemFrame
 from stickslip.simulation.captured_fclib import FCLibFiles, coordinates_of
 from stickslip.simulation.link_bodies import LinkBodies
+from stickslip.simulation.observers import NEVER, Observer
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
@@ -30,7 +30,11 @@ def capture(sim: Simulation) -> ProblemFrame:
     Bodies are the links, and their ids are link numbers. The contacts are those that the method looks at: of
     time-stepping methods also the ones that are still a margin apart, of spring-dampers only those that penetrate.
     """
-    sim.observe()
+    with sim.present():
+        return _capture(sim)
+
+
+def _capture(sim: Simulation) -> ProblemFrame:
     c, n = sim.contacts.arrays, len(sim.contacts)
     if c.surface[:n].any() or c.material[:n, ADHESION].any():
         what = "moving surfaces" if c.surface[:n].any() else "adhesion"
@@ -60,21 +64,25 @@ def _contacts(sim: Simulation) -> ContactRows:
     )  # fmt: skip
 
 
-class Captures:
-    """Takes the problem of every so many steps of a run; without ``take`` it does nothing."""
+class Captures(Observer):
+    """Takes the problem of every so many steps of a run, from its first on; without ``take`` it does nothing."""
 
-    def __init__(self, every: int, take: Callable[[], Any] | None, close: Callable[[], None] | None = None) -> None:
-        self.every, self._take, self._close = every, take, close
+    def __init__(
+        self, first: int, every: int, take: Callable[[], Any] | None, close: Callable[[], None] | None = None
+    ) -> None:
+        self.first, self.every, self._take, self._close = first, every, take, close
 
-    def take_if_due(self, step: int) -> int:
-        """Capture step ``step`` of the run, which is the next, if it is due; returns which is due after it."""
-        if self._take is None:
-            return sys.maxsize
-        if step % self.every == 0:
+    def next_step(self, steps: int) -> int:
+        return NEVER if self._take is None else steps + self.every - (steps - self.first) % self.every
+
+    def before_steps(self, sim: Simulation) -> None:
+        if self._take is not None and (sim.steps - self.first) % self.every == 0:
             self._take()
-        return step - step % self.every + self.every
 
-    def close(self) -> None:
+    def __enter__(self) -> Captures:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         if self._close is not None:
             self._close()
 
@@ -85,9 +93,9 @@ def make_captures(sim: Simulation, path: str | Path | None, every: int, form: st
     if form not in FORMATS:
         raise unknown("capture_format", str(form), FORMATS)
     if path is None:
-        return Captures(every, None)
+        return Captures(sim.steps, every, None)
     if form == "fclib":
-        return Captures(every, FCLibFiles(sim, path).take)
+        return Captures(sim.steps, every, FCLibFiles(sim, path).take)
     spec = sim.model.spec
     writer = ProblemWriter(path, scene="" if spec is None else spec.modelname, method=sim.method)
-    return Captures(every, lambda: writer.append(capture(sim)), writer.close)
+    return Captures(sim.steps, every, lambda: writer.append(capture(sim)), writer.close)

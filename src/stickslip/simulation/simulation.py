@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 import time as clock
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from math import ceil
 from operator import is_
@@ -19,10 +20,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickslip.attributes import Guarded
-from stickslip.collision.contacts import ContactList
+from stickslip.collision.contacts import Contacts
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics
-from stickslip.errors import DivergedError, InputError, deprecated, expected, number
+from stickslip.errors import DivergedError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS, option_lines
@@ -33,11 +34,13 @@ from stickslip.model.model import Model
 from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.scene import Body, Robot, Scene
 from stickslip.progress import Progress
-from stickslip.record import Log, Recorder
+from stickslip.record import Log
+from stickslip.record import Recorder as RecordingWriter
 from stickslip.simulation import advice
 from stickslip.simulation.bodies import BodyView, body_name
 from stickslip.simulation.captured_frame import make_captures
 from stickslip.simulation.checks import check_arrays, checked_control
+from stickslip.simulation.contacts import StepContacts, kept, put_back
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.drive import Drive
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
@@ -45,9 +48,11 @@ from stickslip.simulation.follow import follow_model
 from stickslip.simulation.frame import contacts_of, frame_of
 from stickslip.simulation.joints import JointView
 from stickslip.simulation.method import choose_method, make_method
+from stickslip.simulation.observers import Every, Observer, Shown
 from stickslip.simulation.outside import Outside
 from stickslip.simulation.periods import control_steps, whole_steps
 from stickslip.simulation.pushes import Pushes, make_push
+from stickslip.simulation.recorder import Recorder, recording_file
 from stickslip.simulation.recording import make_recorder, save_divergence
 from stickslip.simulation.robots import RobotView, find_robot
 from stickslip.simulation.sensors import Moment, Sensors
@@ -58,6 +63,8 @@ from stickslip.simulation.stages import Controller, Stages, check_functions, che
 from stickslip.simulation.unsolved import UnsolvedStep
 from stickslip.solvers import Problem, SolverResult
 
+NOTHING, LAST_STEP, PRESENT = range(3)
+"""What the buffer of contacts shows."""
 LONGEST_STRETCH = 2000
 """Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""
 
@@ -125,6 +132,9 @@ class Simulation(Guarded):
         self.variant, self.options = self.stepper.variant, options
         self._version = self.model.version
         self.unsolved = unsolved_steps(self.stepper)
+        self._contacts, self._shown = StepContacts(self), NOTHING
+        self._acted: Contacts | None = None
+        """What the last step left in the buffer of contacts, while the buffer shows those at the present state."""
         self.state = self.model.state()
         self.builtin_stages = self.stepper.stages()
 
@@ -133,7 +143,11 @@ class Simulation(Guarded):
         self.outside = Outside(self.model, self.stepper)
         self.pushes = Pushes(self.model.nlink)
         self._begin_inputs("home")
-        self.controller: Controller | None = None
+        self.observers: list[Observer] = []
+        """What looks at the simulation between steps, such as recorders and viewers."""
+        self.record_dt: float | None = None
+        """[s] between calls of a record stage by ``step``; None: 10 ms."""
+        self._controller: Controller | None = None
         self.control_dt: float | None = None
         """[s] between calls of ``controller`` where ``run`` is given none; None: 1 ms, or dt if that is longer."""
         self._start_velocity: np.ndarray | None = None
@@ -142,7 +156,7 @@ class Simulation(Guarded):
         self.status = OK
         self._checked: tuple[Any, ...] = (None,) * 6
         """The arrays of state and inputs that were checked last."""
-        self._wall_start = clock.perf_counter()
+        self.wall_start = clock.perf_counter()
         self._paradox_announced = self._start_looked_at = False
         if setup is not None:
             self._begin_as(setup)
@@ -154,7 +168,7 @@ class Simulation(Guarded):
             self.set_state(v=setup.velocity)
             self._start_velocity = self.state.v.copy()
         if setup.controller is not None:
-            self._take_over(setup.controller)
+            self.controller = setup.controller
             self.control_dt = setup.control_dt
 
     # -- what user functions see -------------------------------------------------------------------------------
@@ -176,9 +190,13 @@ class Simulation(Guarded):
         return self.state.time
 
     @property
-    def contacts(self) -> ContactList:
-        """The contacts of the current step; a collision function clears it and adds to it."""
-        return self.stepper.contacts
+    def contacts(self) -> StepContacts:
+        """The contacts of the last step, with the forces that acted in it: a sequence of ``Contact``, with filters by
+        name. Where the state was set since, those at that state; after ``observe()``, those at the present state. A
+        collision function clears it and adds to it."""
+        if self._shown == NOTHING:
+            self.observe()
+        return self._contacts
 
     @property
     def kinematics(self):
@@ -243,6 +261,22 @@ class Simulation(Guarded):
         self.inputs.control[:] = checked_control(self.model, value)
 
     @property
+    def controller(self) -> Controller | None:
+        """The function of t, q and v that ``step`` and ``run`` ask for controls every ``control_dt``; None: nobody."""
+        return self._controller
+
+    @controller.setter
+    def controller(self, value: Controller | None) -> None:
+        if value is not None and not callable(value):
+            raise expected("controller", "a function controller(t, q, v)", value)
+        self._controller = value
+        bind = getattr(value, "bind", None)
+        if bind is not None:
+            bind(self.model)
+        if value is not None:
+            self.restore_controller(self._controller_state)
+
+    @property
     def acting(self) -> Inputs:
         """The inputs as methods see them: controls that were given a delay ago, and activations in place of the
         controls of actuators that have one; wrenches with those of pushes."""
@@ -285,6 +319,7 @@ class Simulation(Guarded):
         state = self.model.state(now.q if q is None else q, now.v if v is None else v, now.act if act is None else act)
         self._start_looked_at = False
         now.q[:], now.v[:], now.act[:] = state.q, state.v, state.act
+        self.set_step_contacts(None)
         self.drive.history[:] = 0.0
         for array in self.stepper.memory().values():
             array[:] = 0
@@ -315,9 +350,10 @@ class Simulation(Guarded):
 
     def sensor(self, name: str) -> np.ndarray:
         """The values of a sensor of the scene's files now (docs/models.md)."""
-        if self.instruments.needs_contacts(name):
-            self.observe()
-        return self.instruments.read(Moment(self), name)
+        if not self.instruments.needs_contacts(name):
+            return self.instruments.read(Moment(self), name)
+        with self.present():
+            return self.instruments.read(Moment(self), name)
 
     def read_sensors(self) -> np.ndarray:
         """The values of all sensors, one after another; ``observe`` must have been called."""
@@ -343,25 +379,64 @@ class Simulation(Guarded):
     # -- stepping ----------------------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Advance n steps with the controls in force."""
+        """Advance n steps. The controller, a record stage and observers are called when they are due, as by ``run``."""
+        if type(n) is not int or n < 0:
+            if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
+                raise expected("n", "a whole number of steps ≥ 0", n)
+            n = int(n)
         unconverged = self.stepper.unconverged
         if self.steps == 0 and not self._start_looked_at:
             check_arrays(self)
             self.observe()
             self._look_at_start()
         try:
-            self._advance(n)
+            if self.controller is None and not self.observers and self.stages.record is None:
+                self._advance(n)
+            else:
+                self._loop(self.steps + n, self.control_steps() if self.controller is not None else 1)
         except DivergedError as error:
-            raise save_divergence(self, error) from None
+            raise save_divergence(self, error, recording_file(self.observers)) from None
         if self.stepper.unconverged > unconverged:
-            advice.unconverged(self, self.stepper.unconverged - unconverged, n, whereabouts(self))
+            advice.unconverged_so_far(self, unconverged)
         self._paradox_announced = advice.painleve(self, self._paradox_announced)
 
+    def _loop(self, end: int, every_control: int, called: bool = True) -> None:
+        """Take steps until ``end``, with calls of the controller, the record stage and the observers.
+
+        The controller is called every so many steps from t = 0, and at once unless it has been ``called``.
+        """
+        stretch = LONGEST_STRETCH if self.stages.compiled else 1
+        observers: list[Observer] = list(self.observers)
+        if self.stages.record is not None and not any(isinstance(each, Recorder) for each in observers):
+            every = whole_steps("record_dt", self.record_dt, 1e-2, self.dt)
+            observers.append(Every(every, self._call_record_stage))
+            if self.steps == 0:
+                self._call_record_stage()
+        while self.steps < end:
+            for observer in observers:
+                observer.before_steps(self)
+            stop = min(end, self.steps + stretch, *(each.next_step(self.steps) for each in observers))
+            if self.controller is not None:
+                if self.steps % every_control == 0 or not called:
+                    called = True
+                    self._call_controller()
+                stop = min(stop, self.steps - self.steps % every_control + every_control)
+            self._advance(stop - self.steps)
+            for observer in observers:
+                observer.after_steps(self)
+
+    def _call_controller(self) -> None:
+        if self.controller is not None:
+            self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
+
+    def _call_record_stage(self) -> None:
+        """Call the record stage with poses at the present state and the contacts of the last step."""
+        if self.stages.record is not None:
+            with self.present():
+                pass
+            self.stages.record(self)
+
     def _advance(self, n: int) -> None:
-        if type(n) is not int or n < 0:
-            if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
-                raise expected("n", "a whole number of steps ≥ 0", n)
-            n = int(n)
         state, inputs, compiled = self.state, self.inputs, self.stages.compiled
         arrays = (state.q, state.v, state.act, *inputs)
         if not all(map(is_, arrays, self._checked)):
@@ -371,6 +446,8 @@ class Simulation(Guarded):
             check_functions(self.stages)
             check_replaceable(self.stages, self.stepper, self.method)
         end = self.steps + n
+        if n > 0:
+            self._shown, self._acted = LAST_STEP, None
         while self.steps < end:
             self.follow_model()
             self.stepper.step = self.steps
@@ -428,13 +505,12 @@ class Simulation(Guarded):
         back; returns the seconds."""
         start = clock.perf_counter()
         if controller is not None:
-            self._take_over(controller)
+            self.controller = controller
         snapshot, looked_at = self.snapshot(), self._start_looked_at
-        if self.controller is not None:
-            self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
+        self._call_controller()
         self._start_looked_at = True
         with not_counted(self):
-            self.step(1)
+            self._advance(1)
         restore_snapshot(self, snapshot, changed=True)  # a controller may have changed the model
         self._start_looked_at = looked_at
         self.record_frame(make_recorder(self, None, 1))
@@ -465,52 +541,35 @@ class Simulation(Guarded):
         """Simulate ``duration`` seconds and return the log.
 
         ``controller(t, q, v)`` is called every ``control_dt`` (default: 1 ms, or dt if that is longer), counted from
-        t = 0; it stays in charge in later runs until another is given or ``sim.controller = None``. A frame is
-        kept every ``record_dt`` (default: 10 ms), in memory or in the HDF5 file ``record``. The contact problems of
-        the first step and every ``capture_every``-th after it go to the HDF5 file ``capture``, for ``stickslip solve``;
+        t = 0; it stays in charge, in ``step``, too, until another is given or ``sim.controller = None``. A frame is
+        kept every ``record_dt`` (default: 10 ms), in memory or in the HDF5 file ``record``. The contact problems of the
+        first step and every ``capture_every``-th after it go to the HDF5 file ``capture``, for ``stickslip solve``;
         with ``capture_format="fclib"`` to a file of FCLib's each, ``NAME-000123.hdf5``. Problems that a step's solver
         could not solve go to the folder ``failures``, a file of FCLib's each (default: ``RECORD-unconverged`` beside a
         recording, else the first 20 are in ``sim.failures``; False: nowhere). ``progress`` shows a bar (default: if the
         run takes more than two seconds).
         """
         duration = number("duration", duration, "a number of seconds ≥ 0", least=0.0)
-        if record is not None and self.stages.record is not None:
-            raise InputError("record: expected a file or a record stage, got both; your stage does the recording")
         every_control = self.control_steps(control_dt)
-        every_frame = whole_steps("record_dt", record_dt, 1e-2, self.dt)
         if controller is not None:
-            self._take_over(controller)
+            self.controller = controller
         end = self.steps + ceil(duration / self.dt - 1e-6)
         keep_failures(self, failures, record)
-        recorder = make_recorder(self, record, every_control)
-        captures = make_captures(self, capture, capture_every, capture_format)
-        self._wall_start = clock.perf_counter()
-        outcome, unconverged, first = "interrupted", self.stepper.unconverged, self.steps
+        recorder = Recorder(self, record, record_dt=record_dt, control_dt=control_dt)
+        outcome, unconverged, first, others = "interrupted", self.stepper.unconverged, self.steps, list(self.observers)
         try:
-            with Progress(f"{self.method}, dt = {self.dt:g} s", duration, "s", show=progress) as bar:
-                begin = self.steps
-                stretch = LONGEST_STRETCH if self.stages.compiled else 1
-                self.record_frame(recorder)
+            captures = make_captures(self, capture, capture_every, capture_format)
+            self.observers.append(captures)
+            with captures, Progress(f"{self.method}, dt = {self.dt:g} s", duration, "s", show=progress) as bar:
+                self.observers.append(Shown(bar, first))
                 self._look_at_start()
-                while self.steps < end:
-                    k = self.steps - begin
-                    if self.controller is not None and (self.steps % every_control == 0 or (k == 0 and controller)):
-                        self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
-                    stop = min(k - k % every_frame + every_frame, end - begin, k + stretch, captures.take_if_due(k))
-                    if self.controller is not None:
-                        stop = min(stop, k - self.steps % every_control + every_control)
-                    self._advance(stop - k)
-                    recorder.flush_if_due()
-                    k = self.steps - begin
-                    if k % every_frame == 0 or self.steps == end:
-                        self.record_frame(recorder)
-                    bar.update(k * self.dt)
+                self._loop(end, every_control, called=controller is None)
             outcome = "complete"
         except DivergedError as error:
             outcome = "diverged"
-            raise save_divergence(self, error, recorder) from None
+            raise save_divergence(self, error, recorder.writer) from None
         finally:
-            captures.close()
+            self.observers[:] = others
             recorder.close(outcome)
         advice.unconverged(self, self.stepper.unconverged - unconverged, self.steps - first, whereabouts(self))
         self._paradox_announced = advice.painleve(self, self._paradox_announced)
@@ -525,15 +584,6 @@ class Simulation(Guarded):
         elif value is not None:
             self._controller_state = value
 
-    def _take_over(self, controller: Controller) -> None:
-        if not callable(controller):
-            raise expected("controller", "a function controller(t, q, v)", controller)
-        self.controller = controller
-        bind = getattr(controller, "bind", None)
-        if bind is not None:
-            bind(self.model)
-        self.restore_controller(self._controller_state)
-
     # -- recording ---------------------------------------------------------------------------------------------
 
     def observe(self) -> float:
@@ -545,8 +595,33 @@ class Simulation(Guarded):
         """
         check_functions(self.stages)
         check_replaceable(self.stages, self.stepper, self.method)
+        if self._shown == LAST_STEP:
+            self._acted = kept(self.stepper.contacts)
+        self._shown = PRESENT
         self.follow_model()
         return observe_stages(self)
+
+    @contextmanager
+    def present(self) -> Iterator[float]:
+        """Contacts and forces are those at the present state within the block, and those of the last step after it;
+        gives the energy of the contact springs [J]."""
+        energy = self.observe()
+        try:
+            yield energy
+        finally:
+            if self._acted is not None:
+                put_back(self.stepper.contacts, self._acted)
+                self._shown, self._acted = LAST_STEP, None
+
+    def step_contacts(self) -> Contacts | None:
+        """A copy of what the last step left in the buffer of contacts; None where the state was set since."""
+        return kept(self.stepper.contacts) if self._shown == LAST_STEP else self._acted
+
+    def set_step_contacts(self, contacts: Contacts | None) -> None:
+        """Show contacts as those of the last step; None: those of the past have nothing to do with the state now."""
+        self._shown, self._acted = NOTHING if contacts is None else LAST_STEP, None
+        if contacts is not None:
+            put_back(self.stepper.contacts, contacts)
 
     def follow_model(self) -> None:
         """Take over what setters have changed in the model since the last step; steps and ``observe`` call it."""
@@ -554,14 +629,14 @@ class Simulation(Guarded):
             self._version = self.model.version
             follow_model(self)
 
-    def record_frame(self, recorder: Recorder) -> None:
-        """Append the present instant to a recording, or call the record stage."""
-        contact_energy = self.observe()
+    def record_frame(self, recorder: RecordingWriter) -> None:
+        """Append the present instant to a recording, with the contacts of the last step, or call the record stage."""
         if self.stages.record is not None:
-            self.stages.record(self)
+            self._call_record_stage()
             return
-        wall = clock.perf_counter() - self._wall_start
-        recorder.append(frame_of(self, contact_energy, wall), contacts_of(self))
+        with self.present() as contact_energy:
+            frame = frame_of(self, contact_energy, clock.perf_counter() - self.wall_start)
+        recorder.append(frame, contacts_of(self))
 
     # -- snapshots ---------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stickslip.collision.contacts import Contacts
 from stickslip.errors import InputError
 from stickslip.methods.base import OK, Inputs
 from stickslip.model.model import State
@@ -39,6 +40,8 @@ class Snapshot:
     """(nm, 13) poses and velocities of mocap bodies."""
     pushes: tuple[Push, ...] = ()
     """Forces by ``sim.push`` that had not ended."""
+    contacts: Contacts | None = None
+    """The contacts of the last step."""
 
 
 PARTS = ("method", "variant", "dt", "scene", "options")
@@ -80,6 +83,7 @@ def take_snapshot(sim: Simulation) -> Snapshot:
         history=sim.drive.history.copy(),
         mocap=sim.outside.state(),
         pushes=tuple(sim.pushes.pushes),
+        contacts=sim.step_contacts(),
     )
 
 
@@ -95,6 +99,7 @@ def restore_snapshot(sim: Simulation, snapshot: Snapshot, changed: bool = False)
     sim.outside.restore(getattr(snapshot, "mocap", np.zeros((0, 13))))
     sim.pushes.pushes = list(getattr(snapshot, "pushes", ()))
     sim.steps = snapshot.steps
+    sim.set_step_contacts(getattr(snapshot, "contacts", None))
     for mine, saved in zip(sim.inputs, snapshot.inputs, strict=True):
         mine[:] = saved
     sim.stepper.remember(snapshot.memory)

@@ -158,7 +158,14 @@ class Expo(Viscoelastic):
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         self._fit_work()
         memory = (self.expo, self.joints, self._buffer, self.anchors)
-        return self._call((self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v), n)
+        end = self._call((self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v), n)
+        self._show_averages()
+        return end
+
+    def _show_averages(self) -> None:
+        """Let the buffer show the forces that moved the velocity, λ̄, in place of those at the step's beginning."""
+        n = min(int(self._buffer.found.sum()), len(self.expo.averages.first))
+        self._buffer.force[:n] = self.expo.averages.first[:n]
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "solve": self._solve, "integrate": self._integrate}
@@ -176,6 +183,7 @@ class Expo(Viscoelastic):
             self.world, self.work, self.expo, self.joints, self._buffer, sim.acting,
             self.settings, self.dt, sim.state.q, sim.state.v,
         )  # fmt: skip
+        self._show_averages()
         if status != OK:
             self.work.acceleration[:] = np.nan
 

@@ -22,15 +22,17 @@ Differs from MuJoCo's defaults in: elliptic cones, unless a file says otherwise;
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList, contact_velocities
+from stickslip.collision.contacts import FRICTION, STIFFNESS, ContactList, Contacts, contact_velocities
 from stickslip.collision.mujoco_detector import MOST_PER_PAIR
 from stickslip.constraints.loop_closure import LoopClosure
+from stickslip.dynamics.data import Kinematics
 from stickslip.errors import InputError, number, one_of, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID, SPRINGS
@@ -93,8 +95,29 @@ class MuJoCoOptions(Options):
                 setattr(option, name, codes[name][value] if name in codes else value)
 
 
+class LazyContacts(ContactList):
+    """The contacts of MuJoCo's last step, which are read from its data when somebody asks for them."""
+
+    def __init__(self, kin: Kinematics, show: Callable[[], None]) -> None:
+        self.stale, self._show = False, show
+        super().__init__(kin, capacity=64)
+
+    @property
+    def arrays(self) -> Contacts:
+        if self.stale:
+            self.stale = False
+            self._show()
+        return self._arrays
+
+    @arrays.setter
+    def arrays(self, value: Contacts) -> None:
+        self._arrays = value
+
+
 class MuJoCo(Method):
     """MuJoCo's engine."""
+
+    contacts: LazyContacts
 
     own_activations = True
     capabilities = Capabilities(
@@ -121,7 +144,7 @@ class MuJoCo(Method):
         super().__init__(model, dt, variant, **options)
         self.peer = make_peer(model, variant)
         self.mj = self.peer.mj
-        self.contacts = ContactList(self.work.kin, capacity=64)
+        self.contacts = LazyContacts(self.work.kin, self._show_step)
         self._loops = LoopClosure(model) if model.loops else None
         option = self.mj.opt
         option.timestep = dt
@@ -135,6 +158,8 @@ class MuJoCo(Method):
         self.data, self._seen = mujoco.MjData(self.mj), mujoco.MjData(self.mj)
         bodies, self._link_body = attach_bodies(self.mj)
         self._geom_link = np.array([bodies[b].link for b in self.mj.geom_bodyid], dtype=np.int64)
+        solid = {id(shape): k for k, shape in enumerate(shape for shape in model.shapes if shape.solid)}
+        self._solid = np.array([solid.get(id(shape), -1) for shape in self.peer.shapes], dtype=np.int64)
         self._mocap = home_poses(model)
         self._belts = self.mj.geom_surfacevel.copy()
         self._carriers = carriers(model)[self.mj.geom_bodyid]
@@ -148,6 +173,7 @@ class MuJoCo(Method):
         d = self.data
         self._hand_over(d, state, inputs)
         d.warning.number[:] = 0
+        self.contacts.stale = True
         with collected_warnings():
             if n > 1 and self._last_iteration is not None and not inputs.wrench.any():
                 before = d.qacc_warmstart.copy()
@@ -171,6 +197,7 @@ class MuJoCo(Method):
             if not self._well():
                 self.work.acceleration[:] = d.qacc
                 d.qacc_warmstart[:] = before
+                self.contacts.stale = False  # what MuJoCo has now is not finite
                 return DIVERGED, k
             self._failed += self.iterations >= self.mj.opt.iterations
             state.q[:], state.v[:], state.act[:] = d.qpos, d.qvel, d.act
@@ -230,7 +257,14 @@ class MuJoCo(Method):
                 self._push(d, acting)
             mujoco.mj_forward(self.mj, d)
         self.work.acceleration[:] = d.qacc
+        self.contacts.stale = False
         self._show(d)
+        contact_velocities(self.work.kin, self.contacts.arrays)
+
+    def _show_step(self) -> None:
+        """The contacts of the last step, at its beginning, and the velocities with which it ended."""
+        look(self.world, self.work, self.data.qpos, self.data.qvel)
+        self._show(self.data)
         contact_velocities(self.work.kin, self.contacts.arrays)
 
     def _show(self, d: mujoco.MjData) -> None:
@@ -261,7 +295,8 @@ class MuJoCo(Method):
         x.material[:n, FRICTION] = np.where(found.dim[kept] > 1, found.friction[kept, 0], 0.0)
         for unused in (x.rolling, x.radius, x.curvature, x.spin, x.drift, x.stretch, x.surface):
             unused[:n] = 0
-        x.shape1[:n] = x.shape2[:n] = -1
+        ordered = np.where(swapped[:, None], geoms[:, ::-1], geoms)
+        x.shape1[:n], x.shape2[:n] = self._solid[ordered].T
         x.surface[:n, 1:4] = found.surfacevel[kept]
         along = x.surface[:n, 1]
         along[swapped] *= -1.0

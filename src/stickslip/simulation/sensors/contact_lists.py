@@ -15,7 +15,8 @@ import mujoco
 import numpy as np
 
 from stickslip.model.shape import Shape
-from stickslip.simulation.sensors.moment import Moment, Touching
+from stickslip.simulation.contacts import Contact
+from stickslip.simulation.sensors.moment import Moment
 from stickslip.simulation.sensors.positions import inside_site
 from stickslip.simulation.sensors.sensor import OBJ, Sensor
 
@@ -42,7 +43,7 @@ class Slot(NamedTuple):
     angvel: np.ndarray
 
 
-def _is(m: Moment, kind: int, i: int, shape: Shape | None, t: Touching) -> bool:
+def _is(m: Moment, kind: int, i: int, shape: Shape | None, t: Contact) -> bool:
     """Whether a side of a contact belongs to an object of a sensor; no object is any."""
     if kind == OBJ.mjOBJ_SITE:
         return inside_site(m, i, t.middle)
@@ -55,13 +56,13 @@ def _is(m: Moment, kind: int, i: int, shape: Shape | None, t: Touching) -> bool:
     return shape.body in (m.subtree(i) if kind == OBJ.mjOBJ_XBODY else (i,))
 
 
-def _slot(m: Moment, t: Touching, flipped: bool) -> Slot:
+def _slot(m: Moment, t: Contact, flipped: bool) -> Slot:
     turn = np.array([1.0, 1.0, -1.0 if flipped else 1.0])  # normal and first tangent are turned round
-    axes = -t.axes if flipped else t.axes
-    (v1, w1), (v2, w2) = (_velocity(m, link, t.middle) for link in (t.link1, t.link2))
+    axes = -t.frame if flipped else t.frame
+    (v1, w1), (v2, w2) = (_velocity(m, link, t.middle) for link in t.links)
     return Slot(
-        t.force * turn, t.torque * turn, t.gap, t.middle, axes[0], axes[1], t.axes @ (v2 - v1) * turn,
-        t.axes @ (w2 - w1) * turn,
+        t.frame_force * turn, t.frame_torque * turn, t.gap, t.middle, axes[0], axes[1], t.frame @ (v2 - v1) * turn,
+        t.frame @ (w2 - w1) * turn,
     )  # fmt: skip
 
 
@@ -91,9 +92,9 @@ def read_contacts(s: Sensor, m: Moment) -> np.ndarray:
     asked, reduce, count = s.choices[:3]
     slots = []
     for t in m.contacts:
-        if t.gap > 0.0 and not t.force.any():
+        if t.gap > 0.0 and not t.frame_force.any():
             continue
-        sides = ((t.shape1, t.shape2, False), (t.shape2, t.shape1, True))
+        sides = ((*t.shapes, False), (*t.shapes[::-1], True))
         for first, second, flipped in sides:
             if _is(m, s.object_type, s.object, first, t) and _is(m, s.reference_type, s.reference, second, t):
                 slots.append(_slot(m, t, flipped))

@@ -29,8 +29,8 @@ def interaction(s: Sensor, m: Moment) -> tuple[np.ndarray, np.ndarray]:
         f = mj.body_mass[b] * a
         force += f
         torque += inertia @ turn + np.cross(spin, inertia @ spin) + np.cross(p - origin, f)
-    pushes = [(t.body(m, 2), t.at, t.world_force, t.world_torque) for t in m.contacts]
-    pushes += [(t.body(m, 1), t.at, -t.world_force, -t.world_torque) for t in m.contacts]
+    pushes = [(m.body_of(t, 1), t.at, t.force, t.torque) for t in m.contacts]
+    pushes += [(m.body_of(t, 0), t.at, -t.force, -t.torque) for t in m.contacts]
     pushes += [(b, m.kin.pos[i], *np.split(m.given[i], 2)) for i, b in enumerate(m.link_body) if i]
     if m.model.closed_loops:
         pushes += balance(m).loop_forces
@@ -49,11 +49,11 @@ def _touch(s: Sensor, m: Moment):
     kind = SITE_KINDS[GEOM(mj.site_type[site])]
     size, planes = ray_size(kind, mj.site_size[site]), np.zeros((0, 4))
     for t in m.contacts:
-        for side, sign in ((1, -1.0), (2, 1.0)):
-            if t.body(m, side) == mj.site_bodyid[site] and t.force[0] > 0.0:
-                x, d = R.T @ (t.at - p), R.T @ (sign * t.axes[0])
+        for side, sign in ((0, -1.0), (1, 1.0)):
+            if m.body_of(t, side) == mj.site_bodyid[site] and t.frame_force[0] > 0.0:
+                x, d = R.T @ (t.at - p), R.T @ (sign * t.normal)
                 if ray_shape(KINDS[kind], size, planes, 0, 0, *x, *d)[0] >= 0.0:
-                    total += float(t.force[0])
+                    total += float(t.frame_force[0])
                 break
     return [total]
 

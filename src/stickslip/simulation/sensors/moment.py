@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import mujoco
 import numpy as np
 
-from stickslip.collision.contacts import ROLLING, TORSION
 from stickslip.dynamics.data import Kinematics
 from stickslip.dynamics.drive_forces import add_drive_forces, drive_forces
 from stickslip.dynamics.drives import row_arms
@@ -17,45 +16,11 @@ from stickslip.dynamics.kinematics import forward_accelerations, forward_motion
 from stickslip.dynamics.transmission import transmit
 from stickslip.model.compile import Attachment, attach_bodies
 from stickslip.model.mjspec import collected_warnings
-from stickslip.model.shape import Shape
+from stickslip.simulation.contacts import Contact
 
 if TYPE_CHECKING:
     from stickslip.model.model import Model
     from stickslip.simulation.simulation import Simulation
-
-
-class Touching(NamedTuple):
-    """A contact as sensors see it."""
-
-    link1: int
-    link2: int
-    shape1: Shape | None
-    shape2: Shape | None
-    at: np.ndarray
-    """(3,) where the force acts [m, world]."""
-    middle: np.ndarray
-    """(3,) midway between the surfaces [m, world]."""
-    axes: np.ndarray
-    """(3, 3) rows: normal from 1 to 2, tangents [world]."""
-    gap: float
-    """[m]."""
-    force: np.ndarray
-    """(3,) on body 2, contact axes [N]."""
-    torque: np.ndarray
-    """(3,) of torsional and rolling friction on body 2, contact axes [N m]."""
-
-    @property
-    def world_force(self) -> np.ndarray:
-        return self.force @ self.axes
-
-    @property
-    def world_torque(self) -> np.ndarray:
-        return self.torque @ self.axes
-
-    def body(self, moment: Moment, side: int) -> int:
-        """MuJoCo's body 1 or 2."""
-        shape, link = ((self.shape1, self.link1), (self.shape2, self.link2))[side - 1]
-        return int(moment.link_body[link]) if shape is None else shape.body
 
 
 class Moment:
@@ -128,24 +93,14 @@ class Moment:
         return out
 
     @cached_property
-    def contacts(self) -> list[Touching]:
-        """The contacts that sim.contacts shows and that touch or push."""
-        c, found = self.sim.contacts.arrays, []
-        for k in range(len(self.sim.contacts)):
-            link1, link2, axes = int(c.link1[k]), int(c.link2[k]), c.axes[k].copy()
-            middle = c.point[k] - 0.5 * c.gap[k] * axes[0]
-            at = middle if self.sim.stepper.forces_midway else c.point[k].copy()
-            spins = c.material[k, TORSION] > 0.0 or c.material[k, ROLLING] > 0.0
-            torque = c.torque[k].copy() if spins else np.zeros(3)
-            shapes = (self._shape(link1, middle), self._shape(link2, middle))
-            found.append(Touching(link1, link2, *shapes, at, middle, axes, float(c.gap[k]), c.force[k].copy(), torque))
-        return found
+    def contacts(self) -> tuple[Contact, ...]:
+        """The contacts that sim.contacts shows."""
+        return self.sim.contacts.members
 
-    def _shape(self, link: int, point: np.ndarray) -> Shape | None:
-        """The shape of a link that is nearest to a point of contact."""
-        shapes = [s for s in self.model.shapes if s.link == link and s.solid]
-        local = self.kin.rot[link].T @ (point - self.kin.pos[link])
-        return min(shapes, key=lambda s: outside(s, s.rot.T @ (local - s.pos)), default=None)
+    def body_of(self, contact: Contact, side: int) -> int:
+        """MuJoCo's body of a contact's side, 0 or 1."""
+        shape = contact.shapes[side]
+        return int(self.link_body[contact.links[side]]) if shape is None else shape.body
 
     @cached_property
     def link_body(self) -> list[int]:
@@ -158,8 +113,8 @@ class Moment:
         origins."""
         wrench = self.given.copy()
         for t in self.contacts:
-            for link, sign in ((t.link2, 1.0), (t.link1, -1.0)):
-                force, torque = sign * t.world_force, sign * t.world_torque
+            for link, sign in zip(t.links, (-1.0, 1.0), strict=True):
+                force, torque = sign * t.force, sign * t.torque
                 wrench[link, :3] += force
                 wrench[link, 3:] += torque + np.cross(t.at - self.kin.pos[link], force)
         wrench[0] = 0.0
@@ -210,18 +165,3 @@ def multiplied(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     out = np.zeros(4)
     mujoco.mju_mulQuat(out, np.ascontiguousarray(a, dtype=float), np.ascontiguousarray(b, dtype=float))
     return out
-
-
-def outside(shape: Shape, p: np.ndarray) -> float:
-    """How far a point is from a shape's surface [m], roughly outside of boxes and hulls."""
-    if shape.kind in ("sphere", "point"):
-        return abs(float(np.linalg.norm(p)) - shape.size[0])
-    if shape.kind == "capsule":
-        p = p - (0, 0, float(np.clip(p[2], -shape.size[1], shape.size[1])))
-        return abs(float(np.linalg.norm(p)) - shape.size[0])
-    if shape.kind == "cylinder":
-        return abs(float(max(np.hypot(p[0], p[1]) - shape.size[0], abs(p[2]) - shape.size[1])))
-    if shape.kind == "plane":
-        return abs(float(p[2]))
-    half = shape.size if shape.vertices is None else np.abs(shape.vertices).max(axis=0)
-    return abs(float((np.abs(p) - half).max()))
