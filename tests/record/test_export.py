@@ -112,8 +112,8 @@ def test_export_from_the_command_line(drop, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     result = invoke("export", drop, "--qpos", out / "q.npz", "--csv", out / "f.csv", "--contacts-csv", out / "c.csv",
-                    "--frames", out / "film", "--gif", out / "film.gif", "--video", out / "again.gif", "--size", "64x36", "--fps", 10,
-                    "--camera=-60,20")  # fmt: skip
+                    "--frames", out / "film", "--gif", out / "film.gif", "--video", out / "again.gif",
+                    "--size", "64x36", "--fps", 10, "--camera=-60,20")  # fmt: skip
     assert result.exit_code == 0, result.output
     assert sorted(path.name for path in out.iterdir()) == ["again.gif", "c.csv", "f.csv", "film", "film.gif", "q.npz"]
     assert sorted(path.name for path in (out / "film").iterdir()) == [f"frame-0000{k}.png" for k in range(3)]

@@ -257,10 +257,8 @@ def test_foreign_pages_are_refused(chromium, watched):
     """A page of another site cannot open the viewer's WebSocket, and a raw handshake with a foreign name fails."""
     viewer, own = watched
     port = viewer.server.get_port()
-    tries = "url => new Promise(done => { const s = new WebSocket(url, ['viser-v%s']); s.onopen = () => done('open');" % (
-        viser.__version__
-    )
-    tries += " s.onerror = () => done('refused'); })"
+    tries = f"url => new Promise(done => {{ const s = new WebSocket(url, ['viser-v{viser.__version__}']);"
+    tries += " s.onopen = () => done('open'); s.onerror = () => done('refused'); })"
     assert own.evaluate(tries, f"ws://127.0.0.1:{port}") == "open"
     with other_site() as address:
         page = chromium.new_page()

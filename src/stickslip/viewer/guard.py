@@ -1,8 +1,8 @@
 """Guard: which browsers may talk to the viewer.
 
-A page of another site can make a browser open a WebSocket to this machine, and a name that its owner points at 127.0.0.1
-gets past a check of the address. So every request must name this machine as its ``Host``, and one that says which page
-it comes from (``Origin``) must come from the viewer's own page. All others are answered by 403.
+A page of another site can make a browser open a WebSocket to this machine, and a name whose owner points it at
+127.0.0.1 gets past a check of the address. So every request must name this machine as its ``Host``, and one that says
+which page it comes from (``Origin``) must come from the viewer's own page. All others are answered by 403.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def may_enter(hosts: list[str], origins: list[str], host: str) -> bool:
         asked = [urlsplit(f"//{text}") for text in hosts]
         if len(asked) != 1 or not is_own_name(asked[0].hostname or "", host):
             return False
-        from_page = [urlsplit(text) for text in origins]
-        return all(page.scheme in ("http", "https") and page.netloc.lower() == asked[0].netloc.lower() for page in from_page)
+        own = [f"{scheme}://{asked[0].netloc}".lower() for scheme in ("http", "https")]
+        return all(page.lower() in own for page in origins)
     except ValueError:  # a malformed address
         return False
 

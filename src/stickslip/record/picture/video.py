@@ -97,9 +97,7 @@ def find_ffmpeg() -> str | None:
     return found
 
 
-def _encode(
-    encoder: str, part: Path, images: Iterator[np.ndarray], painter: Painter, fps: float, target: Path
-) -> None:
+def _encode(encoder: str, part: Path, images: Iterator[np.ndarray], painter: Painter, fps: float, target: Path) -> None:
     """Send pictures to FFmpeg; players ask for even sizes and for colours at half the resolution."""
     command = [
         encoder, "-y", "-loglevel", "error", "-xerror", "-f", "rawvideo", "-pix_fmt", "rgb24",
