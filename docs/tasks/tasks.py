@@ -12,6 +12,7 @@ import ast
 import importlib
 import inspect
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -62,7 +63,9 @@ def code(function: Callable[..., Any]) -> str:
         lines.pop()
     elif lines[-1].startswith("return "):
         lines[-1] = lines[-1].removeprefix("return ")
-    return "\n".join(lines).strip() + "\n"
+    text = "\n".join(lines).strip() + "\n"
+    text = re.sub(r"\n\n(?=(def|class) )", "\n\n\n", text)  # as ruff has it at the top of a file
+    return re.sub(r"(\n +.*\n)\n(?=\S)", r"\1\n\n", text)
 
 
 def count(function: Callable[..., Any]) -> int:
