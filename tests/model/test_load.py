@@ -112,10 +112,10 @@ def the_error(call, kind=ModelError):
         ("<!--" * 8000, "broken XML at line 1"),
         ("<mujoco>" * 3000, "lies inside 490 other elements"),
         ('<!DOCTYPE a [<!ENTITY b "c">]><mujoco/>', "declares the entity 'b'"),
-        ('<mujoco><default>\n<default class="%s%n"/></default></mujoco>', "<default> of '%s%n' (line 2): expected a class"),
+        ('<mujoco><default>\n<default class="%s%n"/></default></mujoco>', "<default> of '%s%n' (line 2)"),
         ('<mujoco><worldbody><geom class="%n" size="1"/></worldbody></mujoco>', "a class without %"),
-        ('<mujoco><worldbody><body name="b" pos="nan 0 0"/></worldbody></mujoco>', "<body> of 'b' (line 1): expected finite"),
-        ('<mujoco><worldbody><body name="b"><geom size="1" mass="1e400"/></body></worldbody></mujoco>', "<geom> of 'b'"),
+        ('<mujoco><worldbody><body name="b" pos="nan 0 0"/></worldbody></mujoco>', "<body> of 'b' (line 1)"),
+        ('<mujoco><worldbody><body name="b"><geom mass="1e400"/></body></worldbody></mujoco>', "<geom> of 'b'"),
         ('<mujoco><option gravity="0 0 -inf"/></mujoco>', "expected finite numbers for gravity"),
         (
             '<mujoco><worldbody><replicate count="100"><replicate count="100"><geom size="1"/></replicate></replicate>'
