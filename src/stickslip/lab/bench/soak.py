@@ -125,7 +125,9 @@ def run_soak(quick: bool, json: Path | None, out: Path | None) -> bool:
     """Run every compiled method, print and write; True if no memory grows and no run ends early."""
     check_destinations(json, out)
     if not STATM.exists():
-        raise InputError("bench soak reads the memory of a process as Linux gives it, /proc/self/statm; run it on Linux")
+        raise InputError(
+            "bench soak reads the memory of a process as Linux gives it, /proc/self/statm; run it on Linux"
+        )
     steps = QUICK_STEPS if quick else STEPS
     methods = [name for name in METHODS if name not in IN_PYTHON]
     with tempfile.TemporaryDirectory(prefix="stickslip-soak-") as folder, Pool(Path(folder), available()) as pool:
