@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import warnings
+from io import TextIOWrapper
 from typing import Annotated
 
+import click
 import typer
 
 from stickslip import __version__
@@ -50,14 +52,27 @@ def stickslip(
 def main() -> None:
     """Entry point of the ``stickslip`` command."""
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):  # names of files may hold bytes that are no letters
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
+    except click.ClickException as error:
+        print(f"error: {' '.join(error.format_message().split())}", file=sys.stderr)
+        sys.exit(2)
     except StickslipError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
         print(f"error: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except MemoryError:
+        print("error: there is not enough memory for this; ask for less", file=sys.stderr)
+        sys.exit(2)
+    except (KeyboardInterrupt, click.Abort):
         print("interrupted", file=sys.stderr)
         sys.exit(130)

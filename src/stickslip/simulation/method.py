@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stickslip.errors import InputError, deprecated, listed
+from stickslip.errors import InputError, ModelError, deprecated, listed
 from stickslip.methods.base import Method, old_arguments
 from stickslip.methods.registry import METHODS, resolve
 from stickslip.model.model import Model
@@ -37,6 +37,10 @@ def choose_method(model: Model, dt: float | None, stages: Stages, options: Mappi
     return RIGID, f"{RIGID}, because springs and dampers would need steps of {usable:g} s in this scene"
 
 
+USELESS_STEP = 1e-10
+"""[s] A default step that is shorter would never bring a simulation to an end."""
+
+
 def make_method(
     model: Model,
     method: str | type[Method],
@@ -66,6 +70,11 @@ def make_method(
             advice.no_groups(name, getattr(made, "detector", None))
     limit = made.stable_dt(model.state())
     if dt is None:
+        if not limit > USELESS_STEP:
+            raise ModelError(
+                f"method {name!r}: expected a scene in which a usable time step is stable, got {limit:.2g} s; "
+                "look for extreme masses, stiffnesses and distances (`stickslip doctor`), or give dt"
+            )
         dt = _dividing(round_step(limit, longest), period)
         if dt != made.dt:
             made = _make(stepper, model, dt, variant, options)
