@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
-import click
 import typer
 
 from stickslip import __version__
@@ -32,6 +31,9 @@ app.command("doctor")(doctor.doctor)
 app.command("warm")(warm.warm)
 app.add_typer(bench.app, name="bench")
 app.add_typer(reproduce.app, name="reproduce")
+
+UsageError: Any = typer.BadParameter.__mro__[1]
+"""Of wrong words on the command line; some versions of Typer bring their own click, so that it is found this way."""
 
 
 def show_version(wanted: bool) -> None:
@@ -58,10 +60,10 @@ def main() -> None:
     try:
         code = app(standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(2)
-    except click.ClickException as error:
+    except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # a command without words shows its help
+            error.show()
+            sys.exit(2)
         print(f"error: {' '.join(error.format_message().split())}", file=sys.stderr)
         sys.exit(2)
     except StickslipError as error:
@@ -73,6 +75,6 @@ def main() -> None:
     except MemoryError:
         print("error: there is not enough memory for this; ask for less", file=sys.stderr)
         sys.exit(2)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         sys.exit(130)
