@@ -170,6 +170,9 @@ class Method(ABC):
     """How each property of a material acts; of one that is not honoured, what takes its place."""
     forces_midway: ClassVar[bool] = False
     """Whether contact forces act midway between two surfaces, and not at the contact point on body 2."""
+    forces_at_end: ClassVar[bool] = False
+    """Whether contact forces obey their law with the velocities at the end of the step, though the step leaves contacts
+    with those at its beginning."""
     observes_acceleration: ClassVar[bool] = False
     """Whether the observing stages also give ``work.acceleration`` at the present state; else it is the last step's."""
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")
