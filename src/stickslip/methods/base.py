@@ -28,7 +28,7 @@ FASTEST = 1e9
 """[m/s or rad/s] a velocity beyond this (light makes 3e8 m/s) means that the simulation has diverged."""
 STATUS = {
     OK: "the step succeeded",
-    DIVERGED: f"a velocity is not a number or beyond {FASTEST:g} m/s or rad/s",
+    DIVERGED: f"a velocity is beyond {FASTEST:g} m/s or rad/s, or not a number",
     CONTACTS_FULL: "more contacts than the buffer holds; it is grown and the step repeated",
     STALLED: "the step size that the tolerance asks for is too small, or too many of them make a step",
 }
