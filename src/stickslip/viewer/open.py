@@ -48,7 +48,7 @@ def view(
     >>> ss.view(log)
     >>> ss.view(["expo.h5", "coulomb.h5"])  # ghosts: both at once, synchronised
     >>> with ss.view(sim):  # a Simulation that your own loop steps
-    ...     while sim.time < 10.0:
+    ...     while sim.time < 0.5:
     ...         sim.step()
 
     ``method`` and ``dt`` [s] are for scenes. The page is at ``http://host:port``, or at the next free port, and
