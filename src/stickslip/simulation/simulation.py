@@ -287,7 +287,7 @@ class Simulation(Guarded):
             return inputs
         kin = self.dynamics.data.kin
         forward_kinematics(self.model.tree, self.state.q, kin)
-        return self.pushes.acting(inputs, kin.rot, self.time, self.dt)
+        return self.pushes.acting(inputs, kin, self.time, self.dt)
 
     def push(
         self, body: str | Body, force: Vector = (0, 0, 0), *, at: Vector | None = None, torque: Vector | None = None,
