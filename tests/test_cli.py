@@ -218,7 +218,7 @@ def test_divergence_is_one_line(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, _, err = call("run", "solo12-drop", "--dt", 0.01)
     assert status == 2
-    assert "try a smaller one" in err
+    assert "try a smaller dt" in err
     assert err.count("error: ") == err.count("\n") == 1
 
 
