@@ -10,6 +10,9 @@ import numpy as np
 
 from stickslip.errors import listed
 
+LONGEST_NAME = 40
+"""Characters of a name that are shown."""
+
 
 class Summary(NamedTuple):
     """What an object says of itself."""
@@ -47,7 +50,7 @@ class Summarised:
 
 def counted(names: Iterable[str]) -> str:
     """``3: a, b, c``; empty if there are none."""
-    every = list(names)
+    every = [name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names]
     return f"{len(every)}: {listed(every)}" if every else ""
 
 

@@ -70,7 +70,8 @@ def test_the_same_bits_again_from_a_snapshot_and_in_copies(method):
     for other in (pickle.loads(stored), copied):
         other.step(STEPS)
         assert bits(other) == uninterrupted
-        assert other.steps == sim.steps and other.options == sim.options
+        assert other.steps == sim.steps
+        assert other.options == sim.options
     sim.restore(snapshot)  # back in the same simulation
     sim.step(STEPS)
     assert bits(sim) == uninterrupted

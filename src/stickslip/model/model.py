@@ -42,7 +42,6 @@ from stickslip.model.setters import (
     set_shape,
 )
 from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
-
 from stickslip.summary import Summarised, Summary, counted, numbers, plural
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def own_attributes(sim: Simulation) -> Iterator[tuple[str, Any]]:
 
 def check_pickles(sim: Simulation) -> None:
     """Name what cannot be pickled, such as a controller that is a lambda."""
-    parts = {"sim.controller": sim.controller}
+    parts: dict[str, Any] = {"sim.controller": sim.controller}
     parts |= {f"sim.stages.{name}": getattr(sim.stages, name) for name in STAGES}
     parts |= {f"the motion of {sim.outside.names[m]!r}": motion for m, motion in sim.outside.motions.items()}
     parts |= {f"option {name!r}": value for name, value in sim.options.items()}

@@ -22,6 +22,7 @@ import numpy as np
 
 from stickslip.attributes import Guarded
 from stickslip.collision.contacts import Contacts
+from stickslip.collision.distance import Distance, Distances
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics
 from stickslip.errors import DivergedError, brief, deprecated, expected, number
@@ -392,6 +393,19 @@ class Simulation(Summarised, Guarded):
         kin = self.dynamics.data.kin
         forward_kinematics(self.model.tree, self.state.q, kin)
         return self.rays.cast(kin.pos, kin.rot, origin, direction, self.rays.body_ids(exclude))
+
+    def distance(self, first: str | Body, second: str | Body) -> Distance:
+        """How far two bodies or shapes are from each other now, by their names: ``distance`` [m], negative if they
+        overlap, the nearest ``points`` (2, 3) and the ``normal`` (3,) from the first to the second. Shapes that do not
+        touch, such as those of neighbouring links, have a distance, too; meshes are their convex hulls."""
+        kin = self.dynamics.data.kin
+        forward_kinematics(self.model.tree, self.state.q, kin)
+        return self.distances.between(kin, body_name(first), body_name(second))
+
+    @cached_property
+    def distances(self) -> Distances:
+        """The searches for distances."""
+        return Distances(self.model)
 
     @cached_property
     def rays(self) -> RayCaster:
