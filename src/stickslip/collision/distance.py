@@ -1,8 +1,7 @@
 """Distances between shapes, by the contact search with a margin that grows until it finds something.
 
-A search within a margin finds all contacts whose gap is below it, so that the least gap is the distance. Manifolds are
-made for contacts, however, and three kinds of separate shapes can be nearer than any of their contacts. For these, other
-shapes take their place:
+A search within a margin finds all contacts whose gap is below it, so that the least gap is the distance. Some separate
+shapes, however, are nearer than any of their contacts, which are made for forces. Other shapes take their place:
 
 * a box is a mesh with eight corners, whose nearest points GJK finds;
 * one of two cylinders is a prism within it, whose corners are refined about the nearest point to 1e-9 of its radius;

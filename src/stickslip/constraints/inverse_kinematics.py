@@ -115,7 +115,9 @@ class Posture:
         self.dofs = np.array([v + i for v, kind in firsts for i in range(JOINT_NV[kind])], dtype=int)
         self.first_q = [int(tree.joint_q[j]) for j in joints]
         limited = [bool(forces.limited[j]) for j in joints]
-        self.range = [forces.range[j] if on else np.array([-np.inf, np.inf]) for j, on in zip(joints, limited, strict=True)]
+        self.range = [
+            forces.range[j] if on else np.array([-np.inf, np.inf]) for j, on in zip(joints, limited, strict=True)
+        ]
         self.loops = Bilateral(dynamics, model.loops) if model.loops else None
 
     def misses(self, q: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
