@@ -4,7 +4,7 @@ A search within a margin finds all contacts whose gap is below it, so that the l
 shapes, however, are nearer than any of their contacts, which are made for forces. Other shapes take their place:
 
 * a box is a mesh with eight corners, whose nearest points GJK finds;
-* one of two cylinders is a prism within it, whose corners are refined about the nearest point to 1e-9 of its radius;
+* one of two cylinders is a prism within it, from whose nearest points those of the cylinders are found by SLSQP;
 * terrain is a prism under each of its triangles, of which the nearest are tried in the order of a lower bound.
 
 Shapes that overlap have the depth of their deepest contact, with a minus sign.
@@ -18,6 +18,7 @@ from itertools import product
 from math import inf
 
 import numpy as np
+from scipy.optimize import minimize
 
 from stickslip.collision.convex.broad_phase import FEW
 from stickslip.collision.convex.detect import ConvexDetector
@@ -31,8 +32,8 @@ from stickslip.model.terrain import grid_heights, grid_triangles
 
 FIRST, GROWTH = 1e-3, 8.0
 """First margin as a fraction of the sizes, and the factor by which it grows."""
-CORNERS, FINEST = 48, 1e-4
-"""Corners of a prism in the place of a cylinder, and the angle [rad] between those at the nearest point in the end."""
+CORNERS = 48
+"""Corners of a prism in the place of a cylinder."""
 
 
 @dataclass(frozen=True)
@@ -161,15 +162,8 @@ class Distances:
         return self._to_terrain(kin, a, b, most) if two.kind == "terrain" else self._cylinders(kin, one, two, most)
 
     def _cylinders(self, kin: Kinematics, one: Shape, two: Shape, most: float) -> Near | None:
-        angles, spacing = np.linspace(0.0, 2.0 * np.pi, CORNERS, endpoint=False), 2.0 * np.pi / CORNERS
-        even, near = angles, None
-        while True:
-            near = self._search(kin, [one], [_prism(two, angles)], inf)
-            if near is None or near.gap >= most or spacing < FINEST:
-                return near
-            x, y, _ = _in_shape(kin, two, near.point)
-            angles = np.concatenate([even, np.arctan2(y, x) + spacing * np.linspace(-1.0, 1.0, 17)])
-            spacing /= 8.0
+        near = self._search(kin, [one], [_prism(two)], inf)
+        return None if near is None or near.gap >= 2.0 * most else _polished(kin, one, two, near)
 
     def _to_terrain(self, kin: Kinematics, a: int, b: int, most: float) -> Near | None:
         shape, ground = self._plain(a), self.model.shapes[b]
@@ -261,11 +255,48 @@ def _least(found, n: int, split: int) -> Near:
     return Near(gap, point, normal, a, b - split)
 
 
-def _prism(shape: Shape, angles: np.ndarray) -> Shape:
+def _prism(shape: Shape) -> Shape:
     """A mesh with its corners on the rims of a cylinder."""
+    angles = np.linspace(0.0, 2.0 * np.pi, CORNERS, endpoint=False)
     rim = shape.size[0] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
     ends = [np.column_stack([rim, np.full(len(rim), side * shape.size[1])]) for side in (-1.0, 1.0)]
     return replace(shape, kind="mesh", vertices=np.vstack(ends))
+
+
+def _polished(kin: Kinematics, one: Shape, two: Shape, near: Near) -> Near:
+    """The nearest points of two separate cylinders, from points of them that are near those."""
+    R1, R2 = (kin.rot[shape.link] @ shape.rot for shape in (one, two))
+    between = _world(kin, two, np.zeros(3)) - _world(kin, one, np.zeros(3))
+    size = float(max(one.size[0], one.size[1], two.size[0], two.size[1]))
+
+    def way(x: np.ndarray) -> np.ndarray:
+        return between + size * (R2 @ x[3:] - R1 @ x[:3])
+
+    def square(x: np.ndarray) -> tuple[float, np.ndarray]:
+        d = way(x) / size
+        return float(d @ d), np.concatenate([-2.0 * R1.T @ d, 2.0 * R2.T @ d])
+
+    def room(x: np.ndarray) -> np.ndarray:
+        return np.array([(one.size[0] / size) ** 2 - x[:2] @ x[:2], (two.size[0] / size) ** 2 - x[3:5] @ x[3:5]])
+
+    def room_slope(x: np.ndarray) -> np.ndarray:
+        return np.array([[-2.0 * x[0], -2.0 * x[1], 0, 0, 0, 0], [0, 0, 0, -2.0 * x[3], -2.0 * x[4], 0]])
+
+    start = [_in_shape(kin, one, near.point - near.gap * near.normal), _in_shape(kin, two, near.point)]
+    heights = [(-np.inf, np.inf)] * 2 + [(-one.size[1] / size, one.size[1] / size)]
+    heights += [(-np.inf, np.inf)] * 2 + [(-two.size[1] / size, two.size[1] / size)]
+    limits = {"type": "ineq", "fun": room, "jac": room_slope}
+    x = minimize(
+        square, np.concatenate(start) / size, jac=True, bounds=heights, constraints=limits, method="SLSQP",
+        options={"ftol": 1e-18, "maxiter": 200},
+    ).x  # fmt: skip
+    for part, shape in ((x[:3], one), (x[3:], two)):  # within the cylinders to the last bit
+        part[:2] *= min(1.0, shape.size[0] / size / max(1e-300, float(np.linalg.norm(part[:2]))))
+        part[2] = np.clip(part[2], -shape.size[1] / size, shape.size[1] / size)
+    gap = float(np.linalg.norm(way(x)))
+    if not gap < near.gap:
+        return near
+    return Near(gap, _world(kin, two, size * x[3:]), way(x) / gap)
 
 
 def _under(ground: Shape, triangle: np.ndarray) -> Shape:

@@ -3,10 +3,10 @@
     minimise  Σ |x(q) − x*|² + (ℓ·|log(R(q)·R*ᵀ)|)²      over the joints that may move, within their limits,
 
 x and R the place and axes of each target, ℓ the length that a radian counts as. Steps d are those of Levenberg and
-Marquardt on the tangent space of the configurations, so that quaternions stay unit; limits are bounds on d, by a bounded
-least-squares problem where a free step would leave them. Rows of closed loops and couplings are added with the weight
-``HELD``, so that they stay closed to 1e-10 of the distance that is missed. If a start does not lead to the targets,
-others are drawn at random, and the best result is kept.
+Marquardt on the tangent space of the configurations, so that quaternions stay unit. Limits are bounds on d: where a
+free step would leave them, a bounded least-squares problem is solved. Rows of closed loops and couplings are added with
+the weight ``HELD``, so that they stay closed to 1e-10 of the distance that is missed. If a start does not lead to the
+targets, others are drawn at random, and the best result is kept.
 Reference: Nocedal, Wright, "Numerical Optimization", 2006, section 10.3 (Levenberg–Marquardt); Stark, Parker,
 Computational Statistics 10, 1995 (bounded least squares).
 """
@@ -38,6 +38,8 @@ SMALLEST = 1e-13
 """A step of this length [m or rad] ends the iteration, and so does a smaller relative gain."""
 LEAST_DAMPING, FIRST_DAMPING, MOST_DAMPING = 1e-16, 1e-3, 1e8
 """Of a step, relative to the largest diagonal entry of JᵀJ."""
+SAME, ENOUGH = 1e-6, 3
+"""If this many further starts end at the least cost so far, up to this relative difference, no others are tried."""
 SPREAD = 1.0
 """[m] random starts lie this far from the first, along joints without limits."""
 
@@ -255,9 +257,9 @@ def inverse_kinematics(
 
     ``start`` (nq,) is where the search begins (default: the keyframe ``home``), and the other joints stay there if
     ``joints`` names those that may move. Limits of joints, closed loops and couplings are kept; limits of tendons are
-    not looked at. A result has converged if all places are met to ``tolerance`` [m] and all axes to ``tolerance`` [rad];
-    else it is the nearest that was found, where a radian counts as much as ``radian`` [m]. Up to ``restarts`` random
-    starts by ``seed`` are tried if the first one does not lead there.
+    not looked at. A result has converged if all places and axes are met to ``tolerance`` [m or rad]; else it is the
+    nearest that was found, where a radian counts as much as ``radian`` [m]. Up to ``restarts`` random starts by
+    ``seed`` are tried if the first one does not lead there, fewer if several of them end equally near.
     """
     dynamics = model if isinstance(model, Dynamics) else Dynamics(model)
     model = dynamics.model
@@ -279,13 +281,14 @@ def inverse_kinematics(
         if not np.any(dynamics.frame_jacobian(first, target.name)[:, posture.dofs]):
             raise expected(f"target {target.name!r}", "a body that one of the joints moves", f"joints {listed(names)}")
     rng, enough = np.random.default_rng(seed), 1e-4 * tolerance * min(1.0, radian)
-    best, least, iterations, starts = first, np.inf, 0, 0
+    best, least, iterations, starts, again = first, np.inf, 0, 0, 0
     for attempt in range(restarts + 1):
         q, cost, steps = descend(posture, first if attempt == 0 else posture.random(first, rng), enough)
         starts, iterations = starts + 1, iterations + steps
-        if cost < least * (1.0 - 1e-9):
+        again = again + 1 if abs(cost - least) < SAME * least else 0 if cost < least else again
+        if cost < least:
             best, least = q, cost
-        if _reached(posture.misses(best), tolerance):
+        if again == ENOUGH or _reached(posture.misses(best), tolerance):
             break
     return _result(posture, best, tolerance, iterations, starts)
 

@@ -23,6 +23,7 @@ import numpy as np
 from stickslip.attributes import Guarded
 from stickslip.collision.contacts import Contacts
 from stickslip.collision.distance import Distance, Distances
+from stickslip.constraints.inverse_kinematics import InverseKinematicsResult, inverse_kinematics
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics
 from stickslip.errors import DivergedError, brief, deprecated, expected, number
@@ -393,6 +394,17 @@ class Simulation(Summarised, Guarded):
         kin = self.dynamics.data.kin
         forward_kinematics(self.model.tree, self.state.q, kin)
         return self.rays.cast(kin.pos, kin.rot, origin, direction, self.rays.body_ids(exclude))
+
+    def inverse_kinematics(
+        self, targets: Mapping[Any, Any], *, joints: Sequence[str] | None = None, tolerance: float = 1e-9,
+        radian: float = 1.0, restarts: int = 20, seed: int = 0,
+    ) -> InverseKinematicsResult:  # fmt: skip
+        """Joint coordinates near the present ones at which bodies and frames are where ``targets`` says, by name; the
+        arguments are those of ``ss.inverse_kinematics``. The state stays: ``sim.set_state(q=result.q)`` goes there."""
+        return inverse_kinematics(
+            self.dynamics, targets, start=self.state.q, joints=joints, tolerance=tolerance, radian=radian,
+            restarts=restarts, seed=seed,
+        )  # fmt: skip
 
     def distance(self, first: str | Body, second: str | Body) -> Distance:
         """How far two bodies or shapes are from each other now, by their names: ``distance`` [m], negative if they
