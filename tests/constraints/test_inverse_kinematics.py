@@ -124,14 +124,20 @@ def test_a_ball_joint_stays_within_its_cone():
 
 
 def test_closed_loops_and_couplings_hold():
-    scene = ss.SCENES["four-bar"].build().scene
-    model = scene.compile()
-    dynamics, name = ss.Dynamics(model), model.link_names[1]
-    before = dynamics.frame_pose(model.state().q, model.link_names[-1])[0]
-    found = ss.inverse_kinematics(dynamics, {model.link_names[-1]: (*before, 0.02, 0, 0.01)})
-    assert found.held < 1e-8  # whether the coupler can be there or not
+    """A four-bar linkage goes where its crank takes the coupler, and stays closed where it cannot follow."""
+    model = ss.SCENES["four-bar"].build().scene.compile()
+    dynamics, q = ss.Dynamics(model), model.state().q
+    _, coupler, rocker = model.link_names[1:]
+    q[0] += 0.3  # only the crank: the loop is open there
+    place = dynamics.frame_pose(q, coupler)[0]
+    found = solved(dynamics, {coupler: place})
+    assert found.held < 1e-9
+    assert abs(found.q[2] - model.state().q[2]) > 0.01
+    missed = ss.inverse_kinematics(dynamics, {coupler: 2.0 * place}, restarts=2)
+    assert not missed
+    assert missed.held < 1e-8
     with pytest.raises(InputError, match="body that one of the joints moves"):
-        ss.inverse_kinematics(dynamics, {name: before}, joints=[])
+        ss.inverse_kinematics(dynamics, {rocker: place}, joints=[])
     coupled = arm(elbow=(-2.5, 2.5))
     coupled.couple("lower", "upper", ratio=0.5)
     found = solved(coupled.compile(), {"tip": _coupled_tip(0.7)})

@@ -5,8 +5,8 @@
 x and R the place and axes of each target, ℓ the length that a radian counts as. Steps d are those of Levenberg and
 Marquardt on the tangent space of the configurations, so that quaternions stay unit. Limits are bounds on d: where a
 free step would leave them, a bounded least-squares problem is solved. Rows of closed loops and couplings are added with
-the weight ``HELD``, so that they stay closed to 1e-10 of the distance that is missed. If a start does not lead to the
-targets, others are drawn at random, and the best result is kept.
+the weight ``HELD``, and Newton steps close them in the end. If a start does not lead to the targets, others are drawn
+at random, and the best result is kept.
 Reference: Nocedal, Wright, "Numerical Optimization", 2006, section 10.3 (Levenberg–Marquardt); Stark, Parker,
 Computational Statistics 10, 1995 (bounded least squares).
 """
@@ -38,6 +38,8 @@ SMALLEST = 1e-13
 """A step of this length [m or rad] ends the iteration, and so does a smaller relative gain."""
 LEAST_DAMPING, FIRST_DAMPING, MOST_DAMPING = 1e-16, 1e-3, 1e8
 """Of a step, relative to the largest diagonal entry of JᵀJ."""
+CLOSURES = 10
+"""Largest number of Newton steps that close loops in the end."""
 SAME, ENOUGH = 1e-6, 3
 """If this many further starts end at the least cost so far, up to this relative difference, no others are tried."""
 SPREAD = 1.0
@@ -203,6 +205,15 @@ class Posture:
                 q[first] = rng.uniform(*ends)
         return self.inside(q)
 
+    def closed(self, q: np.ndarray) -> np.ndarray:
+        """The configuration near q in which loops and couplings hold, by Newton steps; q itself without them."""
+        for _ in range(CLOSURES if self.loops is not None else 0):
+            error = self._loop_errors(q)
+            if _largest(error) < SMALLEST or self.loops is None:
+                break
+            q = self.move(q, np.linalg.lstsq(self.loops.jacobian[:, self.dofs], -error, rcond=1e-9)[0])
+        return q
+
     def move(self, q: np.ndarray, step: np.ndarray) -> np.ndarray:
         whole_step = np.zeros(self.dynamics.model.nv)
         whole_step[self.dofs] = step
@@ -290,7 +301,7 @@ def inverse_kinematics(
             best, least = q, cost
         if again == ENOUGH or _reached(posture.misses(best), tolerance):
             break
-    return _result(posture, best, tolerance, iterations, starts)
+    return _result(posture, posture.closed(best), tolerance, iterations, starts)
 
 
 def _reached(misses: tuple[list[np.ndarray], list[np.ndarray], np.ndarray], tolerance: float) -> bool:
