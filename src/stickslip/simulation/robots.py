@@ -116,12 +116,15 @@ class RobotView:
         return self._sim.body(frame).jacobian()[:, self.dofs]
 
     def inverse_kinematics(
-        self, targets: Mapping[Any, Any], *, joints: Sequence[str] | None = None, **options: Any
-    ) -> InverseKinematicsResult:
+        self, targets: Mapping[Any, Any], *, joints: Sequence[str] | None = None, tolerance: float = 1e-9,
+        radian: float = 1.0, restarts: int = 20, seed: int = 0,
+    ) -> InverseKinematicsResult:  # fmt: skip
         """As ``sim.inverse_kinematics``, with the joints of this robot (its floating base, too, unless ``joints`` names
         others); ``q`` of the result is the robot's part: ``robot.q = result.q`` goes there."""
-        chosen = self.joints if joints is None else joints
-        result = self._sim.inverse_kinematics(targets, joints=chosen, **options)
+        result = self._sim.inverse_kinematics(
+            targets, joints=self.joints if joints is None else joints, tolerance=tolerance, radian=radian,
+            restarts=restarts, seed=seed,
+        )  # fmt: skip
         return replace(result, q=result.q[self.coordinates])
 
 
