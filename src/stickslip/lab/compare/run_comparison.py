@@ -58,9 +58,9 @@ def compare(
     """
     entries = _candidates(methods)
     dts = _steps(dts)
-    runs = whole("runs", runs, 1)
+    runs = whole("runs", runs, 1, 20)
     what = experiment(scene, time, max(dts) if dts else None)
-    workers = available() if jobs is None else whole("jobs", jobs, 1)
+    workers = available() if jobs is None else whole("jobs", jobs, 1, 1000)
     chosen = _reference(reference, entries)
     temporary = out is None
     folder = temporary_folder("compare") if out is None else Path(out) / "recordings"
