@@ -6,7 +6,7 @@ Recordings inside the folder are named relative to it, so that the folder may be
 from __future__ import annotations
 
 import os
-from math import inf, isfinite
+from math import isfinite, isnan
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def load_comparison(folder: str | os.PathLike) -> Comparison:
         label, dt = content["reference"]
         return Comparison(
             scene=_text(content["scene"]),
-            seconds=_number(content["seconds"], above=0.0),
+            seconds=_seconds(content["seconds"]),
             candidates=tuple(_candidate(entry, path.parent) for entry in _a(list, candidates)),
             reference=(_text(label), _number(dt)),
             settings=_a(dict, content["settings"]),
@@ -61,7 +61,7 @@ def _candidate(entry: dict[str, Any], place: Path) -> CandidateResult:
     own: dict[str, Any] = {name: _number(entry[name]) for name in ("order", "largest_stable_dt")}
     own |= {name: tuple(map(_text, _a(list, entry[name]))) for name in ("materials", "not_honoured")}
     own |= {name: _text(entry[name]) for name in ("label", "method", "variant", "citation", "stability")}
-    own["default_dt"] = _number(entry["default_dt"], above=0.0)
+    own["default_dt"] = _seconds(entry["default_dt"])
     own["options"] = {name: _text(value) for name, value in _a(dict, entry["options"]).items()}
     own["runs"] = tuple(_run(run, place) for run in _a(list, entry["runs"]))
     return CandidateResult(**{**entry, **own})
@@ -69,7 +69,7 @@ def _candidate(entry: dict[str, Any], place: Path) -> CandidateResult:
 
 def _run(entry: dict[str, Any], place: Path) -> Run:
     own: dict[str, Any] = {name: _text(entry[name]) for name in ("label", "outcome", "message")}
-    own["dt"] = _number(entry["dt"], above=0.0)
+    own["dt"] = _seconds(entry["dt"])
     own["recording"] = _place(entry["recording"], place)
     own["scores"] = {name: _number(value) for name, value in _a(dict, entry["scores"]).items()}
     own["warnings"] = tuple(map(_text, _a(list, entry["warnings"])))
@@ -86,11 +86,19 @@ def _text(value: Any) -> str:
     return _a(str, value)
 
 
-def _number(value: Any, above: float = -inf) -> float:
-    """A number, which may be one of the words for those that JSON does not have."""
+def _number(value: Any) -> float:
+    """A number that can be drawn, or one of the words for those that JSON does not have."""
     found = float(value)
-    if found <= above:
-        raise expected("a number", f"more than {above:g}", found)
+    if isfinite(found) and abs(found) > 1e100:
+        raise expected("a number", "at most 1e100", found)
+    return found
+
+
+def _seconds(value: Any) -> float:
+    """A positive time, or NaN."""
+    found = float(value)
+    if not (isnan(found) or 1e-15 < found < 1e15):
+        raise expected("a time", "a positive number of seconds", found)
     return found
 
 
