@@ -15,6 +15,7 @@ import numpy as np
 
 from stickslip.hdf5 import attribute, has, member, numbers, text
 from stickslip.model.mocap import carriers
+from stickslip.record.appearance import Surface, looks, surfaces
 from stickslip.record.checks import check_header
 from stickslip.record.drawn import drawn_of
 from stickslip.record.layout import FORMAT, Sizes
@@ -58,9 +59,11 @@ class Header:
     joint_v: np.ndarray
     """(nj,) first entry in v."""
     shapes: tuple[dict[str, Any], ...]
-    """The fields of ``model.shape.Shape`` without ``vertices``."""
+    """The fields of ``model.shape.Shape`` without ``vertices``, and how the shape looks (``record.appearance``)."""
     vertices: dict[int, np.ndarray]
-    """Shape → (n, 3) mesh vertices in the shape frame [m]; float32, since they are only drawn."""
+    """Shape → (n, 3) corners of a mesh's hull in the shape frame [m]; float32, since they are only drawn."""
+    surfaces: dict[int, Surface]
+    """Mesh → its triangles; shapes name their mesh as ``surface``. Empty in files of earlier versions."""
     drawn: dict[str, Any]
     """Tendons, sensors and thrusters, as ``record.drawn`` describes them; missing entries are empty."""
     scene_xml: str
@@ -93,6 +96,10 @@ class Header:
         group = file.create_group("shape_vertices")
         for index, points in self.vertices.items():
             group.create_dataset(str(index), data=points, compression="gzip", compression_opts=1, shuffle=True)
+        for mesh, surface in self.surfaces.items():
+            for name, values in surface._asdict().items():
+                path = f"surfaces/{mesh}/{name}"
+                file.create_dataset(path, data=values, compression="gzip", compression_opts=1, shuffle=True)
 
     @staticmethod
     def read(file: Any) -> Header:
@@ -101,11 +108,13 @@ class Header:
         arrays: dict[str, Any] = {name: tuple(map(str, attrs[name])) for name in NAMES}
         arrays |= {name: np.asarray(attrs[name]) for name in NUMBERS}
         vertices = member(file, "shape_vertices")
+        meshes: Any = member(file, "surfaces") if has(file, "surfaces") else {}
         header = Header(
             **arrays,
             sizes=Sizes(*(int(attrs[name]) for name in Sizes._fields)),
             shapes=tuple(json.loads(text(file, "shapes"))),
             vertices={int(index): numbers(vertices, index, "f") for index in vertices},
+            surfaces={int(mesh): _read_surface(member(meshes, mesh)) for mesh in meshes},
             drawn=json.loads(text(file, "drawn")) if has(file, "drawn") else {},
             scene_xml=text(file, "scene_xml"),
             options=json.loads(attrs["options"]),
@@ -114,6 +123,15 @@ class Header:
         )
         check_header(header)
         return header
+
+
+def _read_surface(group: Any) -> Surface:
+    vertices = numbers(group, "vertices", "f").astype(np.float32)
+    faces = numbers(group, "faces", "iu").astype(np.int32)
+    whole = vertices.shape[1:] == (3,) and faces.shape[1:] == (3,) and bool(np.isfinite(vertices).all())
+    if not whole or (faces.size and not 0 <= faces.min() <= faces.max() < len(vertices)):
+        raise ValueError("a mesh has triangles between corners that do not exist")
+    return Surface(vertices, faces)
 
 
 def describe(
@@ -125,7 +143,10 @@ def describe(
 ) -> Header:
     """The header of a recording of ``model`` that starts now; ``sensors`` names the sensor of each value."""
     tree, moved = model.tree, model.mocap_names
-    shapes = [{key: x for key, x in asdict(shape).items() if key != "vertices"} for shape in drawn_shapes(model)]
+    shapes = [
+        {key: x for key, x in asdict(shape).items() if key != "vertices"} | look
+        for shape, look in zip(drawn_shapes(model), looks(model), strict=True)
+    ]
     return Header(
         sizes=Sizes(model.nlink + len(moved), model.nq, model.nv, model.nu, len(constraints), model.na, len(sensors)),
         link_names=(*model.link_names, *moved),
@@ -140,6 +161,7 @@ def describe(
         joint_v=np.asarray(tree.joint_v, dtype=np.int64),
         shapes=tuple(_plain(shapes)),
         vertices={i: s.vertices.astype(np.float32) for i, s in enumerate(model.shapes) if s.vertices is not None},
+        surfaces=surfaces(model),
         drawn=_plain(drawn_of(model)),
         scene_xml=scene_xml,
         options=_plain(options),

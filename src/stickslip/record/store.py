@@ -150,6 +150,5 @@ def _empty(header: Header) -> Block:
 
 def _space(header: Header) -> int:
     """[bytes] that a new file needs."""
-    return (
-        2**18 + 2 * len(header.scene_xml) + 512 * len(header.shapes) + sum(v.nbytes for v in header.vertices.values())
-    )
+    meshes = [*header.vertices.values(), *(array for surface in header.surfaces.values() for array in surface)]
+    return 2**18 + 2 * len(header.scene_xml) + 512 * len(header.shapes) + sum(array.nbytes for array in meshes)
