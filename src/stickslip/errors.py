@@ -5,12 +5,29 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from inspect import signature
 from math import inf, isfinite
 from typing import Any
+
+LONGEST = 299
+"""Characters of the longest message."""
+
+
+def fitting(message: Any) -> Any:
+    """A message on one line of at most ``LONGEST`` characters. What is longer, such as one with two long paths, loses
+    its middle: what went wrong comes first, what to do last."""
+    if not isinstance(message, str):
+        return message
+    line = message if message.isprintable() else " ".join(message.split())
+    half = LONGEST // 2 - 1
+    return line if len(line) <= LONGEST else f"{line[:half].rstrip()} … {line[-half:].lstrip()}"
 
 
 class StickslipError(Exception):
     """Base of all errors that stickslip raises deliberately; the command line prints them as one line."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*map(fitting, args))
 
 
 class InputError(StickslipError, ValueError):
@@ -49,6 +66,9 @@ class UnconvergedError(StickslipError):
 class StickslipWarning(UserWarning):
     """Something that the user should know but that does not stop the run."""
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*map(fitting, args))
+
 
 class NotHonouredWarning(StickslipWarning):
     """The chosen method ignores a property of the scene; the message names it."""
@@ -75,14 +95,38 @@ def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
     return InputError(f"{what}: expected {wanted}, got {brief(got)}" + (f"; {remedy}" if remedy else ""))
 
 
-LONGEST = 290
-"""Characters of a message that lists names."""
-
-
 def brief(value: Any, most: int = 90) -> str:
-    """``repr(value)`` on one line, shortened in its middle."""
+    """``repr(value)`` on one line, shortened in its middle; of large objects what they are."""
     text = " ".join(repr(value).split())
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 3 :]}"
+    if len(text) <= most:
+        return text
+    if isinstance(value, str | bytes | list | tuple | set | frozenset | dict):
+        return f"{text[: most // 2]} … {text[-most // 3 :]}"
+    shape = getattr(value, "shape", None)
+    return f"{type(value).__name__} of shape {shape}" if isinstance(shape, tuple) else called(value)
+
+
+def called(value: Any) -> str:
+    """What a function or object is called in a message."""
+    name = getattr(value, "__qualname__", None)
+    return f"a {type(value).__name__}" if name is None else repr(name.rsplit("<locals>.", 1)[-1])
+
+
+def function(what: str, value: Any, form: str) -> Any:
+    """A function that takes what ``form`` shows, such as ``"f(t, q, v) → controls"``; others are refused by name."""
+    if not callable(value):
+        raise expected(what, f"a function {form}", value)
+    count = form[form.index("(") + 1 : form.index(")")].count(",") + 1
+    try:
+        takes = signature(value)
+    except (TypeError, ValueError):  # a builtin that does not say what it takes
+        return value
+    try:
+        takes.bind(*range(count))
+    except TypeError:
+        given = f"{called(value)}, which takes {takes.replace(return_annotation=takes.empty)}"
+        raise InputError(f"{what}: expected a function {form}, got {given}") from None
+    return value
 
 
 def number(
@@ -190,7 +234,7 @@ def unknown(what: str, name: Any, known: Iterable[str]) -> InputError:
     near = suggested(name, choices)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     start = f"unknown {what} {brief(name)}: {hint}known: "
-    shown, room = 0, LONGEST - len(start) - len(" and 1000 more")
+    shown, room = 0, LONGEST - 9 - len(start) - len(" and 1000 more")
     while shown < len(choices) and len(", ".join(choices[: shown + 1])) <= room:
         shown += 1
     more = len(choices) - max(1, shown)

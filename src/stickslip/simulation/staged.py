@@ -20,6 +20,7 @@ def staged_step(sim: Simulation) -> int:
     """Take one step; returns its status."""
     if sim.stages.user is not None:
         sim.stages.user(sim)
+        sim.check_numbers()
         sim.follow_model()
     while sim.stages.whole:
         status, _ = sim.stepper.advance(sim.state, sim.acting, 1)
