@@ -6,11 +6,17 @@ A test compares the pages with the source.
 
 import ast
 import re
+import sys
+from functools import partial
 from pathlib import Path
 
 from stickslip.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "tasks"))
+import pages as task_pages  # noqa: E402 - it lies in the folder that was just added
+import tasks  # noqa: E402
+
 SOURCE = ROOT / "src" / "stickslip"
 INTRODUCTION = """\
 # Layout
@@ -104,6 +110,11 @@ PAGES = {
     ROOT / "docs" / "methods" / "index.md": methods_page,
     ROOT / "docs" / "examples.md": examples_page,
     ROOT / "README.md": readme,
+    ROOT / "docs" / "tasks.md": task_pages.table,
+    **{
+        ROOT / "docs" / "coming-from" / f"{task_pages.name(module)}.md": partial(task_pages.coming_from, module)
+        for module in map(tasks.module, tasks.MODULES)
+    },
 }
 
 if __name__ == "__main__":

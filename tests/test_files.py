@@ -14,6 +14,7 @@ from stickslip import file_lock, files
 from stickslip.cli.view import view
 from stickslip.errors import RecordingError
 from stickslip.record import load
+from stickslip.record.picture.video import find_ffmpeg
 
 
 @pytest.fixture
@@ -95,9 +96,13 @@ def recording(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("write", ["csv", "contacts", "gif", "frames", "plot", "qpos", "share", "scene", "reference"])
+@pytest.mark.parametrize(
+    "write", ["csv", "contacts", "gif", "mp4", "frames", "plot", "qpos", "share", "scene", "reference"]
+)
 def test_no_writer_leaves_a_part_of_a_file(write, tmp_path, recording, small_disk):
     """Each writer of whole files meets the full disk while it writes."""
+    if write == "mp4" and find_ffmpeg() is None:
+        pytest.skip("FFmpeg is not installed")
     log, out = load(recording), tmp_path / "file"
     figure = log.plot("energy").figure
     motion = ss.control.Reference(np.arange(99.0), *np.random.default_rng(0).random((3, 99, 1)), np.ones((99, 1, 2)))
@@ -105,6 +110,7 @@ def test_no_writer_leaves_a_part_of_a_file(write, tmp_path, recording, small_dis
         "csv": lambda: log.to_csv(f"{out}.csv"),
         "contacts": lambda: log.to_csv(f"{out}.csv", "contacts"),
         "gif": lambda: log.gif(f"{out}.gif", fps=10, size=(160, 90)),
+        "mp4": lambda: log.video(f"{out}.mp4", fps=10, size=(160, 90)),
         "frames": lambda: log.frames(tmp_path, fps=10, size=(160, 90)),
         "plot": lambda: files.save_figure(figure, f"{out}.pdf"),
         "qpos": lambda: log.to_qpos().save(f"{out}.npz"),

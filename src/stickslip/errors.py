@@ -9,25 +9,24 @@ from inspect import signature
 from math import inf, isfinite
 from typing import Any
 
-LONGEST = 299
-"""Characters of the longest message."""
+LONGEST = 290
+"""Characters of a message."""
 
 
-def fitting(message: Any) -> Any:
-    """A message on one line of at most ``LONGEST`` characters. What is longer, such as one with two long paths, loses
-    its middle: what went wrong comes first, what to do last."""
+def shortened(message: str) -> str:
+    """The message on one line, without its middle if it is too long to be read at once: names in files may have any
+    length."""
     if not isinstance(message, str):
         return message
     line = message if message.isprintable() else " ".join(message.split())
-    half = LONGEST // 2 - 1
-    return line if len(line) <= LONGEST else f"{line[:half].rstrip()} … {line[-half:].lstrip()}"
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 123]} … {line[-120:]}"
 
 
 class StickslipError(Exception):
     """Base of all errors that stickslip raises deliberately; the command line prints them as one line."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*map(fitting, args))
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message))
 
 
 class InputError(StickslipError, ValueError):
@@ -66,8 +65,8 @@ class UnconvergedError(StickslipError):
 class StickslipWarning(UserWarning):
     """Something that the user should know but that does not stop the run."""
 
-    def __init__(self, *args: Any) -> None:
-        super().__init__(*map(fitting, args))
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message))
 
 
 class NotHonouredWarning(StickslipWarning):
@@ -234,7 +233,7 @@ def unknown(what: str, name: Any, known: Iterable[str]) -> InputError:
     near = suggested(name, choices)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     start = f"unknown {what} {brief(name)}: {hint}known: "
-    shown, room = 0, LONGEST - 9 - len(start) - len(" and 1000 more")
+    shown, room = 0, LONGEST - len(start) - len(" and 1000 more")
     while shown < len(choices) and len(", ".join(choices[: shown + 1])) <= room:
         shown += 1
     more = len(choices) - max(1, shown)

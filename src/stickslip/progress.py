@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 PATIENCE = 2.0
@@ -10,9 +11,14 @@ PATIENCE = 2.0
 
 
 class Progress:
-    """``with Progress("what", total, "unit") as bar: … bar.update(done)``; ``show`` switches it on or off."""
+    """``with Progress("what", total, "unit") as bar: … bar.update(done)``.
 
-    def __init__(self, description: str, total: float, unit: str = "", *, show: bool | None = None) -> None:
+    ``show`` switches it on or off; a function is called with the share that is done, 0 … 1, in place of a bar.
+    """
+
+    def __init__(
+        self, description: str, total: float, unit: str = "", *, show: bool | Callable[[float], None] | None = None
+    ) -> None:
         self.description, self.total, self.unit, self.show = description, total, unit, show
         self._bar: Any = None
         self._next = 0.0
@@ -23,6 +29,9 @@ class Progress:
 
     def update(self, done: float) -> None:
         """Set how much is done, in the units of ``total``; it is cheap enough to be called often."""
+        if callable(self.show):
+            self.show(done / max(self.total, 1e-300))
+            return
         now = time.monotonic()
         if self.show is False or now < self._next:
             return

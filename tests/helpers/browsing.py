@@ -29,7 +29,7 @@ def free_port():
 
 @contextmanager
 def opened(what, **options):
-    viewer = make_viewer(what, port=free_port(), shadows=False, **options)
+    viewer = make_viewer(what, **{"port": free_port(), "shadows": False, "paused": True, **options})
     try:
         yield viewer
     finally:
@@ -47,7 +47,7 @@ def visiting(chromium, viewer):
     page.on("console", lambda line: page.problems.append(line.text) if is_problem(line) else None)
     page.on("request", lambda request: page.asked.append(request.url))
     page.goto(viewer.url)
-    page.get_by_role("button", name="Play").wait_for()
+    page.get_by_role("button", name="Play").or_(page.get_by_role("button", name="Pause")).first.wait_for()
     try:
         yield page
     finally:

@@ -112,10 +112,10 @@ def test_export_from_the_command_line(drop, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     result = invoke("export", drop, "--qpos", out / "q.npz", "--csv", out / "f.csv", "--contacts-csv", out / "c.csv",
-                    "--frames", out / "film", "--gif", out / "film.gif", "--size", "64x36", "--fps", 10,
-                    "--camera=-60,20")  # fmt: skip
+                    "--frames", out / "film", "--gif", out / "film.gif", "--video", out / "again.gif",
+                    "--size", "64x36", "--fps", 10, "--camera=-60,20")  # fmt: skip
     assert result.exit_code == 0, result.output
-    assert sorted(path.name for path in out.iterdir()) == ["c.csv", "f.csv", "film", "film.gif", "q.npz"]
+    assert sorted(path.name for path in out.iterdir()) == ["again.gif", "c.csv", "f.csv", "film", "film.gif", "q.npz"]
     assert sorted(path.name for path in (out / "film").iterdir()) == [f"frame-0000{k}.png" for k in range(3)]
 
 
@@ -131,6 +131,7 @@ def test_export_from_the_command_line(drop, tmp_path):
         (("--frames", "film", "--speed", "-1"), "speed: expected"),
         (("--frames", "film", "--follow", "tail"), "unknown link 'tail'"),
         (("--gif", "film.mp4"), r"ends in \.gif"),
+        (("--video", "film.avi"), r"ends in \.mp4 or \.gif"),
         (("--csv", "nowhere/run.csv"), "does not exist"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

@@ -1,5 +1,8 @@
 """Pictures show what was recorded: rays meet shapes where MuJoCo's do, and pixels are where geometry puts them."""
 
+import os
+import subprocess
+
 import mujoco
 import numpy as np
 import pytest
@@ -9,7 +12,7 @@ from PIL import Image
 import stickslip as ss
 from stickslip.record import Recorder
 from stickslip.record.layout import FRAME
-from stickslip.record.picture import Camera, Painter
+from stickslip.record.picture import Camera, Painter, video
 from stickslip.record.picture.camera import View, view_of
 from stickslip.record.picture.cast import Grid, Places, look, nothing
 from stickslip.record.picture.shapes import link_frames, solids_of
@@ -228,3 +231,25 @@ def test_films_run_at_an_even_rate(log, tmp_path):
         assert film.n_frames == 6
         assert film.info["duration"] == 100
         assert film.info["loop"] == 0
+
+
+def test_a_film_is_mp4(tmp_path):
+    if video.find_ffmpeg() is None:
+        pytest.skip("FFmpeg is not installed")
+    path = falling().video(tmp_path / "film.mp4", fps=20.0, size=(65, 37))  # players want even sizes
+    assert path == tmp_path / "film.mp4"
+    shown = subprocess.run([video.find_ffmpeg(), "-i", path, "-f", "null", "-"], capture_output=True, text=True).stderr
+    assert "h264" in shown or "mpeg4" in shown
+    assert "66x38" in shown
+    assert "20 fps" in shown
+    assert "frame=   11" in shown
+    assert os.listdir(tmp_path) == ["film.mp4"]
+
+
+def test_without_ffmpeg_a_film_is_a_gif_and_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(video, "find_ffmpeg", lambda: None)
+    with pytest.warns(ss.StickslipWarning, match=r"FFmpeg was not found, so that the video is a GIF, .*film\.gif"):
+        path = falling().video(tmp_path / "film.mp4", fps=10.0, size=(32, 18))
+    assert path == tmp_path / "film.gif"
+    with Image.open(path) as film:
+        assert film.n_frames == 6

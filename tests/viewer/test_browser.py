@@ -1,14 +1,23 @@
 """The viewer in headless Chromium: elements are found, buttons are pressed, the picture changes."""
 
+import http.client
+import http.server
+import socket
 import sys
+import threading
 import time
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+import viser
 from browsing import PATIENCE, SMALL, box_scene, opened, picture, until, visiting
 
 from stickslip.cli import main
+from stickslip.viewer.guard import is_own_name
+from stickslip.viewer.replay import Replay
+from stickslip.viewer.share import html
 
 
 def button(page, name):
@@ -155,9 +164,8 @@ def test_ghosts(chromium, recordings):
 
 
 def test_a_shared_page_plays_without_a_network(chromium, recordings, tmp_path):
-    with opened(recordings[0]) as viewer:
-        page_file = tmp_path / "shared.html"
-        page_file.write_bytes(viewer.share())
+    page_file = tmp_path / "shared.html"
+    page_file.write_text(html([Replay.open(recordings[0])]), encoding="utf-8")
     assert page_file.stat().st_size < 3_000_000
     context = chromium.new_context(viewport=SMALL, offline=True)
     page = context.new_page()
@@ -193,4 +201,117 @@ def test_ghosts_and_a_simulation_can_be_shared(recordings, tmp_path, monkeypatch
     with opened(box_scene(), method="coulomb", dt=1e-3) as viewer:
         viewer.post(viewer.toggle)
         assert until(lambda: viewer.live.time > 0.1)
-        assert b"__VISER_EMBED_DATA__" in viewer.share()
+        client = Client()
+        viewer.post(viewer.share, client)
+        assert until(lambda: client.files)  # the simulation goes on meanwhile
+        assert b"__VISER_EMBED_DATA__" in client.files["falling.html"]
+        assert until(lambda: "the page is ready" in viewer.panel.message.content)
+        assert viewer.playing
+
+
+class Client:
+    """Takes downloads, as a browser does."""
+
+    def __init__(self):
+        self.files = {}
+
+    def send_file_download(self, name, content):
+        self.files[name] = content
+
+
+def test_sharing_does_not_stop_the_viewer(monkeypatch):
+    """However long the page takes to be made, the simulation goes on, and its progress is said."""
+    go_on = threading.Event()
+
+    def slow(replays, *, progress, **_):
+        progress(0.25)
+        assert go_on.wait(30.0)
+        return "page"
+
+    monkeypatch.setattr("stickslip.viewer.app.html", slow)
+    with opened(box_scene(), method="coulomb", dt=1e-3) as viewer:
+        viewer.post(viewer.toggle)
+        client = Client()
+        viewer.post(viewer.share, client)
+        assert until(lambda: "sharing: 25 %" in viewer.panel.message.content)
+        then = viewer.live.time
+        assert until(lambda: viewer.live.time > then + 0.1)
+        go_on.set()
+        assert until(lambda: client.files == {"falling.html": b"page"})
+
+
+def test_recordings_and_simulations_begin_to_play(chromium, recordings):
+    with opened(box_scene(), method="coulomb", dt=1e-3, paused=False) as viewer:
+        assert not viewer.playing  # nobody watches yet
+        with visiting(chromium, viewer):
+            assert until(lambda: viewer.live.time > 0.1)
+            viewer.post(viewer.toggle)
+            with visiting(chromium, viewer):  # a second browser does not start it again
+                assert until(lambda: len(viewer.server.get_clients()) == 2)
+                assert until(lambda: not viewer.playing)
+    with opened(recordings[0], paused=False) as viewer, visiting(chromium, viewer):
+        assert until(lambda: viewer.cursor >= 0.6 and not viewer.playing)
+
+
+def test_foreign_pages_are_refused(chromium, watched):
+    """A page of another site cannot open the viewer's WebSocket, and a raw handshake with a foreign name fails."""
+    viewer, own = watched
+    port = viewer.server.get_port()
+    tries = f"url => new Promise(done => {{ const s = new WebSocket(url, ['viser-v{viser.__version__}']);"
+    tries += " s.onopen = () => done('open'); s.onerror = () => done('refused'); })"
+    assert own.evaluate(tries, f"ws://127.0.0.1:{port}") == "open"
+    with other_site() as address:
+        page = chromium.new_page()
+        page.goto(address)
+        assert page.evaluate(tries, f"ws://127.0.0.1:{port}") == "refused"
+        assert page.evaluate(tries, f"ws://localhost:{port}") == "refused"
+        page.close()
+    here, upgrade = f"127.0.0.1:{port}", {"Upgrade": "websocket", "Connection": "Upgrade"}
+    upgrade |= {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
+    for extra, good in ((upgrade, 101), ({}, 200)):
+        for headers, status in (
+            ({"Host": here}, good),
+            ({"Host": here, "Origin": f"http://{here}"}, good),
+            ({"Host": f"localhost:{port}", "Origin": f"http://localhost:{port}"}, good),
+            ({"Host": f"rebound.example:{port}"}, 403),
+            ({"Host": f"rebound.example:{port}", "Origin": f"http://rebound.example:{port}"}, 403),
+            ({"Host": here, "Origin": "http://foreign.example"}, 403),
+            ({"Host": here, "Origin": f"http://127.0.0.1:{port + 1}"}, 403),
+            ({"Host": here, "Origin": "null"}, 403),
+        ):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("GET", "/", headers={**extra, **headers})
+            assert connection.getresponse().status == status, (extra, headers)
+            connection.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "host", "own"),
+    [
+        ("localhost", "127.0.0.1", True), ("::1", "127.0.0.1", True), ("127.0.0.2", "127.0.0.1", True),
+        ("192.0.2.7", "127.0.0.1", False), ("192.0.2.7", "192.0.2.7", True), ("192.0.2.7", "0.0.0.0", True),
+        ("lab.example", "lab.example", True), ("foreign.example", "0.0.0.0", False), ("", "0.0.0.0", False),
+        (socket.gethostname(), "0.0.0.0", True), ("localhost.foreign.example", "127.0.0.1", False),
+    ],
+)  # fmt: skip
+def test_names_of_this_machine(name, host, own):
+    assert is_own_name(name, host) is own
+
+
+@contextmanager
+def other_site():
+    """A page on another port, which is another origin."""
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html></html>")
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()

@@ -29,6 +29,8 @@ COMMANDS = (
      "Contacts of pairs of shapes and of hulls beside MuJoCo's mj_collision and beside the truth, and growth."),
     ("variational", "--out bench",
      "Linear time of the variational integrator, its block LDU beside SciPy's sparse LU, chains beside MuJoCo."),
+    ("soak", "--out bench",
+     "A million recorded steps of every compiled method, and whether its memory stays flat."),
     ("methods", "--out bench-methods",
      "Which method when: every method on scenes that each ask for something else, by one scorecard."),
 )  # fmt: skip

@@ -16,6 +16,7 @@ def export(
     csv: Annotated[Path | None, typer.Option(help="table with a row per frame")] = None,
     contacts_csv: Annotated[Path | None, typer.Option(help="table with a row per contact")] = None,
     frames: Annotated[Path | None, typer.Option(help="folder for pictures, frame-00000.png and so on")] = None,
+    video: Annotated[Path | None, typer.Option(help="film, .mp4 (GIF where FFmpeg is missing) or .gif")] = None,
     gif: Annotated[Path | None, typer.Option(help="animated GIF")] = None,
     fps: Annotated[float, typer.Option(help="pictures per second of film")] = 30.0,
     speed: Annotated[float, typer.Option(help="simulated seconds per second of film; 0.1 is slow motion")] = 1.0,
@@ -30,13 +31,13 @@ def export(
     """Export a recording for other programs, or as pictures and films. No graphics card is needed.
 
     Examples: [bold]stickslip export drop.h5 --qpos drop.npz --csv drop.csv[/bold],
-    [bold]stickslip export drop.h5 --gif drop.gif --size 640x360 --speed 0.25[/bold],
+    [bold]stickslip export drop.h5 --video drop.mp4 --size 640x360 --speed 0.25[/bold],
     [bold]stickslip export trot.h5 --frames trot --camera=-60,15 --follow base_link[/bold]
     """
     from stickslip.record import load
 
-    if not any((qpos, csv, contacts_csv, frames, gif)):
-        wanted = "at least one of --qpos, --csv, --contacts-csv, --frames and --gif"
+    if not any((qpos, csv, contacts_csv, frames, video, gif)):
+        wanted = "at least one of --qpos, --csv, --contacts-csv, --frames, --video and --gif"
         raise expected("export", wanted, "none of them")
     with load(recording) as log:
         if qpos is not None:
@@ -45,12 +46,14 @@ def export(
             print(f"frames     {log.to_csv(csv)}")
         if contacts_csv is not None:
             print(f"contacts   {log.to_csv(contacts_csv, 'contacts')}")
-        if frames is not None or gif is not None:
+        if frames is not None or video is not None or gif is not None:
             options: dict[str, Any] = {"size": pixels(size), "contacts": contacts, "follow": follow}
             if camera is not None:
                 options["camera"] = chosen_camera(log, camera, options)
             if frames is not None:
                 print(f"pictures   {frames}: {len(log.frames(frames, fps=fps, speed=speed, **options))}")
+            if video is not None:
+                print(f"film       {log.video(video, fps=fps, speed=speed, **options)}")
             if gif is not None:
                 print(f"film       {log.gif(gif, fps=fps, speed=speed, **options)}")
 

@@ -23,6 +23,7 @@ def view(
     host: Annotated[str, Option(help="address to listen on; any but 127.0.0.1 lets other machines in")] = "127.0.0.1",
     browser: Annotated[bool, Option(help="open the page in a browser")] = True,
     shadows: Annotated[bool, Option(help="draw shadows; off is faster without a graphics card")] = True,
+    paused: Annotated[bool, Option("--paused", help="do not begin to play")] = False,
     share: Annotated[Path | None, Option(help="write the recordings as one self-contained HTML file and exit")] = None,
     plugin: Plugin = None,
     floor: Annotated[float | None, Option(help="put a floor at this height (m) under a model file")] = None,
@@ -57,5 +58,6 @@ def view(
         return
     options = load_options(floating_base, package_dir, unreadable_meshes, ignore)
     open_view(
-        subject, method=method, dt=dt, port=port, host=host, browser=browser, shadows=shadows, floor=floor, **options
-    )
+        subject, method=method, dt=dt, port=port, host=host, browser=browser, shadows=shadows, paused=paused,
+        floor=floor, **options,
+    )  # fmt: skip

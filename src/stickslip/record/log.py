@@ -363,6 +363,13 @@ class Log:
 
         return write_frames(self, os.fspath(folder), fps, speed, **options)
 
+    def video(self, path: str | os.PathLike, *, fps: float = 30.0, speed: float = 1.0, **options: Any) -> Path:
+        """Write a film: MP4, or GIF if the name ends in .gif. Where FFmpeg is missing, a GIF takes the place of an MP4,
+        with a warning. Returns the path; further options are those of ``image``."""
+        from stickslip.record.picture.video import write_video
+
+        return write_video(self, os.fspath(path), fps, speed, **options)
+
     def gif(self, path: str | os.PathLike, *, fps: float = 25.0, speed: float = 1.0, **options: Any) -> Path:
         """Write an animated GIF; further options are those of ``image``."""
         from stickslip.record.picture.video import write_gif

@@ -6,17 +6,16 @@ can connect, and all show the same.
 
 from __future__ import annotations
 
-import io
 import queue
 import sys
 import threading
 import time as clock
 from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
 from typing import Any
 
 from stickslip.errors import DivergedError, StickslipError
-from stickslip.viewer.canvas import make_server
+from stickslip.viewer.background import Background
+from stickslip.viewer.canvas import address, make_server, stop_server
 from stickslip.viewer.interaction import Interaction
 from stickslip.viewer.live import Live, Settings
 from stickslip.viewer.panel import Panel
@@ -34,7 +33,8 @@ TEXT, CHARTS, SETTLE = 0.2, 0.4, 0.25
 
 
 class Viewer(Timeline):
-    """``Viewer(live=…)`` or ``Viewer(replays=[…])``; ``url`` is the address of its page."""
+    """``Viewer(live=…)`` or ``Viewer(replays=[…])``; ``url`` is the address of its page. Unless it is ``paused``, it
+    begins to play when the first browser shows it."""
 
     def __init__(
         self,
@@ -44,19 +44,23 @@ class Viewer(Timeline):
         host: str = "127.0.0.1",
         port: int = 8080,
         shadows: bool = True,
+        paused: bool = False,
     ) -> None:
         super().__init__(live, list(replays))
         self.server, self._shadows = make_server(host, port, shadows), shadows
-        self.url = f"http://{host}:{self.server.get_port()}"
+        self.url = address(host, self.server.get_port())
         self.runs = make_runs(self.server, [live] if live else self.replays)
         self._posted: queue.Queue[tuple[Callable, tuple]] = queue.Queue()
         self._closing = threading.Event()
+        self.background = Background()
+        self._begun = paused
         self._wanted: tuple[float, Settings] | None = None
         self._due = dict.fromkeys(("text", "charts"), 0.0)
         self.panel = Panel(self)
         self.interaction = Interaction(self)
         if live is not None:
             self.panel.show_settings(live)
+        self.server.on_client_connect(lambda _: self.post(self._begin))
         self._thread = threading.Thread(target=self._run, name="stickslip viewer", daemon=True)
         self._thread.start()
 
@@ -79,6 +83,13 @@ class Viewer(Timeline):
             self._update_panel(now)
             last = now
             self._closing.wait(max(0.002, PERIOD - (clock.perf_counter() - now)))
+
+    def _begin(self) -> None:
+        """Play, for the first browser."""
+        if not self._begun:
+            self._begun = True
+            if not self.playing:
+                self.toggle()
 
     def _stop_with(self, message: str) -> None:
         self.playing = False
@@ -146,17 +157,25 @@ class Viewer(Timeline):
             instruments.thrusters = panel.thrusters.value and wanted
         self._shown = NOWHERE
 
-    def share(self, client: Any = None) -> bytes:
-        """One self-contained page of the recordings or of the history; ``client`` gets it as a download."""
-        replays = [self.live.history()] if self.live else self.replays
-        panel = self.panel
-        page = html(
-            replays, cones=panel.cones.value, tendons=panel.tendons.value, sensors=panel.sensors.value,
-            thrusters=panel.thrusters.value, shadows=self._shadows,
-        ).encode()  # fmt: skip
-        if client is not None:
+    def _sources(self) -> list[Replay]:
+        """The recordings, or the history of the simulation up to now, to be read by other threads."""
+        return [self.live.history()] if self.live else [Replay.again(replay) for replay in self.replays]
+
+    def share(self, client: Any) -> None:
+        """Make one self-contained page of the recordings or of the history, which ``client`` gets as a download. It is
+        made in the background, while the viewer goes on."""
+        panel, replays = self.panel, self._sources()
+        drawn = {
+            "cones": panel.cones.value, "tendons": panel.tendons.value, "sensors": panel.sensors.value,
+            "thrusters": panel.thrusters.value, "shadows": self._shadows,
+        }  # fmt: skip
+
+        def make(tell: Callable[[float], None]) -> str:
+            page = html(replays, **drawn, progress=tell).encode()
             client.send_file_download(f"{self.runs[0].label.replace('/', '-')}.html", page)
-        return page
+            return f"the page is ready ({len(page) / 1e6:.1f} MB)"
+
+        self.background.start("sharing", make)
 
     def save(self, path: str) -> None:
         """Write the history of a simulation to a file."""
@@ -190,10 +209,10 @@ class Viewer(Timeline):
     def close(self) -> None:
         """Stop the thread and the server."""
         self._closing.set()
+        self.background.wait()
         if self._thread is not threading.current_thread():
             self._thread.join(timeout=5.0)
-        with redirect_stdout(io.StringIO()):
-            self.server.stop()
+        stop_server(self.server)
 
     def __enter__(self) -> Viewer:
         return self

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import socket
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from stickslip.errors import expected
+from stickslip.errors import StickslipError, expected
 from stickslip.record.header import Header
+from stickslip.viewer.guard import guarded
 from stickslip.viewer.triangulation import from_matrix, turned
 
 FLOOR = (238, 240, 243)
@@ -34,8 +35,11 @@ def make_server(host: str, port: int, shadows: bool = True) -> Any:
             probe.bind((host, 0))
     except (OSError, UnicodeError) as error:
         raise expected("host", "an address of this machine", host, f"127.0.0.1 is the usual one ({error})") from None
-    with redirect_stdout(io.StringIO()):  # suppresses viser's greeting
+    with _quiet(), guarded(host) as started:
         server = viser.ViserServer(host=host, port=port, label="stickslip", verbose=False)
+    if not started:
+        server.stop()
+        raise StickslipError("this version of viser does not let us check who connects; pip install viser==1.1.1")
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium", brand_color=BRAND)
     server.scene.world_axes.visible = False
     if shadows:
@@ -46,6 +50,30 @@ def make_server(host: str, port: int, shadows: bool = True) -> Any:
     server.scene.configure_default_lights(enabled=False)
     server.scene.add_light_directional("/light/sun", intensity=SUN, cast_shadow=shadows, position=(-0.35, -0.3, 1.0))
     return server
+
+
+def stop_server(server: Any) -> None:
+    with _quiet():
+        server.stop()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Suppress what viser prints, which it does by rich; what others print meanwhile is not lost."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
+
+
+def address(host: str, port: int) -> str:
+    """The address of the page, for a browser on this machine."""
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
 
 def cell_size(radius: float) -> float:

@@ -31,6 +31,7 @@ def view(
     host: str = "127.0.0.1",
     port: int = 8080,
     shadows: bool = True,
+    paused: bool = False,
     browser: bool = True,
     block: bool = True,
     **load_options: Any,
@@ -42,11 +43,14 @@ def view(
     >>> ss.view(["expo.h5", "coulomb.h5"])  # ghosts: both at once, synchronised
 
     ``method`` and ``dt`` [s] are for scenes. The page is at ``http://host:port``, or at the next free port, and
-    ``browser`` opens it. Without ``shadows`` it is faster on a machine without a graphics card. ``block`` waits until
+    ``browser`` opens it. It begins to play when the first browser shows it, unless it is ``paused``. Without
+    ``shadows`` it is faster on a machine without a graphics card. ``block`` waits until
     Ctrl-C; otherwise the returned viewer runs until ``close()``. For model files, further keywords are those of
     ``Scene.load``.
     """
-    viewer = make_viewer(what, method=method, dt=dt, host=host, port=port, shadows=shadows, **load_options)
+    viewer = make_viewer(
+        what, method=method, dt=dt, host=host, port=port, shadows=shadows, paused=paused, **load_options
+    )
     print(f"stickslip view: {viewer.url} (Ctrl-C ends it)")
     if browser:
         webbrowser.open(viewer.url)
@@ -57,15 +61,16 @@ def view(
 
 def make_viewer(
     what: Any, *, method: str | None = None, dt: float | None = None, host: str = "127.0.0.1", port: int = 8080,
-    shadows: bool = True, **load_options: Any,
+    shadows: bool = True, paused: bool = False, **load_options: Any,
 ) -> Viewer:  # fmt: skip
+    page: dict[str, Any] = {"host": host, "port": port, "shadows": shadows, "paused": paused}
     replays = open_recordings(what)
     if replays is None:
-        return Viewer(live=make_live(what, method, dt, **load_options), host=host, port=port, shadows=shadows)
+        return Viewer(live=make_live(what, method, dt, **load_options), **page)
     for name, given in (("method", method), ("dt", dt)):
         if given is not None:
             raise expected(name, "none with a recording, which has its own", given, "name a scene to simulate")
-    return Viewer(replays=replays, host=host, port=port, shadows=shadows)
+    return Viewer(replays=replays, **page)
 
 
 def open_recordings(what: Any) -> list[Replay] | None:

@@ -30,6 +30,12 @@ class Replay:
     def open(path: str | os.PathLike) -> Replay:
         return Replay(load(path))
 
+    @staticmethod
+    def again(other: Replay) -> Replay:
+        """The same recording, opened once more, so that another thread can read it."""
+        log = load(other.log.path) if other.log.path else other.log
+        return Replay(log, other.label)
+
     @property
     def method(self) -> str:
         """Method and variant of the recording."""

@@ -6,14 +6,13 @@ so that open viewers are not disturbed.
 
 from __future__ import annotations
 
-import io
 import socket
-from collections.abc import Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from stickslip.viewer.canvas import make_server
+from stickslip.progress import Progress
+from stickslip.viewer.canvas import make_server, stop_server
 from stickslip.viewer.replay import Replay
 from stickslip.viewer.shown_run import make_runs
 
@@ -25,9 +24,9 @@ MOST = 1800
 
 def html(
     replays: Sequence[Replay], *, cones: bool = False, tendons: bool = True, sensors: bool = True,
-    thrusters: bool = True, shadows: bool = True,
+    thrusters: bool = True, shadows: bool = True, progress: bool | Callable[[float], None] | None = None,
 ) -> str:  # fmt: skip
-    """The text of the page; the options say what is drawn."""
+    """The text of the page; the options say what is drawn, and ``progress`` is that of ``Progress``."""
     server = make_server("127.0.0.1", _free_port(), shadows)
     try:
         start, end = min(r.start for r in replays), max(r.end for r in replays)
@@ -38,14 +37,15 @@ def html(
         serializer = server.get_scene_serializer()
         frames = int(np.clip(round((end - start) * RATE) + 1, 2, MOST))
         step = (end - start) / (frames - 1)
-        for k in range(frames):
-            for run, replay in zip(runs, replays, strict=True):
-                run.show(replay.moment(start + k * step))
-            serializer.insert_sleep(max(step, 1e-3))
+        with Progress("sharing", frames, "pictures", show=progress) as bar:
+            for k in range(frames):
+                for run, replay in zip(runs, replays, strict=True):
+                    run.show(replay.moment(start + k * step))
+                serializer.insert_sleep(max(step, 1e-3))
+                bar.update(k + 1)
         return serializer.as_html()
     finally:
-        with redirect_stdout(io.StringIO()):
-            server.stop()
+        stop_server(server)
 
 
 def _free_port() -> int:

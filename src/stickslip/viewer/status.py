@@ -31,8 +31,10 @@ def status(viewer: Viewer) -> str:
 
 
 def messages(viewer: Viewer) -> list[str]:
-    """Errors, then outcomes of recordings, then warnings of the simulation."""
+    """Errors, then what goes on in the background, outcomes of recordings, and warnings of the simulation."""
     found = list(viewer.trouble)
+    if viewer.background.message:
+        found.append(viewer.background.message)
     for replay in viewer.replays:
         if replay.log.outcome in OUTCOMES:
             found.append(f"{_name(replay)} · {OUTCOMES[replay.log.outcome]}")

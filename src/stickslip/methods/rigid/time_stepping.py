@@ -125,8 +125,8 @@ class TimeStepping(Method):
         cone = "Coulomb's circular cone" if f.form == "ncp" else f"a polygonal cone of {f.directions} directions"
         return {**RIGID, "friction": cone, "restitution": f"{RIGID['restitution']} above {f.rest_speed:g} m/s"}
 
-    @property  # type: ignore[override]  # most methods have one sentence; here it depends on the solver
-    def at_unconverged(self) -> str:
+    @property
+    def at_unconverged(self) -> str:  # type: ignore[override]  # elsewhere one sentence, here it depends on the solver
         kind = FORMULATIONS[self.formulation_name]
         others = self.solver.second is None and self.formulation.form in forms_for(kind, SOLVERS[FALLBACK])
         if others and self.variant != FALLBACK:

@@ -1,0 +1,76 @@
+"""What one does with Brax, there and here."""
+
+import numpy as np
+
+import stickslip as ss
+
+NAME, TRIED = "Brax", "0.14.2"
+INTRODUCTION = """\
+Brax runs thousands of worlds on an accelerator and differentiates through them. Here a simulation is one world on a
+processor, by a method of your choice; [derivatives](../derivatives.md) of the dynamics and of single steps are
+exact. Many worlds and gradients of rollouts come with later versions.
+"""
+RUN = "was tried with this version"
+GIVEN = "`robot.xml` is an arm with two motors over a floor with a box.\n"
+
+
+def given_there():
+    import jax
+    from brax.generalized import pipeline
+    from brax.io import mjcf
+
+    system = mjcf.load("robot.xml")
+    state = jax.jit(pipeline.init)(system, system.init_q, jax.numpy.zeros(system.qd_size()))
+    return locals()
+
+
+def given_here():
+    sim = ss.Simulation("robot.xml", "mujoco")
+    return locals()
+
+
+def simulate_there():
+    """Load a file and take a hundred steps"""
+    import jax
+    from brax.generalized import pipeline
+    from brax.io import mjcf
+
+    system = mjcf.load("robot.xml")
+    state = jax.jit(pipeline.init)(system, system.init_q, jax.numpy.zeros(system.qd_size()))
+    step = jax.jit(pipeline.step)
+    for _ in range(100):
+        state = step(system, state, jax.numpy.zeros(system.act_size()))
+    return np.asarray(state.q)
+
+
+def simulate_here():
+    sim = ss.Simulation("robot.xml")
+    sim.step(100)
+    return sim.state.q
+
+
+def worlds_there(system):
+    """Many worlds at once"""
+    import jax
+    from brax.generalized import pipeline
+
+    starts = jax.numpy.tile(system.init_q, (16, 1))
+    states = jax.vmap(pipeline.init, in_axes=(None, 0, 0))(system, starts, jax.numpy.zeros((16, system.qd_size())))
+    return states.q.shape
+
+
+worlds_here = "later: many worlds"
+
+
+def gradient_there(system, state):
+    """The derivative of a rollout by its controls"""
+    import jax
+    from brax.generalized import pipeline
+
+    def height(control):
+        return pipeline.step(system, state, control).x.pos[1, 2]
+
+    return jax.grad(height)(jax.numpy.zeros(system.act_size()))
+
+
+gradient_here = "later: gradients of rollouts"
