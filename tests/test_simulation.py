@@ -553,9 +553,10 @@ def test_nan_from_a_python_stage_is_caught():
     def broken(sim):
         sim.acceleration[:] = np.nan
 
-    with pytest.raises(ss.DivergedError, match="step 0") as error:
+    with pytest.raises(
+        ss.InputError, match=r"solve function 'broken', sim.acceleration\[0\]: expected a finite number"
+    ):
         ss.Simulation(box_scene(), dt=1e-3, solve=broken).step(5)
-    assert ss.load(error.value.saved_to).outcome == "diverged"
 
 
 @pytest.mark.filterwarnings("ignore::stickslip.StartWarning")

@@ -91,9 +91,8 @@ def painleve(sim: Simulation, announced: bool) -> bool:
     meaning = "no finite force keeps it sliding" if found.inconsistent else "it may let go or jam"
     _warn(
         f"Painlevé's paradox, {found.kind}: contact {found.contact} of {second!r} on {first!r} slides with "
-        f"{found.speed:.3g} m/s and μ = {found.friction:.4g}, above {found.critical:.4g} for this direction: a normal "
-        f"force presses it by {found.margin:.3g} 1/kg, {meaning}. The step's impulses exist all the same (an impact "
-        "without collision); take less friction for a motion without.",
+        f"{found.speed:.3g} m/s and μ = {found.friction:.4g}, above {found.critical:.4g} for this direction: "
+        f"{meaning}. The step is taken, as an impact without collision; less friction avoids it.",
         PainleveWarning,
     )
     return True

@@ -18,7 +18,8 @@ def checked_control(model: Model, value: Any, what: str = "control") -> np.ndarr
     """Check controls: (nu,) and finite; ``what`` names them."""
     wanted = f"{model.nu} numbers, one per actuator"
     try:
-        array = np.asarray(value, dtype=float)
+        array = np.asarray(value)
+        array = array.astype(float, casting="unsafe" if array.dtype == object else "same_kind", copy=False)
     except (TypeError, ValueError):
         raise expected(what, wanted, value) from None
     if array.shape != (model.nu,):

@@ -408,6 +408,9 @@ class Simulation(Guarded):
         """
         stretch = LONGEST_STRETCH if self.stages.compiled else 1
         observers: list[Observer] = list(self.observers)
+        for each in observers:
+            if not hasattr(each, "after_steps"):
+                raise expected("sim.observers", "an Observer", each, "see stickslip.simulation.Observer")
         if self.stages.record is not None and not any(isinstance(each, Recorder) for each in observers):
             every = whole_steps("record_dt", self.record_dt, 1e-2, self.dt)
             observers.append(Every(every, self._call_record_stage))

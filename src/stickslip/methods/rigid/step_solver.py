@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.errors import UnconvergedError, called, expected, one_of, unknown
+from stickslip.errors import UnconvergedError, called, expected, mapping, one_of, unknown
 from stickslip.errors import function as function_of
 from stickslip.methods.complementarity import UnsolvedReport
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
@@ -38,6 +38,8 @@ class StepSolver:
         if function is not None:
             function_of("solver", function, "f(problem, z0) → z")
         one_of("unconverged", unconverged, UNCONVERGED)
+        if options is not None:
+            mapping("solver_options", options, "options of the solver by name")
         if fallback is not None and fallback not in SOLVERS:
             raise unknown("fallback", str(fallback), SOLVERS)
         if fallback is not None and unconverged != "fallback":
