@@ -127,7 +127,7 @@ MISTAKES = {
     "observer": (observed, "observers: expected an Observer"),
     "accelerations": (lambda: sim(solve=lambda s: s.acceleration.fill(np.nan)).step(), "solve function '<lambda>'"),
     "motion": (lambda: sim().prescribe("box", lambda t: 1), "unknown mocap body"),
-    "f of an ess": (lambda: ss.ess.solve_ess(3, None, (0, 1), np.zeros(2)), "f: expected a function"),
+    "f of an ess": (lambda: ss.ess.solve_ess(3, None, None, (0, 1), np.zeros(2)), "f: expected a function"),
     # numbers
     "q": (lambda: with_nan("state.q"), r"sim.state.q\[7\] of joint 'arm': expected a finite number, got nan"),
     "v": (lambda: with_nan("state.v", np.inf), r"sim.state.v\[6\] of joint 'arm': expected a finite number, got inf"),
