@@ -6,8 +6,9 @@ assign. Names with a leading underscore, and the attributes of subclasses from o
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from stickslip.errors import InputError, suggested
 
@@ -69,6 +70,10 @@ class Guarded:
             near = suggested(name, known, cutoff=0.7)
             hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "help() lists what there is"
         raise MissingError(f"{kind.__name__} has no attribute {name!r}; {hint}")
+
+    def __copy__(self) -> Self:
+        """A copy that shared a part of the original would be changed with it, so that all copies are deep."""
+        return copy.deepcopy(self)
 
     def _check(self, name: str) -> None:
         kind = type(self)
