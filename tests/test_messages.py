@@ -117,7 +117,7 @@ MISTAKES = {
     "text": (lambda: controlled(lambda t, q, v: "hi"), "expected 1 numbers, one per actuator, got 'hi'"),
     "complex": (lambda: controlled(lambda t, q, v: np.array([1j])), "expected 1 numbers"),
     "no number": (lambda: controlled(lambda t, q, v: [np.nan]), "control of 'arm': expected a finite number, got nan"),
-    "PD of a model": (lambda: controlled(ss.control.PD(scene().compile(), kp=1, kd=1)), "got a Model"),
+    "PD of a model": (lambda: controlled(ss.control.PD(scene().compile(), kp=1, kd=1)), "got <Model: "),
     "PD gains": (lambda: controlled(ss.control.PD(kp=[1, 2], kd=1)), "PD kp: expected a number or 1 numbers"),
     "PD gain": (lambda: controlled(ss.control.PD(kp="x", kd=1)), "PD kp: expected a number or 1 numbers, got 'x'"),
     "stage": (lambda: sim(user=lambda: None), r"user: expected a function f\(sim\), got '<lambda>', which takes \(\)"),
@@ -160,7 +160,7 @@ def test_long_messages_lose_their_middle():
     ):
         assert len(str(error)) < 300
     assert shortened("one\ntwo") == "one two"
-    assert str(expected("model", "a name", scene().compile())) == "model: expected a name, got a Model"
+    assert len(str(expected("model", "a name", scene().compile().tree))) < 300
     assert str(expected("q", "a number", np.zeros(99))) == "q: expected a number, got ndarray of shape (99,)"
 
 
