@@ -155,7 +155,7 @@ def test_chosen_folder_none_and_limits(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="failures: expected a folder, None or False"):
         sim.run(DT, failures=True)
     (tmp_path / "file").write_text("")
-    with pytest.warns(UnconvergedWarning, match=r"sim.failures.*cannot be made"):
+    with pytest.warns(UnconvergedWarning, match=r"problems are in sim.*cannot be made"):
         sim.run(2 * DT, failures=tmp_path / "file" / "folder")
 
 
