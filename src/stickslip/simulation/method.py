@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.linalg import LinAlgError
+from scipy.sparse.linalg import ArpackError
 
 from stickslip.collision.reach import Reach
-from stickslip.errors import InputError, deprecated, listed
+from stickslip.errors import InputError, ModelError, deprecated, listed
 from stickslip.methods.base import Method, old_arguments
 from stickslip.methods.materials import asked_for
 from stickslip.methods.registry import METHODS, resolve
 from stickslip.model.arrays import FREE, SLIDE
-from stickslip.model.model import Model
+from stickslip.model.model import Model, State
 from stickslip.simulation import advice
 from stickslip.simulation.periods import divides, dividing_step, round_step
 from stickslip.simulation.stages import Stages
@@ -41,7 +43,7 @@ def choose_method(model: Model, dt: float | None, stages: Stages, options: Mappi
     _, stepper, variant = resolve(SOFT)
     if options or not stages.whole:
         return SOFT, f"{SOFT}, the default where options or functions for stages are given"
-    limit = _make(stepper, model, stepper.default_dt, variant, options).stable_dt(model.state())
+    limit = stable_step(_make(stepper, model, stepper.default_dt, variant, options), model.state())
     usable = round_step(limit, stepper.default_dt)
     masses, sizes = _free_bodies(model)
     asked = asked_for(model).get("stiffness")
@@ -74,6 +76,18 @@ def _free_bodies(model: Model) -> tuple[np.ndarray, np.ndarray]:
     return mass, np.array([radius[tree.root == b].max() for b in roots])
 
 
+USELESS_STEP = 1e-10
+"""[s] A default step that is shorter would never bring a simulation to an end."""
+
+
+def stable_step(made: Method, state: State) -> float:
+    """The method's longest stable step [s]; 0 if the scene spans so many decades that its eigenvalues are lost."""
+    try:
+        return made.stable_dt(state)
+    except (ArpackError, LinAlgError):
+        return 0.0
+
+
 def make_method(
     model: Model,
     method: str | type[Method],
@@ -101,8 +115,13 @@ def make_method(
         advice.not_honoured(name, made)
         if made.grouped:
             advice.no_groups(name, getattr(made, "detector", None))
-    limit = made.stable_dt(model.state())
+    limit = stable_step(made, model.state())
     if dt is None:
+        if not limit > USELESS_STEP:
+            raise ModelError(
+                f"method {name!r}: expected a scene in which a usable time step is stable, got {limit:.2g} s; "
+                "look for extreme masses, stiffnesses and distances (`stickslip doctor`), or give dt"
+            )
         dt = _dividing(round_step(limit, longest), period)
         if dt != made.dt:
             made = _make(stepper, model, dt, variant, options)

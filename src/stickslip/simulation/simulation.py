@@ -54,7 +54,7 @@ from stickslip.simulation.joints import JointView
 from stickslip.simulation.method import choose_method, make_method
 from stickslip.simulation.observers import Every, Observer, Shown
 from stickslip.simulation.outside import Outside
-from stickslip.simulation.periods import control_steps, whole_steps
+from stickslip.simulation.periods import LONGEST_STEP, SHORTEST, check_run, control_steps, whole_steps
 from stickslip.simulation.pushes import Pushes, make_push
 from stickslip.simulation.recorder import Recorder, recording_file
 from stickslip.simulation.recording import make_recorder, save_divergence
@@ -116,7 +116,8 @@ class Simulation(Summarised, Guarded):
         **options: Any,
     ) -> None:
         if dt is not None:
-            dt = number("dt", dt, "a positive number of seconds", above=0.0)
+            wanted = f"a positive number of seconds from {SHORTEST:g} to {LONGEST_STEP:g}"
+            dt = number("dt", dt, wanted, least=SHORTEST, most=LONGEST_STEP)
         scene, setup = setup_of(scene)
         if setup is not None:
             method, dt = own_choice(setup, method, dt)
@@ -627,6 +628,9 @@ class Simulation(Summarised, Guarded):
         run takes more than two seconds).
         """
         duration = number("duration", duration, "a number of seconds ≥ 0", least=0.0)
+        frames = duration / whole_steps("record_dt", record_dt, 1e-2, self.dt) / self.dt
+        m = self.model
+        check_run(duration, self.dt, frames, 8 * (2 * m.nq + 3 * m.nv + m.nu + 7 * m.nlink), record)
         every_control = self.control_steps(control_dt)
         if controller is not None:
             self.controller = controller
