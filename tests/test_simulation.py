@@ -1,5 +1,6 @@
 """The loop: stages, controllers, snapshots, divergence, buffers, options that cannot be."""
 
+import os
 import pickle
 import warnings
 from dataclasses import replace
@@ -546,6 +547,21 @@ def test_divergence_without_a_recording_is_saved_too():
     log = ss.load(error.value.saved_to)
     assert log.outcome == "diverged"
     assert np.all(np.isfinite(log.q))
+
+
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
+def test_divergence_stays_one_where_nothing_can_be_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "no"))
+    with pytest.raises(ss.DivergedError, match="could not be kept") as error:
+        exploding().run(500.0)
+    assert error.value.saved_to is None
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for k in range(30):
+        (tmp_path / f"stickslip-diverged-{k + 1}-{k}").mkdir()
+    with pytest.raises(ss.DivergedError) as error:
+        exploding().run(500.0)
+    assert os.path.exists(error.value.saved_to)
+    assert len(os.listdir(tmp_path)) == 21, "old ones are removed"
 
 
 @pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
