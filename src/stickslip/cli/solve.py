@@ -129,7 +129,8 @@ def chosen_frames(text: str, there: list[int], file: str) -> list[int]:
         raise expected(file, "a file with frames", "none", "capture some with 'stickslip run SCENE --capture FILE'")
     if text.strip() == "all":
         return there
-    known, found = set(there), set()
+    known = set(there)
+    found: set[int] = set()
     for part in text.split(","):
         first, dash, last = (word.strip() for word in part.partition("-"))
         ends = (first, last) if dash else (first, first)
