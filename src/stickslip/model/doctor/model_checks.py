@@ -88,6 +88,8 @@ def gyration(mj: mujoco.MjModel) -> list[Finding]:
     size = np.where(most == MOST_GYRATION_UNSEEN, np.maximum(size, UNSEEN_SIZE), size)
     for b in range(1, len(names)):
         xx, yy, zz, xy, xz, yz = inertia.inertia[b]
+        if not np.all(np.isfinite(inertia.inertia[b])):
+            continue  # refused when the model is loaded
         largest = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])[-1]
         if size[b] <= 0.0 or inertia.mass[b] <= 0.0:
             continue
