@@ -8,9 +8,22 @@ from difflib import get_close_matches
 from math import inf, isfinite
 from typing import Any
 
+LONGEST = 290
+"""Characters of a message."""
+
+
+def shortened(message: str) -> str:
+    """The message without its middle, if it is too long to be read at once: names in files may have any length."""
+    if not isinstance(message, str) or len(message) <= LONGEST:
+        return message
+    return f"{message[: LONGEST - 123]} … {message[-120:]}"
+
 
 class StickslipError(Exception):
     """Base of all errors that stickslip raises deliberately; the command line prints them as one line."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message))
 
 
 class InputError(StickslipError, ValueError):
@@ -49,6 +62,9 @@ class UnconvergedError(StickslipError):
 class StickslipWarning(UserWarning):
     """Something that the user should know but that does not stop the run."""
 
+    def __init__(self, message: str = "") -> None:
+        super().__init__(shortened(message))
+
 
 class NotHonouredWarning(StickslipWarning):
     """The chosen method ignores a property of the scene; the message names it."""
@@ -77,10 +93,6 @@ class PainleveWarning(StickslipWarning):
 def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
     """``expected("dt", "a positive number of seconds", -1, "use 1e-3")`` is an exception to raise."""
     return InputError(f"{what}: expected {wanted}, got {brief(got)}" + (f"; {remedy}" if remedy else ""))
-
-
-LONGEST = 290
-"""Characters of a message that lists names."""
 
 
 def brief(value: Any, most: int = 90) -> str:

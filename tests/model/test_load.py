@@ -108,6 +108,37 @@ def the_error(call, kind=ModelError):
         ("<mujoco>\n<worldbody>\n<body>\n</worldbody></mujoco>", "broken XML at line 4"),
         ('<robot name="r">\n<link name="a">\n</robot>', "broken XML at line 3"),
         ("<sdf/>", "root tag, got <sdf>"),
+        ("<? ?>" * 24 + "!", "broken XML at line 1"),  # exponential in a regular expression
+        ("<!--" * 8000, "broken XML at line 1"),
+        ("<mujoco>" * 3000, "lies inside 490 other elements"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><mujoco/>', "declares the entity 'b'"),
+        ('<mujoco><default>\n<default class="%s%n"/></default></mujoco>', "<default> of '%s%n' (line 2)"),
+        ('<mujoco><worldbody><geom class="%n" size="1"/></worldbody></mujoco>', "a class without %"),
+        ('<mujoco><worldbody><body name="b" pos="nan 0 0"/></worldbody></mujoco>', "<body> of 'b' (line 1)"),
+        ('<mujoco><worldbody><body name="b"><geom mass="1e400"/></body></worldbody></mujoco>', "<geom> of 'b'"),
+        ('<mujoco><option gravity="0 0 -inf"/></mujoco>', "expected finite numbers for gravity"),
+        (
+            '<mujoco><worldbody><replicate count="100"><replicate count="100"><geom size="1"/></replicate></replicate>'
+            "</worldbody></mujoco>",
+            "makes more than 6000 elements",
+        ),
+        (
+            '<mujoco><worldbody><body name="b"><flexcomp name="f" count="100 100 100"/></body></worldbody></mujoco>',
+            "expected at most 2000 points",
+        ),
+        ('<mujoco><asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset></mujoco>', "heights"),
+        ('<mujoco><asset><texture name="t" builtin="flat" width="99999" height="99999"/></asset></mujoco>', "pixels"),
+        ('<mujoco><option iterations="2000000000"/></mujoco>', "expected iterations ≤ 100000"),
+        (f'<mujoco><asset><mesh name="m" file="{"x" * 300}.stl"/></asset></mujoco>', "at most 250 bytes"),
+        (
+            '<mujoco><worldbody><body pos="1e9 0 0"><freejoint/><geom size="1"/></body></worldbody></mujoco>',
+            "expected at most 1e+06 m for body_pos",
+        ),
+        (
+            '<mujoco><worldbody><body name="b"><freejoint/><geom size="1" mass="1e30"/></body></worldbody></mujoco>',
+            "body 'b': expected at most",
+        ),
+        (f'<mujoco><worldbody><body name="{"n" * 3000}"><joint/></body></worldbody></mujoco>', "moving bodies"),
         ('<mujoco><worldbody><body nam="x"/></worldbody></mujoco>', "unrecognized attribute: 'nam'"),
         ('<mujoco><include file="gone.xml"/></mujoco>', "gone.xml"),
         ('<mujoco><asset><mesh file="gone.stl"/></asset></mujoco>', "gone.stl"),
@@ -128,7 +159,42 @@ def test_a_broken_file_is_refused_in_one_line_that_names_it(write, text, says):
     message = the_error(lambda: read_spec(path))
     assert says in message
     assert message.startswith(str(path))
+    assert len(message) < 300
     assert re.search(r"[;(] ?.+", message)  # a remedy follows
+
+
+def test_files_that_a_model_needs_are_checked_as_the_model_is(write):
+    bad = write('<mujoco><worldbody><geom class="%n" size="1"/></worldbody></mujoco>', "bad.xml")
+    main = write('<mujoco><include file="bad.xml"/></mujoco>', "main.xml")
+    assert the_error(lambda: read_spec(main)).startswith(f"{bad}: <geom> of '%n' (line 1): expected a class without %")
+    attach = '<mujoco><asset><model name="m" file="{}"/></asset><worldbody>{}</worldbody></mujoco>'
+    main = write(attach.format("bad.xml", '<attach model="m" prefix="a"/>'), "main.xml")
+    assert "without %" in the_error(lambda: read_spec(main))
+    main = write(attach.format("main.xml", '<attach model="m" prefix="a"/>'), "main.xml")
+    assert "'main.xml' includes itself" in the_error(lambda: read_spec(main))
+    write("<mujoco><worldbody>" + "<body/>" * 400 + "</worldbody></mujoco>", "level0.xml")
+    for level in range(1, 12):
+        twice = '<attach model="m" prefix="a"/><attach model="m" prefix="b"/>'
+        main = write(attach.format(f"level{level - 1}.xml", twice), f"level{level}.xml")
+    assert "attached so often" in the_error(lambda: read_spec(main))
+
+
+def test_bytes_that_are_not_utf8_are_refused_but_in_comments(tmp_path):
+    path = tmp_path / "latin.xml"
+    path.write_bytes(b'<mujoco>\n<worldbody><body name="\xe9"/></worldbody></mujoco>')
+    assert "line 2 is not UTF-8" in the_error(lambda: read_spec(path))
+    path.write_bytes(b"<mujoco>\n<!-- caf\xe9 -- and more --><worldbody/></mujoco>")
+    read_spec(path)
+    read_spec(xml=path.read_bytes().decode("utf-8", "surrogateescape"))
+
+
+def test_long_chains_of_links_load():
+    """Functions that call themselves for each child ended here."""
+    n = 700
+    links = "".join(f'<link name="l{i}"/>' for i in range(n))
+    joint = '<joint name="j{1}" type="fixed"><parent link="l{0}"/><child link="l{1}"/></joint>'
+    joints = "".join(joint.format(i, i + 1) for i in range(n - 1))
+    assert len(read_spec(xml=f'<robot name="r">{links}{joints}</robot>').spec.bodies) == n + 1
 
 
 def test_a_missing_file_and_a_directory_are_named(tmp_path, write):

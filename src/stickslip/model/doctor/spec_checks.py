@@ -11,7 +11,7 @@ import numpy as np
 from stickslip.model.doctor.finding import Finding
 from stickslip.model.importers.inertia import TINY, body_tensor, centre_of_mass, fault, merge_impossible, set_inertia
 from stickslip.model.importers.read import range_is_empty
-from stickslip.model.importers.repair import rigid_mass
+from stickslip.model.importers.repair import rigid_group, rigid_mass
 
 STAND_IN_RADIUS = 0.1
 """[m] radius of gyration of the inertia that takes the place of an impossible one."""
@@ -68,7 +68,7 @@ def check_masses(spec: mujoco.MjSpec, urdf: bool) -> list[Finding]:
 
 
 def _has_shapes(body: mujoco.MjsBody) -> bool:
-    return bool(body.geoms) or any(_has_shapes(child) for child in body.bodies if not child.joints)
+    return any(member.geoms for member in rigid_group(body))
 
 
 def check_limits(spec: mujoco.MjSpec) -> list[Finding]:

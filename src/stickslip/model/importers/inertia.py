@@ -6,8 +6,6 @@ only on the total inertia of links that are fixed together. If it is possible, t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import mujoco
 import numpy as np
 
@@ -55,14 +53,14 @@ def set_inertia(body: mujoco.MjsBody, mass: float, com: np.ndarray, tensor: np.n
     body.inertia, body.fullinertia = np.where(moments > TINY, moments, 0.0), [np.nan] * 6
 
 
-def _group(
-    body: mujoco.MjsBody, pos: np.ndarray, rot: np.ndarray
-) -> Iterator[tuple[mujoco.MjsBody, np.ndarray, np.ndarray]]:
+def _group(leader: mujoco.MjsBody) -> list[tuple[mujoco.MjsBody, np.ndarray, np.ndarray]]:
     """A body and all bodies fixed to it, with their poses in its frame."""
-    yield body, pos, rot
-    for child in body.bodies:
-        if not child.joints:
-            yield from _group(child, pos + rot @ child.pos, rot @ rotation(child.quat))
+    group = [(leader, np.zeros(3), np.eye(3))]
+    for body, pos, rot in group:  # the list grows meanwhile
+        for child in body.bodies:
+            if not child.joints:
+                group.append((child, pos + rot @ child.pos, rot @ rotation(child.quat)))
+    return group
 
 
 def merge_impossible(spec: mujoco.MjSpec) -> list[str]:
@@ -73,7 +71,7 @@ def merge_impossible(spec: mujoco.MjSpec) -> list[str]:
         if not np.isnan(full[0]) and np.linalg.eigvalsh(body_tensor(body))[0] <= TINY and not fault(body_tensor(body)):
             set_inertia(body, body.mass, centre_of_mass(body), body_tensor(body))  # a point mass or a thin rod
     for leader in (spec.worldbody, *(body for body in spec.bodies if body.joints)):
-        members = list(_group(leader, np.zeros(3), np.eye(3)))
+        members = _group(leader)
         bad = [body.name for body, _, _ in members if body.name != "world" and fault(body_tensor(body))]
         if not bad:
             continue

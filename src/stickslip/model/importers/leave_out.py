@@ -158,8 +158,8 @@ def translate(spec: mujoco.MjSpec, mj: mujoco.MjModel) -> list[str]:
     """
     notes = []
     joints = {joint.id: joint for joint in spec.joints}
-    reflected = []
-    for actuator in (a for a in spec.actuators if drives_one_joint(mj)[a.id]):
+    reflected, of_joints = [], drives_one_joint(mj)
+    for actuator in (a for a in spec.actuators if of_joints[a.id]):
         i, j = actuator.id, int(mj.actuator_trnid[actuator.id, 0])
         gear, joint = float(mj.actuator_gear[i, 0]), joints[j]
         own = np.array([mj.actuator_damping[i], *mj.actuator_dampingpoly[i]])

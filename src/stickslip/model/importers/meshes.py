@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlparse
 
 import numpy as np
 
-from stickslip.errors import ModelError
+from stickslip.errors import ModelError, brief
 
 READABLE = (".stl", ".obj", ".msh")
 """Formats that MuJoCo reads."""
@@ -45,7 +45,10 @@ def package_folders(package: str, urdf: Path, package_dirs: Iterable[str | Path]
 
 def find_mesh(uri: str, urdf: Path, package_dirs: Sequence[str | Path], meshdir: str, where: str) -> Path:
     """The file that a URDF's ``filename`` means; ``where`` names the link for the error."""
-    parsed = urlparse(uri)
+    try:
+        parsed = urlparse(uri)
+    except ValueError as error:
+        raise ModelError(f"{where}: mesh {brief(uri, 60)} is no URL ({error}); check the path in the URDF") from None
     if parsed.scheme in ("package", "model"):
         package, relative = unquote(parsed.netloc), unquote(parsed.path).lstrip("/")
         folders = list(dict.fromkeys(package_folders(package, urdf, package_dirs)))
@@ -91,7 +94,7 @@ def unreadable(path: Path) -> str | None:
 
 def refuse_mesh(where: str, file: Path, why: str) -> ModelError:
     return ModelError(
-        f"{where}: MuJoCo cannot read mesh {str(file)!r} ({why}); load with "
+        f"{where}: MuJoCo cannot read mesh {file.name!r} ({why}); load with "
         'unreadable_meshes="replace" (convert with trimesh) or "drop", or convert it to .stl or .obj'
     )
 
@@ -122,7 +125,7 @@ def read_with_trimesh(path: Path, where: str) -> tuple[np.ndarray, np.ndarray]:
         extra = needs.get(path.suffix.lower(), '"trimesh[easy]"')
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ModelError(
-            f"{where}: trimesh cannot read {str(path)!r} ({reason[:120]}); `pip install {extra}` may help, "
+            f"{where}: trimesh cannot read {path.name!r} ({reason[:60]}); `pip install {extra}` may help, "
             f'or convert it to .stl or .obj, or load with unreadable_meshes="drop"'
         ) from None
     if not len(mesh.faces):

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import mujoco
 
 from stickslip.errors import ModelError
+from stickslip.model.importers.number_checks import check_numbers
 from stickslip.model.mjspec import collected_warnings
 
 
@@ -37,10 +38,13 @@ REMEDIES = (
 
 
 def compile_spec(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
+    """MuJoCo's model, with numbers that can be worked with."""
     try:
-        return spec.compile()
-    except ValueError as error:
+        mj = spec.compile()
+    except (ValueError, MemoryError) as error:
         raise mujoco_error(error, origin) from None
+    check_numbers(mj, origin)
+    return mj
 
 
 def mujoco_error(error: Exception, origin: str) -> ModelError:

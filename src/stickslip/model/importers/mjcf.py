@@ -10,7 +10,7 @@ import numpy as np
 from stickslip.errors import ModelError
 from stickslip.model.importers.meshes import read_with_trimesh, refuse_mesh, unreadable
 from stickslip.model.importers.messages import compile_spec, mujoco_error
-from stickslip.model.importers.urdf import parse_xml
+from stickslip.model.importers.xml_text import blank_comments
 
 MARKER = "stickslip"
 """``<custom><text name="stickslip" …/></custom>`` says that geom and site user data are ours (Material.to_user)."""
@@ -20,10 +20,11 @@ FREE = mujoco.mjtJoint.mjJNT_FREE
 def mjcf_spec(file: Path | None, text: str, origin: str, unreadable_meshes: str) -> tuple[mujoco.MjSpec, list[str]]:
     """The specification of an MJCF file or text, and notes on its meshes."""
     try:
-        spec = mujoco.MjSpec.from_string(text) if file is None else mujoco.MjSpec.from_file(str(file))
+        if file is None:
+            spec = mujoco.MjSpec.from_string(blank_comments(text))  # Python's strings may hold what is not UTF-8 there
+        else:
+            spec = mujoco.MjSpec.from_file(str(file))
     except ValueError as error:
-        if "XML parse error" in str(error):
-            parse_xml(text, origin)
         raise mujoco_error(error, origin) from None
     _absolute_assets(spec)
     marker = spec.text(MARKER)

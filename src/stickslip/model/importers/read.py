@@ -6,7 +6,6 @@ A feature that stickslip does not simulate is an error that names it; every chan
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 
 from stickslip.errors import ModelError, expected
 from stickslip.model.importers.features import check_features, feature_names
+from stickslip.model.importers.file_checks import check_model, check_robot
 from stickslip.model.importers.file_options import option_notes, read_options
 from stickslip.model.importers.flags import take_in_flags
 from stickslip.model.importers.inertia import merge_impossible
@@ -24,7 +24,8 @@ from stickslip.model.importers.leave_out import drop_drawings, remove_features, 
 from stickslip.model.importers.messages import compile_spec, mujoco_notes, one_line
 from stickslip.model.importers.mjcf import free_base, mjcf_spec
 from stickslip.model.importers.repair import give_mass, repair_inertias
-from stickslip.model.importers.urdf import parse_xml, urdf_spec
+from stickslip.model.importers.urdf import urdf_spec
+from stickslip.model.importers.xml_text import Document, read_text
 from stickslip.model.keyframes import NamedKeyframe, read_keyframes
 from stickslip.model.sensors import TYPES, sensor_notes
 
@@ -155,11 +156,13 @@ def parse(
         package_dirs = (package_dirs,)
     file = Path.cwd() / "xml" if path is None else Path(path).absolute()
     origin = "xml" if path is None else str(path)
-    text = _read_text(file, origin) if xml is None else xml
-    tag = root_tag(text, origin)
+    text = read_text(file, origin) if xml is None else xml
+    document = Document(text, origin)
+    tag = document.root.tag
     if tag == "robot":
+        check_robot(document)
         spec, notes = urdf_spec(
-            text,
+            document.root,
             origin,
             file,
             floating_base=floating_base,
@@ -167,10 +170,11 @@ def parse(
             unreadable_meshes=unreadable_meshes,
         )
     elif tag == "mujoco":
+        check_model(document, file.parent)
         spec, notes = mjcf_spec(None if path is None else file, text, origin, unreadable_meshes)
     else:
         raise ModelError(
-            f"{origin}: expected <mujoco> (MJCF) or <robot> (URDF) as the root tag, got <{tag}>{_known_tag(tag)}"
+            f"{origin}: expected <mujoco> (MJCF) or <robot> (URDF) as the root tag, got <{tag[:60]}>{_known_tag(tag)}"
         )
     _name_everything(spec)
     if tag == "mujoco" and floating_base:
@@ -180,33 +184,6 @@ def parse(
 
 def _known_tag(tag: str) -> str:
     return "; SDF is not read: convert it to URDF or MJCF" if tag == "sdf" else "; give a robot or scene file"
-
-
-def _read_text(file: Path, origin: str) -> str:
-    if file.is_dir():
-        inside = sorted(p.name for p in file.iterdir() if p.suffix in (".xml", ".urdf"))
-        hint = f"such as {inside[0]!r} in it" if inside else "(.xml or .urdf)"
-        raise ModelError(f"{origin}: is a directory; expected a model file {hint}")
-    try:
-        text = file.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        raise ModelError(
-            f"{origin}: no such file; expected an MJCF or URDF file (current folder: {Path.cwd()})"
-        ) from None
-    except OSError as error:
-        raise ModelError(f"{origin}: cannot be read: {error.strerror}; check its permissions") from None
-    if not text.strip():
-        raise ModelError(f"{origin}: the file is empty; expected MJCF or URDF")
-    return text
-
-
-def root_tag(text: str, origin: str) -> str:
-    """The name of the outermost element. MuJoCo accepts more than XML allows, so only the beginning is parsed."""
-    match = re.match(r"\ufeff?(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*<([\w:.-]+)", text, flags=re.DOTALL)
-    if match is None:
-        parse_xml(text, origin)  # raises an error that says where it is broken
-        raise ModelError(f"{origin}: is not XML; expected MJCF or URDF")
-    return match.group(1)
 
 
 def _name_everything(spec: mujoco.MjSpec) -> None:

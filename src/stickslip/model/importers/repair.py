@@ -36,7 +36,10 @@ SPACE = 1e-6
 
 def rigid_group(body: mujoco.MjsBody) -> list[mujoco.MjsBody]:
     """A body and all bodies that are fixed to it."""
-    return [body, *(member for child in body.bodies if not child.joints for member in rigid_group(child))]
+    group = [body]
+    for member in group:  # the list grows meanwhile
+        group += [child for child in member.bodies if not child.joints]
+    return group
 
 
 def rigid_mass(body: mujoco.MjsBody) -> float:
@@ -44,9 +47,17 @@ def rigid_mass(body: mujoco.MjsBody) -> float:
     return sum(float(member.mass) for member in rigid_group(body))
 
 
-def carried_mass(body: mujoco.MjsBody) -> float:
-    """Mass of a body and of all that hangs on it [kg]."""
-    return float(body.mass) + sum(carried_mass(child) for child in body.bodies)
+def carried_masses(spec: mujoco.MjSpec) -> dict[str, float]:
+    """Mass of each body and of all that hangs on it [kg], by the body's name."""
+    order, above = [spec.worldbody], {}
+    for body in order:  # the list grows meanwhile, parents first
+        for child in body.bodies:
+            above[child.name] = body.name
+            order.append(child)
+    masses = {body.name: float(body.mass) for body in order}
+    for body in reversed(order[1:]):
+        masses[above[body.name]] += masses[body.name]
+    return masses
 
 
 def _pose_in(body: mujoco.MjsBody, ancestor: mujoco.MjsBody) -> tuple[np.ndarray, np.ndarray]:
@@ -72,11 +83,11 @@ def _copied(joint: mujoco.MjsJoint, body: mujoco.MjsBody, pos: np.ndarray, axis:
 def absorb_virtual_links(spec: mujoco.MjSpec) -> list[str]:
     """Move the joints of virtual links to the links that they carry; there must be no actuators and equalities yet."""
     absorbed = []
-    for body in spec.bodies[1:]:
+    for body in [body for body in spec.bodies[1:] if body.joints]:
         group = rigid_group(body)
         carried = [child for member in group for child in member.bodies if child.joints]
         scalar = all(int(joint.type) >= int(mujoco.mjtJoint.mjJNT_SLIDE) for joint in body.joints)
-        if not body.joints or rigid_mass(body) > 0.0 or len(carried) != 1 or not scalar:
+        if rigid_mass(body) > 0.0 or len(carried) != 1 or not scalar:
             continue
         child = carried[0]
         if any(member.geoms for member in group) or any(
@@ -100,8 +111,9 @@ def absorb_virtual_links(spec: mujoco.MjSpec) -> list[str]:
 def fix_idle_joints(spec: mujoco.MjSpec) -> tuple[list[str], set[str]]:
     """Fix joints that move no mass; returns the notes and the names of these joints."""
     idle: list[str] = []
+    masses = carried_masses(spec)
     for body in spec.bodies[1:]:
-        if body.joints and carried_mass(body) <= 0.0:
+        if body.joints and masses[body.name] <= 0.0:
             for joint in list(body.joints):
                 idle.append(joint.name)
                 spec.delete(joint)
@@ -112,10 +124,10 @@ def fix_idle_joints(spec: mujoco.MjSpec) -> tuple[list[str], set[str]]:
 
 def give_mass(spec: mujoco.MjSpec) -> list[str]:
     """Give moving links without mass a millionth of what they carry."""
-    given = []
+    given, masses = [], carried_masses(spec)
     for body in spec.bodies[1:]:
         if body.joints and rigid_mass(body) <= 0.0:
-            mass = SHARE * carried_mass(body)
+            mass = SHARE * masses[body.name]
             set_inertia(body, mass, np.zeros(3), mass * 1e-4 * np.eye(3))
             given.append(body.name)
     return [f"mass: links that move without mass have a millionth of what they carry: {_names(given)}"] if given else []

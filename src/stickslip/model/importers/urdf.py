@@ -7,7 +7,6 @@ each movable joint gets a motor with the joint's effort limit.
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 
 from stickslip.errors import ModelError, listed
 from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, refuse_mesh, unreadable
-from stickslip.model.importers.repair import absorb_virtual_links, fix_idle_joints
+from stickslip.model.importers.repair import absorb_virtual_links, fix_idle_joints, rigid_group
 from stickslip.model.shape import Material
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -28,19 +27,8 @@ PLANAR = ("x", "y", "yaw")
 FALSE = mujoco.mjtLimited.mjLIMITED_FALSE
 
 
-def parse_xml(text: str, origin: str) -> ET.Element:
-    """The XML tree; comments are blanked first, because ``--`` inside them is common and not well-formed."""
-    blank = re.sub(r"<!--.*?-->", lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.DOTALL)
-    try:
-        return ET.fromstring(blank.lstrip("\ufeff").lstrip() if blank.lstrip().startswith("<?xml") else blank)
-    except ET.ParseError as error:
-        line, column = error.position
-        reason = str(error).split(":")[0]
-        raise ModelError(f"{origin}: broken XML at line {line}, column {column}: {reason}; correct that line") from None
-
-
 def urdf_spec(
-    text: str,
+    robot: ET.Element,
     origin: str,
     path: Path,
     *,
@@ -49,7 +37,6 @@ def urdf_spec(
     unreadable_meshes: str,
 ) -> tuple[mujoco.MjSpec, list[str]]:
     """The specification of a URDF and notes on what was changed."""
-    robot = parse_xml(text, origin)
     if any("xacro" in element.tag or "${" in "".join(element.attrib.values()) for element in robot.iter()):
         raise ModelError(
             f"{origin}: is a xacro file; expand it first with `xacro {path.name} > robot.urdf` and load that"
@@ -123,17 +110,21 @@ def find_root(robot: ET.Element, joints: list[ET.Element], origin: str) -> str:
     for kind, names in (("link", links), ("joint", [joint.get("name", "") for joint in joints])):
         if "" in names:
             raise ModelError(f"{origin}: a <{kind}> has no name; give it one")
-        double = next((name for name in names if names.count(name) > 1), None)
-        if double is not None:
-            raise ModelError(f"{origin}: two {kind}s are named {double!r}; rename one")
+        seen: set[str] = set()
+        for given in names:
+            if given in seen:
+                raise ModelError(f"{origin}: two {kind}s are named {given!r}; rename one")
+            seen.add(given)
+    known = set(links)
     parent: dict[str, str] = {}
+    children: dict[str, list[str]] = {}
     for joint in joints:
         name = joint.get("name")
         ends = {}
         for end in ("parent", "child"):
             element = joint.find(end)
             ends[end] = "" if element is None else element.get("link", "")
-            if ends[end] not in links:
+            if ends[end] not in known:
                 raise ModelError(
                     f"{origin}: joint {name!r}: its {end} {ends[end]!r} is not a link of this URDF; correct the name"
                 )
@@ -148,14 +139,16 @@ def find_root(robot: ET.Element, joints: list[ET.Element], origin: str) -> str:
                 "URDF describes trees: remove one"
             )
         parent[ends["child"]] = ends["parent"]
+        children.setdefault(ends["parent"], []).append(ends["child"])
     roots = [link for link in links if link not in parent]
     if len(roots) != 1:
         found = ", ".join(map(repr, roots)) or "none (the joints form a loop)"
         raise ModelError(f"{origin}: expected one root link, got {found}; connect the others with joints")
-    reached, size = {roots[0]}, 0
-    while len(reached) > size:
-        size = len(reached)
-        reached |= {child for child, above in parent.items() if above in reached}
+    reached, waiting = {roots[0]}, [roots[0]]
+    while waiting:
+        found_below = children.get(waiting.pop(), [])
+        reached.update(found_below)
+        waiting += found_below
     lost = next((link for link in links if link not in reached), None)
     if lost is not None:
         raise ModelError(f"{origin}: link {lost!r} hangs in a loop of joints; URDF describes trees: cut the loop")
@@ -378,13 +371,8 @@ def _exclude_base(spec: mujoco.MjSpec) -> list[str]:
         base.append(body)
         hanging += [child for child in body.bodies if child.joints]
         todo += [child for child in body.bodies if not child.joints]
-    pairs = [(a, b) for a in base for b in hanging if a.geoms and _touches(b)]
+    pairs = [(a, b) for a in base for b in hanging if a.geoms and any(body.geoms for body in rigid_group(b))]
     for a, b in pairs:
         spec.add_exclude(bodyname1=a.name, bodyname2=b.name)
     bases = ", ".join(dict.fromkeys(repr(a.name) for a, _ in pairs))
     return [f"excluded: contact between the fixed base ({bases}) and the links on it"] if pairs else []
-
-
-def _touches(body: mujoco.MjsBody) -> bool:
-    """Whether a link, or what is fixed to it, has shapes."""
-    return bool(body.geoms) or any(_touches(child) for child in body.bodies if not child.joints)
