@@ -92,11 +92,11 @@ def unconverged_so_far(sim: Simulation, before: int) -> None:
 
 def energy_gain(sim: Simulation, gained: float, swing: float) -> None:
     """More energy than there was, in joules; ``swing`` is that of the energy."""
-    explicit = getattr(sim.stepper.options, "bias", "") == "explicit"
+    better = ", or a method of higher order (rk4)" if sim.stepper.capabilities.order == 1 else ""
     _warn(
         f"{sim.method} at dt = {sim.dt:g} s has gained {gained:.3g} J by t = {sim.time:.4g} s, {gained / swing:.0%} of "
         f"the swing of its energy, though nothing drives the scene; take dt = {round_step(sim.dt, sim.dt):g} s or less"
-        f"{', or bias=' + repr('midpoint') if explicit else ''}, or a method of higher order (rk4).",
+        f"{better}.",
         EnergyGainWarning,
     )
 

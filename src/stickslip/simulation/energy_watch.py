@@ -64,9 +64,9 @@ class EnergyWatch:
         surfaces = [shape.material for shape in m.shapes]
         wind = bool(len(m.medium.link)) and bool(np.any(m.medium.properties[2:]))
         self._driven = m.nu > 0 or wind or any(each.adhesion or each.preload for each in surfaces)
-        self._forget()
+        self.forget()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """Begin anew at the next look."""
         self._least: float | None = None
         self._fastest, self._low, self._high = 0.0, np.inf, -np.inf
@@ -85,7 +85,7 @@ class EnergyWatch:
         if self._version != sim.model.version:
             self._read(sim)
         if self.watches and self._state(sim) != self._left:
-            self._forget()
+            self.forget()
             self._next = sim.steps + STEPS
 
     def after_steps(self, sim: Simulation) -> None:
@@ -110,7 +110,7 @@ class EnergyWatch:
         stages, inputs = sim.stages, sim.inputs
         own = stages.user is not None or not stages.compiled
         if own or sim.outside.moves or sim.pushes.active or inputs.applied.any() or inputs.wrench.any():
-            self._forget()
+            self.forget()
             return
         gap = sim.stepper.contacts.arrays.gap[: len(sim.stepper.contacts)]
         deepest = float(gap.min(initial=0.0))

@@ -300,6 +300,7 @@ class Simulation(Guarded):
         Pushes add up, among each other and to ``inputs.wrench``. A push that ends within a step acts there with the
         part of its force that gives the same impulse. ``reset`` ends all pushes; snapshots hold them.
         """
+        self._energy.forget()
         self.pushes.pushes.append(make_push(self, body, force, at, torque, duration))
 
     def body(self, body: str | Body) -> BodyView:
@@ -339,6 +340,7 @@ class Simulation(Guarded):
         self._moved_outside()
 
     def _moved_outside(self) -> None:
+        self._energy.forget()
         self._start_looked_at = self._start_looked_at and self.steps > 0
 
     def energy(self) -> Energy:
