@@ -56,16 +56,22 @@ def given(log, monkeypatch, tmp_path):
     scene.add_plane(friction=0.8)
     robot = scene.add_robot("solo12")
     sim = ss.Simulation(scene, "semi-implicit-euler")
-    view = ss.view
-    monkeypatch.setattr(
-        ss, "view", lambda *args, **named: view(*args, **{**named, "browser": False, "block": False}).close()
-    )
+    view, viewers = ss.view, []
+
+    def opens_no_window(what, **named):
+        named |= {"browser": False, "block": False, "realtime": not isinstance(what, ss.Simulation)}
+        viewers.append(view(what, **named))
+        return viewers[-1]
+
+    monkeypatch.setattr(ss, "view", opens_no_window)
     sim.run(0.1, controller=ss.control.PD(robot, kp=10, kd=0.2))  # on its feet
     q, v = sim.state.q.copy(), np.zeros(sim.model.nv)
-    return {
+    yield {
         "ss": ss, "np": np, "scene": scene, "robot": robot, "sim": sim, "model": sim.model, "log": log, "q": q, "v": v,
         "tau": 0 * v, "feet": FEET, "names": FEET,
     }  # fmt: skip
+    for viewer in viewers:
+        viewer.close()
 
 
 @pytest.mark.parametrize(("module", "name", "text"), DOCSTRINGS, ids=[f"{m}:{n}" for m, n, _ in DOCSTRINGS])

@@ -32,6 +32,9 @@ def test_forces_of_a_step_are_those_that_moved_the_body(method):
         tolerance = PARTS.get(method, 1e-8) * max(1.0, float(np.abs(gained).max()))
         np.testing.assert_allclose(force, gained, atol=tolerance)
         np.testing.assert_allclose(force, sim.contacts.force.sum(axis=0), atol=1e-12)
+        for contact in sim.contacts if sim.stepper.forces_at_end else ():
+            at_end = sim.body("crate").jacobian(contact.point)[:3] @ sim.state.v
+            np.testing.assert_allclose(contact.velocity, at_end, atol=1e-9)
         pushed += force[2] > 1.0
     assert pushed >= 5
 

@@ -165,7 +165,7 @@ def test_ghosts(chromium, recordings):
 
 def test_a_shared_page_plays_without_a_network(chromium, recordings, tmp_path):
     page_file = tmp_path / "shared.html"
-    page_file.write_text(html([Replay.open(recordings[0])]), encoding="utf-8")
+    page_file.write_text(html([Replay.open(recordings[0])], shadows=False), encoding="utf-8")
     assert page_file.stat().st_size < 3_000_000
     context = chromium.new_context(viewport=SMALL, offline=True)
     page = context.new_page()

@@ -12,10 +12,10 @@ from browsing import box_scene, free_port, opened, until
 import stickslip as ss
 from stickslip.cli import main
 from stickslip.errors import InputError, RecordingError
-from stickslip.viewer.live import Settings
 from stickslip.viewer.open import make_viewer
 from stickslip.viewer.plots import Track
 from stickslip.viewer.replay import Replay
+from stickslip.viewer.watched import Settings
 
 MADE_UP = Path(__file__).parents[1] / "helpers" / "made_up_run.py"
 

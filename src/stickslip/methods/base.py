@@ -28,7 +28,7 @@ FASTEST = 1e9
 """[m/s or rad/s] a velocity beyond this (light makes 3e8 m/s) means that the simulation has diverged."""
 STATUS = {
     OK: "the step succeeded",
-    DIVERGED: f"a velocity is not a number or beyond {FASTEST:g} m/s or rad/s",
+    DIVERGED: f"a velocity is beyond {FASTEST:g} m/s or rad/s, or not a number",
     CONTACTS_FULL: "more contacts than the buffer holds; it is grown and the step repeated",
     STALLED: "the step size that the tolerance asks for is too small, or too many of them make a step",
 }
@@ -170,6 +170,9 @@ class Method(ABC):
     """How each property of a material acts; of one that is not honoured, what takes its place."""
     forces_midway: ClassVar[bool] = False
     """Whether contact forces act midway between two surfaces, and not at the contact point on body 2."""
+    forces_at_end: ClassVar[bool] = False
+    """Whether contact forces obey their law with the velocities at the end of the step, though the step leaves contacts
+    with those at its beginning."""
     observes_acceleration: ClassVar[bool] = False
     """Whether the observing stages also give ``work.acceleration`` at the present state; else it is the last step's."""
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")

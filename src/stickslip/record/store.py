@@ -47,6 +47,12 @@ class MemoryStore:
     def finish(self, outcome: str) -> None:
         self.outcome = outcome
 
+    def copy(self) -> MemoryStore:
+        """The same recording; frames that are written to one of them later are not in the other."""
+        other = MemoryStore(self.header)
+        other.outcome, other.last_good, other._blocks = self.outcome, self.last_good, [self.arrays]
+        return other
+
     @property
     def arrays(self) -> Block:
         """All blocks joined into one, on first use."""

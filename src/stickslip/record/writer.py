@@ -161,6 +161,13 @@ class Recorder:
             return Log(self._store)
         return load(self._store.path)
 
+    def copy(self) -> Log:
+        """The recording so far as a log in memory, which later frames do not change."""
+        if not isinstance(self._store, MemoryStore):
+            raise RecordingError("cannot copy: expected a recording in memory, got a file; load the file again")
+        self.flush()
+        return Log(self._store.copy())
+
     def __enter__(self) -> Recorder:
         return self
 

@@ -16,11 +16,11 @@ def describe_divergence(sim: Simulation) -> str:
     bad = np.flatnonzero(~(np.abs(sim.state.v + sim.dt * sim.acceleration) <= FASTEST))
     link = sim.model.link_names[sim.model.support.dof_link[bad[0]]] if len(bad) else "?"
     limit = sim.stepper.stable_dt(sim.model.state())  # at the initial state, since the failing state may not be finite
-    remedy = f"dt = {sim.dt:g} s; try a smaller one"
+    remedy = f"try a smaller dt than {sim.dt:g} s"
     if limit < sim.dt:
-        remedy += f" (below about {limit:.1g} s here)"
+        remedy += f" (below {limit:.1g} s)"
     elif sim.stepper.unconverged:
-        remedy += " or another solver: the problems of some steps were not solved"
+        remedy += " or another solver, since some steps were not solved"
     else:
         remedy += " or softer contacts" if "stiffness" in sim.stepper.honours else ""
     where = f"step {sim.steps}, t = {sim.time:.6g} s, body {link!r}"
@@ -33,4 +33,4 @@ def _deepest_contact(sim: Simulation) -> str:
         return "no contact was active"
     k = int(np.argmin(np.where(np.isfinite(c.gap[:n]), c.gap[:n], -np.inf)))
     first, second = (sim.model.link_names[i] for i in (c.link1[k], c.link2[k]))
-    return f"deepest contact {first}–{second}, gap {c.gap[k]:.3g} m, force {c.force[k, 0]:.3g} N"
+    return f"deepest contact {first}–{second}, gap {c.gap[k]:.3g} m, {c.force[k, 0]:.3g} N"

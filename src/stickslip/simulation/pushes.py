@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stickslip.dynamics.data import Kinematics
 from stickslip.errors import expected, number
 from stickslip.methods.base import Inputs
 from stickslip.model.body import Vector, vector
@@ -62,19 +63,18 @@ class Pushes:
     def clear(self) -> None:
         self.pushes = []
 
-    def wrench(self, rotation: np.ndarray, time: float, dt: float) -> np.ndarray:
-        """(nl, 6) wrenches of the step from ``time``, at links with these axes (nl, 3, 3); those that have ended are
-        removed."""
+    def wrench(self, kin: Kinematics, time: float, dt: float) -> np.ndarray:
+        """(nl, 6) wrenches of the step from ``time``, at links with these poses; pushes that have ended are removed."""
         total = np.zeros_like(self._total)
         self.pushes = [push for push in self.pushes if push.until - time > OVER * dt]
         for push in self.pushes:
             share = (push.until - time) / dt
-            total[push.link] += (1.0 if share > 1.0 - OVER else share) * push.wrench(rotation[push.link])
+            total[push.link] += (1.0 if share > 1.0 - OVER else share) * push.wrench(kin.rot[push.link])
         return total
 
-    def acting(self, inputs: Inputs, rotation: np.ndarray, time: float, dt: float) -> Inputs:
+    def acting(self, inputs: Inputs, kin: Kinematics, time: float, dt: float) -> Inputs:
         """The inputs of the step from ``time`` with the pushes; always the same arrays, so that methods know them."""
-        self._total[:] = inputs.wrench + self.wrench(rotation, time, dt)
+        self._total[:] = inputs.wrench + self.wrench(kin, time, dt)
         last = self._acting
         if last is None or last.control is not inputs.control or last.applied is not inputs.applied:
             self._acting = last = Inputs(inputs.control, inputs.applied, self._total)

@@ -20,9 +20,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stickslip.attributes import Guarded
-from stickslip.collision.contacts import Contacts
+from stickslip.collision.contacts import Contacts, contact_velocities
 from stickslip.dynamics import Dynamics, Energy
-from stickslip.dynamics.kinematics import forward_kinematics
+from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 from stickslip.errors import DivergedError, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.names import MethodName
@@ -64,8 +64,9 @@ from stickslip.simulation.stages import Controller, Stages, check_functions, che
 from stickslip.simulation.unsolved import UnsolvedStep
 from stickslip.solvers import Problem, SolverResult
 
-NOTHING, LAST_STEP, PRESENT = range(3)
-"""What the buffer of contacts shows."""
+NOTHING, STEPPED, LAST_STEP, PRESENT = range(4)
+"""What the buffer of contacts shows. ``STEPPED`` is the last step as the method left it, ``LAST_STEP`` the same with
+velocities that belong to its forces."""
 LONGEST_STRETCH = 2000
 """Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""
 
@@ -198,6 +199,7 @@ class Simulation(Guarded):
         collision function clears it and adds to it."""
         if self._shown == NOTHING:
             self.observe()
+        self._complete_contacts()
         return self._contacts
 
     @property
@@ -287,7 +289,7 @@ class Simulation(Guarded):
             return inputs
         kin = self.dynamics.data.kin
         forward_kinematics(self.model.tree, self.state.q, kin)
-        return self.pushes.acting(inputs, kin.rot, self.time, self.dt)
+        return self.pushes.acting(inputs, kin, self.time, self.dt)
 
     def push(
         self, body: str | Body, force: Vector = (0, 0, 0), *, at: Vector | None = None, torque: Vector | None = None,
@@ -480,6 +482,19 @@ class Simulation(Guarded):
             elif self.status != OK:
                 self.outside.show()
                 raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
+        if n > 0:
+            self._shown = STEPPED
+
+    def _complete_contacts(self) -> None:
+        """Let the contacts of the last step have the velocities that belong to its forces. Methods that solve for the
+        velocities at the end of a step leave those of its beginning in the buffer."""
+        if self._shown == STEPPED:
+            self._shown = LAST_STEP
+            if self.stepper.forces_at_end:
+                kin = self.dynamics.data.kin
+                forward_kinematics(self.model.tree, self.state.q, kin)
+                forward_velocities(self.model.tree, self.state.v, kin)
+                contact_velocities(kin, self.stepper.contacts.arrays)
 
     def _look_at_start(self) -> None:
         """Warn of a violent start, once for every start; ``observe`` must have been called."""
@@ -606,6 +621,7 @@ class Simulation(Guarded):
         """
         check_functions(self.stages)
         check_replaceable(self.stages, self.stepper, self.method)
+        self._complete_contacts()
         if self._shown == LAST_STEP:
             self._acted = kept(self.stepper.contacts)
         self._shown = PRESENT
@@ -626,6 +642,7 @@ class Simulation(Guarded):
 
     def step_contacts(self) -> Contacts | None:
         """A copy of what the last step left in the buffer of contacts; None where the state was set since."""
+        self._complete_contacts()
         return kept(self.stepper.contacts) if self._shown == LAST_STEP else self._acted
 
     def set_step_contacts(self, contacts: Contacts | None) -> None:

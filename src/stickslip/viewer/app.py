@@ -17,7 +17,8 @@ from stickslip.errors import DivergedError, StickslipError
 from stickslip.viewer.background import Background
 from stickslip.viewer.canvas import address, make_server, stop_server
 from stickslip.viewer.interaction import Interaction
-from stickslip.viewer.live import Live, Settings
+from stickslip.viewer.live import Live
+from stickslip.viewer.loop import Loop
 from stickslip.viewer.panel import Panel
 from stickslip.viewer.plots import Track
 from stickslip.viewer.replay import Replay
@@ -25,6 +26,7 @@ from stickslip.viewer.share import html
 from stickslip.viewer.shown_run import make_runs
 from stickslip.viewer.status import messages, status
 from stickslip.viewer.timeline import NOWHERE, Timeline
+from stickslip.viewer.watched import Settings, Watched
 
 PERIOD = 1 / 30
 """[s] between pictures."""
@@ -39,7 +41,7 @@ class Viewer(Timeline):
     def __init__(
         self,
         *,
-        live: Live | None = None,
+        live: Watched | None = None,
         replays: Sequence[Replay] = (),
         host: str = "127.0.0.1",
         port: int = 8080,
@@ -53,12 +55,12 @@ class Viewer(Timeline):
         self._posted: queue.Queue[tuple[Callable, tuple]] = queue.Queue()
         self._closing = threading.Event()
         self.background = Background()
-        self._begun = paused
+        self._begun, self._begin_by = paused, float("inf")
         self._wanted: tuple[float, Settings] | None = None
         self._due = dict.fromkeys(("text", "charts"), 0.0)
         self.panel = Panel(self)
         self.interaction = Interaction(self)
-        if live is not None:
+        if isinstance(live, Live):
             self.panel.show_settings(live)
         self.server.on_client_connect(lambda _: self.post(self._begin))
         self._thread = threading.Thread(target=self._run, name="stickslip viewer", daemon=True)
@@ -84,6 +86,10 @@ class Viewer(Timeline):
             last = now
             self._closing.wait(max(0.002, PERIOD - (clock.perf_counter() - now)))
 
+    def begin_within(self, seconds: float) -> None:
+        """Begin to play after this time also if no browser has come by then, unless it is to be paused."""
+        self._begin_by = clock.perf_counter() + seconds
+
     def _begin(self) -> None:
         """Play, for the first browser."""
         if not self._begun:
@@ -103,6 +109,9 @@ class Viewer(Timeline):
             do(*arguments)
         if self._wanted is not None and now - self._wanted[0] > SETTLE:
             self._change(self._wanted[1])
+        if now > self._begin_by:
+            self._begin()
+        self._sync()
         self._follow(now)
         if self.playing:
             self._play(elapsed, 0.7 * PERIOD)
@@ -132,7 +141,7 @@ class Viewer(Timeline):
         self._wanted = (clock.perf_counter(), settings)
 
     def _change(self, settings: Settings) -> None:
-        assert self.live is not None
+        assert isinstance(self.live, Live)
         self._wanted, self.trouble = None, []
         try:
             self.live.change(settings)
@@ -198,6 +207,8 @@ class Viewer(Timeline):
 
     def wait(self) -> None:
         """Wait until Ctrl-C or until the viewer is closed."""
+        if isinstance(self.live, Loop):
+            self.live.show_end()
         try:
             while not self._closing.wait(0.2):
                 pass
@@ -209,6 +220,8 @@ class Viewer(Timeline):
     def close(self) -> None:
         """Stop the thread and the server."""
         self._closing.set()
+        if self.live is not None:
+            self.live.close()
         self.background.wait()
         if self._thread is not threading.current_thread():
             self._thread.join(timeout=5.0)

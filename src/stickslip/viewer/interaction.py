@@ -44,9 +44,9 @@ class Interaction:
         if viewer.looks_back:
             viewer.trouble = ["the past cannot be pushed: 'To the end' shows the present"]
             return
-        pose = live.sim.dynamics.poses(live.sim.state.q)
         force = float(viewer.panel.push_force.value) * direction
-        live.pushes.add(link, force, live.time + float(viewer.panel.push_time.value), pose, through)
+        pose, seconds = live.latest.pose, float(viewer.panel.push_time.value)
+        live.do(lambda: live.pushes.add(link, force, live.sim.time + seconds, pose, through))
         if not viewer.playing:
             viewer.toggle()
 
@@ -61,10 +61,10 @@ class Interaction:
             return
         if phase == "start":
             self.select(link)
-            live.pushes.grab(link, grabbed, mouse, live.sim.dynamics.poses(live.sim.state.q))
+            live.do(live.pushes.grab, link, grabbed, mouse, live.latest.pose)
             if not self._viewer.playing:
                 self._viewer.toggle()
         elif phase == "update":
-            live.pushes.drag(mouse)
+            live.do(live.pushes.drag, mouse)
         else:
-            live.pushes.release()
+            live.do(live.pushes.release)

@@ -1,4 +1,4 @@
-"""Live: a simulation that runs while it is watched, with its history as a recording in memory.
+"""Live: a simulation that the viewer runs while it is watched.
 
 Method, time step, friction and stiffness can be changed while it runs: a new Simulation continues from the present
 configuration and velocity. A change that is not possible leaves everything as it was and gives a message.
@@ -10,87 +10,51 @@ import time as clock
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
-from stickslip.collision.allowed import touching
 from stickslip.methods.base import OK
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.model import Model, compile_model
 from stickslip.model.scene import Scene
-from stickslip.model.shape import DEFAULT_FRICTION, DEFAULT_STIFFNESS
-from stickslip.record import Contacts, Recorder
-from stickslip.record.header import Header
 from stickslip.scenes import Setup
 from stickslip.simulation import Simulation
-from stickslip.simulation.frame import contacts_of, frame_of
-from stickslip.viewer.moment import Moment
-from stickslip.viewer.pushes import ViewerPushes
-from stickslip.viewer.replay import Replay
-
-PIECE = 2e-3
-"""[s] time for which forces of the mouse are constant."""
-LONGEST_HISTORY = 40_000
-"""Largest number of frames in the history; after that it begins again."""
+from stickslip.viewer.watched import Settings, Watched
 
 
-@dataclass(frozen=True)
-class Settings:
-    """Settings that can be changed while the simulation runs; None is the default of the method or the scene."""
-
-    method: str
-    dt: float | None = None
-    """Time step [s]."""
-    friction: float | None = None
-    """μ of every contact."""
-    stiffness: float | None = None
-    """K of every contact [N/m]."""
-
-
-class Live:
+class Live(Watched):
     """One simulated scene; ``notes`` are the warnings of the simulation."""
 
-    def __init__(self, name: str, setup: Setup, settings: Settings) -> None:
-        self.name, self.setup = name, setup
-        self._own = setup.scene.compile()
-        self.notes: list[str] = []
-        self.pushes = ViewerPushes(self._own)
-        self._added = np.zeros((self._own.nlink, 6))
-        self._step_cost = 1e-4
-        self.sim, self.settings = self._make(settings), settings
-        if setup.velocity is not None:
-            self.sim.set_state(v=setup.velocity)
-        self._begin()
+    settings: Settings
 
-    # -- making simulations ------------------------------------------------------------------------------------
+    def __init__(self, name: str, setup: Setup, settings: Settings) -> None:
+        self.setup, self._own = setup, setup.scene.compile()
+        self.notes: list[str] = []
+        self._step_cost = 1e-4
+        self.settings = settings
+        super().__init__(name, self._make(settings))
 
     def _make(self, settings: Settings) -> Simulation:
         model = with_materials(self._own, settings.friction, settings.stiffness)
         with self._noting():
-            user = self._with_pushes if self.setup.user is not None else None
-            setup = self.setup._replace(scene=cast(Scene, model), user=user)  # a simulation takes models, too
+            setup = self.setup._replace(scene=cast(Scene, model))  # a simulation takes models, too
             sim = Simulation(setup, settings.method, settings.dt)
-            self._every = sim.control_steps()
             sim.warm_up()
         return sim
 
     def change(self, settings: Settings) -> None:
         """Continue with other settings. If Simulation raises an error, so does this, and nothing changes."""
-        before, every = self.sim, self._every
+        before = self.sim
         controller = before.snapshot().controller
-        try:
-            sim = self._make(settings)
-        except BaseException:
-            self._every = every
-            raise
+        sim = self._make(settings)
         sim.set_state(before.state.q, before.state.v)
         sim.steps = round(before.time / sim.dt)
         sim.state.time = sim.steps * sim.dt
         sim.set_control(before.control)
         sim.restore_controller(controller)
-        self._added[:] = 0.0
+        sim.pushes = self.pushes
         self.sim, self.settings = sim, settings
         self.moment()
 
@@ -101,29 +65,6 @@ class Live:
             yield
         self.notes += [str(w.message) for w in caught if str(w.message) not in self.notes]
 
-    @property
-    def header(self) -> Header:
-        return self._recorder.log().header
-
-    @property
-    def time(self) -> float:
-        """Present simulated time [s]."""
-        return self.sim.time
-
-    @property
-    def start(self) -> float:
-        """Time at which the history begins [s]."""
-        return self._start
-
-    def contact_material(self) -> tuple[float, float]:
-        """(μ, K [N/m]) of the first pair of shapes that can collide."""
-        for a, b in touching(self.sim.model):
-            pair = self.sim.model.pair_material(a, b)
-            return pair.friction, pair.stiffness
-        return DEFAULT_FRICTION, DEFAULT_STIFFNESS
-
-    # -- running -----------------------------------------------------------------------------------------------
-
     def advance(self, seconds: float, budget: float) -> float:
         """Simulate some seconds, but stop after ``budget`` [s] of computing; returns the simulated seconds."""
         sim, begin, started = self.sim, self.sim.steps, clock.perf_counter()
@@ -132,52 +73,18 @@ class Live:
             while sim.steps < end and clock.perf_counter() - started < budget:
                 affordable = max(1, int(0.5 * budget / self._step_cost))
                 before, at = clock.perf_counter(), sim.steps
-                self._go(min(end, at + affordable))
+                sim.step(min(end - at, affordable))
                 self._step_cost = max(1e-7, (clock.perf_counter() - before) / max(1, sim.steps - at))
         return (sim.steps - begin) * sim.dt
-
-    def _go(self, end: int) -> None:
-        """Simulate up to a step number, with controller calls at their instants and mouse forces in pieces."""
-        sim = self.sim
-        while sim.steps < end:
-            if sim.controller is not None and sim.steps % self._every == 0:
-                sim.set_control(sim.controller(sim.time, sim.state.q.copy(), sim.state.v.copy()))
-            stop = end
-            if sim.controller is not None:
-                stop = min(stop, sim.steps - sim.steps % self._every + self._every)
-            if self.pushes.active or self._added.any():
-                stop = min(stop, sim.steps + max(1, round(PIECE / sim.dt)))
-                if self.setup.user is None:
-                    self._apply((stop - sim.steps) * sim.dt)
-            sim.step(stop - sim.steps)
-
-    def _apply(self, seconds: float) -> None:
-        """Replace the last forces of the mouse by those of the next seconds; other forces on the same links stay."""
-        pose = self.sim.dynamics.poses(self.sim.state.q)
-        self.sim.inputs.wrench[:] -= self._added
-        self._added = self.pushes.total(pose, self.sim.time, seconds)
-        self.sim.inputs.wrench[:] += self._added
-
-    def _with_pushes(self, sim: Simulation) -> None:
-        """A user stage that runs the scene's own one and then adds our forces."""
-        sim.inputs.wrench[:] -= self._added
-        assert self.setup.user is not None
-        self.setup.user(sim)
-        self._added = self.pushes.total(sim.dynamics.poses(sim.state.q), sim.time, sim.dt)
-        sim.inputs.wrench[:] += self._added
 
     def step(self) -> None:
         """Simulate one time step."""
         with self._noting():
-            self._go(self.sim.steps + 1)
+            self.sim.step()
 
     def reset(self) -> None:
         """Return to the initial state of the scene."""
-        self.pushes.clear()
         self.sim.reset()
-        self._added[:] = 0.0
-        if self.setup.velocity is not None:
-            self.sim.set_state(v=self.setup.velocity)
         self.notes = []
         self._begin()
 
@@ -186,46 +93,11 @@ class Live:
         history = self.history()
         (q, v), at = history.state(time), float(history.log.time[history.frame_at(time)])
         self.pushes.clear()
-        self.sim.inputs.wrench[:] -= self._added
-        self._added[:] = 0.0
         self.sim.set_state(q, v)
         self.sim.steps = round(at / self.sim.dt)
         self.sim.state.time = self.sim.steps * self.sim.dt
         self.sim.status = OK
         self._begin()
-
-    # -- history -----------------------------------------------------------------------------------------------
-
-    def _begin(self) -> None:
-        sim = self.sim
-        options = {"method": sim.method, "variant": sim.variant, "dt": sim.dt, "watched": True}
-        names = sim.instruments.value_names
-        self._recorder = Recorder(None, sim.model, scene_xml=sim.model.to_xml(), options=options, sensors=names)
-        self._start, self._last = sim.time, -1.0
-        self._wall = clock.perf_counter()
-        self.moment()
-
-    def moment(self) -> Moment:
-        """The present moment, which is also added to the history."""
-        sim = self.sim
-        with self._noting():
-            contact_energy = sim.observe()
-        frame = frame_of(sim, contact_energy, clock.perf_counter() - self._wall)
-        frame["joint_error"] = np.zeros((0, 2))  # its size depends on the method, which may change
-        contacts = contacts_of(sim)
-        if sim.time > self._last + 1e-12:
-            if self._recorder.frames >= LONGEST_HISTORY:
-                self._begin()
-            self._recorder.append(frame, contacts)
-            self._last = sim.time
-        copies = Contacts(*(contacts[name].copy() for name in Contacts._fields))
-        energy = np.append(np.array(frame["energy"]), contact_energy)
-        inputs = (np.array(frame[name], dtype=float) for name in ("control", "act", "sensor"))
-        return Moment(sim.time, frame["pose"], copies, energy, *inputs)
-
-    def history(self) -> Replay:
-        """The recording since the start, to scrub through, share or save."""
-        return Replay(self._recorder.log(), f"{self.sim.method}/{self.sim.variant}")
 
 
 def with_materials(model: Model, friction: float | None, stiffness: float | None) -> Model:

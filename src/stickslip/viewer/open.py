@@ -1,4 +1,4 @@
-"""``ss.view``: open a viewer for a scene, a log or files."""
+"""``ss.view``: open a viewer for a scene, a simulation, a log or files."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from stickslip.errors import expected
 from stickslip.model.scene import Scene
 from stickslip.record import Log
 from stickslip.scenes import Setup, find
+from stickslip.simulation import Simulation
 from stickslip.simulation.method import choose_method
 from stickslip.simulation.setup import own_choice
 from stickslip.simulation.stages import Stages
 from stickslip.viewer.app import Viewer
-from stickslip.viewer.live import Live, Settings
+from stickslip.viewer.live import Live
+from stickslip.viewer.loop import Loop
 from stickslip.viewer.replay import Replay
+from stickslip.viewer.watched import Settings
 
 RECORDINGS = (".h5", ".hdf5")
-WANTED = "a Scene, the name of one, a model file, a log, or recordings (.h5)"
+WANTED = "a Scene, the name of one, a model file, a Simulation, a log, or recordings (.h5)"
+FIRST_BROWSER = 10.0
+"""[s] for which a loop of the user's waits for the browser that was opened."""
 
 
 def view(
@@ -32,45 +37,76 @@ def view(
     port: int = 8080,
     shadows: bool = True,
     paused: bool = False,
+    realtime: bool = True,
     browser: bool = True,
-    block: bool = True,
+    block: bool | None = None,
     **load_options: Any,
 ) -> Viewer:
-    """Watch a scene as it is simulated, or recordings, in a browser.
+    """Watch a scene as it is simulated, a loop of your own, or recordings, in a browser.
 
     >>> ss.view("solo12-drop", method="coulomb")
     >>> ss.view(log)
     >>> ss.view(["expo.h5", "coulomb.h5"])  # ghosts: both at once, synchronised
+    >>> with ss.view(sim):  # a Simulation that your own loop steps
+    ...     while sim.time < 0.5:
+    ...         sim.step()
 
     ``method`` and ``dt`` [s] are for scenes. The page is at ``http://host:port``, or at the next free port, and
     ``browser`` opens it. It begins to play when the first browser shows it, unless it is ``paused``. Without
     ``shadows`` it is faster on a machine without a graphics card. ``block`` waits until
-    Ctrl-C; otherwise the returned viewer runs until ``close()``. For model files, further keywords are those of
-    ``Scene.load``.
+    Ctrl-C, which is the default but for a simulation; otherwise the returned viewer runs until ``close()``. For model
+    files, further keywords are those of ``Scene.load``.
+
+    A simulation is stepped by your own loop, at most as fast as the clock, or as fast as it can with
+    ``realtime=False``. Pause, step and pushes of the page act in the loop; ``viewer.wait()`` keeps the page open after
+    it.
     """
+    own_loop = isinstance(what, Simulation)
+    if own_loop and block:
+        raise expected(
+            "block", "False with a simulation, which your own loop steps", block, "call viewer.wait() after it"
+        )
     viewer = make_viewer(
-        what, method=method, dt=dt, host=host, port=port, shadows=shadows, paused=paused, **load_options
-    )
+        what, method=method, dt=dt, host=host, port=port, shadows=shadows, paused=paused, realtime=realtime,
+        **load_options,
+    )  # fmt: skip
     print(f"stickslip view: {viewer.url} (Ctrl-C ends it)")
-    if browser:
-        webbrowser.open(viewer.url)
-    if block:
+    shown = browser and webbrowser.open(viewer.url)
+    if own_loop:
+        viewer.begin_within(FIRST_BROWSER if shown else 0.0)
+    elif block is None or block:
         viewer.wait()
     return viewer
 
 
 def make_viewer(
     what: Any, *, method: str | None = None, dt: float | None = None, host: str = "127.0.0.1", port: int = 8080,
-    shadows: bool = True, paused: bool = False, **load_options: Any,
+    shadows: bool = True, paused: bool = False, realtime: bool = True, **load_options: Any,
 ) -> Viewer:  # fmt: skip
     page: dict[str, Any] = {"host": host, "port": port, "shadows": shadows, "paused": paused}
+    if isinstance(what, Simulation):
+        _refuse("simulation", method=method, dt=dt, **load_options)
+        return Viewer(live=Loop(_name(what), what, realtime), **page)
+    if not realtime:
+        raise expected("realtime", "False only with a Simulation, which your own loop steps", realtime)
     replays = open_recordings(what)
     if replays is None:
         return Viewer(live=make_live(what, method, dt, **load_options), **page)
-    for name, given in (("method", method), ("dt", dt)):
-        if given is not None:
-            raise expected(name, "none with a recording, which has its own", given, "name a scene to simulate")
+    _refuse("recording", method=method, dt=dt)
     return Viewer(replays=replays, **page)
+
+
+def _refuse(what: str, **options: Any) -> None:
+    """Refuse options that are for scenes."""
+    for name, given in options.items():
+        if given is not None:
+            raise expected(name, f"none with a {what}, which has its own", given, "name a scene to simulate")
+
+
+def _name(sim: Simulation) -> str:
+    """The name of the scene that is simulated."""
+    spec = sim.model.spec
+    return spec.modelname if spec is not None and spec.modelname else "simulation"
 
 
 def open_recordings(what: Any) -> list[Replay] | None:

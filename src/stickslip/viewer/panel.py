@@ -10,8 +10,10 @@ import numpy as np
 
 from stickslip.methods.registry import method_names
 from stickslip.viewer.interaction import DIRECTIONS
-from stickslip.viewer.live import Live, Settings
+from stickslip.viewer.live import Live
+from stickslip.viewer.loop import Loop
 from stickslip.viewer.plots import Plots
+from stickslip.viewer.watched import Settings, Watched
 
 if TYPE_CHECKING:
     from stickslip.viewer.app import Viewer
@@ -33,15 +35,18 @@ class Panel:
         self.status = gui.add_markdown("")
         self.play = gui.add_button("Play", icon="player-play")
         self.play.on_click(lambda _: viewer.post(viewer.toggle))
-        self.moves = gui.add_button_group("Move", ("Step", "Restart", "To the end"))
+        moves = ("Step", "To the end") if isinstance(viewer.live, Loop) else ("Step", "Restart", "To the end")
+        self.moves = gui.add_button_group("Move", moves)
         self.moves.on_click(lambda event: viewer.post(self._move, event.target.value))
         self.time = gui.add_slider("Time [s]", 0.0, 1.0, 1e-3, 0.0)
         self._on_people(self.time, lambda value: viewer.scrub(float(value)))
-        self.speed = gui.add_dropdown("Speed", tuple(SPEEDS), initial_value="1")
+        free = isinstance(viewer.live, Loop) and not viewer.live.realtime
+        hint = "as fast as the loop runs" if free else None
+        self.speed = gui.add_dropdown("Speed", tuple(SPEEDS), initial_value="1", disabled=free, hint=hint)
         self._on_people(self.speed, lambda value: viewer.set_speed(SPEEDS[value]))
         self.message = gui.add_markdown("", visible=False)
         tabs = gui.add_tab_group()
-        if viewer.live is not None:
+        if isinstance(viewer.live, Live):
             with tabs.add_tab("Method"):
                 self._method_tab(viewer.live)
         with tabs.add_tab("Show"):
@@ -154,7 +159,7 @@ class Panel:
         """A checkbox that is off, and cannot be used, where the scene has nothing of the kind."""
         return self._gui.add_checkbox(label, there, disabled=not there, hint=hint if there else "the scene has none")
 
-    def _push_tab(self, live: Live) -> None:
+    def _push_tab(self, live: Watched) -> None:
         gui, viewer = self._gui, self._viewer
         gui.add_markdown("Click a body to choose it; **shift + drag** pulls it with the mouse.")
         names = live.sim.model.link_names

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stickslip.dynamics.data import Kinematics
 from stickslip.model.compile import rotation
 from stickslip.model.model import Model
 from stickslip.simulation.pushes import Push, Pushes
-from stickslip.viewer.triangulation import turned
 
 PULL_RATE = 12.0
 """[rad/s] natural frequency of the spring between a grabbed point and the mouse, with the mass of the whole scene."""
@@ -32,9 +32,9 @@ class Pull:
 class ViewerPushes(Pushes):
     """Pushes by the panel and by clicks, which are those of ``sim.push``, and the pull of the mouse."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, pushes: list[Push] | None = None) -> None:
         super().__init__(model.nlink)
-        self._model = model
+        self.pushes, self._model = pushes or [], model
         self.mass = max(float(model.inertia.mass.sum()), 1e-9)
         """Mass of the scene [kg]."""
         self._pull: Pull | None = None
@@ -67,17 +67,16 @@ class ViewerPushes(Pushes):
         super().clear()
         self._pull = None
 
-    def total(self, pose: np.ndarray, time: float, dt: float) -> np.ndarray:
-        """(nl, 6) present wrenches; pushes that have ended are removed."""
-        total = self.wrench(np.array([rotation(quat) for quat in pose[:, 3:]]), time, dt)
-        if self._pull is not None:
-            arm, force = self._pulled(self._pull, pose, time)
-            total[self._pull.link] += np.concatenate([force, np.cross(arm, force)])
+    def wrench(self, kin: Kinematics, time: float, dt: float) -> np.ndarray:
+        total, pull = super().wrench(kin, time, dt), self._pull
+        if pull is not None:
+            arm = kin.rot[pull.link] @ pull.grip
+            force = self._force(pull, kin.pos[pull.link] + arm, time)
+            total[pull.link] += np.concatenate([force, np.cross(arm, force)])
         return total
 
-    def _pulled(self, pull: Pull, pose: np.ndarray, time: float) -> tuple[np.ndarray, np.ndarray]:
-        arm = turned(pose[None, pull.link, 3:], pull.grip[None])[0]
-        point = pose[pull.link, :3] + arm
+    def _force(self, pull: Pull, point: np.ndarray, time: float) -> np.ndarray:
+        """(3,) force of the mouse [N] on a point that is there [m]."""
         passed = time - pull.last_time
         velocity = (point - pull.last) / passed if pull.last is not None and passed > 1e-9 else np.zeros(3)
         if pull.last is None or passed > 1e-9:
@@ -85,7 +84,7 @@ class ViewerPushes(Pushes):
         stiffness = self.mass * PULL_RATE**2
         force = stiffness * (pull.target - point) - self.mass * PULL_RATE * velocity
         size = float(np.linalg.norm(force))
-        return arm, force * min(1.0, STRONGEST * self.weight / max(size, 1e-12))
+        return force * min(1.0, STRONGEST * self.weight / max(size, 1e-12))
 
 
 def _in_link(pose: np.ndarray, link: int, point: np.ndarray) -> np.ndarray:

@@ -12,12 +12,12 @@ from stickslip.lab.compare.report.colours import method_colours
 from stickslip.viewer.body_meshes import BodyMeshes, extent
 from stickslip.viewer.canvas import add_floors, look_at
 from stickslip.viewer.instruments import Instruments
-from stickslip.viewer.live import Live
 from stickslip.viewer.moment import Moment
 from stickslip.viewer.overlays import Overlay
 from stickslip.viewer.plots import Track
 from stickslip.viewer.replay import Replay
 from stickslip.viewer.tendon_lines import TendonLines
+from stickslip.viewer.watched import Watched
 
 GHOST = 0.5
 """Opacity of all but the first of several runs."""
@@ -47,16 +47,16 @@ class ShownRun:
         self.values = moment.sensor
 
 
-def make_runs(server: Any, sources: Sequence[Live | Replay]) -> list[ShownRun]:
+def make_runs(server: Any, sources: Sequence[Watched | Replay]) -> list[ShownRun]:
     """Set floors and camera and make the runs. A single run has the colours of its shapes; each of several has one
     colour, that of its method in reports."""
     first = sources[0]
-    moment = first.moment() if isinstance(first, Live) else first.moment(min(source.start for source in sources))
+    moment = first.moment() if isinstance(first, Watched) else first.moment(min(source.start for source in sources))
     centre, size = extent(first.header, moment.pose)
     add_floors(server, first.header, moment.pose, size)
     look_at(server, centre, size)
-    force = first.pushes.weight if isinstance(first, Live) else first.typical_force()
-    labels = [source.name if isinstance(source, Live) else source.label for source in sources]
+    force = first.pushes.weight if isinstance(first, Watched) else first.typical_force()
+    labels = [source.name if isinstance(source, Watched) else source.label for source in sources]
     colours = list(method_colours(labels).values())
     runs = []
     for k, source in enumerate(sources):
@@ -71,7 +71,7 @@ def make_runs(server: Any, sources: Sequence[Live | Replay]) -> list[ShownRun]:
                 overlay=overlay,
                 tendons=TendonLines(server, f"/tendons{k}", source.header, size, tint),
                 instruments=Instruments(server, f"/instruments{k}", source.header, size, overlay.metres_per_newton),
-                replay=None if isinstance(source, Live) else source,
+                replay=None if isinstance(source, Watched) else source,
             )
         )
     return runs

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.viewer.live import Live
+from stickslip.viewer.loop import Loop
 from stickslip.viewer.moment import Moment
 from stickslip.viewer.replay import Replay
+from stickslip.viewer.watched import Watched
 
 FOLLOW = 0.5
 """[s] between checks of files that are being written."""
@@ -16,7 +18,7 @@ NOWHERE = (np.nan, -1)
 class Timeline:
     """One simulation, or recordings side by side, and a cursor [s]."""
 
-    def __init__(self, live: Live | None, replays: list[Replay]) -> None:
+    def __init__(self, live: Watched | None, replays: list[Replay]) -> None:
         self.live, self.replays = live, replays
         self.playing, self.speed = False, 1.0
         self.cursor = self.start
@@ -75,7 +77,7 @@ class Timeline:
     def restart(self) -> None:
         """Go to the beginning; a simulation starts again."""
         self.playing, self.trouble = False, []
-        if self.live is not None:
+        if isinstance(self.live, Live):
             self.live.reset()
             self._history = None
             self.forget()
@@ -94,7 +96,7 @@ class Timeline:
 
     def go_back(self) -> None:
         """Continue the simulation from the moment that is shown."""
-        if self.live is not None and self._history is not None:
+        if isinstance(self.live, Live) and self._history is not None:
             self.live.go_back(self.cursor)
             self._history = None
             self.forget()
@@ -102,6 +104,16 @@ class Timeline:
 
     def set_speed(self, speed: float) -> None:
         self.speed = speed
+
+    def _sync(self) -> None:
+        """Tell a loop of the user's what the buttons say, and show how far it is."""
+        if isinstance(self.live, Loop):
+            self.live.let_run(self.playing, self.speed)
+            if self.live.restarted:
+                self.live.restarted, self._history = False, None
+                self.forget()
+            if self._history is None:
+                self.cursor = self.live.time
 
     def _follow(self, now: float) -> None:
         """Read what has been added to recordings that are being written."""

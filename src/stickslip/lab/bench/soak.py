@@ -74,9 +74,9 @@ def shaken_table() -> Scene:
     return scene
 
 
-def shake(t: float, q: np.ndarray, v: np.ndarray) -> list[float]:
+def shake(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The motor's force [N]: a spring to a height that goes up and down, and the weight of all."""
-    return [6.0 * 9.81 + 2000.0 * (0.02 * sin(2.0 * pi * 2.0 * t) - q[0])]
+    return np.array([6.0 * 9.81 + 2000.0 * (0.02 * sin(2.0 * pi * 2.0 * t) - q[0])])
 
 
 def resident() -> float:

@@ -82,7 +82,7 @@ class BilateralMethod(Method):
         colour=1,
     )
     reads = STICKING
-    loops_ahead = True
+    loops_ahead = forces_at_end = True
     observing = ("kinematics", "collision", "solve")
     observes_acceleration = True
     at_overlap = "it is held where it is"

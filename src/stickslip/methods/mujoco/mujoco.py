@@ -137,14 +137,14 @@ class MuJoCo(Method):
     at_overlap = "its contacts will push it out"
     at_unconverged = "allow more iterations, or choose solver='newton'"
     observing = ("kinematics", "collision")
-    observes_acceleration = forces_midway = True
+    observes_acceleration = forces_midway = forces_at_end = True
     replaceable = frozenset({"user", "record"})
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
         super().__init__(model, dt, variant, **options)
         self.peer = make_peer(model, variant)
         self.mj = self.peer.mj
-        self.contacts = LazyContacts(self.work.kin, self._show_step)
+        self.contacts = LazyContacts(self.work.kin, lambda: self._show(self.data))
         self._loops = LoopClosure(model) if model.loops else None
         option = self.mj.opt
         option.timestep = dt
@@ -259,12 +259,6 @@ class MuJoCo(Method):
         self.work.acceleration[:] = d.qacc
         self.contacts.stale = False
         self._show(d)
-        contact_velocities(self.work.kin, self.contacts.arrays)
-
-    def _show_step(self) -> None:
-        """The contacts of the last step, at its beginning, and the velocities with which it ended."""
-        look(self.world, self.work, self.data.qpos, self.data.qvel)
-        self._show(self.data)
         contact_velocities(self.work.kin, self.contacts.arrays)
 
     def _show(self, d: mujoco.MjData) -> None:

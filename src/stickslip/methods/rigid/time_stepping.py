@@ -46,7 +46,7 @@ class TimeStepping(Method):
 
     formulation_name: ClassVar[str]
     reads = RIGID
-    solves_problems = loops_ahead = True
+    solves_problems = loops_ahead = forces_at_end = True
     default_dt = 1e-2
     file_steps = 5
     observing = ("kinematics", "collision", "impulses")
