@@ -150,6 +150,18 @@ MISSING = "/nowhere/robot.xml"
         (("run", "incline", "--method", "semi-implicit-euler/pgs"), ("cannot be paired", "possible:")),
         (("run", "incline", "--dt", -1), ("dt: expected a positive number", "-1")),
         (("run", "incline", "--time", -1), ("duration: expected", "-1")),
+        (("run", "incline", "--dt", "1e-300"), ("dt: expected", "from 1e-12")),
+        (("run", "incline", "--dt", "nan"), ("dt: expected", "nan")),
+        (("run", "incline", "--time", "1e300"), ("at most 1e+10 steps",)),
+        (("run", "incline", "--time", "9e4", "--dt", "1e-5", "--record-dt", "1e-5"), ("one that fits the memory",)),
+        (("run", "ball", "--method", "coulomb", "--failures", __file__), ("failures: expected a folder",)),
+        (("run", "incline", "--time", "x"), ("Invalid value for '--time'",)),
+        (("run", "[/red].xml"), ("[/red].xml",)),
+        (("compare", "ball", "--runs", "1000000"), ("runs: expected a whole number ≥ 1 and ≤ 20",)),
+        (("compare", "ball", "--jobs", "99999999"), ("jobs: expected",)),
+        (("compare", "ball", "--time", "1e300"), ("time: expected",)),
+        (("compare", "ball", "--methods", "a" + 9000 * " " + "[["), ("--methods: expected names",)),
+        (("view", "ball", "--port", 99999), ("Invalid value for '--port'",)),
         (("run", "incline", "--record", "/nowhere/run.h5"), ("/nowhere", "run.h5")),
         (("run", "incline", "--time", 0.01, "--plot", "/nowhere/x.png"), ("/nowhere/x.png", "cannot be written")),
         (("run", "incline", "--time", 0.01, "--plot", "x.foo"), ("x.foo", ".png")),
@@ -206,7 +218,7 @@ def test_divergence_is_one_line(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, _, err = call("run", "solo12-drop", "--dt", 0.01)
     assert status == 2
-    assert "try a smaller one" in err
+    assert "try a smaller dt" in err
     assert err.count("error: ") == err.count("\n") == 1
 
 

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from stickslip import constraints, control, ess, extend, lab, maximal, problem_files, solvers
+from stickslip.constraints import inverse_kinematics
 from stickslip.dynamics import Dynamics
 from stickslip.errors import (
     ControlError,
@@ -85,6 +86,7 @@ __all__ = [
     "control",
     "ess",
     "extend",
+    "inverse_kinematics",
     "lab",
     "load",
     "load_comparison",

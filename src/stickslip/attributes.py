@@ -6,8 +6,9 @@ assign. Names with a leading underscore, and the attributes of subclasses from o
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from stickslip.errors import InputError, suggested
 
@@ -32,6 +33,10 @@ class Guarded:
         if "_complete" in own:
             self._check(name)
         object.__setattr__(self, name, value)
+
+    def __copy__(self) -> Self:
+        """A copy that shared a part of the original would be changed with it, so that all copies are deep."""
+        return copy.deepcopy(self)
 
     def _check(self, name: str) -> None:
         kind = type(self)

@@ -114,7 +114,7 @@ def number(
     """A finite float ≥ ``least``, > ``above``, < ``below`` and ≤ ``most``; for anything else the error names it."""
     try:
         result = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise expected(what, wanted, value) from None
     within = isfinite(result) and least <= result <= most and above < result < below
     if isinstance(value, str | bool) or not within:
@@ -122,10 +122,11 @@ def number(
     return result
 
 
-def whole(what: str, value: Any, least: int) -> int:
-    """A whole number ≥ ``least``; anything else is refused by name."""
-    if number(what, value, f"a whole number ≥ {least}", least=least) != int(value):
-        raise expected(what, f"a whole number ≥ {least}", value)
+def whole(what: str, value: Any, least: int, most: float = inf) -> int:
+    """A whole number from ``least`` to ``most``; anything else is refused by name."""
+    wanted = f"a whole number ≥ {least}" + (f" and ≤ {most:g}" if most < inf else "")
+    if number(what, value, wanted, least=least, most=most) != int(value):
+        raise expected(what, wanted, value)
     return int(value)
 
 

@@ -36,6 +36,8 @@ that are not finite without an error; long message: 300 characters or more; cras
 GOOD = ("refused", "loaded")
 MEMORY = 6 * 2**30
 """Bytes of address space of a worker, so that a case that asks for more fails instead of filling the machine."""
+PATIENCE = 5
+"""A case that waits for a busy machine, and has not computed for its limit, gets so many times the limit more."""
 PREPARATION = 600.0
 """Seconds that a worker may take to get ready."""
 
@@ -96,9 +98,12 @@ class Worker:
 
     def answer(self, seconds: float, what: str) -> dict[str, Any]:
         """The next line of the worker, or what became of it: a crash or a hang."""
-        until = time.monotonic() + seconds
+        until, began = time.monotonic() + seconds, self.computed()
         while b"\n" not in self.buffer:
             ready, _, _ = select.select([self.pipe], [], [], max(0.0, until - time.monotonic()))
+            if not ready and self.computed() - began < seconds and time.monotonic() < until + PATIENCE * seconds:
+                time.sleep(0.05)  # others use the machine, too
+                continue
             if not ready:
                 self.end()
                 return {"outcome": "hang", "detail": f"{what}: more than {seconds:g} s", "seconds": seconds}
@@ -110,6 +115,14 @@ class Worker:
             self.buffer += data
         line, _, self.buffer = self.buffer.partition(b"\n")
         return json.loads(line)
+
+    def computed(self) -> float:
+        """Seconds of computing of the worker so far; infinite where the system does not tell."""
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return float("inf")
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def run(self, index: int) -> dict[str, Any]:
         assert self.process.stdin is not None

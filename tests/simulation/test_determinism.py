@@ -1,5 +1,8 @@
-"""The same scene, method and seed give the same bits: run after run, and from a snapshot in mid-run, for every method
-that can be asked for."""
+"""The same scene, method and seed give the same bits: run after run, from a snapshot in mid-run, and in copies of a
+simulation, for every method that can be asked for."""
+
+import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -54,16 +57,21 @@ def test_every_registered_method_is_tried():
 
 
 @pytest.mark.parametrize("method", AVAILABLE)
-def test_the_same_bits_again_and_from_a_snapshot(method):
+def test_the_same_bits_again_from_a_snapshot_and_in_copies(method):
     sim, again = simulation(method), simulation(method)
     sim.step(STEPS)
     again.step(STEPS)
     assert bits(again) == bits(sim)
-    snapshot = sim.snapshot()
+    snapshot, stored, copied = sim.snapshot(), pickle.dumps(sim), copy.deepcopy(sim)
     sim.step(STEPS)
     uninterrupted = bits(sim)
     again.step(STEPS)
     assert bits(again) == uninterrupted
+    for other in (pickle.loads(stored), copied):
+        other.step(STEPS)
+        assert bits(other) == uninterrupted
+        assert other.steps == sim.steps
+        assert other.options == sim.options
     sim.restore(snapshot)  # back in the same simulation
     sim.step(STEPS)
     assert bits(sim) == uninterrupted

@@ -95,7 +95,12 @@ def test_they_are_mujoco_s(height):
         expected = truth(sim)
         assert set(sim.sensors) == set(expected)
         for name, values in expected.items():
-            np.testing.assert_allclose(sim.sensor(name), values, rtol=1e-9, atol=1e-9, err_msg=name)
+            found, accuracy = sim.sensor(name), 1e-9
+            if name.startswith("geomfromto"):  # along flat sides the nearest points are known to the root of that
+                ends = (np.linalg.norm(each[3:] - each[:3]) for each in (found, values))
+                np.testing.assert_allclose(*ends, rtol=1e-9, atol=1e-9, err_msg=name)
+                accuracy = 2e-6
+            np.testing.assert_allclose(found, values, rtol=1e-9, atol=accuracy, err_msg=name)
         sim.step(10)
     assert (expected["sole"] > 1.0) == (height < 1.0)
 

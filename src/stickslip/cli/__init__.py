@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import Annotated
+from io import TextIOWrapper
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +32,9 @@ app.command("warm")(warm.warm)
 app.add_typer(bench.app, name="bench")
 app.add_typer(reproduce.app, name="reproduce")
 
+UsageError: Any = typer.BadParameter.__mro__[1]
+"""Of wrong words on the command line; some versions of Typer bring their own click, so that it is found this way."""
+
 
 def show_version(wanted: bool) -> None:
     if wanted:
@@ -50,14 +54,27 @@ def stickslip(
 def main() -> None:
     """Entry point of the ``stickslip`` command."""
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+    for stream in (sys.stdout, sys.stderr):  # names of files may hold bytes that are no letters
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else 0)
+    except UsageError as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # a command without words shows its help
+            error.show()
+            sys.exit(2)
+        print(f"error: {' '.join(error.format_message().split())}", file=sys.stderr)
+        sys.exit(2)
     except StickslipError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
         print(f"error: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except MemoryError:
+        print("error: there is not enough memory for this; ask for less", file=sys.stderr)
+        sys.exit(2)
+    except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         sys.exit(130)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from math import isnan
 from pathlib import Path
@@ -107,17 +106,27 @@ def parse_methods(text: str) -> list[Candidate] | None:
     if not text.strip():
         return None
     candidates = []
-    for part in re.split(r",(?![^\[]*\])", text):
-        found = re.fullmatch(r"\s*([^\[\]]+?)\s*(?:\[([^\[\]]*)\])?\s*", part)
-        if found is None:
+    for part in split_methods(text):
+        method, bracket, options = part.partition("[")
+        ending = options.endswith("]") if bracket else True
+        inside = options.removesuffix("]")
+        if not method.strip() or not ending or set("[]") & set(method + inside):
             raise expected(
                 "--methods", "names separated by commas, options in brackets", part, "such as expo[matmuls=2],rk4"
             )
-        method, options = found.groups()
-        candidates.append(
-            Candidate(method, part.strip(), method_options([o for o in (options or "").split(",") if o.strip()]))
-        )
+        candidates.append(Candidate(method.strip(), part, method_options([o for o in inside.split(",") if o.strip()])))
     return candidates
+
+
+def split_methods(text: str) -> list[str]:
+    """Parts between commas that are not inside brackets."""
+    parts = [""]
+    for word in text.split(","):
+        if "[" in parts[-1] and "]" not in parts[-1]:
+            parts[-1] += "," + word
+        else:
+            parts.append(word)
+    return [part.strip() for part in parts[1:]]
 
 
 def parse_steps(text: str) -> list[float] | None:

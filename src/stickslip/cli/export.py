@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,7 +62,7 @@ def export(
 def pixels(text: str) -> tuple[int, int]:
     """Parse a size such as ``"960x540"``."""
     width, _, height = text.lower().partition("x")
-    if not (width.isdigit() and height.isdigit()):
+    if not all(side.isascii() and side.isdecimal() and len(side) <= 5 for side in (width, height)):
         raise expected("--size", "WIDTHxHEIGHT in pixels", text, "for example 960x540")
     return int(width), int(height)
 
@@ -76,7 +77,8 @@ def chosen_camera(log: Any, text: str, options: dict[str, Any]) -> Any:
         numbers = [float(part) for part in text.split(",")]
     except ValueError:
         numbers = []
-    if len(numbers) not in (2, 3):
+    far = numbers[2] if len(numbers) == 3 else 1.0
+    if len(numbers) not in (2, 3) or not all(map(isfinite, numbers)) or not 1e-3 <= far <= 1e6:
         raise expected("--camera", "AZIMUTH,ELEVATION[,DISTANCE]", text, "for example --camera=-60,15")
     usual = Painter(log, **{**options, "contacts": False}).camera
     turned = replace(usual, azimuth=numbers[0], elevation=numbers[1])

@@ -15,7 +15,7 @@ def plot(
     what: Annotated[
         list[str], Argument(help="recordings (.h5), and names of plots; without names an overview is drawn")
     ],
-    out: Annotated[Path | None, Option(help="the picture (.png, .pdf, .svg); default: next to the recording")] = None,
+    out: Annotated[Path | None, Option(help="picture (.png, .pdf, .svg); default: RECORDING-PLOTS.png")] = None,
 ) -> None:
     """Plot recordings. Several runs are drawn into the same axes, each in its colour.
 
@@ -37,7 +37,8 @@ def plot(
     with ExitStack() as stack:
         logs = [stack.enter_context(load(path)) for path in files]
         called = labels(logs)
-        path = out or files[0].with_suffix(".png")
+        others = [file.stem for file in files[1:]]
+        path = out or files[0].with_name("-".join([files[0].stem, *others, *names])[:200] + ".png")
         title = f"{files[0].name}: {called[0]}" if len(files) == 1 else ""
         save_plots(dict(zip(called, logs, strict=True)), names, path, title)
     print(f"plot       {path}")

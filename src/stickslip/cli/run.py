@@ -60,7 +60,7 @@ def run(
     from stickslip.scenes import SCENES, find
     from stickslip.simulation import Simulation
 
-    console = Console()
+    console = Console(markup=False)  # names may hold brackets
     load_plugins(plugin)
     check_plot(plot)
     options = load_options(floating_base, package_dir, unreadable_meshes, ignore)

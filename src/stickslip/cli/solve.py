@@ -69,7 +69,7 @@ def solve(
     from stickslip.problem_files.problem_file import ProblemFile, store_solver_data
     from stickslip.progress import Progress
 
-    console = Console()
+    console = Console(markup=False)  # names may hold brackets
     load_plugins(plugin)
     options: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations}
     given = {name: value for name, value in options.items() if value is not None}
@@ -128,13 +128,17 @@ def chosen_frames(text: str, there: list[int], file: str) -> list[int]:
         raise expected(file, "a file with frames", "none", "capture some with 'stickslip run SCENE --capture FILE'")
     if text.strip() == "all":
         return there
-    found: list[int] = []
+    known, found = set(there), set()
     for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
+        first, dash, last = (word.strip() for word in part.partition("-"))
+        ends = (first, last) if dash else (first, first)
+        if not all(end.isascii() and end.isdecimal() and len(end) <= 15 for end in ends):
             raise expected("--frames", "numbers such as 1,5 or 1-10, or 'all'", text)
-        found += range(int(first), int(last or first) + 1)
-    missing = [number for number in found if number not in there]
-    if missing:
-        raise expected("--frames", f"numbers of frames in the file, {there[0]} … {there[-1]}", missing[0])
-    return sorted(set(found))
+        low, high = map(int, ends)
+        if low > high:
+            raise expected("--frames", f"the smaller number first, {high}-{low}", part.strip())
+        for number in range(low, high + 1):  # ends at the first one that is not there
+            if number not in known:
+                raise expected("--frames", f"numbers of frames in the file, {there[0]} … {there[-1]}", number)
+            found.add(number)
+    return sorted(found)

@@ -36,7 +36,7 @@ def solve_fclib(
     if write and relaxed is not None:
         raise expected("--write", "Coulomb's law", "--relaxed", "its answers are no solutions of FCLib's problem")
     check_destinations(json, out)
-    console = Console()
+    console = Console(markup=False)  # names may hold brackets
     comparison = FCLibComparison(solvers, repeat, options, relaxed)
     assert comparison.solvers is not None
     trials, titles = [], {}

@@ -19,7 +19,7 @@ def view(
     ] = None,
     method: Annotated[str | None, Option(help="contact method of a scene; it can be changed in the viewer")] = None,
     dt: Annotated[float | None, Option(help="time step of a scene in seconds")] = None,
-    port: Annotated[int, Option(help="port of the page; the next free one if it is taken")] = 8080,
+    port: Annotated[int, Option(help="port of the page; the next free one if it is taken", min=0, max=65535)] = 8080,
     host: Annotated[str, Option(help="address to listen on; any but 127.0.0.1 lets other machines in")] = "127.0.0.1",
     browser: Annotated[bool, Option(help="open the page in a browser")] = True,
     shadows: Annotated[bool, Option(help="draw shadows; off is faster without a graphics card")] = True,

@@ -14,6 +14,7 @@ from stickslip.model.importers.file_options import OPTIONS, take_over
 from stickslip.model.importers.read import LoadedSpec
 from stickslip.model.keyframes import NamedKeyframe
 from stickslip.model.mjspec import collected_warnings
+from stickslip.summary import Summarised, Summary, counted, plural
 
 if TYPE_CHECKING:
     from stickslip.model.scene import Scene
@@ -24,8 +25,8 @@ MEMORY = ("memory", "nconmax", "njmax", "nstack")
 """Sizes of MuJoCo's memory in a file. They say nothing of the model, and MuJoCo would warn of different ones."""
 
 
-@dataclass
-class Robot:
+@dataclass(repr=False)
+class Robot(Summarised):
     """A loaded robot: the names that its joints, controls and frames have in the scene."""
 
     name: str
@@ -34,6 +35,11 @@ class Robot:
     actuators: tuple[str, ...]
     notes: tuple[str, ...]
     """What was dropped, replaced or ignored while loading."""
+
+    def _summary(self) -> Summary:
+        parts = plural(len(self.joints), "joint"), plural(len(self.actuators), "actuator")
+        rows = {"joints": counted(self.joints), "actuators": counted(self.actuators), "notes": counted(self.notes)}
+        return Summary(f"Robot {self.name!r}: {', '.join(parts)}", rows | {"notes": rows["notes"].partition(":")[0]})
 
 
 def attach(

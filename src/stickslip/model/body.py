@@ -106,6 +106,9 @@ class Body:
     loaded: bool = field(default=False, repr=False)
     """Whether it comes from a file."""
 
+    def __reduce__(self) -> tuple:
+        return _body_of, (self.scene, self.name)
+
     # -- shapes: each takes pos, quat, mass (or density), a material and a name -----------------------------------
 
     @says_why
@@ -379,6 +382,11 @@ class Body:
         self.spec.mass, self.spec.explicitinertial = mass, True
         self.spec.ipos, self.spec.fullinertia = vector("com", com, 3), entries
         return self
+
+
+def _body_of(scene: Scene, name: str) -> Body:
+    """A body that was pickled or copied with its scene."""
+    return scene.body(name)
 
 
 list_keywords(

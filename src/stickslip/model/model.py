@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,7 @@ from stickslip.model.arrays import (
 )
 from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
-from stickslip.model.mjspec import exact_xml
+from stickslip.model.mjspec import Portable, exact_xml
 from stickslip.model.parameters import build_parameters, tendon_names
 from stickslip.model.setters import (
     Edits,
@@ -41,13 +42,14 @@ from stickslip.model.setters import (
     set_shape,
 )
 from stickslip.model.shape import ContactPair, PairMaterial, Shape, combine
+from stickslip.summary import Summarised, Summary, counted, numbers, plural
 
 if TYPE_CHECKING:
     from stickslip.model.attach import Robot
 
 
-@dataclass
-class State:
+@dataclass(repr=False)
+class State(Summarised):
     """Configuration, velocity and time; ``q`` and ``v`` are laid out as MuJoCo's qpos and qvel."""
 
     q: np.ndarray
@@ -58,6 +60,10 @@ class State:
     """[s]."""
     act: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """(na,) activations of actuators with dynamics between control and force (filters, integrators, muscles)."""
+
+    def _summary(self) -> Summary:
+        rows = {"q": numbers(self.q), "v": numbers(self.v), "act": numbers(self.act) if len(self.act) else ""}
+        return Summary(f"State at t = {self.time:.6g} s, nq = {len(self.q)}, nv = {len(self.v)}", rows)
 
     def copy(self) -> State:
         return State(self.q.copy(), self.v.copy(), self.time, self.act.copy())
@@ -70,8 +76,8 @@ def make_read_only(part: Any) -> None:
             value.flags.writeable = False
 
 
-@dataclass(frozen=True)
-class Model:
+@dataclass(frozen=True, repr=False)
+class Model(Summarised):
     """Constant arrays of a scene, split into small tuples for the kernels, and the names of its elements."""
 
     tree: Tree
@@ -110,6 +116,24 @@ class Model:
     """The model that this one is a simulation's own copy of, if the scene has mocap bodies; setters change that one."""
 
     def __post_init__(self) -> None:
+        self._protect()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A simulation's own copy of a model is pickled and copied as the model of the scene."""
+        return (_itself, (self.source,)) if self.source is not None else super().__reduce_ex__(protocol)
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: value for name, value in self.__dict__.items() if name != "_pair_materials"}
+        return own | {"spec": self.spec if self.spec is None else Portable(self.spec)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.spec is not None:
+            self.__dict__["spec"] = state["spec"].spec
+            self.__dict__["spec"].compile()  # numbers its elements, by which setters find them
+        self._protect()
+
+    def _protect(self) -> None:
         for part in (*self.parts, *self.loops, *self.shapes, *self.keyframes.values()):
             make_read_only(part)
 
@@ -120,6 +144,24 @@ class Model:
             self.tree, self.support, self.inertia, self.joint_forces, self.medium, self.tendons, self.actuators,
             self.activations, self.frames,
         )  # fmt: skip
+
+    def _summary(self) -> Summary:
+        kinds = Counter(shape.kind for shape in self.shapes)
+        parts = (plural(self.nlink - 1, "link"), f"nq = {self.nq}, nv = {self.nv}, nu = {self.nu}")
+        rows = {
+            "links": counted(self.link_names[1:]),
+            "joints": counted(self.joint_names),
+            "actuators": counted(self.actuator_names),
+            "shapes": ", ".join(f"{n} {kind}" for kind, n in kinds.items()),
+            "tendons": counted(self.tendon_names),
+            "loops": counted(loop.name for loop in self.loops),
+            "mocap": counted(self.mocap_names),
+            "sensors": str(self.mj.nsensor or ""),
+            "robots": counted(robot.name for robot in self.robots),
+            "keyframes": counted(self.keyframes),
+            "gravity": f"{numbers(self.inertia.gravity)} m/s²",
+        }
+        return Summary(f"Model: {', '.join(parts)}, {self.mass:.4g} kg", rows)
 
     @property
     def closed_loops(self) -> tuple[Constraint, ...]:
@@ -356,6 +398,10 @@ class Model:
         free = [(int(j), int(tree.joint_q[j]) + 3) for j in np.flatnonzero(tree.joint_type == 0)]
         ball = [(int(j), int(tree.joint_q[j])) for j in np.flatnonzero(tree.joint_type == 1)]
         return sorted(free + ball)
+
+
+def _itself(model: Model) -> Model:
+    return model
 
 
 def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:

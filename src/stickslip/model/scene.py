@@ -7,7 +7,7 @@ A scene holds a MuJoCo specification, whether it is built in Python or loaded fr
 
 from __future__ import annotations
 
-import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -55,11 +55,13 @@ from stickslip.model.keywords import (
     list_keywords,
     says_why,
 )
+from stickslip.model.mjspec import Portable
 from stickslip.model.model import Model, compile_model
 from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.sensors import add_sensor
 from stickslip.model.servo import Servo, check_tendon
 from stickslip.model.shape import DEFAULT_FRICTION
+from stickslip.summary import Summarised, Summary, counted, numbers, plural
 
 ROBOTS = Path(__file__).parent / "robots"
 BUNDLED = {path.stem: path for path in sorted(ROBOTS.glob("*.xml"))}
@@ -72,7 +74,7 @@ PLACEMENT = (
 """Options that ``add_box(…)`` and the like pass to ``add_body``; stiffness and damping belong to the surface."""
 
 
-class Scene(Guarded):
+class Scene(Summarised, Guarded):
     """All bodies of a simulation, with gravity. z is up; units are SI.
 
     >>> scene = Scene()
@@ -93,7 +95,7 @@ class Scene(Guarded):
         self.spec.compiler.fusestatic = False
         self.spec.compiler.degree = False
         self.spec.nuser_geom, self.spec.nuser_site = 5, 1
-        self._counter = itertools.count()
+        self._count = 0  # of names that were made up
         self._bodies = {"world"}  # names in use
         self._loaded: set[str] = set()  # those of them that come from files
         self._keyframes: dict[str, NamedKeyframe] = {"home": NamedKeyframe()}
@@ -115,6 +117,26 @@ class Scene(Guarded):
     @gravity.setter
     def gravity(self, value: Vector) -> None:
         self.spec.option.gravity = vector("gravity", value, 3)
+
+    def _summary(self) -> Summary:
+        spec = self.spec
+        bodies, joints, shapes = len(spec.bodies) - 1, len(spec.joints), len(spec.geoms)
+        parts = (plural(n, what) for n, what in ((bodies, "body"), (joints, "joint"), (shapes, "shape")))
+        kinds = Counter(GEOM(int(geom.type)).name.removeprefix("mjGEOM_").lower() for geom in spec.geoms)
+        rows = {
+            "bodies": counted(body.name for body in spec.bodies[1:]),
+            "joints": counted(joint.name for joint in spec.joints),
+            "actuators": counted(actuator.name for actuator in spec.actuators),
+            "shapes": ", ".join(f"{n} {kind}" for kind, n in kinds.items()),
+            "tendons": counted(tendon.name for tendon in spec.tendons),
+            "loops": counted(equality.name for equality in spec.equalities),
+            "sensors": counted(sensor.name for sensor in spec.sensors),
+            "robots": counted(robot.name for robot in self.robots),
+            "keyframes": counted(self._keyframes),
+            "notes": counted(self.notes).partition(":")[0],
+            "gravity": f"{numbers(self.gravity)} m/s²",
+        }
+        return Summary(f"Scene {self.name!r}: {', '.join(parts)}", rows)
 
     @classmethod
     def from_xml(cls, xml: str, *, name: str = "scene") -> Scene:
@@ -152,7 +174,8 @@ class Scene(Guarded):
         self.spec.option.density, self.spec.option.viscosity, self.spec.option.wind = density, viscosity, wind
 
     def _name(self, kind: str) -> str:
-        return f"{kind}{next(self._counter)}"
+        self._count += 1
+        return f"{kind}{self._count - 1}"
 
     def _check_parent(self, parent: Body | None) -> None:
         if parent is not None and (not isinstance(parent, Body) or parent.scene is not self):
@@ -554,6 +577,16 @@ class Scene(Guarded):
             data.xpos[links].copy(), data.xmat[links].reshape(-1, 3, 3).copy(), origin, direction,
             rays.body_ids(exclude),
         )  # fmt: skip
+
+    # -- copies ------------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        own = {name: value for name, value in self.__dict__.items() if name != "world"}
+        return own | {"spec": Portable(self.spec)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ |= state | {"spec": state["spec"].spec}
+        self.__dict__["world"] = Body(self, self.spec.worldbody, "world")
 
     # -- the result --------------------------------------------------------------------------------------------
 

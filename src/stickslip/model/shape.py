@@ -190,7 +190,7 @@ class Shape:
     size: np.ndarray
     """(3,) as in MuJoCo: radius; radius and half length; half edges [m]. Of terrain: half edges along x and y, depth of
     the base."""
-    vertices: np.ndarray | None
+    vertices: np.ndarray | None = field(repr=False)
     """(n, 3) vertices of a mesh, or points of terrain (``model.terrain``), in the shape frame [m]."""
     material: Material
     group: int

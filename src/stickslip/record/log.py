@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from stickslip.errors import expected, unknown
+from stickslip.errors import brief, expected, unknown
 from stickslip.record import sums
 from stickslip.record.header import Header
 from stickslip.record.layout import CONTACT, CONTACT_NAMES, START, flat, table
 from stickslip.record.reader import FileSource
+from stickslip.summary import Summarised, Summary, counted, plural
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,13 +86,17 @@ def load(path: str | os.PathLike) -> Log:
     return Log(FileSource(path))
 
 
-class Log:
+class Log(Summarised):
     """Arrays over the frames of a recording, read on first use and read-only; ``len(log)`` is the number of frames."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
         self._cache: dict[str, np.ndarray] = {}
         self._frames = source.frames
+
+    def __reduce__(self) -> tuple:
+        """A log of a file is pickled and copied as its path, one in memory as its arrays."""
+        return (Log, (self._source,)) if self.path is None else (load, (self.path,))
 
     # The frames.
 
@@ -389,11 +394,24 @@ class Log:
     def __len__(self) -> int:
         return self._frames
 
-    def __repr__(self) -> str:
-        if not len(self):
-            span = "no frames"
-        else:
+    def _summary(self) -> Summary:
+        from stickslip.record.plot import PLOTS
+
+        span = "no frames"
+        if len(self):
             first, last = self.dataset("time")[0], self.dataset("time")[len(self) - 1]
-            span = f"{len(self)} frames, {first:g} to {last:g} s"
-        contacts = self.dataset(START.name)[len(self)]
-        return f"<Log: {span}, {contacts} contacts, {self.outcome}, {self.path or 'in memory'}>"
+            span = f"{plural(len(self), 'frame')}, {first:g} to {last:g} s"
+        contacts = plural(int(self.dataset(START.name)[len(self)]), "contact")
+        h = self.header
+        rows = {
+            "method": ", ".join(f"{key} = {brief(value, 40)}" for key, value in list(self.options.items())[:6]),
+            "links": counted(h.link_names[1:]),
+            "joints": counted(h.joint_names),
+            "actuators": counted(h.actuator_names),
+            "sensors": counted(self.names.sensors),
+            "outcome": self.outcome,
+            "created": self.created,
+            "file": self.path or "in memory",
+            "plots": ", ".join(PLOTS),
+        }
+        return Summary(f"Log: {span}, {contacts}, {self.outcome}, {self.path or 'in memory'}", rows)

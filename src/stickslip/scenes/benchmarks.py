@@ -7,11 +7,13 @@ cube's disorder comes from another random generator.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from stickslip.errors import expected, number, whole
-from stickslip.methods.base import Stage
 from stickslip.model.scene import Scene
+from stickslip.simulation import Simulation
 from stickslip.simulation.setup import Setup
 
 
@@ -33,16 +35,13 @@ def balls_on_box(
         x, y = divmod(k, 5)
         place = (pitch * (x - 2), pitch * (y - 2), thick + radius)
         scene.add_sphere(radius, pos=place, mass=1.0, friction=grip, name=f"ball{k}")
-    return Setup(scene, user=_push("box", force * np.array([np.cos(direction), np.sin(direction), 0.0])))
+    along = np.array([np.cos(direction), np.sin(direction), 0.0])
+    return Setup(scene, user=partial(_push, "box", force * along))
 
 
-def _push(body: str, force: np.ndarray) -> Stage:
+def _push(body: str, force: np.ndarray, sim: Simulation) -> None:
     """A constant force (3,) [N] on a body."""
-
-    def user(sim) -> None:
-        sim.inputs.wrench[sim.model.link(body), :3] = force
-
-    return user
+    sim.inputs.wrench[sim.model.link(body), :3] = force
 
 
 def ball_cube(n: int = 6, *, friction: float = 0.0, disorder: float = 1e-3, seed: int = 42) -> Setup:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from stickslip.errors import number, whole
-from stickslip.methods.base import Stage
 from stickslip.model.scene import Body, Scene
 from stickslip.scenes.rpisim import FRICTION
+from stickslip.simulation import Simulation
 from stickslip.simulation.setup import Setup
 
 
@@ -82,18 +84,14 @@ def bar_tree(levels: int = 6, *, torque: float = 0.1, seconds: float = 3.0) -> S
         length, mass = 0.6 * length, mass / 3
         for bar in row:
             _bar(bar, length, mass)
-    return Setup(scene, user=_turn("bar0", torque, seconds))
+    return Setup(scene, user=partial(_turn, "bar0", torque, seconds))
 
 
 def _bar(body: Body, length: float, mass: float) -> None:
     body.add_cylinder(0.005, length, quat=(np.sqrt(0.5), 0, np.sqrt(0.5), 0), mass=mass, collide=False)
 
 
-def _turn(body: str, torque: float, seconds: float) -> Stage:
+def _turn(body: str, torque: float, seconds: float, sim: Simulation) -> None:
     """Turn a body about the vertical until a time."""
-
-    def user(sim) -> None:
-        on = sim.time < seconds - 0.5 * sim.dt
-        sim.inputs.wrench[sim.model.link(body), 5] = torque if on else 0.0
-
-    return user
+    on = sim.time < seconds - 0.5 * sim.dt
+    sim.inputs.wrench[sim.model.link(body), 5] = torque if on else 0.0

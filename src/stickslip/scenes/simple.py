@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from stickslip.control import PD
@@ -27,11 +29,11 @@ def hopper_turn(speed: float = 4.2, *, turns: float = 1.0, friction: float = 0.2
     scene.add_plane(friction=friction)
     add_hopper(scene)
     turn = HopperTurn(scene.compile(), speed=speed, turns=turns)
+    return Setup(scene, turn, control_dt=1e-3, user=partial(_flywheels, turn))
 
-    def flywheels(sim: Simulation) -> None:
-        sim.inputs.wrench[1, 3:] = turn.torque(sim.time, sim.state.q, sim.state.v)
 
-    return Setup(scene, turn, control_dt=1e-3, user=flywheels)
+def _flywheels(turn: HopperTurn, sim: Simulation) -> None:
+    sim.inputs.wrench[1, 3:] = turn.torque(sim.time, sim.state.q, sim.state.v)
 
 
 def chain(links: int = 10, *, height: float = 0.5) -> Setup:

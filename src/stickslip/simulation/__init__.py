@@ -1,5 +1,7 @@
 """The simulation: wires the stages of a step together and owns the loop."""
 
+from stickslip.collision.distance import Distance
+from stickslip.model.rays import Hit
 from stickslip.simulation.captured_fclib import capture_fclib
 from stickslip.simulation.captured_frame import capture
 from stickslip.simulation.contacts import Contact
@@ -13,6 +15,8 @@ from stickslip.simulation.stages import Controller, Stages
 __all__ = [
     "Contact",
     "Controller",
+    "Distance",
+    "Hit",
     "Observer",
     "Recorder",
     "Setup",

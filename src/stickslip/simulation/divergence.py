@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from stickslip.methods.base import FASTEST, STATUS
+from stickslip.simulation.method import stable_step
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 def describe_divergence(sim: Simulation) -> str:
     bad = np.flatnonzero(~(np.abs(sim.state.v + sim.dt * sim.acceleration) <= FASTEST))
     link = sim.model.link_names[sim.model.support.dof_link[bad[0]]] if len(bad) else "?"
-    limit = sim.stepper.stable_dt(sim.model.state())  # at the initial state, since the failing state may not be finite
+    # at the initial state, since the failing state may not be finite
+    limit = stable_step(sim.stepper, sim.model.state())
     remedy = f"try a smaller dt than {sim.dt:g} s"
     if limit < sim.dt:
         remedy += f" (below {limit:.1g} s)"

@@ -57,6 +57,10 @@ def keep_failures(sim: Simulation, failures: str | Path | bool | None, record: s
         folder = Path(record).with_name(f"{Path(record).stem}-unconverged")
     elif failures:
         folder = Path(failures)
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise expected(
+            "failures", "a folder", str(folder), "give another name, or 'none'" if failures else "move that file"
+        )
     sim.unsolved.begin(folder, keep=failures is not False)
 
 

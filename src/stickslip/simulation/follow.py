@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from stickslip.model.mocap import follow_source
 from stickslip.simulation import advice
+from stickslip.simulation.method import stable_step
 from stickslip.simulation.periods import round_step
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def follow_model(sim: Simulation) -> None:
     if sim.stages.collision is None:
         if sim.variant != "none" and set(stepper.not_honoured()) - set(known):
             advice.not_honoured(sim.method, stepper)
-        limit, before = stepper.stable_dt(sim.state), sim.stable_dt
+        limit, before = stable_step(stepper, sim.state), sim.stable_dt
         if sim.dt <= before:
             advice.long_step(sim.method, sim.dt, limit, round_step(limit, stepper.default_dt))
         sim.stable_dt = limit

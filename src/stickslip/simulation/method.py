@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stickslip.errors import InputError, deprecated, listed
+from numpy.linalg import LinAlgError
+from scipy.sparse.linalg import ArpackError
+
+from stickslip.errors import InputError, ModelError, deprecated, listed
 from stickslip.methods.base import Method, old_arguments
 from stickslip.methods.registry import METHODS, resolve
-from stickslip.model.model import Model
+from stickslip.model.model import Model, State
 from stickslip.simulation import advice
 from stickslip.simulation.periods import divides, dividing_step, round_step
 from stickslip.simulation.stages import Stages
@@ -30,11 +33,23 @@ def choose_method(model: Model, dt: float | None, stages: Stages, options: Mappi
     _, stepper, variant = resolve(SOFT)
     if options or not stages.whole:
         return SOFT, f"{SOFT}, the default where options or functions for stages are given"
-    limit = _make(stepper, model, stepper.default_dt, variant, options).stable_dt(model.state())
+    limit = stable_step(_make(stepper, model, stepper.default_dt, variant, options), model.state())
     usable = round_step(limit, stepper.default_dt)
     if usable >= USABLE_STEP or (dt is not None and dt <= limit):
         return SOFT, f"{SOFT}, because steps of {usable:g} s are stable with its springs and dampers"
     return RIGID, f"{RIGID}, because springs and dampers would need steps of {usable:g} s in this scene"
+
+
+USELESS_STEP = 1e-10
+"""[s] A default step that is shorter would never bring a simulation to an end."""
+
+
+def stable_step(made: Method, state: State) -> float:
+    """The method's longest stable step [s]; 0 if the scene spans so many decades that its eigenvalues are lost."""
+    try:
+        return made.stable_dt(state)
+    except (ArpackError, LinAlgError):
+        return 0.0
 
 
 def make_method(
@@ -64,8 +79,13 @@ def make_method(
         advice.not_honoured(name, made)
         if made.grouped:
             advice.no_groups(name, getattr(made, "detector", None))
-    limit = made.stable_dt(model.state())
+    limit = stable_step(made, model.state())
     if dt is None:
+        if not limit > USELESS_STEP:
+            raise ModelError(
+                f"method {name!r}: expected a scene in which a usable time step is stable, got {limit:.2g} s; "
+                "look for extreme masses, stiffnesses and distances (`stickslip doctor`), or give dt"
+            )
         dt = _dividing(round_step(limit, longest), period)
         if dt != made.dt:
             made = _make(stepper, model, dt, variant, options)

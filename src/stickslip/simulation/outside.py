@@ -35,7 +35,8 @@ class Outside:
         self.velocities = np.zeros((len(self.names), 6))
         """(nm, 6) velocity of its origin [m/s] and angular velocity [rad/s], world axes."""
         self._next, self._twists = self.poses.copy(), np.zeros_like(self.velocities)
-        self._motions: dict[int, Motion] = {}
+        self.motions: dict[int, Motion] = {}
+        """Prescribed motions, by the number of the body."""
         self._pulling = np.flatnonzero(model.actuators.transmission == ON_BODY)
         self._moving: Moving | None = None
         self.follow()
@@ -50,7 +51,7 @@ class Outside:
     @property
     def moves(self) -> bool:
         """Whether a body moves from step to step."""
-        return bool(self._motions) or bool(self.velocities.any())
+        return bool(self.motions) or bool(self.velocities.any())
 
     def velocity(self, body: int, point: np.ndarray) -> np.ndarray:
         """(6,) velocity of a point (3,) of a body without joints, by its number in the file, and angular velocity; zero
@@ -69,7 +70,7 @@ class Outside:
     def set(self, name: str, pos, quat, velocity, angular_velocity, time: float) -> None:
         """Set what is given; the rest stays."""
         m = self.number(name)
-        if m in self._motions:
+        if m in self.motions:
             raise expected(f"body {name!r}", "no prescribed motion", "one", f"sim.prescribe({name!r}, None) ends it")
         speeds = (velocity, "velocity", slice(0, 3)), (angular_velocity, "angular_velocity", slice(3, 6))
         for value, what, at in speeds:
@@ -84,13 +85,13 @@ class Outside:
     def prescribe(self, name: str, motion: Motion | None, time: float) -> None:
         """Let a body follow a motion from now on, or stop."""
         m = self.number(name)
-        self._motions.pop(m, None)
+        self.motions.pop(m, None)
         self.velocities[m] = 0.0
         if motion is not None:
             if not callable(motion):
                 raise expected(f"motion of {name!r}", "a function of time", motion, "f(t) → (pos, quat), or pos alone")
             self.poses[m] = self._at(m, motion, time)
-            self._motions[m] = motion
+            self.motions[m] = motion
         self.show()
 
     def _at(self, m: int, motion: Motion, time: float) -> np.ndarray:
@@ -111,8 +112,8 @@ class Outside:
         if not self.names:
             return
         for m, pose in enumerate(self.poses):
-            if m in self._motions:
-                self._next[m] = self._at(m, self._motions[m], state.time + dt)
+            if m in self.motions:
+                self._next[m] = self._at(m, self.motions[m], state.time + dt)
                 self.velocities[m] = difference(pose, self._next[m], dt)
             else:
                 self._next[m] = moved(pose, self.velocities[m], dt)
@@ -172,7 +173,7 @@ class Outside:
         self.poses[:] = home_poses(self._model) if poses is None or not len(poses) else poses
         self.poses[:, 3:] /= np.linalg.norm(self.poses[:, 3:], axis=1)[:, None]
         self.velocities[:] = 0.0
-        for m, motion in self._motions.items():
+        for m, motion in self.motions.items():
             self.poses[m] = self._at(m, motion, 0.0)
         self.show()
 

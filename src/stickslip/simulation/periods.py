@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from math import ceil, floor, log10
+from pathlib import Path
 
 from stickslip.errors import expected, number
 
@@ -10,9 +13,42 @@ TOLERANCE = 1e-6
 """Largest relative deviation of a period from a whole number of steps."""
 
 
+SHORTEST, LONGEST_STEP = 1e-12, 1e6
+"""[s] Time steps that can be asked for."""
+MOST_STEPS = 1e10
+"""Steps of a run: a day of computing, at 10 µs each."""
+
+
+def check_run(duration: float, dt: float, frames: float, size: int, place: str | Path | None) -> None:
+    """Refuse a run that would not end, or whose ``frames`` of ``size`` bytes fit neither the memory nor the disk."""
+    if duration / dt > MOST_STEPS:
+        raise expected(
+            "a run", f"at most {MOST_STEPS:g} steps", f"{duration:g} s / {dt:g} s = {duration / dt:.2g}",
+            "simulate a shorter time, or choose a longer dt",
+        )  # fmt: skip
+    if frames * size < SMALL:
+        return
+    if place is None:
+        room, where = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), "memory"
+    else:
+        folder = Path(place).absolute().parent
+        room, where = shutil.disk_usage(folder).free if folder.is_dir() else SMALL, "disk"
+    if frames * size > room:
+        raise expected(
+            "a recording", f"one that fits the {where}, {room / 2**30:.3g} GiB",
+            f"{frames:.2g} frames of {size} bytes", "choose a longer record_dt",
+        )  # fmt: skip
+
+
+SMALL = 2**28
+"""[B] A recording that is not looked at."""
+
+
 def round_step(limit: float, longest: float = 1e-3) -> float:
     """The largest of 1, 2, 5 × 10ⁿ [s] that is at most half the limit, and at most ``longest``."""
     target = min(longest, 0.5 * limit) * (1 + 1e-9)
+    if not target >= SHORTEST:  # also where the limit is not a number
+        return SHORTEST
     decade = floor(log10(target))
     return max(step for digit in (1, 2, 5) if (step := float(f"{digit}e{decade}")) <= target)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stickslip.constraints.inverse_kinematics import InverseKinematicsResult
 from stickslip.errors import InputError, expected, unknown
 from stickslip.model.arrays import JOINT_NQ, JOINT_NV
 from stickslip.model.attach import Robot
@@ -111,6 +114,18 @@ class RobotView:
     def jacobian(self, frame: str) -> np.ndarray:
         """(6, nv of the robot) velocity of the named body or site, then angular velocity, per joint velocity."""
         return self._sim.body(frame).jacobian()[:, self.dofs]
+
+    def inverse_kinematics(
+        self, targets: Mapping[Any, Any], *, joints: Sequence[str] | None = None, tolerance: float = 1e-9,
+        radian: float = 1.0, restarts: int = 20, seed: int = 0,
+    ) -> InverseKinematicsResult:  # fmt: skip
+        """As ``sim.inverse_kinematics``, with the joints of this robot (its floating base, too, unless ``joints`` names
+        others); ``q`` of the result is the robot's part: ``robot.q = result.q`` goes there."""
+        result = self._sim.inverse_kinematics(
+            targets, joints=self.joints if joints is None else joints, tolerance=tolerance, radian=radian,
+            restarts=restarts, seed=seed,
+        )  # fmt: skip
+        return replace(result, q=result.q[self.coordinates])
 
 
 def _indices(first: np.ndarray, sizes: list[int]) -> np.ndarray:

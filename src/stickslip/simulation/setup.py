@@ -38,6 +38,12 @@ class Setup(NamedTuple):
     dt: float | None = None
     """[s] time step for that method; None for the method's default."""
 
+    def __repr__(self) -> str:
+        given = {"controller": self.controller, "start velocity": self.velocity, "user stage": self.user}
+        parts = [name for name, value in given.items() if value is not None]
+        by = [] if self.method is None else [self.method if self.dt is None else f"{self.method}, dt = {self.dt:g} s"]
+        return f"<Setup of {self.scene!r}{''.join(f', {part}' for part in parts + by)}>"
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -114,9 +120,9 @@ def one_after_another(first: Stage | None, second: Stage | None) -> Stage | None
     """The user stage of a setup, and after it that which the caller gave."""
     if first is None or second is None:
         return first or second
+    return partial(_both, first, second)
 
-    def both(sim: Any) -> None:
-        first(sim)
-        second(sim)
 
-    return both
+def _both(first: Stage, second: Stage, sim: Any) -> None:
+    first(sim)
+    second(sim)

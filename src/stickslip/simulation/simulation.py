@@ -7,6 +7,7 @@ all steps between two calls of the controller run as one compiled loop.
 
 from __future__ import annotations
 
+import copy
 import inspect
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,9 +22,11 @@ import numpy as np
 
 from stickslip.attributes import Guarded
 from stickslip.collision.contacts import Contacts, contact_velocities
+from stickslip.collision.distance import Distance, Distances
+from stickslip.constraints.inverse_kinematics import InverseKinematicsResult, inverse_kinematics
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
-from stickslip.errors import DivergedError, deprecated, expected, number
+from stickslip.errors import DivergedError, brief, deprecated, expected, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS, option_lines
@@ -36,7 +39,7 @@ from stickslip.model.scene import Body, Robot, Scene
 from stickslip.progress import Progress
 from stickslip.record import Log
 from stickslip.record import Recorder as RecordingWriter
-from stickslip.simulation import advice
+from stickslip.simulation import advice, copies
 from stickslip.simulation.bodies import BodyView, body_name
 from stickslip.simulation.captured_frame import make_captures
 from stickslip.simulation.checks import check_arrays, checked_control
@@ -51,7 +54,7 @@ from stickslip.simulation.joints import JointView
 from stickslip.simulation.method import choose_method, make_method
 from stickslip.simulation.observers import Every, Observer, Shown
 from stickslip.simulation.outside import Outside
-from stickslip.simulation.periods import control_steps, whole_steps
+from stickslip.simulation.periods import LONGEST_STEP, SHORTEST, check_run, control_steps, whole_steps
 from stickslip.simulation.pushes import Pushes, make_push
 from stickslip.simulation.recorder import Recorder, recording_file
 from stickslip.simulation.recording import make_recorder, save_divergence
@@ -60,9 +63,10 @@ from stickslip.simulation.sensors import Moment, Sensors
 from stickslip.simulation.setup import Setup, one_after_another, own_choice, setup_of
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
 from stickslip.simulation.staged import observe_stages, staged_step
-from stickslip.simulation.stages import Controller, Stages, check_functions, check_replaceable
+from stickslip.simulation.stages import STAGES, Controller, Stages, check_functions, check_replaceable
 from stickslip.simulation.unsolved import UnsolvedStep
 from stickslip.solvers import Problem, SolverResult
+from stickslip.summary import Summarised, Summary, numbers, plural
 
 NOTHING, STEPPED, LAST_STEP, PRESENT = range(4)
 """What the buffer of contacts shows. ``STEPPED`` is the last step as the method left it, ``LAST_STEP`` the same with
@@ -71,7 +75,7 @@ LONGEST_STRETCH = 2000
 """Steps in one compiled call: some milliseconds, so that the progress bar moves and Ctrl-C is heard."""
 
 
-class Simulation(Guarded):
+class Simulation(Summarised, Guarded):
     """One scene, one method, one time step.
 
     >>> sim = Simulation(scene, method="semi-implicit-euler", dt=1e-4)
@@ -112,7 +116,8 @@ class Simulation(Guarded):
         **options: Any,
     ) -> None:
         if dt is not None:
-            dt = number("dt", dt, "a positive number of seconds", above=0.0)
+            wanted = f"a positive number of seconds from {SHORTEST:g} to {LONGEST_STEP:g}"
+            dt = number("dt", dt, wanted, least=SHORTEST, most=LONGEST_STEP)
         scene, setup = setup_of(scene)
         if setup is not None:
             method, dt = own_choice(setup, method, dt)
@@ -163,6 +168,8 @@ class Simulation(Guarded):
         self._energy = EnergyWatch(self)
         if setup is not None:
             self._begin_as(setup)
+        self._made = frozenset(self.__dict__) | {"_made", "_complete"}
+        """Names of the attributes that are not the user's own."""
         self._complete = True  # from here on, assigning to a mistyped name is an error
 
     def _begin_as(self, setup: Setup) -> None:
@@ -173,6 +180,24 @@ class Simulation(Guarded):
         if setup.controller is not None:
             self.controller = setup.controller
             self.control_dt = setup.control_dt
+
+    def _summary(self) -> Summary:
+        model, name = self.model._summary(), f"{self.method}/{self.variant}"
+        seen = "" if self._shown == NOTHING else f", {plural(len(self._contacts), 'contact')}"
+        rows = {
+            "method": f"{name}, dt = {self.dt:g} s, step {self.steps}",
+            "options": ", ".join(f"{option} = {brief(value, 30)}" for option, value in self.options.items()),
+            "chosen": self.why_method,
+            "model": model.title.partition(": ")[2],
+            "links": model.rows["links"],
+            "actuators": model.rows["actuators"],
+            "controller": "" if self.controller is None else brief(self.controller),
+            "stages": ", ".join(stage for stage in STAGES if getattr(self.stages, stage) is not None),
+            "observers": str(len(self.observers) or ""),
+            "q": numbers(self.state.q),
+            "v": numbers(self.state.v),
+        }
+        return Summary(f"Simulation by {name}, dt = {self.dt:g} s, t = {self.time:.6g} s{seen}", rows)
 
     # -- what user functions see -------------------------------------------------------------------------------
 
@@ -377,6 +402,30 @@ class Simulation(Guarded):
         forward_kinematics(self.model.tree, self.state.q, kin)
         return self.rays.cast(kin.pos, kin.rot, origin, direction, self.rays.body_ids(exclude))
 
+    def inverse_kinematics(
+        self, targets: Mapping[Any, Any], *, joints: Sequence[str] | None = None, tolerance: float = 1e-9,
+        radian: float = 1.0, restarts: int = 20, seed: int = 0,
+    ) -> InverseKinematicsResult:  # fmt: skip
+        """Joint coordinates near the present ones at which bodies and frames are where ``targets`` says, by name; the
+        arguments are those of ``ss.inverse_kinematics``. The state stays: ``sim.set_state(q=result.q)`` goes there."""
+        return inverse_kinematics(
+            self.dynamics, targets, start=self.state.q, joints=joints, tolerance=tolerance, radian=radian,
+            restarts=restarts, seed=seed,
+        )  # fmt: skip
+
+    def distance(self, first: str | Body, second: str | Body) -> Distance:
+        """How far two bodies or shapes are from each other now, by their names: ``distance`` [m], negative if they
+        overlap, the nearest ``points`` (2, 3) and the ``normal`` (3,) from the first to the second. Shapes that do not
+        touch, such as those of neighbouring links, have a distance, too; meshes are their convex hulls."""
+        kin = self.dynamics.data.kin
+        forward_kinematics(self.model.tree, self.state.q, kin)
+        return self.distances.between(kin, body_name(first), body_name(second))
+
+    @cached_property
+    def distances(self) -> Distances:
+        """The searches for distances."""
+        return Distances(self.model)
+
     @cached_property
     def rays(self) -> RayCaster:
         """The shapes that rays meet."""
@@ -574,6 +623,9 @@ class Simulation(Guarded):
         run takes more than two seconds).
         """
         duration = number("duration", duration, "a number of seconds ≥ 0", least=0.0)
+        frames = duration / whole_steps("record_dt", record_dt, 1e-2, self.dt) / self.dt
+        m = self.model
+        check_run(duration, self.dt, frames, 8 * (2 * m.nq + 3 * m.nv + m.nu + 7 * m.nlink), record)
         every_control = self.control_steps(control_dt)
         if controller is not None:
             self.controller = controller
@@ -679,6 +731,21 @@ class Simulation(Guarded):
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulation (or of one of the same scene and method)."""
         restore_snapshot(self, snapshot)
+
+    # -- copies ------------------------------------------------------------------------------------------------
+
+    def __reduce__(self) -> tuple:
+        copies.check_pickles(self)
+        return copies.put_together, *copies.taken_apart(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        copies.continue_from(self, state)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Simulation:
+        arguments, state = copies.taken_apart(self)
+        memo[id(self)] = sim = copies.put_together(*copy.deepcopy(arguments, memo))
+        copies.continue_from(sim, copy.deepcopy(state, memo))
+        return sim
 
 
 Simulation.__doc__ = "\n".join(

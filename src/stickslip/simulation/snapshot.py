@@ -14,13 +14,14 @@ from stickslip.errors import InputError
 from stickslip.methods.base import OK, Inputs
 from stickslip.model.model import State
 from stickslip.simulation.pushes import Push
+from stickslip.summary import Summarised, Summary, numbers
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
 
 
-@dataclass(frozen=True)
-class Snapshot:
+@dataclass(frozen=True, repr=False)
+class Snapshot(Summarised):
     """The complete state of a simulation. After restoring it, the run continues bit by bit as without interruption."""
 
     state: State
@@ -42,6 +43,17 @@ class Snapshot:
     """Forces by ``sim.push`` that had not ended."""
     contacts: Contacts | None = None
     """The contacts of the last step."""
+
+    def _summary(self) -> Summary:
+        method, variant, dt = self.made_by[:3]
+        title = f"Snapshot at t = {self.state.time:.6g} s, step {self.steps} of {method}/{variant}, dt = {dt:g} s"
+        rows = {
+            "q": numbers(self.state.q),
+            "v": numbers(self.state.v),
+            "control": numbers(self.inputs.control) if len(self.inputs.control) else "",
+            "pushes": str(len(self.pushes) or ""),
+        }
+        return Summary(title, rows)
 
 
 PARTS = ("method", "variant", "dt", "scene", "options")

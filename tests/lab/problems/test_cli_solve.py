@@ -101,6 +101,9 @@ def test_choices(call, problems):
     ("arguments", "message"),
     [
         (("--frames", "3"), "numbers of frames in the file, 1 … 2, got 3"),
+        (("--frames", "1-999999999999"), "numbers of frames in the file, 1 … 2, got 3"),
+        (("--frames", "2-1"), "--frames: expected the smaller number first, 1-2"),
+        (("--frames", "²"), "--frames: expected numbers such as 1,5"),
         (("--frames", "one"), "--frames: expected numbers such as 1,5"),
         (("--solvers", "lemk"), "did you mean 'lemke'"),
         (("--formulations", ","), "--formulations: expected names"),

@@ -11,6 +11,7 @@ alone reduces the amplitude by a third; holding torques for 40 ms happens to res
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -40,16 +41,7 @@ def squat(
     """
     find_feet(model, feet, "by default Solo12's; squat(model, feet=…) names those of another robot")
     dyn, q = Dynamics(model), model.state().q
-    middle, up = dyn.center_of_mass(q), np.array([0.0, 0.0, 1.0])
-
-    def height(t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        sine, cosine = np.sin(frequency * t), np.cos(frequency * t)
-        return (
-            middle + amplitude * sine * up,
-            amplitude * frequency * cosine * up,
-            -amplitude * frequency**2 * sine * up,
-        )
-
+    height = partial(_height, dyn.center_of_mass(q), amplitude, frequency)
     return InverseDynamics(
         {foot: dyn.frame_pose(q, foot)[0] for foot in feet},
         [CenterOfMass(height, weight=1.0, kp=2.0), Posture(weight=posture_weight, kp=2.0)],
@@ -57,4 +49,16 @@ def squat(
         contact_kp=1.0,
         force_weight=1e-6,
         hold=hold,
+    )
+
+
+def _height(
+    middle: np.ndarray, amplitude: float, frequency: float, t: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Position, velocity and acceleration of the centre of mass at t."""
+    up, sine, cosine = np.array([0.0, 0.0, 1.0]), np.sin(frequency * t), np.cos(frequency * t)
+    return (
+        middle + amplitude * sine * up,
+        amplitude * frequency * cosine * up,
+        -amplitude * frequency**2 * sine * up,
     )

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -152,21 +153,19 @@ class WalkPlan:
 
     def position_of(self, foot: str):
         """A reference for FramePosition that is active while the foot swings."""
+        return partial(self._position, foot)
 
-        def reference(t: float) -> Motion | None:
-            now = self.swinging(t)
-            return None if now is None or now.foot != foot else now.motion(t)
-
-        return reference
+    def _position(self, foot: str, t: float) -> Motion | None:
+        now = self.swinging(t)
+        return None if now is None or now.foot != foot else now.motion(t)
 
     def orientation_of(self, foot: str):
         """A reference for FrameOrientation that holds the home orientation while the foot swings."""
+        return partial(self._orientation, foot)
 
-        def reference(t: float) -> Motion | None:
-            now = self.swinging(t)
-            return None if now is None or now.foot != foot else (self.axes[foot], np.zeros(3), np.zeros(3))
-
-        return reference
+    def _orientation(self, foot: str, t: float) -> Motion | None:
+        now = self.swinging(t)
+        return None if now is None or now.foot != foot else (self.axes[foot], np.zeros(3), np.zeros(3))
 
 
 def walk(

@@ -159,7 +159,7 @@ def run_robots(given: Sequence[Path], settings: Settings, json_path: Path | None
     files = model_files(given)
     check_destinations(json_path, out)
     for what in ("seconds", "dt", "limit"):
-        number(what, getattr(settings, what), "a positive number of seconds", above=0.0)
+        number(what, getattr(settings, what), "a positive number of seconds from 1e-9 to 1e6", least=1e-9, most=1e6)
     for method in settings.methods:
         resolve(method)
     robots = measure(files, settings)

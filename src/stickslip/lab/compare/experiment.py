@@ -62,7 +62,7 @@ def experiment(
     else:
         raise expected("scene", "a bundled scene's name, a model file, a Scene or a Setup", scene)
     if time is not None:
-        seconds = number("time", time, "a positive number of seconds", above=0.0)
+        seconds = number("time", time, "a positive number of seconds, at most 1e6", above=0.0, most=1e6)
     setup = build()
     control_dt = None if setup.controller is None else setup.control_dt or max(CONTROL_STEP, longest or 0.0)
     sensible = max(longest or 0.0, 2.0 * own_dt if own_dt else LONGEST_STEP)

@@ -59,9 +59,9 @@ def compare(
     """
     entries = _candidates(methods)
     dts = _steps(dts)
-    runs = whole("runs", runs, 1)
+    runs = whole("runs", runs, 1, 20)
     what = experiment(scene, time, max(dts) if dts else None)
-    workers = available() if jobs is None else whole("jobs", jobs, 1)
+    workers = available() if jobs is None else whole("jobs", jobs, 1, 1000)
     folder, temporary = _folder(out)
     chosen = _reference(reference, entries)
     try:

@@ -93,6 +93,10 @@ def by_kind(trials: Sequence[Trial]) -> dict[tuple[str, str, str], list[Trial]]:
     return groups
 
 
+MOST_REASONS = 4
+"""Lines on what was not tried."""
+
+
 def not_tried(trials: Sequence[Trial]) -> list[str]:
     """One line per reason why problems were not tried."""
     reasons: dict[str, list[str]] = {}
@@ -103,6 +107,10 @@ def not_tried(trials: Sequence[Trial]) -> list[str]:
     for why, where in reasons.items():
         kinds = list(dict.fromkeys(where))
         lines.append(f"not tried: {why} ({', '.join(kinds) if len(kinds) <= 4 else f'{len(kinds)} problems'})")
+    if len(lines) > MOST_REASONS:
+        lines[MOST_REASONS - 1 :] = [
+            f"not tried: others, for {len(lines) - MOST_REASONS + 1} further reasons (--json has them)"
+        ]
     return lines
 
 

@@ -20,6 +20,8 @@ from stickslip.record.picture.draw import Painter
 
 GIF_RATES = (100.0, 50.0, 100 / 3, 25.0, 20.0, 100 / 6, 100 / 7, 12.5, 100 / 9, 10.0)
 """Frame rates [1/s] of GIFs, which count time in hundredths of a second."""
+MOST_PICTURES = 100_000
+"""Pictures of a film: an hour."""
 Show = bool | Callable[[float], None] | None
 """Whether progress is shown, or who is told of it (``progress.Progress``)."""
 
@@ -31,6 +33,9 @@ def frames_at(log: Log, fps: float = 30.0, speed: float = 1.0) -> np.ndarray:
     if not len(log):
         raise expected("frames", "a recording with frames", "none")
     time = log.time
+    if (time[-1] - time[0]) * fps / speed > MOST_PICTURES:
+        got = f"{(time[-1] - time[0]) * fps / speed:.2g}"
+        raise expected("a film", f"at most {MOST_PICTURES} pictures", got, "lower fps, or raise speed")
     wanted = np.arange(time[0], time[-1] + 1e-9, speed / fps)
     after = np.clip(np.searchsorted(time, wanted), 1, max(len(time) - 1, 1))
     after = np.minimum(after, len(time) - 1)

@@ -67,20 +67,13 @@ def _distance(part: str) -> Reader:
             first = m.mj.body_geomadr[i]
             return range(first, first + m.mj.body_geomnum[i])
 
-        best, ends = s.cutoff, np.zeros(6)
-        for a in geoms(s.object_type, s.object):
-            for b in geoms(s.reference_type, s.reference):
-                fromto = np.zeros(6)
-                distance = mujoco.mj_geomDistance(m.mj, m.data, a, b, s.cutoff, fromto)
-                if distance < best:
-                    best, ends = distance, fromto
+        one, two = geoms(s.object_type, s.object), geoms(s.reference_type, s.reference)
+        found = m.sim.distances.nearest(m.kin, one, two, s.cutoff)
         if part == "distance":
-            return [best]
+            return [s.cutoff if found is None else found.distance]
         if part == "fromto":
-            return ends
-        way = ends[3:] - ends[:3]
-        size = np.linalg.norm(way)
-        return np.zeros(3) if size == 0.0 else np.sign(best) * way / size if best != 0.0 else way / size
+            return np.zeros(6) if found is None else found.points.ravel()
+        return np.zeros(3) if found is None else found.normal
 
     return read
 
