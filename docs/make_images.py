@@ -1,13 +1,29 @@
-"""Draw the pictures of the documentation: ``MUJOCO_GL=egl python docs/make_images.py`` (needs a headless OpenGL)."""
+"""Draw the pictures of the documentation.
 
+``MUJOCO_GL=egl python docs/make_images.py`` draws those of robots and motions (it needs a headless OpenGL),
+``… tutorials`` those of the tutorials by running their snippets, ``… gallery`` the films of the gallery by running its
+commands, and ``… screens`` the viewer and a report in a browser (it needs Playwright and Chromium).
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
+import matplotlib
 import mujoco
 import numpy as np
 from PIL import Image
 
 import stickslip as ss
 from stickslip.record.overview import save_overview
+from stickslip.viewer.open import make_viewer
 
 IMAGES = Path(__file__).parent / "images"
 VIEWS = {"solo12": (1.0, 0.12), "romeo": (3.0, 0.7), "a1": (1.3, 0.15)}  # camera distance, height looked at [m]
@@ -64,6 +80,77 @@ def filmstrip(name: str, times: tuple[float, ...]) -> np.ndarray:
     return np.concatenate([photograph(model, q, 0.95, 0.24, 220, 220, q[0], 100) for q in frames], axis=1)
 
 
+@contextmanager
+def workshop(target: Path) -> Iterator[None]:
+    """Work in an empty folder; the pictures that are made there go to the target."""
+    target.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        yield
+        for picture in sorted(path for path in Path().iterdir() if path.suffix in (".png", ".gif")):
+            shutil.copy(picture, target / picture.name)
+            print(target / picture.name, picture.stat().st_size, "bytes")
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The fenced blocks of a page in one language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def tutorials() -> None:
+    """Run the snippets of every tutorial, and keep the pictures that they save."""
+    matplotlib.use("Agg")
+    for page in sorted((IMAGES.parent / "tutorials").glob("*.md")):
+        with workshop(IMAGES / "tutorials"):
+            exec("\n".join(blocks(page, "python")), {})
+
+
+def gallery() -> None:
+    """Run the commands of the gallery, and keep the films that they write."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    for commands in blocks(IMAGES.parent / "gallery.md", "console"):
+        with workshop(IMAGES / "gallery"):
+            for command in commands.splitlines():
+                subprocess.run(shlex.split(command), check=True, env=os.environ | {"PATH": path})
+
+
+BROWSER = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking")
+COMPARISON = "stickslip compare solo12-squat --methods expo,variational,coulomb/pgs,rk4,mujoco --time 1 --out report"
+
+
+def screenshot(address: str, name: str, wait: float = 15.0) -> None:
+    """Save what a browser shows at an address after so many seconds, which a renderer without a graphics card needs."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER)
+        page = browser.new_page(viewport={"width": 1280, "height": 720})
+        page.goto(address)
+        page.wait_for_timeout(1e3 * wait)
+        page.add_style_tag(content="[class*=Notifications-root] { display: none }")  # of the missing graphics card
+        page.screenshot(path=IMAGES / name, timeout=120_000)
+        browser.close()
+
+
+def show(name: str, what: ss.Log) -> None:
+    """Save how the viewer shows a log at its end."""
+    viewer = make_viewer(what, paused=True, shadows=False)
+    viewer.scrub(what.time[-1])
+    screenshot(viewer.url, name)
+    viewer.close()
+
+
+def screens() -> None:
+    """The viewer with the robot of the page "Start" and with Solo12, and a report."""
+    matplotlib.use("Agg")
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        namespace: dict = {}
+        exec("\n".join(blocks(IMAGES.parent / "start.md", "python")).replace("ss.view(log)", ""), namespace)
+        show("start.png", namespace["log"])
+        show("viewer.png", ss.Simulation("solo12-drop").run(0.5))
+        subprocess.run(shlex.split(COMPARISON), check=True)
+        screenshot(Path("report/report.html").resolve().as_uri(), "report.png", 3.0)
+
+
 def main() -> None:
     pictures = []
     for robot, view in VIEWS.items():
@@ -89,4 +176,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    {"": main, "tutorials": tutorials, "gallery": gallery, "screens": screens}["".join(sys.argv[1:])]()

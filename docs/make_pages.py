@@ -47,7 +47,8 @@ them.
 | script | what it shows |
 | --- | --- |
 """
-BEGIN, END = "<!-- methods: made by docs/make_pages.py -->\n", "<!-- end of methods -->\n"
+SQUAT = ("expo", "variational", "coulomb/pgs", "semi-implicit-euler", "rk4", "mujoco")
+"""Methods that README.md shows."""
 
 
 def first_line(path: Path) -> str:
@@ -86,10 +87,45 @@ def methods(pages: str = "docs/") -> str:
     return "\n".join(rows) + "\n"
 
 
+def table(page: str, heading: str) -> list[list[str]]:
+    """The cells of the first table under a heading of a page."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8").partition(f" {heading}\n")[2]
+    found = re.search(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)
+    assert found, f"{page}: no table under {heading!r}"
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in found[0].splitlines()]
+
+
+def as_markdown(rows: list[list[str]]) -> str:
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def squat() -> str:
+    """A part of the table of choosing.md: the methods and columns that README.md shows."""
+    header, rule, *rows = table("choosing.md", "A robot on stiff feet, under control")
+    names = ("method", "dt", "× real time", "error [mm]", "energy gained [J]", "order", "longest stable step")
+    columns = [header.index(name) for name in names]
+    chosen = {row[0].strip("`"): row for row in rows}
+    return as_markdown([[row[c] for c in columns] for row in (header, rule, *(chosen[name] for name in SQUAT))])
+
+
+def dynamics() -> str:
+    """The tables of benchmarks.md, a column per robot."""
+    tables = ("Rigid-body algorithms, median µs per call", "Derivatives")
+    rows = [row for heading in tables for row in table("benchmarks.md", heading)[2:]]
+    times = {(robot, algorithm): (ours, other, ratio) for robot, algorithm, ours, other, ratio, *_ in rows}
+    header = ["", "Solo12 ours", "Pinocchio", "ratio", "Romeo ours", "Pinocchio", "ratio"]
+    lines = [[name, *times["solo12", name], *times["romeo", name]] for robot, name in times if robot == "solo12"]
+    return as_markdown([header, ["---"] * len(header), *lines])
+
+
 def readme() -> str:
-    """README.md with its table of methods made anew."""
+    """README.md with its tables made anew."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.sub(f"(?<={BEGIN}).*(?={END})", lambda _: methods(), text, flags=re.DOTALL)
+    for name, make in (("squat", squat), ("methods", methods), ("dynamics", dynamics)):
+        begin, end = f"<!-- {name}: made by docs/make_pages.py -->\n", f"<!-- end of {name} -->\n"
+        before, _, rest = text.partition(begin)
+        text = f"{before}{begin}{make()}{end}{rest.partition(end)[2]}"
+    return text
 
 
 def methods_page() -> str:

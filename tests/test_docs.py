@@ -44,15 +44,24 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
     is forgotten."""
     monkeypatch.chdir(tmp_path)
     for registry in (SOLVERS, METHODS, stickslip.extend.DETECTORS, stickslip.extend.FORMULATIONS):
-        for name in ("my-lemke", "my-sor", "waves", "hunt-crossley", "hovering"):
+        for name in ("my-lemke", "my-sor", "my-gauss-seidel", "waves", "hunt-crossley", "hovering"):
             monkeypatch.setitem(registry, name, None)
             monkeypatch.delitem(registry, name)
     matplotlib.use("Agg")
+    view, viewers = stickslip.view, []
+
+    def quietly(*args, **named):
+        viewers.append(view(*args, **{**named, "browser": False, "block": False}))
+        return viewers[-1]
+
+    monkeypatch.setattr(stickslip, "view", quietly)
     namespace = {}
     for language, first, content in fences(page.read_text()):
         if language == "python":
             padded = "\n" * (first - 1) + content  # so that a traceback names the line of the page
             exec(compile(padded, str(page), "exec"), namespace)
+    for viewer in viewers:
+        viewer.close()
 
 
 def test_the_public_api_has_what_the_pages_use():
@@ -108,22 +117,27 @@ def test_links_lead_somewhere(page):
 
 
 def commands(text):
-    """The words after ``stickslip`` in code spans and on the lines of blocks."""
+    """(command, word after it, options) of every ``stickslip`` in code spans and on the lines of blocks."""
     spans = re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text)
     lines = [line for language, _, content in fences(text) if language != "python" for line in content.splitlines()]
     for code in (*spans, *lines):
         match = re.match(r"(?:\$ )?(?:\.venv/bin/|python -m )?stickslip +([a-z]\w*)(?: +([a-z][\w-]*))?", code)
         if match:
-            yield match.groups()
+            yield *match.groups(), re.findall(r" (--[a-z][a-z-]*)", code.partition(" #")[0])
 
 
 @pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_subcommands_exist(page):
+def test_commands_and_their_options_exist(page):
     known = typer.main.get_command(app).commands
-    for command, following in commands(page.read_text()):
-        assert command in known, f"{page.name}: stickslip {command}"
-        if following and hasattr(known[command], "commands"):
-            assert following in known[command].commands, f"{page.name}: stickslip {command} {following}"
+    for command, following, options in commands(page.read_text()):
+        where = f"{page.name}: stickslip {command} {following}"
+        assert command in known, where
+        found = known[command]
+        if following and hasattr(found, "commands"):
+            assert following in found.commands, where
+            found = found.commands[following]
+        names = {name for option in found.params for name in (*option.opts, *option.secondary_opts)}
+        assert set(options) <= {*names, "--help"}, where
 
 
 def test_every_method_has_a_page():

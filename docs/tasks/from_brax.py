@@ -11,7 +11,7 @@ processor, by a method of your choice; [derivatives](../derivatives.md) of the d
 exact. Many worlds and gradients of rollouts come with later versions.
 """
 RUN = "was tried with this version"
-GIVEN = "`robot.xml` is an arm with two motors over a floor with a box.\n"
+GIVEN = "`pendulum.xml` is a pole on a cart with a motor.\n"
 
 
 def given_there():
@@ -19,13 +19,13 @@ def given_there():
     from brax.generalized import pipeline
     from brax.io import mjcf
 
-    system = mjcf.load("robot.xml")
+    system = mjcf.load("pendulum.xml")
     state = jax.jit(pipeline.init)(system, system.init_q, jax.numpy.zeros(system.qd_size()))
     return locals()
 
 
 def given_here():
-    sim = ss.Simulation("robot.xml", "mujoco")
+    sim = ss.Simulation("pendulum.xml", "mujoco")
     return locals()
 
 
@@ -35,7 +35,7 @@ def simulate_there():
     from brax.generalized import pipeline
     from brax.io import mjcf
 
-    system = mjcf.load("robot.xml")
+    system = mjcf.load("pendulum.xml")
     state = jax.jit(pipeline.init)(system, system.init_q, jax.numpy.zeros(system.qd_size()))
     step = jax.jit(pipeline.step)
     for _ in range(100):
@@ -44,7 +44,7 @@ def simulate_there():
 
 
 def simulate_here():
-    sim = ss.Simulation("robot.xml")
+    sim = ss.Simulation("pendulum.xml")
     sim.step(100)
     return sim.state.q
 
@@ -55,7 +55,8 @@ def worlds_there(system):
     from brax.generalized import pipeline
 
     starts = jax.numpy.tile(system.init_q, (16, 1))
-    states = jax.vmap(pipeline.init, in_axes=(None, 0, 0))(system, starts, jax.numpy.zeros((16, system.qd_size())))
+    init = jax.jit(jax.vmap(pipeline.init, in_axes=(None, 0, 0)))
+    states = init(system, starts, jax.numpy.zeros((16, system.qd_size())))
     return states.q.shape
 
 
@@ -70,7 +71,7 @@ def gradient_there(system, state):
     def height(control):
         return pipeline.step(system, state, control).x.pos[1, 2]
 
-    return jax.grad(height)(jax.numpy.zeros(system.act_size()))
+    return jax.jit(jax.grad(height))(jax.numpy.zeros(system.act_size()))
 
 
 gradient_here = "later: gradients of rollouts"
