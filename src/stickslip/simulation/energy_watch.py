@@ -5,11 +5,12 @@ of one's own. What contact springs store is added at the first look, and left ou
 too small there. Balances are taken at moments without touching contacts, where nothing is left out. Where E rises above
 the least balance so far by more than
 
-    5 % of the swing + dt·g·√(2·m·T) + m·g·1 cm,
+    5 % of the swing + dt·g·√(2·m·T) + 2·dt/dt_stable·U + m·g·1 cm,
 
 the method has made energy, and the simulation says so once. The swing is the larger of the greatest kinetic energy T so
-far and the range of the potential energy. The second term is how far E goes up and down in steps that move
-configurations by new velocities, with the whole mass m; the third is the least gain that counts.
+far and the range of the potential energy. The second and third terms are how far E goes up and down in steps that move
+configurations by new velocities, with the whole mass m and the largest energy U of joint springs; the last is the least
+gain that counts.
 
 Nothing is watched while something drives the scene: actuators, applied forces, wrenches and pushes, bodies that are
 moved, wind, adhesion, preloads, and stages that are Python functions. A state, force or parameter that is set from
@@ -69,7 +70,7 @@ class EnergyWatch:
     def forget(self) -> None:
         """Begin anew at the next look."""
         self._least: float | None = None
-        self._fastest, self._low, self._high = 0.0, np.inf, -np.inf
+        self._fastest, self._stretched, self._low, self._high = 0.0, 0.0, np.inf, -np.inf
 
     @property
     def watches(self) -> bool:
@@ -117,15 +118,16 @@ class EnergyWatch:
         potential = gravity + springs + float(limit_energy(sim.model, sim.state.q))
         total = kinetic + potential
         if self._least is None:
-            if np.isfinite(stored) and (deepest > -advice.DEEP_START or stored > 0.0):
+            if np.isfinite(stored) and deepest > -advice.DEEP_START:  # deeper ones are pushed out, which lifts things
                 self._least = total + stored
         elif deepest == 0.0:
             self._least = min(self._least, total)
-        self._fastest = max(self._fastest, kinetic)
+        self._fastest, self._stretched = max(self._fastest, kinetic), max(self._stretched, springs)
         self._low, self._high = min(self._low, potential), max(self._high, potential)
         if self._least is not None:
             swing = max(self._fastest, self._high - self._low)
             wave = sim.dt * self._gravity * float(np.sqrt(2.0 * self._mass * self._fastest))
+            wave += 2.0 * sim.dt / sim.stable_dt * self._stretched
             gained, enough = total - self._least, wave + LEAST_LIFT * self._mass * self._gravity
             if gained > GAIN * swing + enough:
                 self._warned = True
