@@ -50,6 +50,8 @@ def on_page_markdown(markdown, page, config, files):
     uri = page.file.src_uri
     if uri.startswith("api/"):
         page.meta["search"] = {"boost": 0.5}  # pages that explain come first
+    if uri.startswith("coming-from/"):
+        page.meta["hide"] = ["toc"]  # two codes beside each other need the width
     original = {there: here for here, there in SOURCES.items()}.get(uri)
     folder = posixpath.dirname(original if original and uri != "index.md" else f"docs/{uri}")
 

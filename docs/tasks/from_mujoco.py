@@ -128,17 +128,6 @@ def controller_here(sim):
     return sim.state.q
 
 
-def pose_there(model, data):
-    """Position and orientation of a site"""
-    mujoco.mj_kinematics(model, data)
-    return np.vstack([data.site("tip").xpos, data.site("tip").xmat.reshape(3, 3)])
-
-
-def pose_here(sim):
-    tip = sim.body("tip")
-    return np.vstack([tip.pos, tip.rotation])
-
-
 def jacobian_there(model, data):
     """Jacobian of a site"""
     linear, angular = np.zeros((3, model.nv)), np.zeros((3, model.nv))
@@ -245,6 +234,16 @@ def ray_there(model, data):
 
 def ray_here(sim):
     return sim.ray((0.6, 0, 1), (0, 0, -1)).distance
+
+
+def distance_there(model, data):
+    """Distance between two bodies"""
+    mujoco.mj_kinematics(model, data)
+    return mujoco.mj_geomDistance(model, data, model.geom("box").id, model.geom("lower").id, 10.0, None)
+
+
+def distance_here(sim):
+    return sim.distance("box", "lower").distance
 
 
 def record_there(model, data):

@@ -58,16 +58,6 @@ def frame_here(dyn, q):
     return np.vstack([position, axes])
 
 
-def velocity_there(model, data, q, v):
-    """Velocity of a frame in world axes"""
-    pin.forwardKinematics(model, data, q, v)
-    return pin.getFrameVelocity(model, data, model.getFrameId("tip"), pin.LOCAL_WORLD_ALIGNED).vector
-
-
-def velocity_here(dyn, q, v):
-    return dyn.frame_velocity(q, v, "tip")
-
-
 def jacobian_there(model, data, q):
     """Jacobian of a frame"""
     return pin.computeFrameJacobian(model, data, q, model.getFrameId("tip"), pin.LOCAL_WORLD_ALIGNED)
@@ -133,6 +123,21 @@ def energy_there(model, data, q, v):
 def energy_here(dyn, q, v):
     energy = dyn.energy(q, v)
     return energy.kinetic, energy.potential
+
+
+def reach_there(model, data, q):
+    """Inverse kinematics of a point"""
+    target, tip = np.array([-0.5, 0, -0.4]), model.getFrameId("tip")
+    for _ in range(50):
+        pin.framesForwardKinematics(model, data, q)
+        error = target - data.oMf[tip].translation
+        J = pin.computeFrameJacobian(model, data, q, tip, pin.LOCAL_WORLD_ALIGNED)[:3]
+        q = pin.integrate(model, q, np.linalg.pinv(J) @ error)
+    return q
+
+
+def reach_here(dyn, q):
+    return ss.inverse_kinematics(dyn, {"tip": (-0.5, 0, -0.4)}, start=q).q
 
 
 def integrate_there(model, q, v):

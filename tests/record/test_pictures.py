@@ -2,15 +2,18 @@
 
 import os
 import subprocess
+from dataclasses import replace
 
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 from made_up_run import made_up_model
 from PIL import Image
 
 import stickslip as ss
 from stickslip.record import Recorder
+from stickslip.record.appearance import Surface, coarser
 from stickslip.record.layout import FRAME
 from stickslip.record.picture import Camera, Painter, video
 from stickslip.record.picture.camera import View, view_of
@@ -43,7 +46,8 @@ def test_rays_meet_shapes_where_mujocos_do(kind):
     data = mujoco.MjData(mj)
     mujoco.mj_forward(mj, data)
     recorder = Recorder(None, ss.Scene.from_xml(xml_of(kind)).compile())
-    solid = next(solid for solid in solids_of(recorder.log().header) if solid.link == 0)
+    header = replace(recorder.log().header, surfaces={})  # as in old files: a mesh is its hull
+    solid = next(solid for solid in solids_of(header) if solid.link == 0)
     rng, met = np.random.default_rng(1), 0
     for _ in range(300):
         start = np.array([1.5, -1.0, 1.2]) + 0.1 * rng.normal(size=3)
@@ -253,3 +257,46 @@ def test_without_ffmpeg_a_film_is_a_gif_and_says_so(tmp_path, monkeypatch):
     assert path == tmp_path / "film.gif"
     with Image.open(path) as film:
         assert film.n_frames == 6
+
+
+def test_meshes_are_as_they_look(tmp_path):
+    """Rays meet the triangles of a ring where MuJoCo's do, and go through its hole; a file keeps them."""
+    ring = trimesh.creation.torus(0.3, 0.1)
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_mesh(ring.vertices, faces=ring.faces, convex="hull", mass=1.0, name="ring", quat=(0.9, 0.3, 0.1, 0.2))
+    sim = ss.Simulation(scene, "coulomb", 0.01)
+    log = sim.run(0.0)
+    log.save(tmp_path / "ring.h5")
+    with ss.load(tmp_path / "ring.h5") as kept:
+        assert np.array_equal(kept.header.surfaces[0].faces, log.header.surfaces[0].faces)
+        assert np.array_equal(kept.image(0, size=(64, 36)), log.image(0, size=(64, 36)))
+    mj, data = sim.model.mj, mujoco.MjData(sim.model.mj)
+    mujoco.mj_forward(mj, data)
+    (solid,) = solids_of(log.header)
+    places, turns = link_frames(log.pose[0])
+    pos, rot = (places[1] + turns[1] @ solid.pos)[None], (turns[1] @ solid.rot)[None]
+    view = view_of(Camera(distance=1.5), 40, 30)
+    rng, misses = np.random.default_rng(4), 0
+    for rays in (Grid(view), Places(view, rng.uniform(0, 40, 900), rng.uniform(0, 30, 900))):
+        seen = look(rays, [solid], pos, rot, [0], nothing(rays)).flat()
+        _, x, y = rays.within((0, 30, 0, 40))
+        (eye,), directions = view.rays(x, y)
+        for depth, direction, normal in zip(seen.depth, directions, seen.normal, strict=True):
+            long = float(np.linalg.norm(direction))
+            found = mujoco.mj_ray(mj, data, eye.astype(float), direction / long, None, 1, -1, np.zeros(1, np.int32))
+            if (found < 0) == np.isfinite(depth):
+                misses += 1  # a ray that grazes the rim
+            elif found >= 0:
+                assert long * depth == pytest.approx(found, abs=1e-4)
+                assert normal @ direction <= 0.05
+        assert np.count_nonzero(np.isfinite(seen.depth)) > 100
+    assert misses <= 4
+    middle = Places(view, np.array([20.0]), np.array([15.0]))
+    assert np.isinf(look(middle, [solid], pos, rot, [0], nothing(middle)).depth[0])  # the hole
+
+
+def test_large_meshes_are_drawn_with_fewer_triangles():
+    ball = trimesh.creation.icosphere(5)
+    fewer = coarser(Surface(ball.vertices.astype(np.float32), ball.faces.astype(np.int32)), 2000)
+    assert 200 < len(fewer.faces) <= 2000
+    assert np.linalg.norm(fewer.vertices, axis=1) == pytest.approx(np.ones(len(fewer.vertices)), abs=1e-6)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 from browsing import box_scene, free_port, opened, until
 
 import stickslip as ss
@@ -98,6 +99,43 @@ def test_a_simulation_looks_back_and_goes_on():
         do(viewer, viewer.restart)
         assert viewer.live.time == 0.0
         assert not viewer.trouble
+
+
+def test_the_view_follows_a_body(recordings):
+    with opened(recordings[0], follow="crate") as viewer:
+        log = viewer.replays[0].log
+        do(viewer, viewer.scrub, 0.3)
+        fallen = log.pose[0, 1, :3] - log.pose[30, 1, :3]
+        assert fallen[2] > 0.2
+        assert until(lambda: np.allclose(viewer.following.offset, fallen, atol=1e-6))  # the scene comes up with it
+        do(viewer, viewer.follow, None)
+        assert until(lambda: not viewer.following.offset.any())
+        assert viewer.panel.follow.value == "crate"
+    with pytest.raises(InputError, match="unknown body 'tail'"):
+        make_viewer(recordings[0], follow="tail", port=free_port())
+
+
+def test_meshes_are_drawn_as_they_look():
+    """A ring keeps its hole; its hull, by which it touches, is among the collision shapes."""
+    ring = trimesh.creation.torus(0.3, 0.1)
+    scene = ss.Scene.from_xml("""<mujoco><asset><material name="red" rgba="0.8 0.1 0.1 1"/></asset><worldbody>
+      <body name="foot"><freejoint/>
+      <geom type="box" size=".1 .1 .1" material="red" group="2" contype="0" conaffinity="0"/>
+      <geom type="sphere" size=".1" group="3"/></body></worldbody></mujoco>""")
+    scene.add_mesh(ring.vertices, faces=ring.faces, convex="hull", pos=(0, 0, 1), mass=1.0, name="ring")
+    log = ss.Simulation(scene, "coulomb", 1e-3).run(0.0)
+    with opened(log) as viewer:
+        parts = {(part.hidden, part.node.faces.shape[0]) for part in viewer.runs[0].bodies._parts}
+        assert (False, len(ring.faces)) in parts
+        assert sum(hidden for hidden, _ in parts) == 2  # the hull, and the sphere of group 3
+        shown = [part for part in viewer.runs[0].bodies._parts if part.node.visible]
+        assert sum(len(part.link) for part in shown) == 2
+        assert len(viewer.runs[0].bodies._parts) == 4
+        viewer.panel.collision.value = True
+        do(viewer, viewer.show_options)
+        assert all(part.node.visible for part in viewer.runs[0].bodies._parts)
+    assert [shape["hidden"] for shape in log.header.shapes] == [False, True, False]
+    assert log.header.shapes[0]["rgba"] == pytest.approx([0.8, 0.1, 0.1, 1.0])
 
 
 def test_errors_are_said_and_the_viewer_lives():

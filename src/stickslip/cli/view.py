@@ -24,6 +24,7 @@ def view(
     browser: Annotated[bool, Option(help="open the page in a browser")] = True,
     shadows: Annotated[bool, Option(help="draw shadows; off is faster without a graphics card")] = True,
     paused: Annotated[bool, Option("--paused", help="do not begin to play")] = False,
+    follow: Annotated[str | None, Option(help="name of a body to keep in view")] = None,
     share: Annotated[Path | None, Option(help="write the recordings as one self-contained HTML file and exit")] = None,
     plugin: Plugin = None,
     floor: Annotated[float | None, Option(help="put a floor at this height (m) under a model file")] = None,
@@ -53,11 +54,11 @@ def view(
             raise expected(
                 "--share", "recordings (.h5)", given[0], "record it first: stickslip run SCENE --record RUN.h5"
             )
-        write_text(share, html(replays))
+        write_text(share, html(replays, follow=follow))
         print(f"shared     {share}")
         return
     options = load_options(floating_base, package_dir, unreadable_meshes, ignore)
     open_view(
         subject, method=method, dt=dt, port=port, host=host, browser=browser, shadows=shadows, paused=paused,
-        floor=floor, **options,
+        follow=follow, floor=floor, **options,
     )  # fmt: skip

@@ -181,7 +181,8 @@ class Body:
             self.scene.spec.add_mesh(name=name, file=str(path.resolve()))
         else:
             inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
-            self.scene.spec.add_mesh(name=name, uservert=points.ravel(), inertia=inertia)
+            drawn = {} if faces is None else {"userface": faces.astype(np.int32).ravel()}
+            self.scene.spec.add_mesh(name=name, uservert=points.ravel(), inertia=inertia, **drawn)
         return self._shape(GEOM.mjGEOM_MESH, [0, 0, 0], meshname=name, **options)
 
     @says_why

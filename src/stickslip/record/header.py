@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stickslip.model.mocap import carriers
+from stickslip.record.appearance import Surface, looks, surfaces
 from stickslip.record.drawn import drawn_of
 from stickslip.record.layout import FORMAT, Sizes
 
@@ -56,9 +57,11 @@ class Header:
     joint_v: np.ndarray
     """(nj,) first entry in v."""
     shapes: tuple[dict[str, Any], ...]
-    """The fields of ``model.shape.Shape`` without ``vertices``."""
+    """The fields of ``model.shape.Shape`` without ``vertices``, and how the shape looks (``record.appearance``)."""
     vertices: dict[int, np.ndarray]
-    """Shape → (n, 3) mesh vertices in the shape frame [m]; float32, since they are only drawn."""
+    """Shape → (n, 3) corners of a mesh's hull in the shape frame [m]; float32, since they are only drawn."""
+    surfaces: dict[int, Surface]
+    """Mesh → its triangles; shapes name their mesh as ``surface``. Empty in files of earlier versions."""
     drawn: dict[str, Any]
     """Tendons, sensors and thrusters, as ``record.drawn`` describes them; missing entries are empty."""
     scene_xml: str
@@ -91,6 +94,10 @@ class Header:
         group = file.create_group("shape_vertices")
         for index, points in self.vertices.items():
             group.create_dataset(str(index), data=points, compression="gzip", compression_opts=1, shuffle=True)
+        for mesh, surface in self.surfaces.items():
+            for name, values in surface._asdict().items():
+                path = f"surfaces/{mesh}/{name}"
+                file.create_dataset(path, data=values, compression="gzip", compression_opts=1, shuffle=True)
 
     @staticmethod
     def read(file: Any) -> Header:
@@ -102,12 +109,24 @@ class Header:
             sizes=Sizes(*(int(attrs[name]) for name in Sizes._fields)),
             shapes=tuple(json.loads(file["shapes"][()])),
             vertices={int(index): points[()] for index, points in file["shape_vertices"].items()},
+            surfaces={int(mesh): _read_surface(group) for mesh, group in file.get("surfaces", {}).items()},
             drawn=json.loads(file["drawn"][()]) if "drawn" in file else {},
             scene_xml=file["scene_xml"].asstr()[()],
             options=json.loads(attrs["options"]),
             versions=json.loads(attrs["versions"]),
             created=str(attrs["created"]),
         )
+
+
+def _read_surface(group: Any) -> Surface:
+    vertices, faces = (
+        np.asarray(group["vertices"][()], dtype=np.float32),
+        np.asarray(group["faces"][()], dtype=np.int32),
+    )
+    whole = vertices.shape[1:] == (3,) and faces.shape[1:] == (3,) and bool(np.isfinite(vertices).all())
+    if not whole or (faces.size and not 0 <= faces.min() <= faces.max() < len(vertices)):
+        raise ValueError("a mesh has triangles between corners that do not exist")
+    return Surface(vertices, faces)
 
 
 def describe(
@@ -119,7 +138,10 @@ def describe(
 ) -> Header:
     """The header of a recording of ``model`` that starts now; ``sensors`` names the sensor of each value."""
     tree, moved = model.tree, model.mocap_names
-    shapes = [{key: x for key, x in asdict(shape).items() if key != "vertices"} for shape in drawn_shapes(model)]
+    shapes = [
+        {key: x for key, x in asdict(shape).items() if key != "vertices"} | look
+        for shape, look in zip(drawn_shapes(model), looks(model), strict=True)
+    ]
     return Header(
         sizes=Sizes(model.nlink + len(moved), model.nq, model.nv, model.nu, len(constraints), model.na, len(sensors)),
         link_names=(*model.link_names, *moved),
@@ -134,6 +156,7 @@ def describe(
         joint_v=np.asarray(tree.joint_v, dtype=np.int64),
         shapes=tuple(_plain(shapes)),
         vertices={i: s.vertices.astype(np.float32) for i, s in enumerate(model.shapes) if s.vertices is not None},
+        surfaces=surfaces(model),
         drawn=_plain(drawn_of(model)),
         scene_xml=scene_xml,
         options=_plain(options),

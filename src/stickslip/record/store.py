@@ -238,8 +238,7 @@ def take_place(beside: Path, path: str | os.PathLike) -> None:
 
 def _try_space(path: Path, header: Header) -> None:
     """Write as many bytes as a new file needs, so that a full disk is noticed here; HDF5 would crash."""
-    size = (
-        2**18 + 2 * len(header.scene_xml) + 512 * len(header.shapes) + sum(v.nbytes for v in header.vertices.values())
-    )
+    meshes = [*header.vertices.values(), *(array for surface in header.surfaces.values() for array in surface)]
+    size = 2**18 + 2 * len(header.scene_xml) + 512 * len(header.shapes) + sum(array.nbytes for array in meshes)
     with open(path, "wb") as file:
         file.write(bytes(size))

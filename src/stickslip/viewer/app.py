@@ -16,6 +16,7 @@ from typing import Any
 from stickslip.errors import DivergedError, StickslipError
 from stickslip.viewer.background import Background
 from stickslip.viewer.canvas import address, make_server, stop_server
+from stickslip.viewer.following import Following
 from stickslip.viewer.interaction import Interaction
 from stickslip.viewer.live import Live
 from stickslip.viewer.loop import Loop
@@ -47,11 +48,16 @@ class Viewer(Timeline):
         port: int = 8080,
         shadows: bool = True,
         paused: bool = False,
+        follow: str | None = None,
     ) -> None:
         super().__init__(live, list(replays))
         self.server, self._shadows = make_server(host, port, shadows), shadows
         self.url = address(host, self.server.get_port())
-        self.runs = make_runs(self.server, [live] if live else self.replays)
+        try:
+            self.runs = make_runs(self.server, [live] if live else self.replays, follow)
+        except BaseException:
+            stop_server(self.server)
+            raise
         self._posted: queue.Queue[tuple[Callable, tuple]] = queue.Queue()
         self._closing = threading.Event()
         self.background = Background()
@@ -170,6 +176,17 @@ class Viewer(Timeline):
         """The recordings, or the history of the simulation up to now, to be read by other threads."""
         return [self.live.history()] if self.live else [Replay.again(replay) for replay in self.replays]
 
+    @property
+    def following(self) -> Following:
+        """Which body the camera follows."""
+        assert self.runs[0].following is not None
+        return self.runs[0].following
+
+    def follow(self, body: str | None) -> None:
+        """Follow a body, or none."""
+        self.following.choose(body)
+        self._shown = NOWHERE
+
     def share(self, client: Any) -> None:
         """Make one self-contained page of the recordings or of the history, which ``client`` gets as a download. It is
         made in the background, while the viewer goes on."""
@@ -177,6 +194,7 @@ class Viewer(Timeline):
         drawn = {
             "cones": panel.cones.value, "tendons": panel.tendons.value, "sensors": panel.sensors.value,
             "thrusters": panel.thrusters.value, "shadows": self._shadows,
+            "follow": self.following.body,
         }  # fmt: skip
 
         def make(tell: Callable[[float], None]) -> str:

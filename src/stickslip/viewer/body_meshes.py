@@ -11,15 +11,9 @@ from typing import Any
 import numpy as np
 
 from stickslip.record.header import Header
-from stickslip.viewer.triangulation import drawing, from_matrix, product, turned
+from stickslip.record.picture.shapes import INVISIBLE, colour_of
+from stickslip.viewer.triangulation import Drawing, drawing, from_matrix, product, surface_drawing, turned
 
-PLAIN = (0.5, 0.5, 0.5)
-"""MuJoCo's colour of shapes without one; they are drawn in one of ``BODIES``."""
-BODIES = (
-    (70, 108, 153), (216, 137, 66), (92, 145, 106), (176, 90, 86), (131, 110, 160), (84, 150, 160), (190, 165, 90),
-)  # fmt: skip
-FIXED = (150, 154, 160)
-"""Colour of fixed shapes without a colour of their own."""
 CHOSEN = (255, 190, 40)
 """Colour of the selected body."""
 
@@ -43,27 +37,35 @@ class BodyMeshes:
     ) -> None:  # fmt: skip
         self.header, self.root = header, root
         self._parts: list[_Part] = []
-        groups: dict[tuple, list[int]] = {}
-        drawings = {}
+        groups: dict[tuple, list[tuple[int, Drawing]]] = {}
+        surfaces: dict[int | None, Drawing | None] = {
+            number: surface_drawing(number, surface) for number, surface in header.surfaces.items()
+        }
         for k, shape in enumerate(header.shapes):
-            found = drawing(shape, header.vertices.get(k))
-            if found is not None:
-                drawings[k] = found
-                groups.setdefault((*found.key, self._is_hidden(k)), []).append(k)
-        for number, (key, members) in enumerate(groups.items()):
-            scales = larger * np.array([drawings[k].scale for k in members])
+            touches, hidden = drawing(shape, header.vertices.get(k)), self._is_hidden(k)
+            looks = surfaces.get(shape.get("surface"), touches)
+            if looks is not None and (hidden or shape["rgba"][3] > INVISIBLE):
+                groups.setdefault((*looks.key, hidden), []).append((k, looks))
+            if touches is not None and looks is not touches and not hidden and (shape["group"] or shape["mask"]):
+                groups.setdefault((*touches.key, True), []).append((k, touches))  # meshes touch as their hulls
+        for number, (key, drawings) in enumerate(groups.items()):
+            members = [k for k, _ in drawings]
+            scales = larger * np.array([drawn.scale for _, drawn in drawings])
             part = _Part(header, members, scales, hidden=bool(key[-1]))
-            part.colours = linear([colour or _colour(header.shapes[k]) for k in members])
+            part.colours = linear([colour or [255 * c for c in colour_of(header.shapes[k])] for k in members])
             part.node = add_instances(
-                server, f"{root}/{number}", drawings[members[0]].mesh, part.scales, part.colours,
+                server, f"{root}/{number}", drawings[0][1].mesh, part.scales, part.colours,
                 opacity=0.35 if part.hidden else (None if opacity >= 1.0 else opacity), visible=not part.hidden,
                 cast_shadow=not part.hidden and opacity >= 1.0, receive_shadow=opacity >= 1.0,
             )  # fmt: skip
             self._parts.append(part)
 
     def _is_hidden(self, k: int) -> bool:
-        """Whether a shape is only for collisions and drawn on request: a transparent one on a link with opaque ones."""
+        """Whether a shape is only for collisions and drawn on request; so is a transparent one on a link with opaque
+        ones."""
         shape = self.header.shapes[k]
+        if shape.get("hidden"):
+            return True
         opaque = [s for s in self.header.shapes if s["link"] == shape["link"] and s["rgba"][3] >= 1.0]
         return shape["rgba"][3] < 1.0 and any(s["kind"] != "point" for s in opaque)
 
@@ -127,14 +129,6 @@ class _Part:
 
     def clicked(self, event: Any) -> int:
         return int(self.link[event.instance_index or 0])
-
-
-def _colour(shape: dict[str, Any]) -> tuple[int, int, int]:
-    rgb = tuple(shape["rgba"][:3])
-    if np.allclose(rgb, PLAIN, atol=1e-3):
-        return FIXED if shape["link"] == 0 else BODIES[(shape["link"] - 1) % len(BODIES)]
-    red, green, blue = (round(255 * value) for value in rgb)
-    return red, green, blue
 
 
 def linear(colours: Any) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from stickslip.errors import StickslipError, expected
 from stickslip.record.header import Header
+from stickslip.viewer.following import ROOT
 from stickslip.viewer.guard import guarded
 from stickslip.viewer.triangulation import from_matrix, turned
 
@@ -93,7 +94,7 @@ def add_floors(server: Any, header: Header, pose: np.ndarray, radius: float) -> 
         place = pose[shape["link"]]
         centre = place[:3] + turned(place[None, 3:], np.array([shape["pos"]], dtype=float))[0]
         node = server.scene.add_grid(
-            f"/floor/{k}", width=400 * cell, height=400 * cell, cell_size=cell, section_size=5 * cell,
+            f"{ROOT}/floor/{k}", width=400 * cell, height=400 * cell, cell_size=cell, section_size=5 * cell,
             cell_color=CELLS, section_color=SECTIONS, cell_thickness=1.0, section_thickness=1.2,
             fade_distance=60.0 * cell, fade_strength=1.5, plane_color=FLOOR, plane_opacity=1.0, shadow_opacity=0.3,
             wxyz=from_matrix(np.array(shape["rot"])), position=centre,

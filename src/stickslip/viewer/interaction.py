@@ -51,12 +51,14 @@ class Interaction:
             viewer.toggle()
 
     def _clicked(self, link: int, origin: np.ndarray, direction: np.ndarray) -> None:
+        origin = origin - self._viewer.following.offset
         self.select(link)
         if self._viewer.panel.clicks.value:
             self._act(link, direction / np.linalg.norm(direction), origin)
 
     def _dragged(self, phase: str, link: int, grabbed: np.ndarray, mouse: np.ndarray) -> None:
-        live = self._viewer.live
+        live, offset = self._viewer.live, self._viewer.following.offset
+        grabbed, mouse = grabbed - offset, mouse - offset
         if live is None or link == 0 or self._viewer.looks_back:
             return
         if phase == "start":

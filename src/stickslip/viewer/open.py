@@ -37,6 +37,7 @@ def view(
     port: int = 8080,
     shadows: bool = True,
     paused: bool = False,
+    follow: str | None = None,
     realtime: bool = True,
     browser: bool = True,
     block: bool | None = None,
@@ -52,7 +53,8 @@ def view(
     ...         sim.step()
 
     ``method`` and ``dt`` [s] are for scenes. The page is at ``http://host:port``, or at the next free port, and
-    ``browser`` opens it. It begins to play when the first browser shows it, unless it is ``paused``. Without
+    ``browser`` opens it. It begins to play when the first browser shows it, unless it is ``paused``. The view
+    may ``follow`` a body. Without
     ``shadows`` it is faster on a machine without a graphics card. ``block`` waits until
     Ctrl-C, which is the default but for a simulation; otherwise the returned viewer runs until ``close()``. For model
     files, further keywords are those of ``Scene.load``.
@@ -67,7 +69,8 @@ def view(
             "block", "False with a simulation, which your own loop steps", block, "call viewer.wait() after it"
         )
     viewer = make_viewer(
-        what, method=method, dt=dt, host=host, port=port, shadows=shadows, paused=paused, realtime=realtime,
+        what, method=method, dt=dt, host=host, port=port, shadows=shadows, paused=paused, follow=follow,
+        realtime=realtime,
         **load_options,
     )  # fmt: skip
     print(f"stickslip view: {viewer.url} (Ctrl-C ends it)")
@@ -81,9 +84,9 @@ def view(
 
 def make_viewer(
     what: Any, *, method: str | None = None, dt: float | None = None, host: str = "127.0.0.1", port: int = 8080,
-    shadows: bool = True, paused: bool = False, realtime: bool = True, **load_options: Any,
+    shadows: bool = True, paused: bool = False, follow: str | None = None, realtime: bool = True, **load_options: Any,
 ) -> Viewer:  # fmt: skip
-    page: dict[str, Any] = {"host": host, "port": port, "shadows": shadows, "paused": paused}
+    page: dict[str, Any] = {"host": host, "port": port, "shadows": shadows, "paused": paused, "follow": follow}
     if isinstance(what, Simulation):
         _refuse("simulation", method=method, dt=dt, **load_options)
         return Viewer(live=Loop(_name(what), what, realtime), **page)

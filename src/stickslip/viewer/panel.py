@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SPEEDS = {"1/100": 0.01, "1/20": 0.05, "1/10": 0.1, "1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "4": 4.0, "10": 10.0}
 STEPS = ("1e-5", "2e-5", "5e-5", "1e-4", "2e-4", "5e-4", "0.001", "0.002", "0.005", "0.01", "0.02", "0.05")
 AUTOMATIC = "automatic"
+NOBODY = "nothing"
 LONGEST = 320
 """Largest number of characters of a message."""
 
@@ -133,6 +134,11 @@ class Panel:
 
     def _show_tab(self) -> None:
         gui, viewer = self._gui, self._viewer
+        names = viewer.following.names[1:]
+        self.follow = gui.add_dropdown(
+            "Follow", (NOBODY, *names), initial_value=viewer.following.body or NOBODY, hint="keep this body in view"
+        )
+        self._on_people(self.follow, lambda value: viewer.follow(None if value == NOBODY else value))
         self.points = gui.add_checkbox("Contact points", True)
         self.forces = gui.add_checkbox("Contact forces", True)
         self.cones = gui.add_checkbox("Friction cones", False, hint="green: sticks; amber: slides")

@@ -24,13 +24,14 @@ MOST = 1800
 
 def html(
     replays: Sequence[Replay], *, cones: bool = False, tendons: bool = True, sensors: bool = True,
-    thrusters: bool = True, shadows: bool = True, progress: bool | Callable[[float], None] | None = None,
+    thrusters: bool = True, shadows: bool = True, follow: str | None = None,
+    progress: bool | Callable[[float], None] | None = None,
 ) -> str:  # fmt: skip
     """The text of the page; the options say what is drawn, and ``progress`` is that of ``Progress``."""
     server = make_server("127.0.0.1", _free_port(), shadows)
     try:
         start, end = min(r.start for r in replays), max(r.end for r in replays)
-        runs = make_runs(server, replays)
+        runs = make_runs(server, replays, follow)
         for run in runs:
             run.overlay.cones, run.tendons.wanted = cones, tendons
             run.instruments.sensors, run.instruments.thrusters = sensors, thrusters

@@ -13,11 +13,11 @@ import mujoco
 import numpy as np
 
 from stickslip.model.terrain import grid_heights, grid_triangles
+from stickslip.record.appearance import Surface
+from stickslip.record.picture.triangles import shaded, smooth
 
 AROUND = 32
 """Segments of a full turn."""
-SHARP = np.radians(30.0)
-"""Angle between faces above which an edge is sharp."""
 POINT_RADIUS = 0.006
 """[m] radius of the ball that represents a contact point."""
 
@@ -62,19 +62,16 @@ def drawing(shape: Mapping[str, Any], vertices: np.ndarray | None) -> Drawing | 
     return None
 
 
-def _shaded(mesh: Any) -> Mesh:
-    """Duplicate the vertices of sharp edges of a Trimesh."""
-    from trimesh.graph import smooth_shade
-
-    split = smooth_shade(mesh, angle=SHARP, facet_minarea=None)
-    return Mesh(np.asarray(split.vertices), np.asarray(split.faces))
+def surface_drawing(number: int, surface: Surface) -> Drawing:
+    """The drawing of a mesh as it looks."""
+    return Drawing(("surface", number), Mesh(*smooth(surface)[:2]), (1.0, 1.0, 1.0))
 
 
 def _revolved(radius: Any, height: Any) -> Mesh:
     """The surface of revolution about z of a profile from its lowest to its highest point."""
     from trimesh.creation import revolve
 
-    return _shaded(revolve(np.stack([radius, height], axis=1), sections=AROUND))
+    return Mesh(*shaded(revolve(np.stack([radius, height], axis=1), sections=AROUND))[:2])
 
 
 @cache
@@ -82,7 +79,7 @@ def unit_box() -> Mesh:
     """A box with half edges of 1."""
     from trimesh.creation import box
 
-    return _shaded(box((2.0, 2.0, 2.0)))
+    return Mesh(*shaded(box((2.0, 2.0, 2.0)))[:2])
 
 
 @cache

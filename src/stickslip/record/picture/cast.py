@@ -10,6 +10,7 @@ import numpy as np
 
 from stickslip.record.picture.camera import Box, View
 from stickslip.record.picture.shapes import Solid
+from stickslip.record.picture.triangles import meet_triangles
 
 
 class Grid:
@@ -78,16 +79,19 @@ def look(
         at, x, y = rays.within(box)
         if not len(x):
             continue
-        start, direction = view.rays(x, y)
-        turn = rot[k].astype(np.float32)
-        o, d = (start - pos[k].astype(np.float32)) @ turn, direction @ turn
-        t, normal = solid.meet(o, np.broadcast_to(d, o.shape) if view.parallel else d)
+        if solid.mesh is not None:
+            t, turned = meet_triangles(view, box, x, y, solid.mesh, pos[k], rot[k])
+        else:
+            start, direction = view.rays(x, y)
+            turn = rot[k].astype(np.float32)
+            o, d = (start - pos[k].astype(np.float32)) @ turn, direction @ turn
+            t, normal = solid.meet(o, np.broadcast_to(d, o.shape) if view.parallel else d)
+            turned = normal @ turn.T
         before = seen.depth[at]
         t = t.reshape(before.shape)
         nearer = t < before
         if nearer.any():
             seen.depth[at] = np.where(nearer, t, before)
             seen.solid[at] = np.where(nearer, k, seen.solid[at])
-            turned = (normal @ turn.T).reshape(*before.shape, 3)
-            seen.normal[at] = np.where(nearer[..., None], turned, seen.normal[at])
+            seen.normal[at] = np.where(nearer[..., None], turned.reshape(*before.shape, 3), seen.normal[at])
     return seen

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from stickslip.record.appearance import PLAIN
 from stickslip.record.header import Header
 from stickslip.record.picture.solids import Meet, capsule, convex, cylinder, ellipsoid, plane, sphere, terrain
+from stickslip.record.picture.triangles import Smooth, smooth
 
 PALETTE = ("#4878a8", "#e08a3c", "#5b9f6b", "#c9584f", "#8a70b3", "#94745f", "#d58bb8", "#8c8c8c", "#b9b03c", "#4fb0bd")
 """Colours of links whose shapes have no colour of their own."""
-PLAIN = (0.5, 0.5, 0.5, 1.0)
-"""Colour that MuJoCo gives to shapes without one."""
+FIXED = (0.59, 0.6, 0.63)
+"""Colour of fixed shapes without a colour of their own."""
 POINT = 0.008
 """[m] radius with which contact points are drawn."""
 INVISIBLE = 0.02
@@ -39,6 +41,8 @@ class Solid:
     """(3,) 0 … 1, linear."""
     moves: bool = False
     """Whether it moves in the frame of its link."""
+    mesh: Smooth | None = None
+    """The triangles of a mesh, which rays meet instead of ``meet``."""
 
     @property
     def floor(self) -> bool:
@@ -46,15 +50,22 @@ class Solid:
 
 
 def solids_of(header: Header) -> list[Solid]:
-    """The solids of all visible shapes."""
+    """The solids of all visible shapes, without those that are for collisions only; meshes are as they look."""
     found = []
+    meshes: dict[int | None, Smooth] = {mesh: smooth(surface) for mesh, surface in header.surfaces.items()}
     for index, shape in enumerate(header.shapes):
-        if shape["rgba"][3] > INVISIBLE:
-            made = _meet(shape, header.vertices.get(index))
-            if made is not None:
-                meet, radius = made
-                pos, rot = np.array(shape["pos"], dtype=float), np.array(shape["rot"], dtype=float)
-                found.append(Solid(meet, int(shape["link"]), pos, rot, radius, _colour(shape)))
+        if shape["rgba"][3] <= INVISIBLE or shape.get("hidden"):
+            continue
+        pos, rot = np.array(shape["pos"], dtype=float), np.array(shape["rot"], dtype=float)
+        mesh = meshes.get(shape.get("surface"))
+        if mesh is not None:
+            reach = float(np.linalg.norm(mesh.vertices, axis=1).max(initial=0.0))
+            found.append(Solid(plane, int(shape["link"]), pos, rot, reach, linear(colour_of(shape)), mesh=mesh))
+            continue
+        made = _meet(shape, header.vertices.get(index))
+        if made is not None:
+            meet, radius = made
+            found.append(Solid(meet, int(shape["link"]), pos, rot, radius, linear(colour_of(shape))))
     return found
 
 
@@ -89,10 +100,15 @@ def linear(colour: Any) -> np.ndarray:
     return np.array(colour[:3], dtype=float) ** 2.2
 
 
-def _colour(shape: dict[str, Any]) -> np.ndarray:
-    if np.allclose(shape["rgba"], PLAIN) and shape["link"]:
-        return linear(PALETTE[(shape["link"] - 1) % len(PALETTE)])
-    return linear(shape["rgba"])
+def colour_of(shape: dict[str, Any]) -> tuple[float, float, float]:
+    """The sRGB colour of a shape, 0 … 1: its own, or one of ``PALETTE`` by its link."""
+    if not np.allclose(shape["rgba"], PLAIN, atol=1e-3):
+        red, green, blue = (float(value) for value in shape["rgba"][:3])
+        return red, green, blue
+    if not shape["link"]:
+        return FIXED
+    text = PALETTE[(shape["link"] - 1) % len(PALETTE)]
+    return int(text[1:3], 16) / 255, int(text[3:5], 16) / 255, int(text[5:7], 16) / 255
 
 
 def _meet(shape: dict[str, Any], vertices: np.ndarray | None) -> tuple[Meet, float] | None:
