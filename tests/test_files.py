@@ -13,6 +13,8 @@ import stickslip as ss
 from stickslip import file_lock, files
 from stickslip.cli.view import view
 from stickslip.errors import RecordingError
+from stickslip.problem_files import FCLibSolution, ProblemFile, ProblemWriter, write_fclib
+from stickslip.problem_files.fclib import write_fclib_solution
 from stickslip.record import load
 from stickslip.record.picture.video import find_ffmpeg
 
@@ -87,6 +89,50 @@ def test_what_killed_processes_left_is_removed(tmp_path):
     assert held.exists(), "somebody writes it"
     assert running.exists()
     assert mine.exists()
+
+
+def test_two_processes_do_not_write_to_one_folder(tmp_path):
+    with files.folder_to_oneself(tmp_path / "runs"), pytest.raises(RecordingError, match="in use"):  # noqa: SIM117
+        with files.folder_to_oneself(tmp_path / "runs"):
+            pass
+    with files.folder_to_oneself(tmp_path / "runs"):
+        pass
+
+
+@pytest.mark.parametrize("write", ["capture", "fclib", "solution"])
+def test_problem_files_on_a_full_disk(write, tmp_path, small_disk):
+    """The HDF5 library would crash; instead there is one line, and an earlier file stays as it was."""
+    from made_up_problems import cube
+
+    path, W = tmp_path / "file.h5", np.diag(np.arange(1.0, 301.0))
+    problem = ss.solvers.FrictionProblem(W, np.ones(300), np.full(100, 0.5))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**26, resource.RLIM_INFINITY))
+    before = b""
+    if write != "capture":
+        write_fclib(path, ss.solvers.FrictionProblem(W[:3, :3], np.ones(3), np.full(1, 0.5)))
+        write_fclib(path, problem) if write == "solution" else None
+        before = path.read_bytes()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2**16 if write == "capture" else 9000, resource.RLIM_INFINITY))
+
+    def capture():
+        with ProblemWriter(path) as writer:
+            for _ in range(50):
+                writer.append(cube())
+
+    zero = FCLibSolution(np.zeros(300), np.zeros(300))
+    writers = {
+        "capture": capture,
+        "fclib": lambda: write_fclib(path, problem),
+        "solution": lambda: write_fclib_solution(path, zero),
+    }
+    with pytest.raises(RecordingError, match="File too large"):
+        writers[write]()
+    assert os.listdir(tmp_path) == ["file.h5"]
+    if write == "capture":
+        with ProblemFile(path) as file:
+            list(file)
+    else:
+        assert path.read_bytes() == before
 
 
 @pytest.fixture(scope="module")

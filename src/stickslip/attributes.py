@@ -1,4 +1,4 @@
-"""Attributes that are assigned by mistake: ``scene.graviti = …`` is an error that names ``gravity``.
+"""Attributes that are assigned or read by mistake: ``scene.graviti = …`` is an error that names ``gravity``.
 
 Python would take any name and nothing would come of it. ``Guarded`` is the base of classes whose attributes people
 assign. Names with a leading underscore, and the attributes of subclasses from outside the package, are free.
@@ -17,6 +17,28 @@ class AssignmentError(InputError, AttributeError):
     """An attribute that does not exist or cannot be assigned."""
 
 
+ELSEWHERE: Mapping[str, str] = {
+    **dict.fromkeys(("q", "qpos", "configuration"), "state.q"),
+    **dict.fromkeys(("v", "qvel", "velocity"), "state.v"),
+    **dict.fromkeys(("qacc", "a", "accelerations"), "acceleration"),
+    **dict.fromkeys(("ctrl", "u", "action"), "control"),
+    "data": "state, inputs, contacts or body(name)",
+    **dict.fromkeys(("xfrc_applied", "external_force", "apply_force"), "push(body, force)"),
+    "qfrc_applied": "inputs.applied",
+    **dict.fromkeys(("xpos", "xquat", "link", "get_body"), "body(name).pose"),
+    **dict.fromkeys(("ncon", "contact", "get_contacts"), "contacts"),
+    **dict.fromkeys(("render", "viewer", "visualize", "show"), "run(2.0) and log.video, or ss.view(sim)"),
+    **dict.fromkeys(("forward", "mj_forward"), "observe()"),
+    "simulate": "run(seconds)",
+    "opt": "dt and options",
+}
+"""What other simulators call things → where a simulation has them."""
+
+
+class MissingError(InputError, AttributeError):
+    """An attribute that does not exist."""
+
+
 class Guarded:
     """An object whose attributes are those that ``__init__`` gives it; that ends with ``self._complete = True``."""
 
@@ -33,6 +55,21 @@ class Guarded:
         if "_complete" in own:
             self._check(name)
         object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:  # Python calls it for names that do not exist
+        kind = type(self)
+        if name.startswith("_"):
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+        found = getattr(kind, name, None)
+        if isinstance(found, property) and found.fget is not None:
+            return found.fget(self)  # it exists, but looking for something inside failed: this raises that error again
+        if self.own_names and name in ELSEWHERE:
+            hint = f"here it is sim.{ELSEWHERE[name]}"
+        else:
+            known = {each for each in (*dir(kind), *self.__dict__) if not each.startswith("_")}
+            near = suggested(name, known, cutoff=0.7)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "help() lists what there is"
+        raise MissingError(f"{kind.__name__} has no attribute {name!r}; {hint}")
 
     def __copy__(self) -> Self:
         """A copy that shared a part of the original would be changed with it, so that all copies are deep."""

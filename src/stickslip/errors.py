@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from inspect import signature
 from math import inf, isfinite
 from typing import Any
 
@@ -13,10 +14,12 @@ LONGEST = 290
 
 
 def shortened(message: str) -> str:
-    """The message without its middle, if it is too long to be read at once: names in files may have any length."""
-    if not isinstance(message, str) or len(message) <= LONGEST:
+    """The message on one line, without its middle if it is too long to be read at once: names in files may have any
+    length."""
+    if not isinstance(message, str):
         return message
-    return f"{message[: LONGEST - 123]} … {message[-120:]}"
+    line = message if message.isprintable() else " ".join(message.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 123]} … {line[-120:]}"
 
 
 class StickslipError(Exception):
@@ -96,9 +99,37 @@ def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
 
 
 def brief(value: Any, most: int = 90) -> str:
-    """``repr(value)`` on one line, shortened in its middle."""
+    """``repr(value)`` on one line, shortened in its middle; of large objects what they are."""
     text = " ".join(repr(value).split())
-    return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 3 :]}"
+    if len(text) <= most:
+        return text
+    if isinstance(value, str | bytes | list | tuple | set | frozenset | dict):
+        return f"{text[: most // 2]} … {text[-most // 3 :]}"
+    shape = getattr(value, "shape", None)
+    return f"{type(value).__name__} of shape {shape}" if isinstance(shape, tuple) else called(value)
+
+
+def called(value: Any) -> str:
+    """What a function or object is called in a message."""
+    name = getattr(value, "__qualname__", None)
+    return f"a {type(value).__name__}" if name is None else repr(name.rsplit("<locals>.", 1)[-1])
+
+
+def function(what: str, value: Any, form: str) -> Any:
+    """A function that takes what ``form`` shows, such as ``"f(t, q, v) → controls"``; others are refused by name."""
+    if not callable(value):
+        raise expected(what, f"a function {form}", value)
+    count = form[form.index("(") + 1 : form.index(")")].count(",") + 1
+    try:
+        takes = signature(value)
+    except (TypeError, ValueError):  # a builtin that does not say what it takes
+        return value
+    try:
+        takes.bind(*range(count))
+    except TypeError:
+        given = f"{called(value)}, which takes {takes.replace(return_annotation=takes.empty)}"
+        raise InputError(f"{what}: expected a function {form}, got {given}") from None
+    return value
 
 
 def number(

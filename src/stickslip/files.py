@@ -10,7 +10,9 @@ import itertools
 import json
 import os
 import re
+import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BytesIO
@@ -135,6 +137,42 @@ def tidy(folder: Path, *, once: bool = False) -> None:
             with suppress(OSError):
                 if not file_lock.is_held(entry.path):
                     os.unlink(entry.path)
+
+
+def temporary_folder(kind: str, keep: int | None = None) -> Path:
+    """A new folder for temporary files of a kind. All earlier ones but the ``keep`` newest are removed; without a
+    number, those of processes that have ended."""
+    try:
+        place = tempfile.gettempdir()
+        found = []
+        for entry in os.scandir(place):
+            left = re.fullmatch(rf"stickslip-{kind}-(\d+)-\w+", entry.name)
+            ours = left and entry.is_dir(follow_symlinks=False)
+            if ours and left and (keep is not None or not _runs(int(left[1]))):
+                with suppress(OSError):
+                    found.append((entry.stat(follow_symlinks=False).st_mtime, entry.path))
+        for _, path in sorted(found, reverse=True)[keep or 0 :]:
+            shutil.rmtree(path, ignore_errors=True)
+        return Path(tempfile.mkdtemp(prefix=f"stickslip-{kind}-{os.getpid()}-", dir=place))
+    except OSError as error:
+        raise unwritable("a temporary folder", error) from error
+
+
+@contextmanager
+def folder_to_oneself(folder: Path) -> Iterator[None]:
+    """Make a folder, and let no other process into this block for it meanwhile; a second one is refused."""
+    make_folder(folder)
+    with file_lock.one_at_a_time(folder.parent):
+        if file_lock.is_held(folder):
+            raise RecordingError(
+                f"cannot write to {str(folder)!r}: expected a folder that nobody writes to, got one in use; "
+                "choose another one, or end that run"
+            )
+        held = file_lock.hold(folder)
+    try:
+        yield
+    finally:
+        held.release()
 
 
 def _runs(process: int) -> bool:

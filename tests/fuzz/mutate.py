@@ -162,9 +162,55 @@ def mutate_bytes(rng: random.Random, data: bytes) -> bytes:
     return data[:c] + data[a:b] + data[c:]
 
 
+def mutate_numbers(rng: random.Random, root: ET.Element) -> None:
+    """One mutation that a schema allows: a number that is scaled or drawn anew, two values of an attribute that are
+    swapped between elements of a kind, or a copy of an element under another name."""
+    elements = [element for element in root.iter() if element.attrib]
+    if not elements:
+        return
+    element = rng.choice(elements)
+    numeric = [key for key, value in sorted(element.attrib.items()) if _numbers(value)]
+    choice = rng.random()
+    if choice < 0.7 and numeric:
+        key = rng.choice(numeric)
+        words = element.attrib[key].split()
+        k = rng.randrange(len(words))
+        factor = rng.choice((-1, 0, 1e-12, 1e-6, 1e-3, 0.1, 10, 1e3, 1e5, 1e8, 1e12))
+        words[k] = rng.choice(FINITE) if rng.random() < 0.3 else f"{float(words[k]) * factor:g}"
+        element.attrib[key] = " ".join(words)
+    elif choice < 0.85:
+        other = rng.choice([one for one in elements if one.tag == element.tag])
+        shared = sorted(set(element.attrib) & set(other.attrib))
+        key = rng.choice(shared) if shared else ""
+        if key:
+            element.attrib[key], other.attrib[key] = other.attrib[key], element.attrib[key]
+    else:
+        parents = {child: parent for parent in root.iter() for child in parent}
+        copy = _copy(element)
+        for inner in copy.iter():
+            if "name" in inner.attrib:
+                inner.attrib["name"] += rng.choice(("_2", "%s", "é", " ", "/", "_" * 260))
+        if element in parents:
+            parents[element].append(copy)
+
+
+FINITE = ("0", "1", "-1", "1e-9", "1e-4", "0.5", "100", "1e4", "1e6", "-1e6", "1e9", "1e-300", "1e30")
+
+
+def _numbers(value: str) -> bool:
+    try:
+        return bool([float(word) for word in value.split()])
+    except ValueError:
+        return False
+
+
 def mutated(rng: random.Random, text: str) -> bytes:
-    """A model file with one to a few mutations, mostly of structure."""
+    """A model file with one to a few mutations, mostly of structure, or of numbers and names alone."""
     root = ET.fromstring(text)
+    if rng.random() < 0.45:
+        for _ in range(rng.choice((1, 1, 2, 3))):
+            mutate_numbers(rng, root)
+        return ET.tostring(root, encoding="unicode").encode()
     by_bytes = rng.random() < 0.25
     for _ in range(rng.choice((0, 1)) if by_bytes else rng.choice((1, 1, 1, 2, 3, 6))):
         mutate_tree(rng, root)

@@ -14,7 +14,7 @@ import pytest
 from made_up_problems import cube, rod, two_spheres
 
 from stickslip.errors import InputError, RecordingError
-from stickslip.problem_files.problem_file import ProblemFile, ProblemWriter, store_solver_data
+from stickslip.problem_files.problem_file import ProblemFile, ProblemWriter, changed_problems, store_solver_data
 from stickslip.problem_files.problem_frame import GROUPS, columns
 
 SHAPES = {  # the field list of the convention, for 2 bodies, 1 contact and no constraints
@@ -113,7 +113,8 @@ def test_frames_are_added_to_an_earlier_file(path):
 def test_histories_are_stored_beside_their_frame(path):
     write(path, cube(), cube())
     for _ in range(2):  # the second time in place of the first
-        store_solver_data(path, 2, "stewart-trinkle-lcp-lemke", {"residuals": np.array([1.0, 0.1])}, iterations=1)
+        with changed_problems(path) as file:
+            store_solver_data(file, 2, "stewart-trinkle-lcp-lemke", {"residuals": np.array([1.0, 0.1])}, iterations=1)
     with ProblemFile(path) as file:
         assert not file.read(1).solver_data
         assert file.read(2).solver_data["stewart-trinkle-lcp-lemke"]["residuals"].tolist() == [1.0, 0.1]
@@ -128,7 +129,7 @@ from stickslip.problem_files.problem_file import ProblemWriter
 writer = ProblemWriter(sys.argv[2])
 while True:
     writer.append(cube())
-    print(writer.frames, flush=True)
+    print(writer.flushed, flush=True)
 """
 
 

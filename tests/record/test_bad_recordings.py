@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from made_up_run import contacts, frame, record
 
+from stickslip import hdf5
 from stickslip.errors import InputError, RecordingError
 from stickslip.record import Recorder, load
 
@@ -126,7 +127,7 @@ def test_loading_what_is_no_recording(model, tmp_path):
         other["time"] = np.arange(3)
     assert "another HDF5 file" in refused_to_load(tmp_path / "other.h5")
     assert "that folder has empty.h5" in refused_to_load(tmp_path / "run.h5")
-    with pytest.raises(InputError, match="path of a recording"):
+    with pytest.raises(InputError, match="path of a stickslip recording"):
         load(3)
 
 
@@ -208,3 +209,38 @@ def test_misuse(model):
         log.contact_force("boxx")
     with pytest.raises(InputError, match="link"):
         log.contact_force(17)
+
+
+def test_links_out_of_a_file_are_not_followed(model, tmp_path):
+    """Neither a link to another file, nor data that lie in one, nor an array that is larger than its data."""
+    other = recorded(model, tmp_path / "other.h5")
+    damages = {
+        "external link": lambda file: file.__setitem__("energy", h5py.ExternalLink(str(other), "/energy")),
+        "soft link": lambda file: file.__setitem__("energy", h5py.SoftLink("/contact/point")),
+        "external data": lambda file: file.create_dataset(
+            "energy", shape=(30, 3), dtype="f8", external=[(str(other), 0, h5py.h5f.UNLIMITED)]
+        ),
+        "huge": lambda file: file.create_dataset("energy", shape=(2**40, 3), dtype="f8", chunks=(64, 3)),
+        "wrong type": lambda file: file.create_dataset("energy", data=np.zeros((30, 3), dtype="S4")),
+    }
+    for name, damage in damages.items():
+        path = recorded(model, tmp_path / "run.h5")
+        with h5py.File(path, "r+") as file:
+            del file["energy"]
+            damage(file)
+        assert "damaged" in refused_to_load(path), name
+
+
+def test_damage_that_crashes_or_stops_the_library_is_found_in_a_child(model, tmp_path):
+    """A stand-in for such damage: a child that dies. The file is refused, and the next one is read by a new child."""
+    path = recorded(model, tmp_path / "run.h5")
+    os.utime(path)  # it is no longer known as a file that this process has written
+    with load(path):
+        pass
+    hdf5._child.process.kill()
+    hdf5._child.process.poll = lambda: None  # it seems to live
+    assert "ends or stops" in refused_to_load(path)
+    copy = tmp_path / "copy.h5"
+    copy.write_bytes(path.read_bytes())
+    with load(copy) as log:
+        assert len(log) == 30

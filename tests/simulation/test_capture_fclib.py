@@ -111,7 +111,7 @@ def test_unconverged_steps_are_kept_in_memory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     sim = simulation("stewart-trinkle", **LAZY)
     sim.run(0.0)
-    with pytest.warns(UnconvergedWarning, match=r"3 of 3 steps .* are in sim.failures\[0\] … sim.failures\[2\], to be"):
+    with pytest.warns(UnconvergedWarning, match=r"3 of 3 steps .* are in sim.failures.$"):
         sim.run(3 * DT)
     assert [failure.step for failure in sim.failures] == [0, 1, 2]
     assert sim.failures[1].time == DT
@@ -147,15 +147,15 @@ def test_chosen_folder_none_and_limits(tmp_path, monkeypatch):
     with pytest.warns(UnconvergedWarning, match=r"3 files "):
         sim.run(3 * DT, failures=tmp_path / "here")
     assert len(list((tmp_path / "here").iterdir())) == 3
-    with pytest.warns(UnconvergedWarning, match=r"\[0\], to be .*; those of 2 more are not kept: .* keeps all"):
+    with pytest.warns(UnconvergedWarning, match=r"sim.failures; those of 2 more are not kept: .* keeps all"):
         sim.run(3 * DT)
-    with pytest.warns(UnconvergedWarning, match="more iterations.$"):
+    with pytest.warns(UnconvergedWarning, match="asks a second solver.$"):
         sim.run(3 * DT, failures=False)
     assert len(sim.failures) == 0
     with pytest.raises(InputError, match="failures: expected a folder, None or False"):
         sim.run(DT, failures=True)
     (tmp_path / "file").write_text("")
-    with pytest.warns(UnconvergedWarning, match=r"sim.failures\[0\].*cannot be made"):
+    with pytest.warns(UnconvergedWarning, match=r"problems are in sim.*cannot be made"):
         sim.run(2 * DT, failures=tmp_path / "file" / "folder")
 
 
@@ -179,7 +179,7 @@ def test_nothing_is_left_behind_by_runs_that_converge(tmp_path):
 
 def test_raising_says_where_the_problem_is_and_warming_up_keeps_nothing():
     sim = simulation("stewart-trinkle", unconverged="raise", **LAZY)
-    with pytest.raises(ss.UnconvergedError, match=r"'warn' to go on. Their problems are in sim.failures\[0\]"):
+    with pytest.raises(ss.UnconvergedError, match=r"'warn' to go on. Their problems are in sim.failures"):
         sim.step(2)
     assert len(sim.failures) == 1
     sim = simulation("stewart-trinkle", **LAZY)

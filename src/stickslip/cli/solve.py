@@ -66,7 +66,7 @@ def solve(
     from stickslip.lab.problems.solver_comparison import SolverComparison
     from stickslip.lab.problems.solver_tables import not_tried, tables, write_results
     from stickslip.lab.report import check_destinations
-    from stickslip.problem_files.problem_file import ProblemFile, store_solver_data
+    from stickslip.problem_files.problem_file import ProblemFile, changed_problems, store_solver_data
     from stickslip.progress import Progress
 
     console = Console(markup=False)  # names may hold brackets
@@ -103,9 +103,10 @@ def solve(
     for line in not_tried(trials):
         console.print(line, highlight=False, soft_wrap=True)
     if write:
-        for trial in (t for t in trials if t.tried):
-            arrays = {"residuals": trial.history}
-            store_solver_data(file, trial.frame, trial.name, arrays, **{"units": "N s or m/s", **trial.stored()})
+        with changed_problems(file) as problem_file:
+            for trial in (t for t in trials if t.tried):
+                arrays, about = {"residuals": trial.history}, {"units": "N s or m/s", **trial.stored()}
+                store_solver_data(problem_file, trial.frame, trial.name, arrays, **about)
         console.print(f"histories  {file}: solver_data of {_frames(numbers)}")
     write_results(file, trials, f"{file.name}: {_frames(numbers)}", json, out)
 
@@ -128,7 +129,8 @@ def chosen_frames(text: str, there: list[int], file: str) -> list[int]:
         raise expected(file, "a file with frames", "none", "capture some with 'stickslip run SCENE --capture FILE'")
     if text.strip() == "all":
         return there
-    known, found = set(there), set()
+    known = set(there)
+    found: set[int] = set()
     for part in text.split(","):
         first, dash, last = (word.strip() for word in part.partition("-"))
         ends = (first, last) if dash else (first, first)

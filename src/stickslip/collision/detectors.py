@@ -10,7 +10,7 @@ from stickslip.collision.detector import Detector
 from stickslip.collision.mujoco_detector import MuJoCoDetector
 from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.dynamics.data import Kinematics
-from stickslip.errors import InputError, one_of
+from stickslip.errors import InputError, function, one_of
 from stickslip.model.model import Model
 
 DETECTORS: dict[str, Callable[[Model, float], Detector]] = {
@@ -40,7 +40,7 @@ def make_detector(choice, model: Model, margin: float) -> Detector:
         one_of("detector", choice, DETECTORS)
         return DETECTORS[choice](model, margin)
     if callable(choice):
-        return FunctionDetector(choice, margin)
+        return FunctionDetector(function("detector", choice, "f(kinematics, contacts)"), margin)
     raise InputError(
         f"detector: expected a name, a Detector or a function of (kinematics, contacts), got {choice!r}; "
         f"known names: {', '.join(DETECTORS)}"

@@ -35,9 +35,13 @@ class PD:
         self._control = np.zeros(model.nu)
         self._home = model.state().q[self._actuation.coordinates]
         for name in ("kp", "kd", "target", "feedforward"):
-            value = np.asarray(0.0 if getattr(self, name) is None else getattr(self, name), dtype=float)
+            given, wanted = getattr(self, name), f"a number or {len(names)} numbers"
+            try:
+                value = np.asarray(0.0 if given is None else given, dtype=float)
+            except (TypeError, ValueError):
+                raise expected(f"PD {name}", wanted, given) from None
             if value.shape not in ((), (len(names),)):
-                raise expected(f"PD {name}", f"a number or {len(names)} numbers", value.shape)
+                raise expected(f"PD {name}", wanted, value.shape)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         target, joints = self._home if self.target is None else self.target, self._actuation

@@ -20,7 +20,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from stickslip.errors import RecordingError, expected
+from stickslip.errors import RecordingError, brief, expected
 from stickslip.files import make_folder, write_whole
 from stickslip.record.machine import machine
 
@@ -149,13 +149,14 @@ class Store:
 
 def read_document(path: Path, kind: str, what: str, formats: Sequence[int]) -> dict[str, Any]:
     """A JSON file that says its ``kind`` and ``format``; trouble is one sentence, which calls the content ``what``."""
+    name = brief(str(path), 120)
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecordingError(f"cannot read {str(path)!r}: expected {what}, got {error}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise RecordingError(f"cannot read {name}: expected {what}, got {str(error)[:120]}") from None
     if not isinstance(content, dict) or content.get("kind") != kind:
-        raise RecordingError(f"cannot read {str(path)!r}: expected {what}, got other JSON")
-    if content["format"] not in formats:
-        expected_format = " or ".join(map(str, formats))
-        raise RecordingError(f"cannot read {str(path)!r}: expected format {expected_format}, got {content['format']}")
+        raise RecordingError(f"cannot read {name}: expected {what}, got other JSON")
+    if content.get("format") not in formats:
+        wanted = " or ".join(map(str, formats))
+        raise RecordingError(f"cannot read {name}: expected format {wanted}, got {brief(content.get('format'))}")
     return content

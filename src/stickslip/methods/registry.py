@@ -5,7 +5,7 @@ A method is spelled ``name`` or ``name/variant``. A variant is a contact model, 
 
 from __future__ import annotations
 
-from stickslip.errors import InputError, unknown
+from stickslip.errors import InputError, listed, suggested, unknown
 from stickslip.methods.base import Method
 from stickslip.methods.bilateral.bilateral import BilateralMethod
 from stickslip.methods.event_selected.event_selected import EventSelected
@@ -86,6 +86,8 @@ def resolve(method: str | type[Method]) -> tuple[str, type[Method], str]:
         raise unknown("method", method, METHODS)
     variants = METHODS[name].capabilities.variants
     if variant and variant not in variants:
-        possible = ", ".join(f"{name}/{choice}" for choice in variants)
-        raise InputError(f"method {method!r}: {name!r} cannot be paired with {variant!r}; possible: {possible}")
+        near = " or ".join(repr(f"{name}/{choice}") for choice in suggested(variant, variants))
+        hint = f"did you mean {near}? " if near else ""
+        possible = listed((f"{name}/{choice}" for choice in variants), 6)
+        raise InputError(f"method {method!r}: {name!r} cannot be paired with {variant!r}; {hint}possible: {possible}")
     return name, METHODS[name], variant or variants[0]

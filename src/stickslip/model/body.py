@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import mujoco
 import numpy as np
 
-from stickslip.errors import InputError, ModelError, StickslipWarning, expected, number, unknown
+from stickslip.errors import InputError, ModelError, StartWarning, StickslipWarning, expected, number, unknown
 from stickslip.model.keywords import (
     ChildOptions,
     Convex,
@@ -48,6 +48,8 @@ JOINTS = {
     "slide": mujoco.mjtJoint.mjJNT_SLIDE,
     "hinge": mujoco.mjtJoint.mjJNT_HINGE,
 }
+TURNS = 4.0 * np.pi
+"""[rad] a hinge with limits beyond these is likely one whose limits were given in degrees."""
 ALIASES = {"revolute": "hinge", "prismatic": "slide", "spherical": "ball"}
 """Names of joints in robotics → in MuJoCo."""
 
@@ -342,6 +344,13 @@ class Body:
             low, high = vector(f"range of joint {name!r}", range, 2)
             if not low < high:
                 raise expected(f"range of joint {name!r}", "lower < upper", range)
+            if kind == "hinge" and max(abs(low), abs(high)) > TURNS:
+                warnings.warn(
+                    f"range of joint {name!r}: {low:g} … {high:g} is in radians, and that is several turns; "
+                    f"of degrees, write range=np.radians(({low:g}, {high:g}))",
+                    StartWarning,
+                    stacklevel=2,
+                )
             joint.range, joint.limited = [low, high], mujoco.mjtLimited.mjLIMITED_TRUE
         if servo is not None:
             if kind not in ("hinge", "slide"):

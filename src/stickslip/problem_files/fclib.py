@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from stickslip.errors import InputError, RecordingError
+from stickslip.errors import InputError, RecordingError, brief
+from stickslip.hdf5 import attribute, changed, check_target, has, member, open_checked, reading, text, write_image
 from stickslip.problem_files.fclib_matrix import FCLibMatrix
 from stickslip.problem_files.fclib_problem import (
     FCLibGlobal,
@@ -30,10 +30,9 @@ from stickslip.problem_files.fclib_problem import (
     FCLibSolution,
     from_friction,
 )
-from stickslip.problem_files.problem_file import open_problems, unwritable
-from stickslip.record.store import check_target
 from stickslip.solvers.problem import FrictionProblem
 
+WHAT, REMEDY = "a file of FCLib's", "choose one of its collection"
 LOCAL, GLOBAL = "fclib_local", "fclib_global"
 WORDS = ("title", "description", "math_info")
 Kind = TypeVar("Kind", FCLibLocal, FCLibGlobal)
@@ -47,32 +46,31 @@ def is_fclib(path: str | os.PathLike) -> bool:
     if not os.path.isfile(path) or not h5py.is_hdf5(path):
         return False
     try:
-        with h5py.File(path, "r") as file:
-            return LOCAL in file or GLOBAL in file
+        with open_checked(path, WHAT, REMEDY, deep=False) as file, reading(file.filename, WHAT):
+            return has(file, LOCAL) or has(file, GLOBAL)
     except OSError:
         return False
 
 
 def read_fclib(path: str | os.PathLike) -> FCLibProblem:
     """Read and check a file: ``read_fclib("Capsules-i100-1090.hdf5").friction`` is a problem for ``solvers.solve``."""
-    path = os.fspath(path)
-    with open_problems(path, "r") as file:
-        if LOCAL not in file and GLOBAL not in file:
-            raise RecordingError(
-                f"cannot read {path!r}: expected a group /{LOCAL} or /{GLOBAL}, got {sorted(file) or 'an empty file'}"
-            )
-        try:
-            return FCLibProblem(
-                local=_read_problem(file[LOCAL], FCLibLocal) if LOCAL in file else None,
-                whole=_read_problem(file[GLOBAL], FCLibGlobal) if GLOBAL in file else None,
-                solution=_read_solution(file["solution"]) if "solution" in file else None,
-                guesses=_read_guesses(file["guesses"]) if "guesses" in file else (),
-            )
-        except InputError as error:
-            raise RecordingError(f"cannot read {path!r}: {error}") from error
-        except (OSError, RuntimeError, ValueError, TypeError, AttributeError) as error:
-            reason = " ".join(str(error).split())
-            raise RecordingError(f"cannot read {path!r}: expected a whole file of FCLib, got {reason}") from error
+    with open_checked(path, WHAT, REMEDY) as file:
+        name = brief(file.filename, 100)
+        with reading(file.filename, WHAT):
+            if not has(file, LOCAL) and not has(file, GLOBAL):
+                raise RecordingError(
+                    f"cannot read {name}: expected a group /{LOCAL} or /{GLOBAL}, got "
+                    f"{brief(sorted(file)) if len(file) else 'an empty file'}"
+                )
+            try:
+                return FCLibProblem(
+                    local=_read_problem(member(file, LOCAL), FCLibLocal) if has(file, LOCAL) else None,
+                    whole=_read_problem(member(file, GLOBAL), FCLibGlobal) if has(file, GLOBAL) else None,
+                    solution=_read_solution(_need(file, "solution", dict)) if has(file, "solution") else None,
+                    guesses=_read_guesses(_need(file, "guesses", dict)) if has(file, "guesses") else (),
+                )
+            except InputError as error:
+                raise RecordingError(f"cannot read {name}: {error}") from error
 
 
 def write_fclib(
@@ -87,8 +85,6 @@ def write_fclib(
 
     An existing FCLib file is replaced; any other existing file is an error.
     """
-    import h5py
-
     whole = _as_file(problem, solution, guesses, info)
     target = check_target(path)
     if os.path.exists(target) and os.path.getsize(target) > 0 and not is_fclib(target):
@@ -96,37 +92,27 @@ def write_fclib(
             f"cannot write {os.fspath(path)!r}: expected a new name or a file of FCLib's, got another HDF5 file; "
             "choose another name"
         )
-    beside = f"{target}.{os.getpid()}.new"
-    try:
-        with h5py.File(beside, "w", libver="earliest") as file:
-            for name, found in ((LOCAL, whole.local), (GLOBAL, whole.whole)):
-                if found is not None:
-                    _write_problem(file.create_group(name), found)
-            if whole.solution is not None:
-                _write_solution(file.create_group("solution"), whole.solution)
-            if whole.guesses:
-                group = file.create_group("guesses")
-                _put_int(group, "number_of_guesses", len(whole.guesses))
-                for k, guess in enumerate(whole.guesses):
-                    _write_solution(group.create_group(str(k + 1)), guess)
-        os.replace(beside, target)
-    except (OSError, RuntimeError) as error:
-        with suppress(OSError):
-            os.unlink(beside)
-        raise unwritable(target, error) from error
+    with write_image(target) as file:
+        for name, found in ((LOCAL, whole.local), (GLOBAL, whole.whole)):
+            if found is not None:
+                _write_problem(file.create_group(name), found)
+        if whole.solution is not None:
+            _write_solution(file.create_group("solution"), whole.solution)
+        if whole.guesses:
+            group = file.create_group("guesses")
+            _put_int(group, "number_of_guesses", len(whole.guesses))
+            for k, guess in enumerate(whole.guesses):
+                _write_solution(group.create_group(str(k + 1)), guess)
 
 
 def write_fclib_solution(path: str | os.PathLike, solution: FCLibSolution) -> None:
     """Store a solution in a file, replacing an earlier one; nothing else in the file changes."""
     problem = read_fclib(path)
     replace(problem, solution=solution)  # checks the sizes
-    with open_problems(os.fspath(path), "r+") as file:
-        try:
-            if "solution" in file:
-                del file["solution"]
-            _write_solution(file.create_group("solution"), solution)
-        except (OSError, RuntimeError) as error:
-            raise unwritable(os.fspath(path), error) from error
+    with changed(os.fspath(path), WHAT, REMEDY) as file:
+        if has(file, "solution"):
+            del file["solution"]
+        _write_solution(file.create_group("solution"), solution)
 
 
 def _as_file(problem: Any, solution: Any, guesses: Sequence[Any], info: FCLibInfo | None) -> FCLibProblem:
@@ -217,10 +203,10 @@ def _read_problem(group: Any, kind: type[Kind]) -> Kind:
     vectors = _need(group, "vectors", dict)
     there: dict[str, Any] = {"spacedim": _number(group, "spacedim"), "info": _read_info(group)}
     for name in kind.matrices:
-        if name in kind.needed or name in group:
+        if name in kind.needed or has(group, name):
             there[name] = _read_matrix(group, name)
     for name in kind.vectors:
-        if name in kind.needed or name in vectors:
+        if name in kind.needed or has(vectors, name):
             there[name] = _need(vectors, name, float)
     return kind(**there)
 
@@ -229,19 +215,19 @@ def _read_matrix(parent: Any, name: str) -> FCLibMatrix:
     group = _need(parent, name, dict)
     about: dict[str, Any] = {}
     for key, kind in ABOUT.items():
-        if key in group:
-            about[key] = _words(group[key]) if kind is str else kind(np.ravel(group[key][()])[0])
-    numbers: dict[str, Any] = {key: _number(group, key) for key in ("m", "n", "nz")}
+        if has(group, key):
+            about[key] = text(group, key) if kind is str else kind(_need(group, key, float)[0])
+    sizes: dict[str, Any] = {key: _number(group, key) for key in ("m", "n", "nz")}
     arrays = {key: _need(group, key, kind) for key, kind in (("p", int), ("i", int), ("x", float))}
-    return FCLibMatrix(**numbers, **arrays, about=about, where=group.name.lstrip("/"))
+    return FCLibMatrix(**sizes, **arrays, about=about, where=f"{parent.name}/{name}".lstrip("/"))
 
 
 def _read_info(group: Any) -> FCLibInfo | None:
-    if "info" not in group:
+    if not has(group, "info"):
         return None
-    place = group["info"]
-    words = {name: _words(place[name]) if name in place else "" for name in WORDS}
-    return FCLibInfo(**words, attributes={name: _plain(value) for name, value in place.attrs.items()})
+    place = _need(group, "info", dict)
+    words = {name: text(place, name) if has(place, name) else "" for name in WORDS}
+    return FCLibInfo(**words, attributes={name: _plain(attribute(place, name)) for name in place.attrs})
 
 
 def _plain(value: Any) -> Any:
@@ -253,7 +239,7 @@ def _plain(value: Any) -> Any:
 def _read_solution(group: Any) -> FCLibSolution:
     return FCLibSolution(
         **{name: _need(group, name, float) for name in ("u", "r")},
-        **{name: np.ravel(group[name][()]) for name in ("v", "l") if name in group},
+        **{name: _need(group, name, float) for name in ("v", "l") if has(group, name)},
     )
 
 
@@ -265,9 +251,9 @@ def _need(group: Any, name: str, kind: Callable) -> Any:
     """A required group (dict), or the numbers (float, int) of a required dataset."""
     where = f"{group.name}/{name}".lstrip("/")
     what = "a group" if kind is dict else "an array of numbers"
-    if name not in group:
+    if not has(group, name):
         raise InputError(f"{where}: expected {what}, got none")
-    found = group[name]
+    found = member(group, name)
     if (kind is dict) != hasattr(found, "keys"):
         raise InputError(f"{where}: expected {what}, got {'an array' if kind is dict else 'a group'}")
     if kind is dict:
@@ -283,10 +269,3 @@ def _number(group: Any, name: str) -> int:
     if found.size != 1:
         raise InputError(f"{group.name}/{name}".lstrip("/") + f": expected one number, got {found.size}")
     return int(found[0])
-
-
-def _words(dataset: Any) -> str:
-    value = dataset[()]
-    value = value if isinstance(value, bytes) else np.asarray(value).ravel()[0]
-    text = value if isinstance(value, str) else bytes(value).split(b"\0")[0].decode(errors="replace")
-    return text

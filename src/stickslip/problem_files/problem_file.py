@@ -3,7 +3,8 @@
     mbs_frame000001/timestep, bodies/…, contacts/…, constraints/…      the tables of ``problems.py``
     mbs_frame000001/solver_data/<name>/…                               residual histories of solvers
 
-Every frame is flushed before it gets its name, so that a killed run leaves a readable file.
+Frames are written in batches, one a second. Each batch is on the disk before its frames get their names, so that a
+killed run leaves a readable file, and the disk must have room for it before it is begun.
 """
 
 from __future__ import annotations
@@ -11,18 +12,23 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from stickslip.errors import InputError, RecordingError
+from stickslip.errors import InputError, RecordingError, brief
+from stickslip.hdf5 import DAMAGE, Output, attribute, changed, check_target, has, member, open_checked, probe, reading
 from stickslip.problem_files.problem_frame import GROUPS, ProblemFrame, columns
 from stickslip.record.header import PACKAGES, versions
-from stickslip.record.store import check_target
 
 KIND = "multibody contact problems"
+WHAT, REMEDY = "a file of contact problems", "'stickslip run SCENE --capture FILE' writes one"
+FLUSH_SECONDS = 1.0
+"""Longest wall time between flushes [s], and so the most that a killed process loses."""
 NORMALS = "from the first to the second body of a pair; gap > 0 apart; the impulse on the second body is along +normal"
 CONVENTIONS = {
     "kind": KIND,
@@ -50,40 +56,60 @@ class ProblemWriter:
     """
 
     def __init__(self, path: str | os.PathLike, *, scene: str = "", append: bool = False, **provenance: Any) -> None:
-        import h5py
-
         self.path = check_target(path)
         there = os.path.exists(self.path) and os.path.getsize(self.path) > 0
         if there:
             ProblemFile(self.path).close()  # refuses to overwrite a file that is not a problem file
+        # Later HDF5 formats mark an open file, and the mark would stay after a kill.
+        self._out = Output(path, "the problems ", append=append and there, libver="earliest")
+        self._waiting: list[ProblemFrame] = []
+        self._last_flush = -FLUSH_SECONDS
         try:
-            # Later HDF5 formats mark an open file, and the mark would stay after a kill.
-            self._file = h5py.File(self.path, "a" if append else "w", libver="earliest")
-            attributes = {**CONVENTIONS, "versions": json.dumps(versions(PACKAGES)), "scene": scene, **provenance}
-            for name, value in attributes.items():
-                self._file.attrs[name] = value
-            self.frames = max(frame_numbers(self._file), default=0)
-            self._file.flush()
-        except OSError as error:
-            raise unwritable(self.path, error) from error
+            with self._out.disk():
+                file = self._out.file
+                attributes = {**CONVENTIONS, "versions": json.dumps(versions(PACKAGES)), "scene": scene, **provenance}
+                for name, value in attributes.items():
+                    file.attrs[name] = value
+                self.frames = self.flushed = max(frame_numbers(file), default=0)
+                """Frames appended so far, and those that survive a kill."""
+                file.flush()
+            self._out.settle()
+        except BaseException:
+            self._out.abandon()
+            raise
 
     def append(self, frame: ProblemFrame) -> int:
-        """Write a frame; returns its number."""
-        if not self._file:
+        """Write a frame, at once or within a second; returns its number."""
+        if not self._out.file:
             raise RecordingError(f"cannot write to {self.path!r}: expected an open writer, got a closed one")
-        try:
-            group = self._file.create_group(None)
-            write_frame(group, frame)
-            self._file.flush()
-            self.frames += 1
-            self._file[f"mbs_frame{self.frames:06d}"] = group
-            self._file.flush()
-        except (OSError, RuntimeError) as error:
-            raise unwritable(self.path, error) from error
+        self._waiting.append(frame)
+        self.frames += 1
+        if time.monotonic() - self._last_flush > FLUSH_SECONDS:
+            self.flush()
         return self.frames
 
+    def flush(self) -> None:
+        """Write the frames that wait; after that they survive a kill of this process."""
+        file, waiting = self._out.file, self._waiting
+        if waiting:
+            with self._out.disk():
+                self._out.reserve(2 * sum(map(_bytes, waiting)))
+                groups = []
+                for frame in waiting:
+                    groups.append(file.create_group(None))
+                    write_frame(groups[-1], frame)
+                file.flush()
+                self._out.reserve(2**16 + 2**9 * len(waiting))
+                for k, group in enumerate(groups):
+                    file[f"mbs_frame{self.frames - len(waiting) + k + 1:06d}"] = group
+                file.flush()
+            self._waiting, self.flushed = [], self.frames
+        self._last_flush = time.monotonic()
+
     def close(self) -> None:
-        self._file.close()
+        if self._out.file and not self._out.failed:
+            self.flush()
+            self._out.close()
 
     def __enter__(self) -> ProblemWriter:
         return self
@@ -96,17 +122,20 @@ class ProblemFile:
     """Reads frames: ``with ProblemFile("problems.h5") as file: frame = file.read(1)``."""
 
     def __init__(self, path: str | os.PathLike) -> None:
-        self.path = os.fspath(path)
-        self._file = open_problems(self.path, "r")
-        self.numbers = frame_numbers(self._file)
-        """Numbers of the frames in ascending order."""
-        self.attributes: dict[str, Any] = dict(self._file.attrs)
-        if not self.numbers and self.attributes.get("kind") != KIND:
+        self._file = open_checked(path, WHAT, REMEDY, deep=False)
+        self.path: str = self._file.filename
+        try:
+            with reading(self.path, WHAT):
+                self.numbers = frame_numbers(self._file)
+                """Numbers of the frames in ascending order."""
+                self.attributes: dict[str, Any] = {name: attribute(self._file, name) for name in self._file.attrs}
+            if not self.numbers and str(self.attributes.get("kind")) != KIND:
+                raise RecordingError(
+                    f"cannot read {self.path!r}: expected {WHAT}, got an HDF5 file without groups mbs_frame…; {REMEDY}"
+                )
+        except BaseException:
             self._file.close()
-            raise RecordingError(
-                f"cannot read {self.path!r}: expected a file of contact problems, got an HDF5 file without groups "
-                "mbs_frame…; 'stickslip run SCENE --capture FILE' writes one"
-            )
+            raise
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -124,16 +153,18 @@ class ProblemFile:
         if number not in self.numbers:
             span = f"{self.numbers[0]} … {self.numbers[-1]}" if self.numbers else "none at all"
             raise RecordingError(f"cannot read frame {number} of {self.path!r}: expected one of {span}")
-        name = _name(self._file, number)
-        try:
-            return read_frame(self._file[name])
-        except InputError as error:
-            raise RecordingError(f"cannot read {name} of {self.path!r}: {error}") from error
-        except (KeyError, OSError, RuntimeError, AttributeError) as error:
-            reason = " ".join(str(error).split())
-            raise RecordingError(
-                f"cannot read {name} of {self.path!r}: expected a whole frame, got {reason}"
-            ) from error
+        with reading(self.path, WHAT):
+            name = _name(self._file, number)
+            probe(self.path, WHAT, name)
+            try:
+                return read_frame(member(self._file, name))
+            except InputError as error:
+                raise RecordingError(f"cannot read {name} of {brief(self.path, 100)}: {error}") from error
+            except DAMAGE as error:
+                reason = " ".join(str(error).split())[:90]
+                raise RecordingError(
+                    f"cannot read {name} of {brief(self.path, 100)}: expected a whole frame, got {reason}"
+                ) from error
 
     def close(self) -> None:
         self._file.close()
@@ -145,18 +176,24 @@ class ProblemFile:
         self.close()
 
 
-def store_solver_data(path: str | os.PathLike, number: int, name: str, arrays: Mapping[str, Any], **attributes) -> None:
+@contextmanager
+def changed_problems(path: str | os.PathLike) -> Iterator[Any]:
+    """A file of problems to be changed, for ``store_solver_data``; it takes its place as a whole at the end."""
+    with changed(os.fspath(path), WHAT, REMEDY) as file:
+        yield file
+
+
+def store_solver_data(file: Any, number: int, name: str, arrays: Mapping[str, Any], **attributes) -> None:
     """Store arrays of a solver (a residual history) in ``solver_data/<name>`` of a frame, replacing earlier ones."""
-    with open_problems(os.fspath(path), "r+") as file:
-        frame = file[_name(file, number)]
-        place = frame.require_group("solver_data")
-        if name in place:
-            del place[name]
-        group = place.create_group(name)
-        for key, value in arrays.items():
-            group[key] = value
-        for key, value in attributes.items():
-            group.attrs[key] = value
+    frame = member(file, _name(file, number))
+    place = member(frame, "solver_data") if has(frame, "solver_data") else frame.create_group("solver_data")
+    if has(place, name):
+        del place[name]
+    group = place.create_group(name)
+    for key, value in arrays.items():
+        group[key] = value
+    for key, value in attributes.items():
+        group.attrs[key] = value
 
 
 def frame_numbers(file: Any) -> list[int]:
@@ -189,8 +226,11 @@ def read_frame(group: Any) -> ProblemFrame:
     for name, kind in GROUPS.items():
         parts[name] = kind(**{column: _array(group, f"{name}/{column}") for column in columns(kind)})
     data: dict[str, dict[str, np.ndarray]] = {}
-    for name, part in group.get("solver_data", {}).items():
-        data[name] = {column: part[column][()] for column in part}
+    if has(group, "solver_data"):
+        place = member(group, "solver_data")
+        for name in place:
+            part = member(place, name)
+            data[name] = {column: member(part, column)[()] for column in part}
     extras: dict[str, Any] = {name: value for name, value in data.pop(OURS, {}).items() if name in EXTRAS}
     timestep = np.asarray(_array(group, "timestep"), dtype=float)
     if timestep.size != 1:
@@ -200,42 +240,26 @@ def read_frame(group: Any) -> ProblemFrame:
         **parts,
         **extras,
         solver_data=data,
-        time=float(group.attrs.get("time", 0.0)),
-        step=int(group.attrs.get("step", 0)),
+        time=float(attribute(group, "time")) if "time" in group.attrs else 0.0,
+        step=int(attribute(group, "step")) if "step" in group.attrs else 0,
     )
 
 
 def _array(group: Any, path: str) -> Any:
-    if path not in group:
-        raise KeyError(f"none called {path}")
-    return group[path][()]
+    try:
+        found = member(group, path)
+    except KeyError:
+        raise KeyError(f"none called {path}") from None
+    return found[()]
 
 
 def _name(file: Any, number: int) -> str:
     return next(name for name in file if (match := FRAME.match(name)) and int(match[1]) == number)
 
 
-def open_problems(path: str, mode: str) -> Any:
-    import h5py
-
-    if os.path.isdir(path):
-        raise RecordingError(f"cannot read {path!r}: expected a file, got a folder")
-    if not os.path.exists(path):
-        raise RecordingError(f"cannot read {path!r}: expected a file of contact problems, got no such file")
-    try:
-        if not h5py.is_hdf5(path):
-            raise RecordingError(
-                f"cannot read {path!r}: expected a file of contact problems, got one that is not HDF5; "
-                "'stickslip run SCENE --capture FILE' writes one"
-            )
-        return h5py.File(path, mode)
-    except RecordingError:
-        raise
-    except OSError as error:
-        reason = error.strerror or " ".join(str(error).split())
-        raise RecordingError(f"cannot read {path!r}: expected a whole HDF5 file, got {reason!r}") from error
-
-
-def unwritable(path: str, error: Exception) -> RecordingError:
-    reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-    return RecordingError(f"cannot write {path!r}: expected a working disk with space left, got {reason!r}")
+def _bytes(frame: ProblemFrame) -> int:
+    """About as many bytes as a frame takes in a file; most are the headers of its arrays."""
+    arrays = [getattr(getattr(frame, name), column) for name, kind in GROUPS.items() for column in columns(kind)]
+    arrays += [np.asarray(x) for x in (frame.tangents, frame.restitution, frame.groups) if x is not None]
+    arrays += [np.asarray(x) for data in frame.solver_data.values() for x in data.values()]
+    return 2**15 + sum(2**10 + array.nbytes for array in arrays)

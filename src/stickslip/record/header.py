@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stickslip.hdf5 import attribute, has, member, numbers, text
 from stickslip.model.mocap import carriers
 from stickslip.record.appearance import Surface, looks, surfaces
+from stickslip.record.checks import check_header
 from stickslip.record.drawn import drawn_of
 from stickslip.record.layout import FORMAT, Sizes
 
@@ -101,28 +103,31 @@ class Header:
 
     @staticmethod
     def read(file: Any) -> Header:
-        attrs = {**ADDED_LATER, **file.attrs}
+        """The header of an open file, checked; a damaged one raises errors of many kinds."""
+        attrs: dict[str, Any] = {**ADDED_LATER, **{name: attribute(file, name) for name in file.attrs}}
         arrays: dict[str, Any] = {name: tuple(map(str, attrs[name])) for name in NAMES}
         arrays |= {name: np.asarray(attrs[name]) for name in NUMBERS}
-        return Header(
+        vertices = member(file, "shape_vertices")
+        meshes: Any = member(file, "surfaces") if has(file, "surfaces") else {}
+        header = Header(
             **arrays,
             sizes=Sizes(*(int(attrs[name]) for name in Sizes._fields)),
-            shapes=tuple(json.loads(file["shapes"][()])),
-            vertices={int(index): points[()] for index, points in file["shape_vertices"].items()},
-            surfaces={int(mesh): _read_surface(group) for mesh, group in file.get("surfaces", {}).items()},
-            drawn=json.loads(file["drawn"][()]) if "drawn" in file else {},
-            scene_xml=file["scene_xml"].asstr()[()],
+            shapes=tuple(json.loads(text(file, "shapes"))),
+            vertices={int(index): numbers(vertices, index, "f") for index in vertices},
+            surfaces={int(mesh): _read_surface(member(meshes, mesh)) for mesh in meshes},
+            drawn=json.loads(text(file, "drawn")) if has(file, "drawn") else {},
+            scene_xml=text(file, "scene_xml"),
             options=json.loads(attrs["options"]),
             versions=json.loads(attrs["versions"]),
             created=str(attrs["created"]),
         )
+        check_header(header)
+        return header
 
 
 def _read_surface(group: Any) -> Surface:
-    vertices, faces = (
-        np.asarray(group["vertices"][()], dtype=np.float32),
-        np.asarray(group["faces"][()], dtype=np.int32),
-    )
+    vertices = numbers(group, "vertices", "f").astype(np.float32)
+    faces = numbers(group, "faces", "iu").astype(np.int32)
     whole = vertices.shape[1:] == (3,) and faces.shape[1:] == (3,) and bool(np.isfinite(vertices).all())
     if not whole or (faces.size and not 0 <= faces.min() <= faces.max() < len(vertices)):
         raise ValueError("a mesh has triangles between corners that do not exist")

@@ -9,51 +9,62 @@ import numpy as np
 
 from stickslip import file_lock
 from stickslip.errors import RecordingError, expected
+from stickslip.hdf5 import attribute, has, member, numbers, open_checked, reading, text
 from stickslip.record.header import Header
-from stickslip.record.layout import ADDED_LATER, FORMAT, Field, complete_frames, table
+from stickslip.record.layout import ADDED_LATER, FORMAT, OUTCOMES, START, Field, complete_frames, table
 
 CHUNK_CACHE = 2**20
 """[bytes] chunk cache of each array. HDF5's default of 8 MiB would take 200 MiB in all, and little is read twice."""
+WHAT, REMEDY = "a stickslip recording", "use a file written by record=…"
+LINKS = ("contact/link1", "contact/link2")
 
 
 class FileSource:
     """The source of a ``Log`` whose recording is a file."""
 
     def __init__(self, path: str | os.PathLike) -> None:
-        self.path = _existing(path)
-        self._file = _open(self.path)
+        self._file = open_checked(path, WHAT, REMEDY, rdcc_nbytes=CHUNK_CACHE)
+        self.path: str = self._file.filename
         try:
-            _check_kind(self._file, self.path)
-            self.header = Header.read(self._file)
-            self.arrays: dict[str, Any] = {
-                name: self._empty(field) if name in ADDED_LATER and name not in self._file else self._file[name]
-                for name, field in table().items()
-            }
-            self._look()
-        except RecordingError:
+            with reading(self.path, WHAT):
+                _check_kind(self._file, self.path)
+                self.header = Header.read(self._file)
+                self.arrays: dict[str, Any] = {name: self._array(name, field) for name, field in table().items()}
+                self._look()
+        except BaseException:
             self._file.close()
             raise
-        except (OSError, KeyError, RuntimeError, ValueError) as error:
-            self._file.close()
-            raise _damaged(self.path, error) from error
 
-    def _empty(self, field: Field) -> np.ndarray:
-        """The value of a field that files of earlier versions lack."""
-        return np.zeros((len(self._file["time"]), *field.shape(self.header.sizes)), field.dtype)
+    def _array(self, name: str, field: Field) -> Any:
+        """An array of the file; of a field that files of earlier versions lack, its value."""
+        if name in ADDED_LATER and not has(self._file, name):
+            return np.zeros((len(member(self._file, "time")), *field.shape(self.header.sizes)), field.dtype)
+        found, shape = member(self._file, name), field.shape(self.header.sizes)
+        if found.dtype != field.dtype or found.shape[1:] != shape or not len(found.shape):
+            raise expected(name, f"rows of shape {shape} and type {field.dtype}", f"{found.shape} {found.dtype}")
+        return found
 
     def _look(self) -> None:
         # Read the outcome first: if it says that the run is over, no frames are added afterwards.
-        stored = _text(self._file["outcome"])
+        stored = text(self._file, "outcome")
+        if stored not in (*OUTCOMES, "running"):
+            raise expected("outcome", f"one of {', '.join(OUTCOMES)}", stored)
         if stored == "running":
             stored = "running" if file_lock.is_held(self.path) else "killed"
         self.outcome = stored
         self.frames = complete_frames(self.arrays)
+        starts = np.asarray(self.arrays[START.name][: self.frames + 1])
+        if len(starts) != self.frames + 1 or starts[0] != 0 or np.any(np.diff(starts) < 0):
+            raise expected(START.name, "numbers that rise from 0", starts[:8].tolist())
 
     @property
     def last_good(self) -> tuple[float, np.ndarray, np.ndarray] | None:
-        group = self._file["last_good"]
-        time = float(group["time"][()])
-        return None if np.isnan(time) else (time, group["q"][()], group["v"][()])
+        with reading(self.path, WHAT):
+            time, q, v = (numbers(self._file, f"last_good/{name}", "f") for name in ("time", "q", "v"))
+            n = self.header.sizes
+            if time.shape != () or q.shape != (n.nq,) or v.shape != (n.nv,):
+                raise expected("last_good", f"{n.nq} coordinates and {n.nv} velocities", (q.shape, v.shape))
+            return None if np.isnan(time) else (float(time), q, v)
 
     def read(self, name: str, rows: int) -> np.ndarray:
         """The first rows of a field."""
@@ -63,83 +74,29 @@ class FileSource:
         """Some rows of a field."""
         if not self._file:
             raise RecordingError(f"cannot read {name!r}: expected an open log, got a closed one; load({self.path!r})")
-        try:
-            return self.arrays[name][first:stop]
-        except (OSError, RuntimeError) as error:
-            raise _damaged(self.path, error) from error
+        with reading(self.path, WHAT):
+            found = self.arrays[name][first:stop]
+            if name in LINKS and len(found) and not 0 <= found.min() <= found.max() < self.header.sizes.nl:
+                raise expected(name, f"links from 0 to {self.header.sizes.nl - 1}", int(found.max()))
+            return found
 
     def refresh(self) -> None:
         """Include what a running recorder has added."""
         if self._file.swmr_mode:
-            for dataset in (self._file["outcome"], *self.arrays.values()):
-                if not isinstance(dataset, np.ndarray):
-                    dataset.refresh()
-            self._look()
+            with reading(self.path, WHAT):
+                for dataset in (self._file["outcome"], *self.arrays.values()):
+                    if not isinstance(dataset, np.ndarray):
+                        dataset.refresh()
+                self._look()
 
     def close(self) -> None:
         self._file.close()
 
 
-def _text(dataset: Any) -> str:
-    return bytes(dataset[()]).decode()
-
-
-def _existing(path: str | os.PathLike) -> str:
-    try:
-        name = os.fspath(path)
-    except TypeError:
-        raise expected("load", "the path of a recording", path) from None
-    if os.path.isdir(name):
-        raise RecordingError(f"cannot load {name!r}: expected a file, got a folder; name a file in it")
-    if not os.path.exists(name):
-        folder = os.path.dirname(os.path.abspath(name))
-        found = sorted(f for f in os.listdir(folder) if f.endswith(".h5"))[:5] if os.path.isdir(folder) else []
-        near = f"that folder has {', '.join(found)}" if found else "check the name and the folder"
-        raise RecordingError(f"cannot load {name!r}: expected a recording, got no such file; {near}")
-    return os.path.realpath(name)
-
-
-def _open(path: str) -> Any:
-    import h5py
-
-    try:
-        if not h5py.is_hdf5(path):
-            raise RecordingError(
-                f"cannot load {path!r}: expected a stickslip recording, got a file that is not HDF5; "
-                "use a file written by record=…"
-            )
-        # A killed process leaves the file flagged as being written, and only SWMR mode opens it then. Other files are
-        # not opened in that mode, because on a damaged one it would wait forever for a writer to repair it.
-        return h5py.File(path, "r", swmr=_flagged(path), rdcc_nbytes=CHUNK_CACHE)
-    except PermissionError as error:
-        raise RecordingError(f"cannot load {path!r}: expected a readable file, got {error.strerror!r}") from error
-    except OSError as error:
-        if isinstance(error, RecordingError):
-            raise
-        raise _damaged(path, error) from error
-
-
-def _flagged(path: str) -> bool:
-    """Whether the superblock (version 3, byte 11) says that a writer has the file open in SWMR mode."""
-    with open(path, "rb") as file:
-        superblock = file.read(12)
-    return len(superblock) == 12 and superblock[8] >= 3 and bool(superblock[11] & 0b100)
-
-
 def _check_kind(file: Any, path: str) -> None:
-    if file.attrs.get("kind") != "stickslip recording":
+    if "kind" not in file.attrs or attribute(file, "kind") != "stickslip recording":
+        raise RecordingError(f"cannot read {path!r}: expected {WHAT}, got another HDF5 file; {REMEDY}")
+    if (found := int(attribute(file, "format"))) > FORMAT:
         raise RecordingError(
-            f"cannot load {path!r}: expected a stickslip recording, got another HDF5 file; "
-            "use a file written by record=…"
+            f"cannot read {path!r}: expected recording format {FORMAT} or older, got {found}; update stickslip"
         )
-    if (found := int(file.attrs["format"])) > FORMAT:
-        raise RecordingError(
-            f"cannot load {path!r}: expected recording format {FORMAT} or older, got {found}; update stickslip"
-        )
-
-
-def _damaged(path: str, error: Exception) -> RecordingError:
-    reason = " ".join(str(error).split())
-    return RecordingError(
-        f"cannot load {path!r}: expected a whole recording, got a damaged or locked file ({reason}); record it again"
-    )

@@ -6,15 +6,10 @@ A block is a dict path → array with all fields of the layout; its ``contact/st
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import numpy as np
 
-from stickslip import file_lock
-from stickslip.errors import RecordingError, expected
-from stickslip.files import new_beside, tidy, unwritable
+from stickslip.hdf5 import Output
 from stickslip.record.header import Header
 from stickslip.record.layout import FRAME_NAMES, START, complete_frames, table
 
@@ -81,32 +76,16 @@ class FileStore:
     """An HDF5 file in single-writer/multiple-reader mode: readable at any time, also after SIGKILL."""
 
     def __init__(self, path: str | os.PathLike, header: Header) -> None:
-        import h5py
-
-        self.path = check_target(path)
         self._length = dict.fromkeys(table(), 0) | {START.name: 1}
-        self._failure: RecordingError | None = None
-        # The file is made under another name and then renamed. Until then an earlier recording stays intact, and
-        # programs that have it open can still read it.
-        tidy(Path(self.path).parent)
+        self._out = Output(path, RECORDING, space=_space(header), libver="latest")
+        self.path, self._file = self._out.path, self._out.file
         try:
-            beside, self._lock = new_beside(Path(self.path))
-        except OSError as error:
-            raise unwritable(self.path, error, RECORDING) from error
-        try:
-            try:
-                _try_space(beside, header)
-                self._file = h5py.File(beside, "w", libver="latest")
-            except OSError as error:
-                raise unwritable(self.path, error, RECORDING) from error
-            with self._disk():
+            with self._out.disk():
                 self._create(header)
                 self._file.swmr_mode = True  # no dataset can be created from here on
-            take_place(beside, path)
+            self._out.settle()
         except BaseException:
-            self._let_go()
-            with suppress(OSError):
-                beside.unlink()
+            self._out.abandon()
             raise
 
     def _create(self, header: Header) -> None:
@@ -134,7 +113,7 @@ class FileStore:
         The lengths are updated only after everything is written, so that a block interrupted by Ctrl-C can be written
         again.
         """
-        with self._disk():
+        with self._out.disk():
             for path in self._length:
                 rows, first = block[path], self._length[path]
                 if len(rows):
@@ -147,7 +126,7 @@ class FileStore:
                 self._length[path] += len(block[path])
 
     def save_last_good(self, time: float, q: np.ndarray, v: np.ndarray) -> None:
-        with self._disk():
+        with self._out.disk():
             for name, value in (("q", q), ("v", v), ("time", time)):
                 dataset = self._file[f"last_good/{name}"]
                 if dataset.size:
@@ -156,33 +135,11 @@ class FileStore:
 
     def finish(self, outcome: str) -> None:
         """Say how the run ended and close the file; after a disk error there is nothing left to do."""
-        if self._failure is None:
-            with self._disk():
+        if not self._out.failed:
+            with self._out.disk():
                 self._file["outcome"][()] = np.bytes_(outcome)
                 self._file["outcome"].flush()
-                self._file.flush()
-            self._let_go()
-
-    @contextmanager
-    def _disk(self) -> Iterator[None]:
-        """Turn a disk error of HDF5 into one line, and keep HDF5 from crashing."""
-        if self._failure is not None:
-            raise self._failure
-        try:
-            yield
-        except (OSError, RuntimeError, ValueError, KeyError) as error:  # h5py raises all of these for a disk error
-            self._failure = unwritable(self.path, error, RECORDING)
-            # Closing would try the same writes again, fail and crash the process (seen with HDF5 2.0). So the data that
-            # HDF5 still holds are discarded, and the file stays readable, as after a kill.
-            with open(os.devnull, "r+b") as nowhere:
-                os.dup2(nowhere.fileno(), self._file.id.get_vfd_handle())
-            self._let_go()
-            raise self._failure from error
-
-    def _let_go(self) -> None:
-        with suppress(OSError, RuntimeError, ValueError, AttributeError):
-            self._file.close()
-        self._lock.release()
+            self._out.close()
 
 
 def _empty(header: Header) -> Block:
@@ -191,54 +148,7 @@ def _empty(header: Header) -> Block:
     return block
 
 
-def check_target(path: str | os.PathLike) -> str:
-    """The real path of a file that may be (over)written; otherwise raise an error that says why not."""
-    try:
-        target = os.path.realpath(os.fspath(path))
-    except TypeError:
-        raise expected("record", "the path of a file, such as 'run.h5', or None for memory", path) from None
-    folder = os.path.dirname(target)
-
-    def refuse(wanted: str, got: str, remedy: str) -> RecordingError:
-        return RecordingError(f"cannot record to {str(path)!r}: expected {wanted}, got {got}; {remedy}")
-
-    if os.path.isdir(target):
-        raise refuse("a file", "a folder", f"name a file in it, such as {os.path.join(target, 'run.h5')!r}")
-    if not os.path.isdir(folder):
-        raise refuse("an existing folder", repr(folder), "create the folder first")
-    if not os.access(folder, os.W_OK):
-        raise refuse("a folder that you may write to", repr(folder), "choose another folder")
-    if not os.path.exists(target):
-        return target
-    if not os.path.isfile(target):
-        raise refuse("a regular file", "a device or pipe", "choose another name")
-    if not os.access(target, os.W_OK):
-        raise refuse("a file that you may write to", "a read-only file", "choose another name")
-    with open(target, "rb") as file:
-        signature = file.read(8)
-    if signature not in (b"", b"\x89HDF\r\n\x1a\n"):  # --record robot.xml must not overwrite the robot
-        raise refuse("a new name or an earlier recording", "another kind of file", "choose another name or delete it")
-    if file_lock.is_held(target):
-        raise refuse("a file that nobody writes", "one that is being written", "choose another name, or end that run")
-    return target
-
-
-def take_place(beside: Path, path: str | os.PathLike) -> None:
-    """Rename a locked file to its target, unless another process has begun to write that target meanwhile."""
-    target = os.path.realpath(path)
-    try:
-        with file_lock.one_at_a_time(os.path.dirname(target)):
-            check_target(path)
-            os.replace(beside, target)
-    except RecordingError:
-        raise
-    except OSError as error:
-        raise unwritable(target, error) from error
-
-
-def _try_space(path: Path, header: Header) -> None:
-    """Write as many bytes as a new file needs, so that a full disk is noticed here; HDF5 would crash."""
+def _space(header: Header) -> int:
+    """[bytes] that a new file needs."""
     meshes = [*header.vertices.values(), *(array for surface in header.surfaces.values() for array in surface)]
-    size = 2**18 + 2 * len(header.scene_xml) + 512 * len(header.shapes) + sum(array.nbytes for array in meshes)
-    with open(path, "wb") as file:
-        file.write(bytes(size))
+    return 2**18 + 2 * len(header.scene_xml) + 512 * len(header.shapes) + sum(array.nbytes for array in meshes)

@@ -73,21 +73,15 @@ def rounded_period(note: str) -> None:
     _warn(note, StickslipWarning)
 
 
-def unconverged(sim: Simulation, count: int, steps: int, where: str = "") -> None:
+def unconverged(sim: Simulation, count: int, steps: int, where: str) -> None:
+    """Steps whose solver did not reach its tolerance: at the end of each ``run``, and once in a loop of single steps.
+    The text for a single step has no number that changes, so that Python shows it once for many simulations, too."""
     if count > 0:
         _warn(
-            f"{sim.method}: the solver of {count} of {steps} steps did not reach its tolerance; they were taken all "
-            f"the same, with the best it had found: {sim.stepper.at_unconverged}." + (f" {where}" if where else ""),
+            f"{sim.method}: the solver of {count} of {steps} steps did not reach its tolerance; its best was taken: "
+            f"{sim.stepper.at_unconverged}." + (f" {where}" if where else ""),
             UnconvergedWarning,
         )
-
-
-def unconverged_so_far(sim: Simulation, before: int) -> None:
-    """For a loop of one's own: a warning at the 1st, 10th, 100th … step whose solver did not reach its tolerance;
-    ``before`` were there already."""
-    now = sim.stepper.unconverged
-    if before == 0 or len(str(now)) > len(str(before)):
-        unconverged(sim, now, max(sim.steps, now))
 
 
 def energy_gain(sim: Simulation, gained: float, swing: float) -> None:
@@ -110,9 +104,8 @@ def painleve(sim: Simulation, announced: bool) -> bool:
     meaning = "no finite force keeps it sliding" if found.inconsistent else "it may let go or jam"
     _warn(
         f"Painlevé's paradox, {found.kind}: contact {found.contact} of {second!r} on {first!r} slides with "
-        f"{found.speed:.3g} m/s and μ = {found.friction:.4g}, above {found.critical:.4g} for this direction: a normal "
-        f"force presses it by {found.margin:.3g} 1/kg, {meaning}. The step's impulses exist all the same (an impact "
-        "without collision); take less friction for a motion without.",
+        f"{found.speed:.3g} m/s and μ = {found.friction:.4g}, above {found.critical:.4g} for this direction: "
+        f"{meaning}. The step is taken, as an impact without collision; less friction avoids it.",
         PainleveWarning,
     )
     return True
@@ -127,13 +120,15 @@ def violent_start(sim: Simulation) -> None:
     if len(deep):
         deep = deep[-gap[deep] > sim.stepper.bearable_depths()[deep]]
     if len(deep):
-        deepest = deep[np.argmin(gap[deep])]
-        first, second = (m.link_names[i] for i in (c.link1[deepest], c.link2[deepest]))
+        deepest = int(deep[np.argmin(gap[deep])])
+        first, second = sim.contacts[deepest].bodies
         others = len(set(zip(c.link1[deep].tolist(), c.link2[deep].tolist(), strict=True))) - 1
+        remedy = "start them apart, by scene.set_home or sim.set_state"
+        if _of_one_robot(sim, first, second):
+            remedy = f"start in another pose, or let the two pass: scene.exclude({first!r}, {second!r})"
         _warn(
             f"the simulation starts with {second!r} {-gap[deepest]:.3g} m inside {first!r}"
-            f"{_and_more(others, 'pair')}: {sim.stepper.at_overlap}; start them apart, by scene.set_home or "
-            "sim.set_state",
+            f"{_and_more(others, 'pair')}: {sim.stepper.at_overlap}; {remedy}",
             StartWarning,
         )
     opened = sim.stepper.joint_error()[:, 0] if m.loops else np.zeros(0)
@@ -155,6 +150,13 @@ def violent_start(sim: Simulation) -> None:
             "start elsewhere, by scene.set_home or sim.set_state",
             StartWarning,
         )
+
+
+def _of_one_robot(sim: Simulation, first: str, second: str) -> bool:
+    """Whether two bodies hang together by joints, so that their shapes may overlap in every pose."""
+    mj = sim.model.mj
+    roots = {int(mj.body(name).rootid[0]) for name in (first, second) if name}
+    return len(roots) == 1 and roots != {0}
 
 
 def gaps_of_groups(sim: Simulation) -> np.ndarray:

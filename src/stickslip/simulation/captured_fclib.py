@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stickslip.errors import InputError
+from stickslip.hdf5 import check_target
 from stickslip.methods.complementarity import complementarity_of
 from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates
@@ -17,7 +18,6 @@ from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinat
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
 from stickslip.problem_files.fclib import write_fclib
 from stickslip.problem_files.fclib_problem import FCLibInfo, FCLibProblem, from_friction
-from stickslip.record.store import check_target
 from stickslip.simulation.unsolved import WHAT
 from stickslip.solvers.problem import FrictionProblem
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stickslip.collision.contacts import ADHESION, FRICTION, RESTITUTION
-from stickslip.errors import InputError, unknown, whole
+from stickslip.errors import InputError, RecordingError, unknown, whole
 from stickslip.methods.complementarity import complementarity_of
 from stickslip.problem_files.problem_file import ProblemWriter
 from stickslip.problem_files.problem_frame import WORLD, ContactRows, ProblemFrame
@@ -82,9 +83,10 @@ class Captures(Observer):
     def __enter__(self) -> Captures:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._close is not None:
-            self._close()
+            with suppress(*(() if kind is None else (RecordingError,))):  # what ended the run is what is said
+                self._close()
 
 
 def make_captures(sim: Simulation, path: str | Path | None, every: int, form: str) -> Captures:

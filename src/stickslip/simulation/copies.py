@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 KEPT = (
     "stages", "why_method", "stable_dt", "record_dt", "control_dt", "_controller", "_start_velocity",
-    "_controller_state", "_paradox_announced", "_start_looked_at",
+    "_controller_state", "_paradox_announced", "_start_looked_at", "_unsolved_announced",
 )  # fmt: skip
 """Attributes that are copied as they are."""
 MADE_ON_DEMAND = ("instruments", "rays", "distances")

@@ -81,6 +81,12 @@ class EnergyWatch:
         state, inputs = sim.state, sim.inputs
         return state.q.tobytes(), state.v.tobytes(), inputs.applied.tobytes(), inputs.wrench.tobytes()
 
+    def start(self, sim: Simulation, stored: float) -> None:
+        """At the first step of a loop of one's own: look, unless the state is one that the step will refuse."""
+        self.before_steps(sim)
+        if self.watches and np.isfinite(sim.state.q).all() and np.isfinite(sim.state.v).all():
+            self.look(sim, *sim.energy(), stored=stored)
+
     def before_steps(self, sim: Simulation) -> None:
         """Before steps are taken: begin anew if something was set since the last ones."""
         if self._version != sim.model.version:

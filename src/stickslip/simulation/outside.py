@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.errors import expected, unknown
+from stickslip.errors import expected, function, unknown
 from stickslip.math.quaternion import logarithm
 from stickslip.methods.base import Method
 from stickslip.methods.moving import Moving, place
@@ -88,8 +88,7 @@ class Outside:
         self.motions.pop(m, None)
         self.velocities[m] = 0.0
         if motion is not None:
-            if not callable(motion):
-                raise expected(f"motion of {name!r}", "a function of time", motion, "f(t) → (pos, quat), or pos alone")
+            function(f"motion of {name!r}", motion, "f(t) → (pos, quat), or pos alone")
             self.poses[m] = self._at(m, motion, time)
             self.motions[m] = motion
         self.show()

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy import isfinite
 
 from stickslip.attributes import Guarded
 from stickslip.collision.contacts import Contacts, contact_velocities
@@ -26,7 +27,7 @@ from stickslip.collision.distance import Distance, Distances
 from stickslip.constraints.inverse_kinematics import InverseKinematicsResult, inverse_kinematics
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
-from stickslip.errors import DivergedError, brief, deprecated, expected, number
+from stickslip.errors import DivergedError, brief, called, deprecated, expected, function, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS, option_lines
@@ -42,7 +43,7 @@ from stickslip.record import Recorder as RecordingWriter
 from stickslip.simulation import advice, copies
 from stickslip.simulation.bodies import BodyView, body_name
 from stickslip.simulation.captured_frame import make_captures
-from stickslip.simulation.checks import check_arrays, checked_control
+from stickslip.simulation.checks import check_arrays, check_finite, checked_control, common_base, in_one_array
 from stickslip.simulation.contacts import StepContacts, kept, put_back
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.drive import Drive
@@ -63,7 +64,7 @@ from stickslip.simulation.sensors import Moment, Sensors
 from stickslip.simulation.setup import Setup, one_after_another, own_choice, setup_of
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
 from stickslip.simulation.staged import observe_stages, staged_step
-from stickslip.simulation.stages import STAGES, Controller, Stages, check_functions, check_replaceable
+from stickslip.simulation.stages import CONTROLLER, STAGES, Controller, Stages, check_replaceable
 from stickslip.simulation.unsolved import UnsolvedStep
 from stickslip.solvers import Problem, SolverResult
 from stickslip.summary import Summarised, Summary, numbers, plural
@@ -124,7 +125,6 @@ class Simulation(Summarised, Guarded):
             user = one_after_another(setup.user, user)
         self.model = with_own_arrays(scene.compile() if isinstance(scene, Scene) else scene)
         self.stages = Stages(user, collision, formulate, solve, integrate, record)
-        check_functions(self.stages)
         self.dynamics = Dynamics(self.model)
         self.rng = np.random.default_rng(seed)
 
@@ -142,10 +142,9 @@ class Simulation(Summarised, Guarded):
         self._contacts, self._shown = StepContacts(self), NOTHING
         self._acted: Contacts | None = None
         """What the last step left in the buffer of contacts, while the buffer shows those at the present state."""
-        self.state = self.model.state()
         self.builtin_stages = self.stepper.stages()
 
-        self.inputs = Inputs(np.zeros(self.model.nu), np.zeros(self.model.nv), np.zeros((self.model.nlink, 6)))
+        self.state, self.inputs = in_one_array(self.model)
         self.drive = Drive(self.model, self.dt, self.stepper.own_activations)
         self.outside = Outside(self.model, self.stepper)
         self.pushes = Pushes(self.model.nlink)
@@ -163,8 +162,12 @@ class Simulation(Summarised, Guarded):
         self.status = OK
         self._checked: tuple[Any, ...] = (None,) * 6
         """The arrays of state and inputs that were checked last."""
+        self._numbers: np.ndarray | None = None
+        """The array that all of them are parts of, if there is one."""
+        self._finite = np.ones(0, dtype=bool)
+        """Whether its numbers are finite; held here because a new array would cost as much as the look."""
         self.wall_start = clock.perf_counter()
-        self._paradox_announced = self._start_looked_at = False
+        self._paradox_announced = self._start_looked_at = self._unsolved_announced = False
         self._energy = EnergyWatch(self)
         if setup is not None:
             self._begin_as(setup)
@@ -260,9 +263,7 @@ class Simulation(Summarised, Guarded):
 
     @velocity_of.setter
     def velocity_of(self, value: Callable[[np.ndarray], np.ndarray]) -> None:
-        if not callable(value):
-            raise expected("sim.velocity_of", "a function from a solution z to velocities", value)
-        problem_steps(self).velocity_of = value
+        problem_steps(self).velocity_of = function("sim.velocity_of", value, "f(z) → velocities")
 
     @property
     def result(self) -> SolverResult | None:
@@ -296,8 +297,8 @@ class Simulation(Summarised, Guarded):
 
     @controller.setter
     def controller(self, value: Controller | None) -> None:
-        if value is not None and not callable(value):
-            raise expected("controller", "a function controller(t, q, v)", value)
+        if value is not None:
+            function("controller", value, CONTROLLER)
         self._controller = value
         bind = getattr(value, "bind", None)
         if bind is not None:
@@ -441,11 +442,9 @@ class Simulation(Summarised, Guarded):
             n = int(n)
         unconverged = self.stepper.unconverged
         if self.steps == 0 and not self._start_looked_at:
-            check_arrays(self)
             stored = self.observe()
             self._look_at_start()
-            self._energy.before_steps(self)
-            self._energy.look(self, *self.energy(), stored=stored)
+            self._energy.start(self, stored)
         else:
             self._energy.before_steps(self)
         try:
@@ -456,8 +455,9 @@ class Simulation(Summarised, Guarded):
         except DivergedError as error:
             raise save_divergence(self, error, recording_file(self.observers)) from None
         self._energy.after_steps(self)
-        if self.stepper.unconverged > unconverged:
-            advice.unconverged_so_far(self, unconverged)
+        if self.stepper.unconverged > unconverged and not self._unsolved_announced:
+            self._unsolved_announced = True
+            advice.unconverged(self, self.stepper.unconverged - unconverged, n, "sim.stepper.unconverged counts them.")
         self._paradox_announced = advice.painleve(self, self._paradox_announced)
 
     def _loop(self, end: int, every_control: int, called: bool = True) -> None:
@@ -467,6 +467,9 @@ class Simulation(Summarised, Guarded):
         """
         stretch = LONGEST_STRETCH if self.stages.compiled else 1
         observers: list[Observer] = list(self.observers)
+        for each in observers:
+            if not hasattr(each, "after_steps"):
+                raise expected("sim.observers", "an Observer", each, "see stickslip.simulation.Observer")
         if self.stages.record is not None and not any(isinstance(each, Recorder) for each in observers):
             every = whole_steps("record_dt", self.record_dt, 1e-2, self.dt)
             observers.append(Every(every, self._call_record_stage))
@@ -487,7 +490,9 @@ class Simulation(Summarised, Guarded):
 
     def _call_controller(self) -> None:
         if self.controller is not None:
-            self.set_control(self.controller(self.time, self.state.q.copy(), self.state.v.copy()))
+            given = self.controller(self.time, self.state.q.copy(), self.state.v.copy())
+            who = f"controller {called(self.controller)}, control"
+            self.inputs.control[:] = checked_control(self.model, given, who)
 
     def _call_record_stage(self) -> None:
         """Call the record stage with poses at the present state and the contacts of the last step."""
@@ -497,13 +502,9 @@ class Simulation(Summarised, Guarded):
             self.stages.record(self)
 
     def _advance(self, n: int) -> None:
-        state, inputs, compiled = self.state, self.inputs, self.stages.compiled
-        arrays = (state.q, state.v, state.act, *inputs)
-        if not all(map(is_, arrays, self._checked)):
-            check_arrays(self)
-            self._checked = arrays
+        compiled = self.stages.compiled
+        self.check_numbers()
         if not compiled or self.stages.record is not None:
-            check_functions(self.stages)
             check_replaceable(self.stages, self.stepper, self.method)
         end = self.steps + n
         if n > 0:
@@ -544,6 +545,18 @@ class Simulation(Summarised, Guarded):
                 forward_kinematics(self.model.tree, self.state.q, kin)
                 forward_velocities(self.model.tree, self.state.v, kin)
                 contact_velocities(kin, self.stepper.contacts.arrays)
+
+    def check_numbers(self) -> None:
+        """Check the arrays of state and inputs, which users may have replaced or filled with what is no number."""
+        state = self.state
+        arrays = (state.q, state.v, state.act, *self.inputs)
+        if not all(map(is_, arrays, self._checked)):
+            check_arrays(self)
+            self._checked, self._numbers = arrays, common_base(arrays)
+            self._finite = np.ones(0 if self._numbers is None else len(self._numbers), dtype=bool)
+        numbers = self._numbers
+        if numbers is None or state.q.base is not numbers or b"\0" in isfinite(numbers, self._finite).tobytes():
+            check_finite(self)
 
     def _look_at_start(self) -> None:
         """Warn of a violent start, once for every start; ``observe`` must have been called."""
@@ -671,8 +684,8 @@ class Simulation(Summarised, Guarded):
         Python collision or formulate function is called once more for every frame. The energy is NaN where such a
         function makes the forces.
         """
-        check_functions(self.stages)
         check_replaceable(self.stages, self.stepper, self.method)
+        self.check_numbers()
         self._complete_contacts()
         if self._shown == LAST_STEP:
             self._acted = kept(self.stepper.contacts)

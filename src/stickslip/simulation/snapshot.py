@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stickslip.collision.contacts import Contacts
-from stickslip.errors import InputError
+from stickslip.errors import InputError, brief
 from stickslip.methods.base import OK, Inputs
 from stickslip.model.model import State
 from stickslip.simulation.pushes import Push
@@ -67,18 +67,21 @@ def _signature(sim: Simulation) -> tuple[Any, ...]:
 def _same(mine: Any, theirs: Any) -> bool:
     if isinstance(mine, dict) and isinstance(theirs, dict):
         return mine.keys() == theirs.keys() and all(np.array_equal(mine[name], theirs[name]) for name in mine)
-    return mine == theirs
+    return bool(np.all(mine == theirs))
 
 
 def _check_origin(sim: Simulation, made_by: tuple[Any, ...]) -> None:
     for part, mine, theirs in zip(PARTS, _signature(sim), made_by, strict=False):
         if not _same(mine, theirs):
-            pair = f" ({mine!r} here, {theirs!r} there)"
+            if isinstance(mine, dict) and isinstance(theirs, dict):
+                other = [name for name in mine if name not in theirs or not _same(mine[name], theirs[name])][:1]
+                mine, theirs = ({name: values.get(name) for name in other} for values in (mine, theirs))
+            pair = f" ({brief(mine, 60)} here, {brief(theirs, 60)} there)"
             if part == "scene":
                 pair = ", or one from before sim.model was changed" if sim.model.version else ""
             raise InputError(
                 f"snapshot: expected one of the same scene, method and dt, with the same options, got another {part}"
-                f"{pair}; take it with sim.snapshot() of a simulation that is made in the same way"
+                f"{pair}; take it of a simulation that is made in the same way"
             )
 
 

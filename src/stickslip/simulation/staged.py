@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from stickslip.errors import called, expected
 from stickslip.methods.base import CONTACTS_FULL, OK, bounded
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ def staged_step(sim: Simulation) -> int:
     """Take one step; returns its status."""
     if sim.stages.user is not None:
         sim.stages.user(sim)
+        sim.check_numbers()
         sim.follow_model()
     while sim.stages.whole:
         status, _ = sim.stepper.advance(sim.state, sim.acting, 1)
@@ -29,6 +33,10 @@ def staged_step(sim: Simulation) -> int:
     for name in ("kinematics", "collision", "formulate", "solve"):
         run_stage(sim, name)
     status = bounded(sim.acceleration, sim.state.v, sim.dt)
+    if sim.stages.solve is not None and not np.isfinite(sim.acceleration).all():
+        k = int(np.flatnonzero(~np.isfinite(sim.acceleration))[0])
+        who = f"solve function {called(sim.stages.solve)}, sim.acceleration[{k}]"
+        raise expected(who, "a finite number", float(sim.acceleration[k]))
     if status == OK:
         run_stage(sim, "integrate")
     return status

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stickslip.errors import InputError, expected
+from stickslip.errors import InputError, function
 from stickslip.methods.base import Method, Stage
 
 Controller = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 """``controller(t, q, v)`` returns the controls (nu,). A method ``bind(model)``, if any, is called first."""
+CONTROLLER = "f(t, q, v) → controls"
+"""The form of a controller in messages."""
 
 STAGES = ("user", "collision", "formulate", "solve", "integrate", "record")
 
@@ -26,6 +28,11 @@ class Stages:
     solve: Stage | None = None
     integrate: Stage | None = None
     record: Stage | None = None
+
+    def __setattr__(self, name: str, value: Stage | None) -> None:
+        if value is not None and name in STAGES:
+            function(name, value, "f(sim)")
+        object.__setattr__(self, name, value)
 
     @property
     def whole(self) -> bool:
@@ -42,12 +49,6 @@ class Stages:
             and self.solve is None
             and self.integrate is None
         )
-
-
-def check_functions(stages: Stages) -> None:
-    for name in STAGES:
-        if getattr(stages, name) is not None and not callable(getattr(stages, name)):
-            raise expected(name, "a function of the simulation", getattr(stages, name))
 
 
 def check_replaceable(stages: Stages, stepper: Method, method: str) -> None:

@@ -132,14 +132,13 @@ class UnsolvedSteps(Sequence[UnsolvedStep]):
             files = "1 file" if self.written == 1 else f"{self.written} files"
             parts.append(f"{str(self.folder)!r} ({files} of FCLib's format, for 'stickslip solve')")
         if self._kept:
-            last = "" if len(self._kept) == 1 else f" … sim.failures[{len(self._kept) - 1}]"
-            parts.append(f"sim.failures[0]{last}, to be written by sim.failures[0].write('step.hdf5')")
+            parts.append("sim.failures")
         if not parts:
             return ""
         text = f"Their problems are in {' and '.join(parts)}"
         missing = self.total - self.written - len(self._kept)
-        if missing:
-            text += f"; those of {missing} more are not kept: sim.run(…, failures='FOLDER') keeps all, a file each"
+        if missing and not self.trouble:
+            text += f"; those of {missing} more are not kept: sim.run(…, failures='FOLDER') keeps all"
         return text + (f"; {self.trouble}" if self.trouble else "") + "."
 
     @overload

@@ -7,7 +7,6 @@ at each of its time steps and scored against the reference; its order is measure
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from stickslip.errors import InputError, expected, number, unknown, whole
-from stickslip.files import make_folder
+from stickslip.files import folder_to_oneself, temporary_folder
 from stickslip.lab.compare.candidate import Candidate, candidate
 from stickslip.lab.compare.comparison import Comparison
 from stickslip.lab.compare.experiment import experiment
@@ -62,11 +61,12 @@ def compare(
     runs = whole("runs", runs, 1, 20)
     what = experiment(scene, time, max(dts) if dts else None)
     workers = available() if jobs is None else whole("jobs", jobs, 1, 1000)
-    folder, temporary = _folder(out)
     chosen = _reference(reference, entries)
+    temporary = out is None
+    folder = temporary_folder("compare") if out is None else Path(out) / "recordings"
     try:
         work = Work(what, entries, folder)
-        with Pool(work, workers) as pool:
+        with folder_to_oneself(folder), Pool(work, workers) as pool:
             stages = Stages(pool, work, progress)
             stages.preview()
             if stability:
@@ -128,12 +128,3 @@ def _reference(asked: str | tuple[str, float] | None, entries: Sequence[Candidat
     if label not in labels:
         raise unknown("reference", label, labels)
     return labels.index(label), None if dt is None else number("reference", dt, "a positive step [s]", above=0.0)
-
-
-def _folder(out: str | Path | None) -> tuple[Path, bool]:
-    """(folder for recordings, whether it is temporary)."""
-    if out is None:
-        return Path(tempfile.mkdtemp(prefix="stickslip-compare-")), True
-    folder = Path(out) / "recordings"
-    make_folder(folder)
-    return folder, False

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from stickslip.errors import UnconvergedError, expected, one_of, unknown
+from stickslip.errors import UnconvergedError, called, expected, mapping, one_of, unknown
+from stickslip.errors import function as function_of
 from stickslip.methods.complementarity import UnsolvedReport
 from stickslip.methods.rigid.formulations.polygonal_cone import Layout
 from stickslip.methods.rigid.formulations.working_set import solve_needed
@@ -34,9 +35,11 @@ class StepSolver:
     def __init__(
         self, name: str, function: Callable | None, options: dict | None, unconverged: str, fallback: str | None
     ) -> None:
-        if function is not None and not callable(function):
-            raise expected("solver", "a function (problem, z0) → z", function, "name a solver in the method instead")
+        if function is not None:
+            function_of("solver", function, "f(problem, z0) → z")
         one_of("unconverged", unconverged, UNCONVERGED)
+        if options is not None:
+            mapping("solver_options", options, "options of the solver by name")
         if fallback is not None and fallback not in SOLVERS:
             raise unknown("fallback", str(fallback), SOLVERS)
         if fallback is not None and unconverged != "fallback":
@@ -112,7 +115,8 @@ class StepSolver:
         z, iterations = answer if isinstance(answer, tuple) else (answer, 0)
         z = z if said is None else said.z
         if np.shape(z) != (problem.n,):
-            raise expected("solver", f"z of shape ({problem.n},), (z, iterations) or a SolverResult", np.shape(z))
+            wanted = f"z of shape ({problem.n},), (z, iterations) or a SolverResult"
+            raise expected(f"solver {called(self.function)}", wanted, np.shape(z) or z)
         z = np.asarray(z, dtype=float)
         if said is None:
             said = SolverResult(z, Status.CONVERGED, int(iterations), np.inf, clock.perf_counter() - begin)

@@ -35,10 +35,11 @@ from stickslip.methods.rigid.formulations.registry import FORMULATIONS, forms_fo
 from stickslip.methods.rigid.formulations.relaxed import ROUNDS
 from stickslip.methods.rigid.impulse_memory import ImpulseMemory, choose_pushing, write_forces
 from stickslip.methods.rigid.options import RigidOptions, own_options
-from stickslip.methods.rigid.step_solver import StepSolver
+from stickslip.methods.rigid.step_solver import FALLBACK, StepSolver
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import SolverResult
 from stickslip.solvers.problem import FrictionProblem, Problem
+from stickslip.solvers.registry import SOLVERS
 
 
 class TimeStepping(Method):
@@ -123,6 +124,14 @@ class TimeStepping(Method):
         f = self.formulation
         cone = "Coulomb's circular cone" if f.form == "ncp" else f"a polygonal cone of {f.directions} directions"
         return {**RIGID, "friction": cone, "restitution": f"{RIGID['restitution']} above {f.rest_speed:g} m/s"}
+
+    @property
+    def at_unconverged(self) -> str:  # type: ignore[override]  # elsewhere one sentence, here it depends on the solver
+        kind = FORMULATIONS[self.formulation_name]
+        others = self.solver.second is None and self.formulation.form in forms_for(kind, SOLVERS[FALLBACK])
+        if others and self.variant != FALLBACK:
+            return "unconverged='fallback' asks a second solver"
+        return "choose a smaller dt, or another solver ('stickslip list')"
 
     @property
     def at_overlap(self) -> str:

@@ -33,6 +33,7 @@ LIMITS = {
     "tendon_dampingpoly": (FORCE, ""), "tendon_armature": (1e12, "kg"), "tendon_frictionloss": (FORCE, "N"),
     "tendon_length0": (1e9, "m"), "actuator_gear": (1e6, ""), "actuator_gainprm": (FORCE, ""),
     "actuator_biasprm": (FORCE, ""), "actuator_dynprm": (FORCE, ""), "actuator_cranklength": (LENGTH, "m"),
+    "actuator_delay": (10.0, "s"), "sensor_delay": (10.0, "s"),
     "eq_data": (1e9, ""), "qpos0": (LENGTH, "m or rad"), "qpos_spring": (LENGTH, "m or rad"),
     "key_qpos": (LENGTH, "m or rad"), "key_qvel": (LENGTH, "m/s or rad/s"), "key_ctrl": (FORCE, ""),
     "hfield_size": (LENGTH, "m"), "mesh_vert": (LENGTH, "m"), "wrap_prm": (1e9, ""),

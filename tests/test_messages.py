@@ -1,0 +1,215 @@
+"""What people do wrong: each message names it in fewer than 300 characters, on one line, and says what to do."""
+
+import ast
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stickslip as ss
+from stickslip.errors import StickslipWarning, expected, shortened, unknown
+
+SOURCE = Path(ss.__file__).parent
+PLACEHOLDER = 12
+"""Characters that a value takes in a message, on average."""
+ROBOT = """<robot name="r"><link name="base"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<link name="hand"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<joint name="j1" type="revolute"><parent link="base"/><child link="arm"/><origin xyz="0.3 0 0"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>
+<joint name="j2" type="continuous"><parent link="arm"/><child link="hand"/><origin xyz="-0.15 0 0"/><axis xyz="0 1 0"/>
+</joint></robot>"""
+
+
+def scene() -> ss.Scene:
+    made = ss.Scene()
+    made.add_plane(name="floor")
+    made.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.5), mass=1, name="box")
+    made.add_body("arm", pos=(1, 0, 1), joint="hinge", axis=(0, 1, 0), motor=True).add_capsule(0.02, 0.2, mass=1)
+    return made
+
+
+def sim(method=None, **options) -> ss.Simulation:
+    return ss.Simulation(scene(), method, **options)
+
+
+def controlled(controller):
+    sim().run(0.01, controller=controller)
+
+
+def observed():
+    made = sim()
+    made.observers.append(lambda sim: None)
+    made.step()
+
+
+def with_nan(where, value=np.nan):
+    made = sim()
+    made.step()
+    owner, name = where.split(".")
+    getattr(getattr(made, owner), name)[-1] = value
+    made.step()
+
+
+MISTAKES = {
+    # the method and its options
+    "coulom": (lambda: sim("coulom"), "unknown method 'coulom': did you mean 'coulomb'"),
+    "bullet": (lambda: sim("bullet"), "did you mean 'coulomb'"),
+    "variant": (lambda: sim("coulomb/pg"), "did you mean 'coulomb/pgs'"),
+    "option": (lambda: sim("coulomb", directoins=3), "did you mean 'directions'"),
+    "iterations": (lambda: sim("coulomb", iterations=3), "solver_options"),
+    "timestep": (lambda: sim("mujoco", timestep=3), "did you mean 'dt'"),
+    "integrator": (lambda: sim(integrator="rk4"), "did you mean 'method'"),
+    "solver option": (lambda: sim("coulomb/pgs", solver_options={"iterations": 3}), "did you mean 'max_iterations'"),
+    "solver options": (lambda: sim("coulomb/pgs", solver_options=3), "solver_options: expected a mapping"),
+    "dt as text": (lambda: sim(dt="x"), "dt: expected .*seconds.*, got .x."),
+    "dt zero": (lambda: sim(dt=0), "dt: expected"),
+    "solver by name": (lambda: sim("coulomb", solver="admm"), r"solver: expected a function f\(problem, z0\)"),
+    "detector": (lambda: sim("coulomb", detector="x"), "unknown detector 'x'"),
+    "method as object": (lambda: sim(3), "method: expected a name"),
+    # names
+    "body": (lambda: sim().body("boks"), "'boks': did you mean 'box'"),
+    "body of a scene": (lambda: scene().body("boks"), "'boks': did you mean 'box'"),
+    "joint": (lambda: sim().joint("arn"), "unknown joint 'arn': did you mean 'arm'"),
+    "robot": (lambda: sim().robot("solo"), "unknown robot"),
+    "contacts": (lambda: sim().contacts.between("bix"), "did you mean 'box'"),
+    "push": (lambda: sim().push("bx", (1, 0, 0)), "'bx': did you mean 'box'"),
+    "keyframe": (lambda: sim().reset("up"), "unknown keyframe 'up': known: home"),
+    "sensor": (lambda: sim().sensor("imu"), "unknown sensor 'imu': known: none"),
+    "excluded": (lambda: scene().exclude("box", "bax"), "did you mean 'box'"),
+    "bundled robot": (lambda: scene().add_robot("solo1"), "did you mean 'solo12'"),
+    "bundled scene": (lambda: ss.Simulation("bal"), "did you mean 'ball'"),
+    "compared": (lambda: ss.compare("ball", ["coulom"]), "did you mean 'coulomb'"),
+    "plot": (lambda: sim().run(0.01).plot("enrgy"), "unknown plot 'enrgy': did you mean 'energy'"),
+    "file": (lambda: ss.Scene.from_file("nix.urdf"), "nix.urdf: no such file"),
+    "recording": (lambda: ss.load("nix.h5"), "no such file"),
+    "folder": (lambda: sim().run(0.01, record="/nix/x.h5"), "create the folder first"),
+    # attributes
+    "qpos": (lambda: sim().qpos, "Simulation has no attribute 'qpos'; here it is sim.state.q"),
+    "ctrl": (lambda: sim().ctrl, "here it is sim.control"),
+    "data": (lambda: sim().data, "here it is sim.state, sim.inputs|here it is sim.state, inputs"),
+    "render": (lambda: sim().render(), "ss.view"),
+    "stp": (lambda: sim().stp(), "did you mean 'step'"),
+    "add_bx": (lambda: scene().add_bx(), "did you mean 'add_box'"),
+    "assigned": (lambda: setattr(sim(), "qpos", 3), "sim.set_state"),
+    "gravity": (lambda: setattr(sim(), "gravity", 3), "sim.model.set_gravity"),
+    "gravity as number": (lambda: setattr(scene(), "gravity", -9.81), "gravity: expected 3 finite numbers"),
+    # shapes
+    "size as number": (lambda: scene().add_box(0.1), "size: expected 3 finite numbers"),
+    "radius": (lambda: scene().add_sphere(0), "radius: expected positive lengths"),
+    "mass": (lambda: scene().add_box((1, 1, 1), mass=-1), "mass: expected a number ≥ 0"),
+    "mu": (lambda: scene().add_box((1, 1, 1), mu=1), "did you mean 'friction'"),
+    "position": (lambda: scene().add_box((1, 1, 1), position=1), "did you mean 'pos'"),
+    "taken": (lambda: scene().add_box((1, 1, 1), name="box"), "body name 'box' is taken"),
+    "joint type": (lambda: scene().add_box((1, 1, 1), joint="hing"), "did you mean 'hinge'"),
+    "motor": (lambda: scene().add_box((1, 1, 1), motor=True), "motor: expected a hinge or slide joint"),
+    "degrees": (lambda: scene().add_box((1, 1, 1), joint="hinge", range=(-90, 90)), r"radians\(\(-90, 90\)\)"),
+    "xml": (lambda: ss.Scene.from_xml("<mujoco>"), "broken XML at line 1"),
+    # functions
+    "controller's arguments": (lambda: controlled(lambda q, v: [0]), r"f\(t, q, v\).*which takes \(q, v\)"),
+    "controller is a class": (lambda: controlled(ss.control.PD), "got 'PD', which takes"),
+    "controller is none": (lambda: controlled(3), "controller: expected a function"),
+    "no controls": (lambda: controlled(lambda t, q, v: None), "controller '<lambda>', control: expected .* got None"),
+    "three controls": (lambda: controlled(lambda t, q, v: [1, 2, 3]), r"shape \(1,\), one per actuator, got \(3,\)"),
+    "text": (lambda: controlled(lambda t, q, v: "hi"), "expected 1 numbers, one per actuator, got 'hi'"),
+    "complex": (lambda: controlled(lambda t, q, v: np.array([1j])), "expected 1 numbers"),
+    "no number": (lambda: controlled(lambda t, q, v: [np.nan]), "control of 'arm': expected a finite number, got nan"),
+    "PD of a model": (lambda: controlled(ss.control.PD(scene().compile(), kp=1, kd=1)), "got <Model: "),
+    "PD gains": (lambda: controlled(ss.control.PD(kp=[1, 2], kd=1)), "PD kp: expected a number or 1 numbers"),
+    "PD gain": (lambda: controlled(ss.control.PD(kp="x", kd=1)), "PD kp: expected a number or 1 numbers, got 'x'"),
+    "stage": (lambda: sim(user=lambda: None), r"user: expected a function f\(sim\), got '<lambda>', which takes \(\)"),
+    "solver": (lambda: sim("coulomb", solver=lambda p: None), r"f\(problem, z0\) → z, got .* takes \(p\)"),
+    "answer": (lambda: sim("coulomb", solver=lambda p, z: None).run(0.1), "solver '<lambda>': expected z of shape"),
+    "detector's arguments": (lambda: sim("coulomb", detector=lambda k: None), r"detector: .* takes \(k\)"),
+    "observer": (observed, "observers: expected an Observer"),
+    "accelerations": (lambda: sim(solve=lambda s: s.acceleration.fill(np.nan)).step(), "solve function '<lambda>'"),
+    "motion": (lambda: sim().prescribe("box", lambda t: 1), "unknown mocap body"),
+    "f of an ess": (lambda: ss.ess.solve_ess(3, None, None, (0, 1), np.zeros(2)), "f: expected a function"),
+    # numbers
+    "q": (lambda: with_nan("state.q"), r"sim.state.q\[7\] of joint 'arm': expected a finite number, got nan"),
+    "v": (lambda: with_nan("state.v", np.inf), r"sim.state.v\[6\] of joint 'arm': expected a finite number, got inf"),
+    "control": (lambda: with_nan("inputs.control"), r"sim.inputs.control\[0\] of actuator 'arm'"),
+    "applied": (lambda: with_nan("inputs.applied"), r"sim.inputs.applied\[6\] of joint 'arm'"),
+    "wrench": (lambda: with_nan("inputs.wrench"), r"sim.inputs.wrench\[2, 0\] of body 'arm'"),
+    "duration": (lambda: sim().run("abc"), "duration: expected a number of seconds"),
+    "steps": (lambda: sim().step(1.5), "n: expected a whole number of steps"),
+    "state": (lambda: sim().set_state(q=[1, 2]), r"state.q: expected an array of shape \(8,\), got \(2,\)"),
+    "read-only": (lambda: scene().gravity.__setitem__(2, 0.0), "read-only"),
+}
+
+
+@pytest.mark.parametrize("what", MISTAKES)
+def test_a_mistake_is_named(what):
+    call, message = MISTAKES[what]
+    with pytest.raises((ss.StickslipError, StickslipWarning, ValueError), match=message) as caught:
+        call()
+    assert len(str(caught.value)) < 300
+    assert "\n" not in str(caught.value)
+
+
+def test_long_messages_lose_their_middle():
+    long = "x" * 500
+    for error in (
+        ss.InputError(long),
+        expected("a", long, long, long),
+        unknown("b", long, [long]),
+        StickslipWarning(long),
+    ):
+        assert len(str(error)) < 300
+    assert shortened("one\ntwo") == "one two"
+    assert len(str(expected("model", "a name", scene().compile().tree))) < 300
+    assert str(expected("q", "a number", np.zeros(99))) == "q: expected a number, got ndarray of shape (99,)"
+
+
+def _length(node: ast.expr) -> int:
+    """Characters of a literal message, with a guess for each value in it."""
+    if isinstance(node, ast.Constant):
+        return len(node.value) if isinstance(node.value, str) else PLACEHOLDER
+    if isinstance(node, ast.JoinedStr):
+        return sum(_length(part) for part in node.values)
+    if isinstance(node, ast.BinOp):
+        return _length(node.left) + _length(node.right)
+    return PLACEHOLDER
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_message_is_written_too_long(path):
+    """The arguments of every call whose name says that it makes an error or a warning."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if name.endswith(("Error", "Warning")) or name in ("expected", "_warn", "warn", "unknown"):
+                length = sum(_length(argument) for argument in node.args if not isinstance(argument, ast.Starred))
+                assert length < 300, f"{path}:{node.lineno}: {length} characters"
+
+
+def test_a_robot_that_starts_inside_itself_is_named_with_its_remedy(tmp_path):
+    """The base is fixed to the world; its name is told all the same, and what helps is to let the two pass."""
+    (tmp_path / "r.urdf").write_text(ROBOT)
+    made = ss.Scene.from_file(tmp_path / "r.urdf")
+    with pytest.warns(ss.StartWarning, match=r"'hand' 0.05 m inside 'base'.*scene.exclude\('base', 'hand'\)") as caught:
+        ss.Simulation(made, "coulomb", dt=1e-3).step()
+    assert len(str(caught[0].message)) < 300
+    made.exclude("base", "hand")
+    ss.Simulation(made, "coulomb", dt=1e-3).step()  # a warning would be an error
+
+
+def test_an_unsolved_step_of_a_loop_is_one_warning():
+    made = ss.Scene()
+    made.add_plane()
+    for k, mass in enumerate((1.0, 1e5)):
+        made.add_box((1, 1, 1), pos=(0, 0, 0.5 + k), mass=mass)
+    sim = ss.Simulation(made, "coulomb/pgs", dt=0.01, solver_options={"max_iterations": 2})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(20):
+            sim.step()
+    assert sim.stepper.unconverged > 5
+    messages = [str(warning.message) for warning in caught]
+    assert len(messages) == 1
+    assert "1 of 1 steps" in messages[0]
+    assert "unconverged='fallback'" in messages[0]
+    assert len(messages[0]) < 300
