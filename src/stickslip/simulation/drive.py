@@ -16,6 +16,7 @@ from stickslip.dynamics.activation import (
     drive_signals,
     remember_controls,
 )
+from stickslip.errors import expected
 from stickslip.methods.base import Inputs
 from stickslip.model.model import Model, State
 
@@ -27,6 +28,8 @@ class Drive:
         self._activations, self._dt = model.activations, dt
         self._delayed, self._active = model.delayed, model.na > 0 and not own_activations
         longest = float(model.activations.delay.max(initial=0.0))
+        if longest / dt > 1e6:
+            raise expected("dt", f"at most a million steps in the delay of {longest:g} s", dt, "choose a longer dt")
         self.history = np.zeros((ceil(longest / dt - 1e-9) + 2 if self._delayed else 0, model.nu))
         """(nh, nu) the controls of the last steps, the last one first; empty without delays."""
         self._late, self._signal = np.zeros(model.nu), np.zeros(model.nu)

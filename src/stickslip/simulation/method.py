@@ -76,7 +76,7 @@ def _free_bodies(model: Model) -> tuple[np.ndarray, np.ndarray]:
     return mass, np.array([radius[tree.root == b].max() for b in roots])
 
 
-USELESS_STEP = 1e-10
+USELESS_STEP = 1e-8
 """[s] A default step that is shorter would never bring a simulation to an end."""
 
 
