@@ -18,6 +18,7 @@ from stickslip.dynamics import Dynamics
 from stickslip.errors import (
     ControlError,
     DivergedError,
+    EnergyGainWarning,
     InputError,
     ModelError,
     NotHonouredWarning,
@@ -57,6 +58,7 @@ __all__ = [
     "ControlError",
     "DivergedError",
     "Dynamics",
+    "EnergyGainWarning",
     "InputError",
     "Log",
     "Material",

@@ -12,6 +12,7 @@ import numpy as np
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
 from stickslip.errors import (
+    EnergyGainWarning,
     NotHonouredWarning,
     PainleveWarning,
     StartWarning,
@@ -21,6 +22,7 @@ from stickslip.errors import (
 )
 from stickslip.methods.base import Method
 from stickslip.model.arrays import SLIDE
+from stickslip.simulation.periods import round_step
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
@@ -80,6 +82,17 @@ def unconverged(sim: Simulation, count: int, steps: int, where: str) -> None:
             f"{sim.stepper.at_unconverged}." + (f" {where}" if where else ""),
             UnconvergedWarning,
         )
+
+
+def energy_gain(sim: Simulation, gained: float, swing: float) -> None:
+    """More energy than there was, in joules; ``swing`` is that of the energy."""
+    better = ", or a method of higher order (rk4)" if sim.stepper.capabilities.order == 1 else ""
+    _warn(
+        f"{sim.method} at dt = {sim.dt:g} s has gained {gained:.3g} J by t = {sim.time:.4g} s, {gained / swing:.0%} of "
+        f"the swing of its energy, though nothing drives the scene; take dt = {round_step(sim.dt, sim.dt):g} s or less"
+        f"{better}.",
+        EnergyGainWarning,
+    )
 
 
 def painleve(sim: Simulation, announced: bool) -> bool:

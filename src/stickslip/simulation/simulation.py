@@ -47,6 +47,7 @@ from stickslip.simulation.checks import check_arrays, check_finite, checked_cont
 from stickslip.simulation.contacts import StepContacts, kept, put_back
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.drive import Drive
+from stickslip.simulation.energy_watch import EnergyWatch
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
 from stickslip.simulation.follow import follow_model
 from stickslip.simulation.frame import contacts_of, frame_of
@@ -167,6 +168,7 @@ class Simulation(Summarised, Guarded):
         """Whether its numbers are finite; held here because a new array would cost as much as the look."""
         self.wall_start = clock.perf_counter()
         self._paradox_announced = self._start_looked_at = self._unsolved_announced = False
+        self._energy = EnergyWatch(self)
         if setup is not None:
             self._begin_as(setup)
         self._made = frozenset(self.__dict__) | {"_made", "_complete"}
@@ -326,6 +328,7 @@ class Simulation(Summarised, Guarded):
         Pushes add up, among each other and to ``inputs.wrench``. A push that ends within a step acts there with the
         part of its force that gives the same impulse. ``reset`` ends all pushes; snapshots hold them.
         """
+        self._energy.forget()
         self.pushes.pushes.append(make_push(self, body, force, at, torque, duration))
 
     def body(self, body: str | Body) -> BodyView:
@@ -365,6 +368,7 @@ class Simulation(Summarised, Guarded):
         self._moved_outside()
 
     def _moved_outside(self) -> None:
+        self._energy.forget()
         self._start_looked_at = self._start_looked_at and self.steps > 0
 
     def energy(self) -> Energy:
@@ -438,8 +442,11 @@ class Simulation(Summarised, Guarded):
             n = int(n)
         unconverged = self.stepper.unconverged
         if self.steps == 0 and not self._start_looked_at:
-            self.observe()
+            stored = self.observe()
             self._look_at_start()
+            self._energy.start(self, stored)
+        else:
+            self._energy.before_steps(self)
         try:
             if self.controller is None and not self.observers and self.stages.record is None:
                 self._advance(n)
@@ -447,6 +454,7 @@ class Simulation(Summarised, Guarded):
                 self._loop(self.steps + n, self.control_steps() if self.controller is not None else 1)
         except DivergedError as error:
             raise save_divergence(self, error, recording_file(self.observers)) from None
+        self._energy.after_steps(self)
         if self.stepper.unconverged > unconverged and not self._unsolved_announced:
             self._unsolved_announced = True
             advice.unconverged(self, self.stepper.unconverged - unconverged, n, "sim.stepper.unconverged counts them.")
@@ -636,6 +644,7 @@ class Simulation(Summarised, Guarded):
             self.controller = controller
         end = self.steps + ceil(duration / self.dt - 1e-6)
         keep_failures(self, failures, record)
+        self._energy.before_steps(self)
         recorder = Recorder(self, record, record_dt=record_dt, control_dt=control_dt)
         outcome, unconverged, first, others = "interrupted", self.stepper.unconverged, self.steps, list(self.observers)
         try:
@@ -652,6 +661,7 @@ class Simulation(Summarised, Guarded):
         finally:
             self.observers[:] = others
             recorder.close(outcome)
+        self._energy.after_steps(self)
         advice.unconverged(self, self.stepper.unconverged - unconverged, self.steps - first, whereabouts(self))
         self._paradox_announced = advice.painleve(self, self._paradox_announced)
         return recorder.log()
@@ -719,6 +729,7 @@ class Simulation(Summarised, Guarded):
             return
         with self.present() as contact_energy:
             frame = frame_of(self, contact_energy, clock.perf_counter() - self.wall_start)
+            self._energy.look(self, *frame["energy"], stored=contact_energy)
         recorder.append(frame, contacts_of(self))
 
     # -- snapshots ---------------------------------------------------------------------------------------------

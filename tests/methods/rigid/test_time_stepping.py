@@ -101,7 +101,7 @@ def test_forms_and_coordinates_agree():
         np.testing.assert_allclose(end, ends["joint", "lcp"], atol=1e-9)
 
 
-def solve_any(problem: LinearProblem) -> np.ndarray:
+def solve_any(problem: LinearProblem, z0: np.ndarray | None = None) -> np.ndarray:
     """A mixed LCP with Lemke: free variables eliminated with a dense solve."""
     free = np.isinf(problem.lower)
     A, b = problem.dense(), problem.b
