@@ -17,6 +17,7 @@ from stickslip.dynamics import Dynamics
 from stickslip.errors import (
     ControlError,
     DivergedError,
+    EnergyGainWarning,
     InputError,
     ModelError,
     NotHonouredWarning,
@@ -56,6 +57,7 @@ __all__ = [
     "ControlError",
     "DivergedError",
     "Dynamics",
+    "EnergyGainWarning",
     "InputError",
     "Log",
     "Material",

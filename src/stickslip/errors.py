@@ -62,6 +62,10 @@ class UnstableStepWarning(StickslipWarning):
     """The time step is too long for the stability of the method in this scene."""
 
 
+class EnergyGainWarning(StickslipWarning):
+    """The simulation gains energy that nothing gives it: the time step is too long for this motion."""
+
+
 class UnconvergedWarning(StickslipWarning):
     """The solver of some steps did not reach its tolerance; the run went on with their inexact results."""
 

@@ -12,6 +12,7 @@ import numpy as np
 from stickslip.collision.detector import Detector
 from stickslip.collision.detectors import DETECTORS
 from stickslip.errors import (
+    EnergyGainWarning,
     NotHonouredWarning,
     PainleveWarning,
     StartWarning,
@@ -21,6 +22,7 @@ from stickslip.errors import (
 )
 from stickslip.methods.base import Method
 from stickslip.model.arrays import SLIDE
+from stickslip.simulation.periods import round_step
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
@@ -86,6 +88,17 @@ def unconverged_so_far(sim: Simulation, before: int) -> None:
     now = sim.stepper.unconverged
     if before == 0 or len(str(now)) > len(str(before)):
         unconverged(sim, now, max(sim.steps, now))
+
+
+def energy_gain(sim: Simulation, gained: float, swing: float) -> None:
+    """More energy than there was, in joules; ``swing`` is that of the energy."""
+    explicit = getattr(sim.stepper.options, "bias", "") == "explicit"
+    _warn(
+        f"{sim.method} at dt = {sim.dt:g} s has gained {gained:.3g} J by t = {sim.time:.4g} s, {gained / swing:.0%} of "
+        f"the swing of its energy, though nothing drives the scene; take dt = {round_step(sim.dt, sim.dt):g} s or less"
+        f"{', or bias=' + repr('midpoint') if explicit else ''}, or a method of higher order (rk4).",
+        EnergyGainWarning,
+    )
 
 
 def painleve(sim: Simulation, announced: bool) -> bool:

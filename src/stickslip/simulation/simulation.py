@@ -43,6 +43,7 @@ from stickslip.simulation.checks import check_arrays, checked_control
 from stickslip.simulation.contacts import StepContacts, kept, put_back
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.drive import Drive
+from stickslip.simulation.energy_watch import EnergyWatch
 from stickslip.simulation.failures import keep_failures, not_counted, problem_steps, unsolved_steps, whereabouts
 from stickslip.simulation.follow import follow_model
 from stickslip.simulation.frame import contacts_of, frame_of
@@ -158,6 +159,7 @@ class Simulation(Guarded):
         """The arrays of state and inputs that were checked last."""
         self.wall_start = clock.perf_counter()
         self._paradox_announced = self._start_looked_at = False
+        self._energy = EnergyWatch(self)
         if setup is not None:
             self._begin_as(setup)
         self._complete = True  # from here on, assigning to a mistyped name is an error
@@ -387,8 +389,12 @@ class Simulation(Guarded):
         unconverged = self.stepper.unconverged
         if self.steps == 0 and not self._start_looked_at:
             check_arrays(self)
-            self.observe()
+            stored = self.observe()
             self._look_at_start()
+            self._energy.before_steps(self)
+            self._energy.look(self, *self.energy(), stored=stored)
+        else:
+            self._energy.before_steps(self)
         try:
             if self.controller is None and not self.observers and self.stages.record is None:
                 self._advance(n)
@@ -396,6 +402,7 @@ class Simulation(Guarded):
                 self._loop(self.steps + n, self.control_steps() if self.controller is not None else 1)
         except DivergedError as error:
             raise save_divergence(self, error, recording_file(self.observers)) from None
+        self._energy.after_steps(self)
         if self.stepper.unconverged > unconverged:
             advice.unconverged_so_far(self, unconverged)
         self._paradox_announced = advice.painleve(self, self._paradox_announced)
@@ -555,6 +562,7 @@ class Simulation(Guarded):
             self.controller = controller
         end = self.steps + ceil(duration / self.dt - 1e-6)
         keep_failures(self, failures, record)
+        self._energy.before_steps(self)
         recorder = Recorder(self, record, record_dt=record_dt, control_dt=control_dt)
         outcome, unconverged, first, others = "interrupted", self.stepper.unconverged, self.steps, list(self.observers)
         try:
@@ -571,6 +579,7 @@ class Simulation(Guarded):
         finally:
             self.observers[:] = others
             recorder.close(outcome)
+        self._energy.after_steps(self)
         advice.unconverged(self, self.stepper.unconverged - unconverged, self.steps - first, whereabouts(self))
         self._paradox_announced = advice.painleve(self, self._paradox_announced)
         return recorder.log()
@@ -636,6 +645,7 @@ class Simulation(Guarded):
             return
         with self.present() as contact_energy:
             frame = frame_of(self, contact_energy, clock.perf_counter() - self.wall_start)
+            self._energy.look(self, *frame["energy"], stored=contact_energy)
         recorder.append(frame, contacts_of(self))
 
     # -- snapshots ---------------------------------------------------------------------------------------------

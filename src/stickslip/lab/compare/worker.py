@@ -28,13 +28,10 @@ from stickslip.lab.compare.scorecard.balances import energy_balance
 from stickslip.model.model import Model
 from stickslip.record import Log, load
 from stickslip.simulation import Controller, Simulation
+from stickslip.simulation.energy_watch import GAIN, LEAST_LIFT
 
 REPEATS, ENOUGH = 3, 0.3
 """Largest number of timed runs, and [s] after which no further one starts; the shortest time counts."""
-GAIN = 0.05
-"""A run is unstable if it gains more than this fraction of the range of its kinetic and potential energy."""
-LEAST_LIFT = 0.01
-"""[m] The range of energy is taken as no less than what lifts everything by this height."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ import numpy as np
 
 from stickslip.dynamics import Dynamics
 from stickslip.lab.compare.scorecard.measurements import Measurements
-from stickslip.model.arrays import FREE, HINGE, SLIDE
+from stickslip.model.arrays import FREE
+from stickslip.simulation.energy_watch import limit_energy
 
 
 def actuator_work(e: Measurements) -> np.ndarray:
@@ -33,19 +34,10 @@ def actuator_work(e: Measurements) -> np.ndarray:
     return work
 
 
-def limit_energy(e: Measurements) -> np.ndarray:
-    """(frames,) energy in the springs of hinge and slide limits [J], which recordings do not contain."""
-    passive, tree = e.model.joint_forces, e.model.tree
-    which = np.flatnonzero(((tree.joint_type == HINGE) | (tree.joint_type == SLIDE)) & (passive.limited != 0))
-    q, low, high = e.q[:, tree.joint_q[which]], passive.range[which, 0], passive.range[which, 1]
-    beyond = np.maximum(low - q, 0.0) + np.maximum(q - high, 0.0)
-    return 0.5 * (passive.limit_stiffness[which] * beyond**2).sum(1)
-
-
 def energy_balance(e: Measurements) -> np.ndarray:
     """(frames,) B [J]; the energy of contact springs is included if the method records it."""
     springs = np.nan_to_num(e.log.contact_energy[: e.frames])
-    return e.seen.energy.sum(1) + springs + limit_energy(e) - actuator_work(e)
+    return e.seen.energy.sum(1) + springs + limit_energy(e.model, e.q) - actuator_work(e)
 
 
 def energy_gained(e: Measurements) -> float:

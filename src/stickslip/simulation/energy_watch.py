@@ -1,0 +1,132 @@
+"""EnergyWatch: a warning where a simulation gains energy that nothing gives it.
+
+The energy E of motion, gravity and springs is looked at with every recorded frame, and at most every 32 steps in a loop
+of one's own. What contact springs store is added at the first look, and left out at later ones, so that E can only be
+too small there. Balances are taken at moments without touching contacts, where nothing is left out. Where E rises above
+the least balance so far by more than
+
+    5 % of the swing + dt·g·√(2·m·T) + m·g·1 cm,
+
+the method has made energy, and the simulation says so once. The swing is the larger of the greatest kinetic energy T so
+far and the range of the potential energy. The second term is how far E goes up and down in steps that move
+configurations by new velocities, with the whole mass m; the third is the least gain that counts.
+
+Nothing is watched while something drives the scene: actuators, applied forces, wrenches and pushes, bodies that are
+moved, wind, adhesion, preloads, and stages that are Python functions. A state, force or parameter that is set from
+outside begins the watch anew.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from stickslip.model.arrays import HINGE, SLIDE
+from stickslip.model.model import Model
+from stickslip.simulation import advice
+
+if TYPE_CHECKING:
+    from stickslip.simulation.simulation import Simulation
+
+GAIN = 0.05
+"""A gain of more than this share of the swing of the energy is too much."""
+LEAST_LIFT = 0.01
+"""[m] A gain that lifts everything by less than this height is left alone."""
+STEPS = 32
+"""Steps between two looks in a loop of one's own; a look takes about as long as a short step."""
+
+
+def limit_energy(model: Model, q: np.ndarray) -> np.ndarray:
+    """(…,) energy in the springs of hinge and slide limits at q (…, nq) [J]."""
+    passive, tree = model.joint_forces, model.tree
+    which = np.flatnonzero(((tree.joint_type == HINGE) | (tree.joint_type == SLIDE)) & (passive.limited != 0))
+    x, low, high = q[..., tree.joint_q[which]], passive.range[which, 0], passive.range[which, 1]
+    beyond = np.maximum(low - x, 0.0) + np.maximum(x - high, 0.0)
+    return 0.5 * (passive.limit_stiffness[which] * beyond**2).sum(-1)
+
+
+class EnergyWatch:
+    """Looks at the energy of one simulation."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._warned = False
+        self._left: tuple[bytes, ...] = ()
+        """State and forces as the last steps left them."""
+        self._next = 0
+        """The number of steps after which the next look is due in a loop of one's own."""
+        self._read(sim)
+
+    def _read(self, sim: Simulation) -> None:
+        """Look what of the model drives it."""
+        m, self._version = sim.model, sim.model.version
+        self._mass, self._gravity = float(m.inertia.mass.sum()), float(np.linalg.norm(m.inertia.gravity))
+        surfaces = [shape.material for shape in m.shapes]
+        wind = bool(len(m.medium.link)) and bool(np.any(m.medium.properties[2:]))
+        self._driven = m.nu > 0 or wind or any(each.adhesion or each.preload for each in surfaces)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew at the next look."""
+        self._least: float | None = None
+        self._fastest, self._low, self._high = 0.0, np.inf, -np.inf
+
+    @property
+    def watches(self) -> bool:
+        """Whether there is something to watch."""
+        return not (self._driven or self._warned)
+
+    def _state(self, sim: Simulation) -> tuple[bytes, ...]:
+        state, inputs = sim.state, sim.inputs
+        return state.q.tobytes(), state.v.tobytes(), inputs.applied.tobytes(), inputs.wrench.tobytes()
+
+    def before_steps(self, sim: Simulation) -> None:
+        """Before steps are taken: begin anew if something was set since the last ones."""
+        if self._version != sim.model.version:
+            self._read(sim)
+        if self.watches and self._state(sim) != self._left:
+            self._forget()
+            self._next = sim.steps + STEPS
+
+    def after_steps(self, sim: Simulation) -> None:
+        """After steps were taken in a loop of one's own: look, if it is time."""
+        if self.watches:
+            self._left = self._state(sim)
+            if sim.steps >= self._next:
+                self._look_now(sim)
+
+    def _look_now(self, sim: Simulation) -> None:
+        self._next = sim.steps + STEPS
+        if self._least is None:
+            with sim.present() as stored:
+                self.look(sim, *sim.energy(), stored=stored)
+        else:
+            self.look(sim, *sim.energy())
+
+    def look(self, sim: Simulation, kinetic: float, gravity: float, springs: float, *, stored: float = 0.0) -> None:
+        """Look at the energies of the present state [J]; ``stored`` is that of contact springs."""
+        if not self.watches:
+            return
+        stages, inputs = sim.stages, sim.inputs
+        own = stages.user is not None or not stages.compiled
+        if own or sim.outside.moves or sim.pushes.active or inputs.applied.any() or inputs.wrench.any():
+            self._forget()
+            return
+        gap = sim.stepper.contacts.arrays.gap[: len(sim.stepper.contacts)]
+        deepest = float(gap.min(initial=0.0))
+        potential = gravity + springs + float(limit_energy(sim.model, sim.state.q))
+        total = kinetic + potential
+        if self._least is None:
+            if np.isfinite(stored) and (deepest > -advice.DEEP_START or stored > 0.0):
+                self._least = total + stored
+        elif deepest == 0.0:
+            self._least = min(self._least, total)
+        self._fastest = max(self._fastest, kinetic)
+        self._low, self._high = min(self._low, potential), max(self._high, potential)
+        if self._least is not None:
+            swing = max(self._fastest, self._high - self._low)
+            wave = sim.dt * self._gravity * float(np.sqrt(2.0 * self._mass * self._fastest))
+            gained, enough = total - self._least, wave + LEAST_LIFT * self._mass * self._gravity
+            if gained > GAIN * swing + enough:
+                self._warned = True
+                advice.energy_gain(sim, gained, swing)
