@@ -125,8 +125,8 @@ class MaximalCoordinates(Coordinates):
         return FreeBodies(
             c.tree, lone, c.support, c.inertia, data.kin, data.mass, Q, V, q, v, Q_next, V_next, q_next, v_next,
             velocity, free_velocity, self._soft.all_rates, joints.G, joints.violation, self._soft.arrays, joints.system,
-            right, impulse, change, make_correction(nb, nv, free), make_data(c).kin, np.zeros((nv, 12)), np.zeros((2, nv)),
-            np.zeros(nv), force, bias, np.zeros((m.nlink, 6)), np.zeros((3, 3)),
+            right, impulse, change, make_correction(nb, nv, free), make_data(c).kin, np.zeros((nv, 12)),
+            np.zeros((2, nv)), np.zeros(nv), force, bias, np.zeros((m.nlink, 6)), np.zeros((3, 3)),
         )  # fmt: skip
 
     @property
