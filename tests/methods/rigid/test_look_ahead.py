@@ -1,4 +1,4 @@
-"""Forces that depend on velocities: averaged over the step for single bodies, in its middle for trees in free motion."""
+"""Velocity-dependent forces: averaged over the step for single bodies, in its middle for trees in free motion."""
 
 import numpy as np
 import pytest
