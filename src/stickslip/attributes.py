@@ -73,7 +73,7 @@ class Named:
                 raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
             found = getattr(kind, name, None)
             if isinstance(found, property) and found.fget is not None:
-                return found.fget(self)  # it exists, but looking for something inside failed: this raises that error again
+                return found.fget(self)  # it exists, and something inside failed: this raises that error again
             example, places = self.elsewhere
             known = {each for each in (*dir(kind), *self.__dict__) if not each.startswith("_")}
             place = places.get(name, "")

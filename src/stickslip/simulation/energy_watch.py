@@ -17,8 +17,8 @@ hundred times
 
     (√T₀ + g·t·√(m/2))² + U₀ + m/2·(1 m/s)²,
 
-the simulation ends with an error. Gravity gives no more than the first term in the time t since the watch began with the
-kinetic energy T₀, and springs and contacts no more than U₀, what they stored then.
+the simulation ends with an error. Gravity gives no more than the first term in the time t since the watch began with
+the kinetic energy T₀, and springs and contacts no more than U₀, what they stored then.
 
 Nothing is watched while something drives the scene: actuators, applied forces, wrenches and pushes, bodies that are
 moved, wind, adhesion, preloads, and stages that are Python functions. A state, force or parameter that is set from

@@ -295,8 +295,8 @@ class Simulation(Summarised, Guarded):
         return self.inputs.control
 
     def set_control(self, value) -> None:
-        """Set the controls: (nu,) numbers, or some by the names of their actuators, ``{"elbow": 1.0}``, while the others
-        stay. They hold until the next call."""
+        """Set the controls: (nu,) numbers, or some by the names of their actuators, ``{"elbow": 1.0}``, while the
+        others stay. They hold until the next call."""
         if isinstance(value, Mapping):
             value = with_named_controls(self.model, self.control, value)
         self.inputs.control[:] = checked_control(self.model, value)
