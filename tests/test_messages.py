@@ -32,6 +32,13 @@ def scene() -> ss.Scene:
     return made
 
 
+def scene_of_a_crate() -> ss.Scene:
+    made = ss.Scene()
+    made.add_plane(name="floor")
+    made.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.5), mass=1, name="crate")
+    return made
+
+
 def sim(method=None, **options) -> ss.Simulation:
     return ss.Simulation(scene(), method, **options)
 
@@ -82,6 +89,9 @@ MISTAKES = {
     "excluded": (lambda: scene().exclude("box", "bax"), "did you mean 'box'"),
     "bundled robot": (lambda: scene().add_robot("solo1"), "did you mean 'solo12'"),
     "bundled scene": (lambda: ss.Simulation("bal"), "did you mean 'ball'"),
+    "bundled scene by key": (lambda: ss.SCENES["bal"], "unknown scene 'bal': did you mean 'ball'"),
+    "actuator": (lambda: sim().set_control({"amr": 1.0}), "unknown actuator 'amr': did you mean 'arm'"),
+    "named control": (lambda: sim().set_control({"arm": "x"}), "control of 'arm': expected a finite number, got 'x'"),
     "compared": (lambda: ss.compare("ball", ["coulom"]), "did you mean 'coulomb'"),
     "plot": (lambda: sim().run(0.01).plot("enrgy"), "unknown plot 'enrgy': did you mean 'energy'"),
     "file": (lambda: ss.Scene.from_file("nix.urdf"), "nix.urdf: no such file"),
@@ -94,6 +104,11 @@ MISTAKES = {
     "render": (lambda: sim().render(), "ss.view"),
     "stp": (lambda: sim().stp(), "did you mean 'step'"),
     "add_bx": (lambda: scene().add_bx(), "did you mean 'add_box'"),
+    "nbody": (lambda: scene().compile().nbody, "Model has no attribute 'nbody'; here it is model.nlink"),
+    "joint_nams": (lambda: scene().compile().joint_nams, "did you mean 'joint_names'"),
+    "qpos of a log": (lambda: sim().run(0.01).qpos, "Log has no attribute 'qpos'; here it is log.q"),
+    "qvel of a state": (lambda: sim().state.qvel, "State has no attribute 'qvel'; here it is state.v"),
+    "qpos of set_state": (lambda: sim().set_state(qpos=[1]), "unknown option of set_state 'qpos': did you mean 'q'"),
     "assigned": (lambda: setattr(sim(), "qpos", 3), "sim.set_state"),
     "gravity": (lambda: setattr(sim(), "gravity", 3), "sim.model.set_gravity"),
     "gravity as number": (lambda: setattr(scene(), "gravity", -9.81), "gravity: expected 3 finite numbers"),
@@ -101,6 +116,7 @@ MISTAKES = {
     "size as number": (lambda: scene().add_box(0.1), "size: expected 3 finite numbers"),
     "radius": (lambda: scene().add_sphere(0), "radius: expected positive lengths"),
     "mass": (lambda: scene().add_box((1, 1, 1), mass=-1), "mass: expected a number ≥ 0"),
+    "no rotation": (lambda: scene().add_box((1, 1, 1), quat=(0, 0, 0, 0)), r"quat: expected a rotation \(w, x, y, z\)"),
     "mu": (lambda: scene().add_box((1, 1, 1), mu=1), "did you mean 'friction'"),
     "position": (lambda: scene().add_box((1, 1, 1), position=1), "did you mean 'pos'"),
     "taken": (lambda: scene().add_box((1, 1, 1), name="box"), "body name 'box' is taken"),
@@ -195,6 +211,51 @@ def test_a_robot_that_starts_inside_itself_is_named_with_its_remedy(tmp_path):
     assert len(str(caught[0].message)) < 300
     made.exclude("base", "hand")
     ss.Simulation(made, "coulomb", dt=1e-3).step()  # a warning would be an error
+
+
+@pytest.mark.parametrize("method", ["semi-implicit-euler", "euler", "rk4"])
+@pytest.mark.parametrize("by_run", [True, False])
+def test_a_crate_is_not_thrown_away_in_silence(method, by_run):
+    with pytest.warns(ss.UnstableStepWarning):
+        made = ss.Simulation(scene_of_a_crate(), method, dt=1.0)
+    message = r"gained .* J from nothing: .*body 'crate'.*dt than 1 s \(below 0.00"
+    with pytest.raises(ss.DivergedError, match=message) as error:
+        made.run(5.0) if by_run else made.step(5)
+    assert len(str(error.value)) < 300
+    assert made.time < 5.0 or not by_run
+
+
+def test_what_a_step_above_the_stable_one_may_do():
+    """No false alarm: a crate that starts fast, one that is set in motion later, and one that wobbles."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StickslipWarning)
+        made = ss.Simulation(scene_of_a_crate(), "semi-implicit-euler", dt=3e-3)
+        assert made.dt > made.stable_dt
+        made.set_state(v=[0, 0, 100, 0, 0, 0])
+        made.step(40)
+        made.state.v[2] = 1e5
+        made.step(40)
+        made.set_state(v=[0, 0, 1e7, 0, 0, 0])
+        made.step(40)
+        made.reset()
+        made.push("crate", (0, 0, 1e6), duration=0.03)
+        made.step(40)
+        made.reset()
+        made.run(0.5)
+
+
+def test_mujoco_says_that_its_contacts_are_softer_than_the_step():
+    with pytest.warns(ss.UnstableStepWarning, match=r"dt = 1 s is above 0.02 s.* take dt = 0.01 s or less"):
+        ss.Simulation(scene_of_a_crate(), "mujoco", dt=1.0)
+    ss.Simulation(scene_of_a_crate(), "mujoco", dt=0.01)  # a warning would be an error
+
+
+def test_controls_by_name():
+    made = sim()
+    made.set_control({"arm": 0.5})
+    assert made.control.tolist() == [0.5]
+    made.set_control({})
+    assert made.control.tolist() == [0.5]
 
 
 def test_an_unsolved_step_of_a_loop_is_one_warning():

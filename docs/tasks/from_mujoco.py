@@ -108,7 +108,7 @@ def control_there(model, data):
 
 
 def control_here(sim):
-    sim.control[sim.model.actuator_names.index("elbow")] = 0.5
+    sim.set_control({"elbow": 0.5})
     sim.step()
     return sim.state.v
 

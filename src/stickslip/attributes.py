@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from stickslip.errors import InputError, suggested
 
@@ -33,13 +33,59 @@ ELSEWHERE: Mapping[str, str] = {
     "opt": "dt and options",
 }
 """What other simulators call things → where a simulation has them."""
+IN_MODEL: Mapping[str, str] = {
+    **dict.fromkeys(("nbody", "nlinks", "num_bodies"), "nlink, which counts the world"),
+    **dict.fromkeys(("njnt", "njoint", "njoints"), "joint_names, of which len() is the number"),
+    **dict.fromkeys(("ngeom", "geoms", "geom"), "shapes"),
+    **dict.fromkeys(("dof", "ndof"), "nv"),
+    **dict.fromkeys(("body_names", "bodies", "links"), "link_names"),
+    **dict.fromkeys(("body_mass", "mass", "masses"), "inertia.mass, and model.set_body(name, mass=…)"),
+    **dict.fromkeys(("qpos0", "q0", "home"), 'keyframes["home"].q'),
+    "gravity": "inertia.gravity, and model.set_gravity((x, y, z))",
+    "opt": "inertia.gravity; dt belongs to the simulation",
+}
+"""What other simulators call things → where a model has them."""
+IN_FRAMES: Mapping[str, str] = {
+    **dict.fromkeys(("qpos", "positions", "configuration"), "q"),
+    **dict.fromkeys(("qvel", "velocity", "velocities"), "v"),
+    **dict.fromkeys(("ctrl", "u", "action"), "control"),
+    **dict.fromkeys(("t", "times"), "time"),
+    **dict.fromkeys(("xpos", "xquat", "poses"), "pose"),
+}
+"""What other simulators call things → where states and logs have them."""
 
 
 class MissingError(InputError, AttributeError):
     """An attribute that does not exist."""
 
 
-class Guarded:
+class Named:
+    """An object that answers a mistyped name with the one that may be meant."""
+
+    elsewhere: ClassVar[tuple[str, Mapping[str, str]]] = ("", {})
+    """What such an object is called in examples, and what other simulators call things → where it has them."""
+
+    if not TYPE_CHECKING:  # type checkers find mistyped names themselves
+
+        def __getattr__(self, name: str) -> Any:  # Python calls it for names that do not exist
+            kind = type(self)
+            if name.startswith("_"):
+                raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
+            found = getattr(kind, name, None)
+            if isinstance(found, property) and found.fget is not None:
+                return found.fget(self)  # it exists, and something inside failed: this raises that error again
+            example, places = self.elsewhere
+            known = {each for each in (*dir(kind), *self.__dict__) if not each.startswith("_")}
+            place = places.get(name, "")
+            if place and (place in known or not place.isidentifier()):
+                hint = f"here it is {example}.{place}"
+            else:
+                near = suggested(name, known, cutoff=0.7)
+                hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "help() lists what there is"
+            raise MissingError(f"{kind.__name__} has no attribute {name!r}; {hint}")
+
+
+class Guarded(Named):
     """An object whose attributes are those that ``__init__`` gives it; that ends with ``self._complete = True``."""
 
     fixed: ClassVar[Mapping[str, str]] = {}
@@ -55,21 +101,6 @@ class Guarded:
         if "_complete" in own:
             self._check(name)
         object.__setattr__(self, name, value)
-
-    def __getattr__(self, name: str) -> Any:  # Python calls it for names that do not exist
-        kind = type(self)
-        if name.startswith("_"):
-            raise AttributeError(f"{kind.__name__!r} object has no attribute {name!r}")
-        found = getattr(kind, name, None)
-        if isinstance(found, property) and found.fget is not None:
-            return found.fget(self)  # it exists, but looking for something inside failed: this raises that error again
-        if self.own_names and name in ELSEWHERE:
-            hint = f"here it is sim.{ELSEWHERE[name]}"
-        else:
-            known = {each for each in (*dir(kind), *self.__dict__) if not each.startswith("_")}
-            near = suggested(name, known, cutoff=0.7)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "help() lists what there is"
-        raise MissingError(f"{kind.__name__} has no attribute {name!r}; {hint}")
 
     def __copy__(self) -> Self:
         """A copy that shared a part of the original would be changed with it, so that all copies are deep."""

@@ -46,7 +46,7 @@ class RecordingError(StickslipError, OSError):
 
 
 class DivergedError(StickslipError):
-    """The simulation produced a number that is not finite; the error holds the last good state."""
+    """A step gave a number that is not finite, or an energy that nothing explains; holds the last finite state."""
 
     def __init__(self, message: str, *, snapshot: Any = None, saved_to: str | None = None) -> None:
         super().__init__(message)
@@ -194,6 +194,8 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "gravity": ("g",),
     "controller": ("control", "policy", "ctrl", "callback"),
     "control": ("ctrl", "u", "tau", "action"),
+    "q": ("qpos", "configuration", "positions"),
+    "v": ("qvel", "velocities", "velocity"),
     "set_state": ("q", "v", "qpos", "qvel", "configuration"),
     "iterations": ("max_iterations", "max_iter", "maxiter", "n_iterations"),
     "max_iterations": ("iterations", "max_iter", "maxiter", "n_iterations"),

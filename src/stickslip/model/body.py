@@ -72,6 +72,8 @@ def vector(name: str, value: Vector, size: int) -> np.ndarray:
         raise expected(name, f"{size} finite numbers", value) from None
     if array.shape != (size,) or not np.all(np.isfinite(array)):
         raise expected(name, f"{size} finite numbers", value)
+    if name == "quat" and not array.any():
+        raise expected(name, "a rotation (w, x, y, z)", value, "(1, 0, 0, 0) does not turn")
     return array
 
 

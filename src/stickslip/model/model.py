@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
+from stickslip.attributes import IN_FRAMES, IN_MODEL, Named
 from stickslip.errors import expected, unknown
 from stickslip.model import compile as build
 from stickslip.model.actuator_setters import set_actuator
@@ -49,8 +50,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(repr=False)
-class State(Summarised):
+class State(Summarised, Named):
     """Configuration, velocity and time; ``q`` and ``v`` are laid out as MuJoCo's qpos and qvel."""
+
+    elsewhere = ("state", IN_FRAMES)
 
     q: np.ndarray
     """(nq,) joint coordinates; a free joint is world position [m] and quaternion (w, x, y, z)."""
@@ -77,8 +80,10 @@ def make_read_only(part: Any) -> None:
 
 
 @dataclass(frozen=True, repr=False)
-class Model(Summarised):
+class Model(Summarised, Named):
     """Constant arrays of a scene, split into small tuples for the kernels, and the names of its elements."""
+
+    elsewhere = ("model", IN_MODEL)
 
     tree: Tree
     support: Support

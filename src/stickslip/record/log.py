@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from stickslip.attributes import IN_FRAMES, Named
 from stickslip.errors import brief, expected, unknown
 from stickslip.record import sums
 from stickslip.record.header import Header
@@ -86,8 +87,10 @@ def load(path: str | os.PathLike) -> Log:
     return Log(FileSource(path))
 
 
-class Log(Summarised):
+class Log(Summarised, Named):
     """Arrays over the frames of a recording, read on first use and read-only; ``len(log)`` is the number of frames."""
+
+    elsewhere = ("log", IN_FRAMES)
 
     def __init__(self, source: Source) -> None:
         self._source = source

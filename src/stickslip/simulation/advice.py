@@ -69,6 +69,17 @@ def long_step(method: str, dt: float, limit: float, better: float) -> None:
         )
 
 
+def softened_contacts(method: str, stepper: Method) -> None:
+    """A step that is longer than the time in which soft contacts are to push bodies out."""
+    time = getattr(stepper, "contact_time", float("inf"))
+    if stepper.dt > time:
+        _warn(
+            f"dt = {stepper.dt:g} s is above {time:g} s, the time constant (solref) in which contacts of {method} push "
+            f"bodies out: they will sink in deeply; take dt = {0.5 * time:g} s or less.",
+            UnstableStepWarning,
+        )
+
+
 def rounded_period(note: str) -> None:
     _warn(note, StickslipWarning)
 

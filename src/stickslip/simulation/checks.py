@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickslip.errors import expected
+from stickslip.errors import expected, number, one_of
 from stickslip.methods.base import Inputs
 from stickslip.model.model import Model, State
 
@@ -29,6 +30,15 @@ def checked_control(model: Model, value: Any, what: str = "control") -> np.ndarr
         k = int(np.flatnonzero(~np.isfinite(array))[0])
         raise expected(f"{what} of {model.actuator_names[k]!r}", "a finite number", float(array[k]))
     return array
+
+
+def with_named_controls(model: Model, control: np.ndarray, given: Mapping[str, float]) -> np.ndarray:
+    """(nu,) the controls, with those that are given by the names of their actuators in their places."""
+    result = control.copy()
+    for name, value in given.items():
+        one_of("actuator", name, model.actuator_names)
+        result[model.actuator_names.index(name)] = number(f"control of {name!r}", value)
+    return result
 
 
 def in_one_array(model: Model) -> tuple[State, Inputs]:

@@ -13,20 +13,24 @@ if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
 
 
-def describe_divergence(sim: Simulation) -> str:
+def describe_divergence(sim: Simulation, gained: float = 0.0) -> str:
+    """What happened; ``gained`` [J] is what a motion of finite numbers has gained without a reason."""
     bad = np.flatnonzero(~(np.abs(sim.state.v + sim.dt * sim.acceleration) <= FASTEST))
+    if gained:
+        bad = np.array([np.argmax(np.abs(sim.state.v))])
     link = sim.model.link_names[sim.model.support.dof_link[bad[0]]] if len(bad) else "?"
     # at the initial state, since the failing state may not be finite
     limit = stable_step(sim.stepper, sim.model.state())
     remedy = f"try a smaller dt than {sim.dt:g} s"
     if limit < sim.dt:
-        remedy += f" (below {limit:.1g} s)"
+        remedy += f" (below {limit:.1g} s), or leave dt out"
     elif sim.stepper.unconverged:
         remedy += " or another solver, since some steps were not solved"
     else:
         remedy += " or softer contacts" if "stiffness" in sim.stepper.honours else ""
     where = f"step {sim.steps}, t = {sim.time:.6g} s, body {link!r}"
-    return f"{STATUS[sim.status]}: {where}; {_deepest_contact(sim)}; {remedy}."
+    what = f"{sim.method} has gained {gained:.2g} J from nothing" if gained else STATUS[sim.status]
+    return f"{what}: {where}; {_deepest_contact(sim)}; {remedy}."
 
 
 def _deepest_contact(sim: Simulation) -> str:

@@ -12,6 +12,14 @@ far and the range of the potential energy. The second and third terms are how fa
 configurations by new velocities, with the whole mass m and the largest energy U of joint springs; the last is the least
 gain that counts.
 
+A method whose step is longer than its stable one may throw things away altogether. Where E has risen by more than a
+hundred times
+
+    (√T₀ + g·t·√(m/2))² + U₀ + m/2·(1 m/s)²,
+
+the simulation ends with an error. Gravity gives no more than the first term in the time t since the watch began with
+the kinetic energy T₀, and springs and contacts no more than U₀, what they stored then.
+
 Nothing is watched while something drives the scene: actuators, applied forces, wrenches and pushes, bodies that are
 moved, wind, adhesion, preloads, and stages that are Python functions. A state, force or parameter that is set from
 outside begins the watch anew.
@@ -34,6 +42,8 @@ GAIN = 0.05
 """A gain of more than this share of the swing of the energy is too much."""
 LEAST_LIFT = 0.01
 """[m] A gain that lifts everything by less than this height is left alone."""
+BLOWN_UP = 100.0
+"""A gain of more than this many times all energy that the motion can have had is the end, if the step is too long."""
 STEPS = 32
 """Steps between two looks in a loop of one's own; a look takes about as long as a short step."""
 
@@ -70,12 +80,32 @@ class EnergyWatch:
     def forget(self) -> None:
         """Begin anew at the next look."""
         self._least: float | None = None
+        self._began = self._first_kinetic = self._first_stored = 0.0
         self._fastest, self._stretched, self._low, self._high = 0.0, 0.0, np.inf, -np.inf
 
-    @property
-    def watches(self) -> bool:
-        """Whether there is something to watch."""
-        return not (self._driven or self._warned)
+    def _watches(self, sim: Simulation) -> bool:
+        """Whether there is something to watch: a warning to give, or a step that is too long."""
+        return not (self._driven or (self._warned and sim.dt <= sim.stable_dt))
+
+    def gain_of_too_long_step(self, sim: Simulation) -> float:
+        """[J] what the last steps have gained, if it is so much that the motion is lost; else 0."""
+        if self._driven or self._least is None or self._version != sim.model.version or self._disturbed(sim):
+            return 0.0
+        kinetic, gravity, springs = sim.energy()
+        gained = kinetic + gravity + springs + float(limit_energy(sim.model, sim.state.q)) - self._least
+        by_gravity = self._gravity * (sim.time - self._began) * np.sqrt(0.5 * self._mass)
+        had = (np.sqrt(self._first_kinetic) + by_gravity) ** 2 + self._first_stored + 0.5 * self._mass
+        if gained <= BLOWN_UP * had:
+            return 0.0
+        self._warned = True  # the error takes the place of the warning
+        return gained
+
+    def _disturbed(self, sim: Simulation) -> bool:
+        """Whether something besides the model drives the scene."""
+        stages, inputs = sim.stages, sim.inputs
+        own = stages.user is not None or not stages.compiled
+        pushed = sim.pushes.active or inputs.applied.any() or inputs.wrench.any()
+        return bool(own or sim.outside.moves or pushed)
 
     def _state(self, sim: Simulation) -> tuple[bytes, ...]:
         state, inputs = sim.state, sim.inputs
@@ -84,20 +114,20 @@ class EnergyWatch:
     def start(self, sim: Simulation, stored: float) -> None:
         """At the first step of a loop of one's own: look, unless the state is one that the step will refuse."""
         self.before_steps(sim)
-        if self.watches and np.isfinite(sim.state.q).all() and np.isfinite(sim.state.v).all():
+        if self._watches(sim) and np.isfinite(sim.state.q).all() and np.isfinite(sim.state.v).all():
             self.look(sim, *sim.energy(), stored=stored)
 
     def before_steps(self, sim: Simulation) -> None:
         """Before steps are taken: begin anew if something was set since the last ones."""
         if self._version != sim.model.version:
             self._read(sim)
-        if self.watches and self._state(sim) != self._left:
+        if self._watches(sim) and self._state(sim) != self._left:
             self.forget()
             self._next = sim.steps + STEPS
 
     def after_steps(self, sim: Simulation) -> None:
         """After steps were taken in a loop of one's own: look, if it is time."""
-        if self.watches:
+        if self._watches(sim):
             self._left = self._state(sim)
             if sim.steps >= self._next:
                 self._look_now(sim)
@@ -112,11 +142,9 @@ class EnergyWatch:
 
     def look(self, sim: Simulation, kinetic: float, gravity: float, springs: float, *, stored: float = 0.0) -> None:
         """Look at the energies of the present state [J]; ``stored`` is that of contact springs."""
-        if not self.watches:
+        if not self._watches(sim):
             return
-        stages, inputs = sim.stages, sim.inputs
-        own = stages.user is not None or not stages.compiled
-        if own or sim.outside.moves or sim.pushes.active or inputs.applied.any() or inputs.wrench.any():
+        if self._disturbed(sim):
             self.forget()
             return
         gap = sim.stepper.contacts.arrays.gap[: len(sim.stepper.contacts)]
@@ -125,7 +153,8 @@ class EnergyWatch:
         total = kinetic + potential
         if self._least is None:
             if np.isfinite(stored) and deepest > -advice.DEEP_START:  # deeper ones are pushed out, which lifts things
-                self._least = total + stored
+                self._least, self._began = total + stored, sim.time
+                self._first_kinetic, self._first_stored = kinetic, potential - gravity + stored
         elif deepest == 0.0:
             self._least = min(self._least, total)
         self._fastest, self._stretched = max(self._fastest, kinetic), max(self._stretched, springs)
@@ -135,6 +164,6 @@ class EnergyWatch:
             wave = sim.dt * self._gravity * float(np.sqrt(2.0 * self._mass * self._fastest))
             wave += 2.0 * sim.dt / sim.stable_dt * self._stretched
             gained, enough = total - self._least, wave + LEAST_LIFT * self._mass * self._gravity
-            if gained > GAIN * swing + enough:
+            if gained > GAIN * swing + enough and not self._warned:
                 self._warned = True
                 advice.energy_gain(sim, gained, swing)

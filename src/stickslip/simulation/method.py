@@ -128,6 +128,7 @@ def make_method(
         advice.tiny_step(dt)
     elif stages.collision is None:
         advice.long_step(name, dt, limit, round_step(limit, longest))
+        advice.softened_contacts(name, made)
     return name, made, limit
 
 

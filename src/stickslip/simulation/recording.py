@@ -38,7 +38,7 @@ def make_recorder(sim: Simulation, path: str | Path | None, every_control: int) 
 
 
 def save_divergence(sim: Simulation, error: DivergedError, recorder: Recorder | None = None) -> DivergedError:
-    """Write the last good state and the present frame to the recorder's file, or to a temporary one; return the error
+    """Write the last finite state and the present frame to the recorder's file, or to a temporary one; return the error
     with the file's name. If nothing can be written, the error says so."""
     folder: Path | None = None
     try:
@@ -54,7 +54,7 @@ def save_divergence(sim: Simulation, error: DivergedError, recorder: Recorder | 
                 recorder.close("diverged")
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
-        message = f"{error} The last good state could not be kept: the disk is full or cannot be written."
+        message = f"{error} The last finite state could not be kept: the disk is full or cannot be written."
         return DivergedError(message, snapshot=error.snapshot)
-    message = f"{error} Last good state saved to {recorder.path}."
+    message = f"{error} Last finite state saved to {recorder.path}."
     return DivergedError(message, snapshot=error.snapshot, saved_to=str(recorder.path))

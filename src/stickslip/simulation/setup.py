@@ -69,7 +69,14 @@ def _built(entry: Entry, *args: Any, **parameters: Any) -> Setup:
     return entry.make(*args, **parameters)._replace(method=entry.method, dt=entry.dt)
 
 
-SCENES: dict[str, Entry] = {}
+class Scenes(dict[str, Entry]):
+    """Bundled scenes; an unknown name is answered with those that may be meant."""
+
+    def __missing__(self, name: str) -> Entry:
+        raise unknown("scene", name, self)
+
+
+SCENES = Scenes()
 """The bundled scenes by name; ``stickslip.scenes`` fills it, and plugins may add to it."""
 
 

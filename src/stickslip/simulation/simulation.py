@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy import isfinite
 
-from stickslip.attributes import Guarded
+from stickslip.attributes import ELSEWHERE, Guarded
 from stickslip.collision.contacts import Contacts, contact_velocities
 from stickslip.collision.distance import Distance, Distances
 from stickslip.constraints.inverse_kinematics import InverseKinematicsResult, inverse_kinematics
@@ -33,6 +33,7 @@ from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS, option_lines
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.model.body import Vector
+from stickslip.model.keywords import says_why
 from stickslip.model.mocap import with_own_arrays
 from stickslip.model.model import Model
 from stickslip.model.rays import Hit, RayCaster
@@ -43,7 +44,14 @@ from stickslip.record import Recorder as RecordingWriter
 from stickslip.simulation import advice, copies
 from stickslip.simulation.bodies import BodyView, body_name
 from stickslip.simulation.captured_frame import make_captures
-from stickslip.simulation.checks import check_arrays, check_finite, checked_control, common_base, in_one_array
+from stickslip.simulation.checks import (
+    check_arrays,
+    check_finite,
+    checked_control,
+    common_base,
+    in_one_array,
+    with_named_controls,
+)
 from stickslip.simulation.contacts import StepContacts, kept, put_back
 from stickslip.simulation.divergence import describe_divergence
 from stickslip.simulation.drive import Drive
@@ -92,7 +100,7 @@ class Simulation(Summarised, Guarded):
     ``matmuls=2`` of expo; they are listed below, and by ``stickslip list``.
     """
 
-    own_names = True
+    own_names, elsewhere = True, ("sim", ELSEWHERE)
     fixed: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("dt", "method", "variant", "options", "model"), "make another Simulation with it"),
         "time": "sim.reset() goes to t = 0, sim.restore(snapshot) to an earlier moment",
@@ -287,7 +295,10 @@ class Simulation(Summarised, Guarded):
         return self.inputs.control
 
     def set_control(self, value) -> None:
-        """Set the controls; they hold until the next call."""
+        """Set the controls: (nu,) numbers, or some by the names of their actuators, ``{"elbow": 1.0}``, while the
+        others stay. They hold until the next call."""
+        if isinstance(value, Mapping):
+            value = with_named_controls(self.model, self.control, value)
         self.inputs.control[:] = checked_control(self.model, value)
 
     @property
@@ -344,11 +355,13 @@ class Simulation(Summarised, Guarded):
         returned: its q, v, control and mass matrix at the present state."""
         return RobotView(self, find_robot(self.model, robot))
 
+    @says_why
     def set_state(self, q=None, v=None, act=None) -> None:
         """Start from another configuration, velocity or activation; contact memory and delayed controls are cleared."""
         now = self.state
         state = self.model.state(now.q if q is None else q, now.v if v is None else v, now.act if act is None else act)
         self._start_looked_at = False
+        self._energy.forget()
         now.q[:], now.v[:], now.act[:] = state.q, state.v, state.act
         self.set_step_contacts(None)
         self.drive.history[:] = 0.0
@@ -534,6 +547,9 @@ class Simulation(Summarised, Guarded):
                 raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
         if n > 0:
             self._shown = STEPPED
+            gained = self._energy.gain_of_too_long_step(self) if self.dt > self.stable_dt else 0.0
+            if gained:
+                raise DivergedError(describe_divergence(self, gained), snapshot=self.snapshot())
 
     def _complete_contacts(self) -> None:
         """Let the contacts of the last step have the velocities that belong to its forces. Methods that solve for the

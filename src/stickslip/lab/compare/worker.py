@@ -233,6 +233,6 @@ def _reason(error: Exception) -> str:
     """The error in one line; an error that is not ours also says where it was raised."""
     text = " ".join(str(error).split())
     if isinstance(error, StickslipError):
-        return re.sub(r" Last good state saved to \S+\.$", "", text)
+        return re.sub(r" Last finite state saved to \S+\.$", "", text)
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {text} ({Path(last.filename).name}, line {last.lineno})"

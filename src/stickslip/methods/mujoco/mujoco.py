@@ -37,7 +37,7 @@ from stickslip.errors import InputError, number, one_of, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
 from stickslip.methods.materials import RIGID, SPRINGS
 from stickslip.methods.moving import MovingParts
-from stickslip.methods.mujoco.mujoco_model import IMPEDANCE, make_peer, soft_numbers, stable_step
+from stickslip.methods.mujoco.mujoco_model import IMPEDANCE, contact_time, make_peer, soft_numbers, stable_step
 from stickslip.methods.options import Options, option
 from stickslip.methods.soft.viscoelastic import look
 from stickslip.model.compile import attach_bodies
@@ -365,6 +365,11 @@ class MuJoCo(Method):
     def step_of_file(cls, model: Model) -> float | None:
         step = float(model.mj.opt.timestep)
         return None if step == cls.default_dt else step
+
+    @property
+    def contact_time(self) -> float:
+        """[s] the shortest time constant of its soft contacts; inf without any."""
+        return contact_time(self.peer) if self.variant == "soft" else float("inf")
 
     def stable_dt(self, state: State) -> float:
         return stable_step(self.model, self.variant, state)

@@ -184,6 +184,15 @@ def soft_numbers(peer: Peer) -> str:
     return f"solref {distinct(mj.geom_solref)} and solimp {distinct(mj.geom_solimp)}"
 
 
+def contact_time(peer: Peer) -> float:
+    """[s] the shortest time constant of ``solref`` among geoms that can touch; inf where none has one. MuJoCo lengthens
+    those below 2·dt to 2·dt, unless the file forbids it, and so softens its contacts."""
+    mj = peer.mj
+    solid = (mj.geom_contype != 0) | (mj.geom_conaffinity != 0)
+    times = mj.geom_solref[solid & (mj.geom_solref[:, 0] > 0.0), 0]
+    return float(times.min(initial=np.inf))
+
+
 def stable_step(model: Model, variant: str, state: State) -> float:
     """Longest stable step [s] for the forces that MuJoCo's Euler treats explicitly, by the bound of semi-implicit
     Euler.
