@@ -52,7 +52,7 @@ def test_one_body_moves_as_in_joint_coordinates(name):
     rng = np.random.default_rng(1)
     v = rng.normal(size=model.nv)
     for coordinates in ("joint", "maximal"):
-        sim = ss.Simulation(model, METHOD, dt=DT, coordinates=coordinates)
+        sim = ss.Simulation(model, METHOD, dt=DT, coordinates=coordinates, bias="explicit")
         sim.set_state(v=v)
         sim.inputs.control[:] = 0.7
         logs.append(sim.run(0.5, record_dt=DT))

@@ -3,7 +3,7 @@
     (M + dt·D + dt²·K)·(v_free − v) = dt·(τ(q, v) − dt·K·v − b(q, v))
 
 b are gravity, centrifugal, Coriolis and gyroscopic forces. They are taken at the beginning of the step; gyroscopic
-torques of single bodies are then averaged (``dynamics.gyroscopic``), and those of trees that nothing touches moved to
+torques of single bodies are then averaged (``gyroscopic``), and those of trees that nothing touches moved to
 the middle (``look_ahead``), unless ``bias`` is 'explicit'. K and D are stiffness and
 damping of joint springs and dampers (``joint_gains``), and of tendons and servos with the moment arms at the beginning
 of the step (``add_drive_mass``); they are implicit, so that none of them limits dt, and so is the drag of a medium
@@ -34,7 +34,7 @@ from stickslip.dynamics.drive_forces import (
 from stickslip.dynamics.drives import make_drives
 from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
 from stickslip.dynamics.fluid_forces import make_fluid
-from stickslip.dynamics.gyroscopic import average_gyroscopic_torques
+from stickslip.methods.rigid.coordinates.gyroscopic import average_gyroscopic_torques
 from stickslip.dynamics.joint_forces import damper_force, joint_gains, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_motion
 from stickslip.dynamics.outside_forces import outside_forces

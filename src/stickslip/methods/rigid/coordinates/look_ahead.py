@@ -8,7 +8,7 @@ in every step, in proportion to dt².
 
 v_free does not know the impulses of contacts, limits, dry friction and closed loops. A robot's light legs would fly off
 without them, and v_mid would be worse than v. So a tree that has one of them within reach in this step keeps b(q, v).
-Nothing is remembered from the last step. Bodies that are alone are treated by ``dynamics.gyroscopic``, contacts or not.
+Nothing is remembered from the last step. Bodies that are alone are treated by ``gyroscopic``, contacts or not.
 Cost: two passes over the links and a solution with M, in steps with such a tree.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.dynamics.factor import solve
-from stickslip.dynamics.gyroscopic import lone_links
+from stickslip.methods.rigid.coordinates.gyroscopic import lone_links
 from stickslip.dynamics.kinematics import forward_velocities
 from stickslip.dynamics.rnea import bias_forces
 from stickslip.methods.rigid.coordinates.joint_limits import joint_rows
