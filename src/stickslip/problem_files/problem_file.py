@@ -3,9 +3,9 @@
     mbs_frame000001/timestep, bodies/…, contacts/…, constraints/…      the tables of ``problems.py``
     mbs_frame000001/solver_data/<name>/…                               residual histories of solvers
 
-Frames are written in batches, one a second. HDF5 changes a file at several places when a frame is added, and a kill
-between them would damage it. So there are two files while a writer is open: a batch is added to the one beside the
-target, which then takes its place. The disk must have room for a batch before it is begun.
+Frames are written in batches, at least one a second. HDF5 changes a file at several places when a frame is added, and
+a kill between them would damage it. So there are two files while a writer is open: a batch is added to the one beside
+the target, which then takes its place. The disk must have room for a batch before it is begun.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ KIND = "multibody contact problems"
 WHAT, REMEDY = "a file of contact problems", "'stickslip run SCENE --capture FILE' writes one"
 FLUSH_SECONDS = 1.0
 """Longest wall time between flushes [s], and so the most that a killed process loses."""
+BATCH = 50
+"""Most frames that wait. Writing a frame takes longer than making a small one, and a kill loses what is not written."""
 NORMALS = "from the first to the second body of a pair; gap > 0 apart; the impulse on the second body is along +normal"
 CONVENTIONS = {
     "kind": KIND,
@@ -88,7 +90,10 @@ class ProblemWriter:
             raise RecordingError(f"cannot write to {self.path!r}: expected an open writer, got a closed one")
         self._waiting.append(frame)
         self.frames += 1
-        self.flush_if_due()
+        if len(self._waiting) >= BATCH:
+            self.flush()
+        else:
+            self.flush_if_due()
         return self.frames
 
     def flush_if_due(self) -> None:
