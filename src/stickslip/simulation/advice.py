@@ -86,7 +86,9 @@ def unconverged(sim: Simulation, count: int, steps: int, where: str) -> None:
 
 def energy_gain(sim: Simulation, gained: float, swing: float) -> None:
     """More energy than there was, in joules; ``swing`` is that of the energy."""
-    better = ", or a method of higher order (rk4)" if sim.stepper.capabilities.order == 1 else ""
+    better = ", or bias='midpoint'" if getattr(sim.stepper.options, "bias", "") == "explicit" else ""
+    if sim.stepper.capabilities.order == 1:
+        better += ", or a method of higher order (rk4)"
     _warn(
         f"{sim.method} at dt = {sim.dt:g} s has gained {gained:.3g} J by t = {sim.time:.4g} s, {gained / swing:.0%} of "
         f"the swing of its energy, though nothing drives the scene; take dt = {round_step(sim.dt, sim.dt):g} s or less"

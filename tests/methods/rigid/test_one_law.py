@@ -23,6 +23,7 @@ from stickslip.methods.rigid.compiled_contacts import formulate
 from stickslip.methods.rigid.compiled_stepping import law_of
 from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
 from stickslip.methods.rigid.coordinates.joint_limits import make_limits
+from stickslip.methods.rigid.coordinates.look_ahead import make_look_ahead
 from stickslip.methods.rigid.formulations import anitescu_potra, coulomb, formulation, peg, relaxed
 from stickslip.methods.rigid.formulations.coulomb import Coulomb
 from stickslip.methods.rigid.formulations.registry import FORMULATIONS
@@ -71,7 +72,8 @@ def random_step(rng, nc=12, limits=5):
     contacts.arrays.gap[:nc], contacts.arrays.found[0] = gap[:nc], nc
     velocity, free = rng.normal(size=(2, nv))
     none = np.zeros(0)
-    motion = Motion(none, none, none, free, velocity, none, none)
+    ahead = make_look_ahead(model, model.support, "explicit")
+    motion = Motion(none, none, none, free, velocity, none, none, ahead)
     angular = rng.random(limits) < 0.5
     rows = make_limits(ss.Scene().compile())._replace(gap=gap[nc:].copy(), angular=angular, bound=np.zeros(limits))
     space.cones.own[:, [0, 3, 5]] = 1.0

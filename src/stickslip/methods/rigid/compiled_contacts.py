@@ -60,6 +60,7 @@ from stickslip.methods.rigid.compiled_problem import (
     solve_some_cones,
 )
 from stickslip.methods.rigid.coordinates.joint_limits import joint_rows
+from stickslip.methods.rigid.coordinates.look_ahead import look_ahead
 from stickslip.methods.rigid.formulations.anitescu_potra import touches
 from stickslip.methods.rigid.formulations.coulomb import coulomb_offset
 from stickslip.methods.rigid.formulations.formulation import dry_offset, meets_nothing, with_restitution
@@ -211,9 +212,13 @@ def name_rows(contacts, nc, n, space):
 
 @kernel
 def contact_and_limit_rows(bodies, kin, L, motion, limits, contacts, space, dt):
-    """Write rows, ids and links of contacts, then of near limits and of dry friction; returns their number, negated if
-    there is no room."""
+    """Look ahead, and write rows, ids and links of contacts, then of near limits and of dry friction; returns their
+    number, negated if there is no room."""
     support, rows, links, nc = bodies.support, space.rows, space.links, contacts.found[0]
+    look_ahead(
+        bodies.tree, support, bodies.inertia, bodies.limits, motion.f_ext, kin, L, motion.q, motion.velocity, dt,
+        limits, contacts, motion.bias, motion.ahead, motion.free,
+    )  # fmt: skip
     nl, dry = joint_rows(bodies.tree, bodies.limits, motion.q, motion.free, dt, limits)
     spins = count_spins(contacts, nc)
     n, space.report[DRY], space.report[SPIN] = nc + nl + spins, dry + spins, spins

@@ -51,7 +51,8 @@ def begin_step(bodies, inputs, kin, mass, motion, options, q, v):
     copy_to(v, motion.velocity)
     begin(
         bodies.tree, bodies.support, bodies.inertia, bodies.passive, bodies.actuators, bodies.fluid, inputs, q, v,
-        options.dt, kin, mass, motion.f_ext, motion.gains, motion.bias, motion.free,
+        options.dt, kin, mass, motion.f_ext, motion.gains, motion.bias, motion.ahead.lone,
+        motion.free,
     )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from stickslip.methods.recovery import recovery_option
 from stickslip.methods.rigid.formulations.formulation import DIRECTIONS, Formulation
 
 COORDINATES = ("joint", "maximal")
+BIAS = ("midpoint", "explicit")
 
 
 @dataclass(kw_only=True)
@@ -20,6 +21,11 @@ class RigidOptions(Options):
     """Options of every method of time stepping."""
 
     coordinates: str = option("joint", "'joint': joints are eliminated; 'maximal': free bodies, joints as rows")
+    bias: str = option(
+        "midpoint",
+        "where forces that depend on velocities are taken: 'midpoint' of the step if only known forces act, or "
+        "'explicit', its beginning",
+    )
     stabilise: bool | None = option(
         None, "whether maximal coordinates are pulled back to the joints after every step (default: yes)"
     )
@@ -56,6 +62,7 @@ class RigidOptions(Options):
 
     def __post_init__(self) -> None:
         one_of("coordinates", self.coordinates, COORDINATES)
+        one_of("bias", self.bias, BIAS)
         if self.coordinates == "joint":
             if self.stabilise is not None:
                 raise InputError("stabilise: joint coordinates keep joints exactly; use coordinates='maximal'")

@@ -6,7 +6,9 @@ The stages of a step are: kinematics and the free velocity (``coordinates``); co
 (``collision.contact_search``); their matrices (``assembly``); a problem (``formulations``); its solution
 (``step_solver``); and q⁺. The method is of first order and has no stability limit on dt. An impact takes a whole step.
 Reference: Williams et al., Figure 3 and Sec. 3.
-Differs from the paper in: gyroscopic forces are included, explicitly; joint springs, dampers and servos are implicit;
+Differs from the paper in: gyroscopic forces are included, averaged over the step for single bodies; centrifugal and
+Coriolis forces of trees that nothing touches are taken in the middle of the step (``bias="explicit"``: all of them at
+its beginning); joint springs, dampers and servos are implicit;
 joint limits are unilateral rows; the margin is as far as bodies can come in a step.
 """
 
@@ -95,14 +97,17 @@ class TimeStepping(Method):
         self._trusted = False
         """Whether the contacts at hand need no check."""
         self._pulled = False
-        """Whether the free velocity at hand has the adhesion of contacts, as compiled steps leave it."""
+        """Whether the free velocity at hand has looked ahead and has the adhesion of contacts, as compiled steps leave
+        it."""
         self.velocity_of: Callable[[np.ndarray], np.ndarray] | None = None
 
     def _make_coordinates(self) -> Coordinates:
         chosen = self.options
         if chosen.coordinates == "joint":
-            return JointCoordinates(self.model)
-        return MaximalCoordinates(self.model, stabilise=chosen.stabilise is not False, extra_joints=chosen.extra_joints)
+            return JointCoordinates(self.model, chosen.bias)
+        return MaximalCoordinates(
+            self.model, stabilise=chosen.stabilise is not False, extra_joints=chosen.extra_joints, bias=chosen.bias
+        )
 
     def _choose_form(self, form: str | None) -> str:
         """The form that was asked for, if the solvers solve it; by default the first form that they solve."""
@@ -204,6 +209,8 @@ class TimeStepping(Method):
             if not self._trusted:
                 self.contacts.check()
             with c.at_beginning():
+                if not self._pulled:
+                    c.look_ahead(self.contacts.arrays)
                 free = c.free_velocity if self._pulled else self._assembler.pulled(c, self.contacts, self.dt)
                 bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, free)
                 self._matrices = self._assembler.assemble(

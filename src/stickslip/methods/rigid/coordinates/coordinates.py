@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickslip._jit import kernel
+from stickslip.collision.contacts import Contacts
 from stickslip.dynamics.data import Kinematics
 from stickslip.dynamics.factor import ltdl_factor, solve
 from stickslip.dynamics.rnea import bias_forces
@@ -60,6 +61,10 @@ class Coordinates(ABC):
     @abstractmethod
     def begin(self, state: State, inputs: Inputs, dt: float) -> None:
         """Compute kinematics, M and L, ``velocity`` and ``free_velocity`` at a state."""
+
+    def look_ahead(self, contacts: Contacts) -> None:  # noqa: B027 - bodies without joints need no more than ``begin``
+        """Let ``free_velocity`` have forces that depend on velocities in the middle of the step, where the contacts of
+        the step leave that to be known."""
 
     def bilateral(self) -> tuple[sp.csr_array, np.ndarray] | None:
         """(rows (nb, nv'), position errors (nb,) [m or rad]); None if there are no joint rows."""

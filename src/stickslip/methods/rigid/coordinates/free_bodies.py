@@ -23,6 +23,7 @@ from stickslip.dynamics.data import Kinematics, MassMatrix
 from stickslip.dynamics.drives import Drives
 from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
 from stickslip.dynamics.fluid_forces import Fluid
+from stickslip.dynamics.gyroscopic import average_gyroscopic_torques
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_motion, forward_velocities
 from stickslip.dynamics.outside_forces import outside_forces
@@ -62,6 +63,8 @@ class FreeBodies(NamedTuple):
 
     tree: Tree
     """The cut model's."""
+    lone: np.ndarray
+    """(n,) bodies without joints, whose gyroscopic torques are averaged."""
     support: Support
     inertia: Inertia
     kin: Kinematics
@@ -155,6 +158,7 @@ def begin_bodies(links, bodies, inputs, q, v, dt):
     )  # fmt: skip
     look(links, b, b.Q, b.V, dt)
     outside_forces(b.inertia, links.fluid, b.kin, inputs.wrench, b.f_ext)
+    average_gyroscopic_torques(b.lone, b.inertia, b.kin, dt, b.f_ext)
     body_forces(links.tree, links.support, b.rates, b.tau, b.force)
     copy_to(b.V, b.velocity)
     free_velocities(

@@ -2,7 +2,9 @@
 
     (M + dt·D + dt²·K)·(v_free − v) = dt·(τ(q, v) − dt·K·v − b(q, v))
 
-b are gravity, centrifugal, Coriolis and gyroscopic forces at the beginning of the step. K and D are stiffness and
+b are gravity, centrifugal, Coriolis and gyroscopic forces. They are taken at the beginning of the step; gyroscopic
+torques of single bodies are then averaged (``dynamics.gyroscopic``), and those of trees that nothing touches moved to
+the middle (``look_ahead``), unless ``bias`` is 'explicit'. K and D are stiffness and
 damping of joint springs and dampers (``joint_gains``), and of tendons and servos with the moment arms at the beginning
 of the step (``add_drive_mass``); they are implicit, so that none of them limits dt, and so is the drag of a medium
 (``add_drag_mass``). Limits of joints and tendons
@@ -17,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from stickslip._jit import kernel
+from stickslip.collision.contacts import Contacts
 from stickslip.constraints.loop_closure import CLOSED, LoopClosure
 from stickslip.dynamics.configuration import integrate
 from stickslip.dynamics.crba import composite_inertia
@@ -31,12 +34,14 @@ from stickslip.dynamics.drive_forces import (
 from stickslip.dynamics.drives import make_drives
 from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
 from stickslip.dynamics.fluid_forces import make_fluid
+from stickslip.dynamics.gyroscopic import average_gyroscopic_torques
 from stickslip.dynamics.joint_forces import damper_force, joint_gains, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_motion
 from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, joined_trees, joint_rows, make_limits, widest
+from stickslip.methods.rigid.coordinates.look_ahead import LookAhead, look_ahead, make_look_ahead
 from stickslip.model.model import Model, State
 
 
@@ -54,14 +59,17 @@ class Motion(NamedTuple):
     """(nq,) configuration at its beginning."""
     acceleration: np.ndarray
     """(nv,) mean acceleration of the step."""
+    ahead: LookAhead
 
 
 @kernel(inline=False)
-def begin(tree, support, inertia, passive, actuators, fluid, inputs, q, v, dt, kin, mass, f_ext, gains, bias, free):
+def begin(
+    tree, support, inertia, passive, actuators, fluid, inputs, q, v, dt, kin, mass, f_ext, gains, bias, lone, free
+):
     """Compute kinematics, the factored mass matrix, and ``free`` (nv,), the velocity at the end without contacts.
 
     ``gains`` (2, nv) are diagonals of K and D at its end (``add_drive_gains``), ``bias`` (nv,) is scratch; ``passive``
-    must be without limits, and ``actuators`` are the ``Drives``.
+    must be without limits, ``actuators`` are the ``Drives``, and ``lone`` those of ``LookAhead``.
     """
     forward_motion(tree, inertia, q, v, kin)
     composite_inertia(tree, support, inertia, kin, mass)
@@ -78,6 +86,7 @@ def begin(tree, support, inertia, passive, actuators, fluid, inputs, q, v, dt, k
     add_drive_gains(actuators, 0, 1.0, 1.0, gains[0], gains[1])
     spring_and_limit_forces(tree, passive, q, v, free)
     outside_forces(inertia, fluid, kin, inputs.wrench, f_ext)
+    average_gyroscopic_torques(lone, inertia, kin, dt, f_ext)
     free_velocities(tree, support, inertia, free, f_ext, kin, mass, v, dt, bias, free)
 
 
@@ -86,7 +95,7 @@ class JointCoordinates(Coordinates):
 
     eliminated = True
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, bias: str = "midpoint") -> None:
         data = make_data(model)
         self.model = model
         self.kin, self._mass = data.kin, data.mass
@@ -105,6 +114,7 @@ class JointCoordinates(Coordinates):
         self._limited = bool(np.any(passive.limited) or np.any(passive.friction) or len(tendons))
         self.widest = widest(model, self._limits)
         self.support = model.support._replace(link_root_dof=joined_trees(model, self._limits))
+        self.ahead = make_look_ahead(model, self.support, bias)
         self._start = np.zeros(model.nq)
         self._at = (self._start, 0.0)
         self._arrays: tuple[MassMatrix, Motion, Limits] | None = None
@@ -114,7 +124,10 @@ class JointCoordinates(Coordinates):
         m = self.model
         world = (m.tree, m.support, m.inertia, self.passive, self.drives, self.fluid)
         self.velocity[:] = state.v
-        begin(*world, inputs, state.q, state.v, dt, self.kin, self._mass, *self._scratch, self.free_velocity)
+        begin(
+            *world, inputs, state.q, state.v, dt, self.kin, self._mass, *self._scratch, self.ahead.lone,
+            self.free_velocity,
+        )  # fmt: skip
         self._at = (state.q, dt)
         if self.loops is not None:
             self.loops.look(self.kin, self.L)
@@ -153,9 +166,16 @@ class JointCoordinates(Coordinates):
         """What a compiled step writes to. Afterwards ``limits`` gives those at the beginning of the last step."""
         self._at = (self._start, dt)
         if self._arrays is None or self._arrays[1].acceleration is not acceleration:
-            motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration)
+            motion = Motion(*self._scratch, self.free_velocity, self.velocity, self._start, acceleration, self.ahead)
             self._arrays = self._mass, motion, self._limits
         return self._arrays
+
+    def look_ahead(self, contacts: Contacts) -> None:
+        m, (q, dt), (f_ext, _, bias) = self.model, self._at, self._scratch
+        look_ahead(
+            m.tree, self.support, m.inertia, m.joint_forces, f_ext, self.kin, self.L, q, self.velocity, dt,
+            self._limits, contacts, bias, self.ahead, self.free_velocity,
+        )  # fmt: skip
 
     def limits(self) -> tuple[sp.csr_array, np.ndarray] | None:
         if not self._limited:

@@ -47,6 +47,7 @@ from stickslip.methods.rigid.coordinates.free_bodies import (
 )
 from stickslip.methods.rigid.coordinates.joint_coordinates import Motion
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, joint_rows, limit_rates, make_limits
+from stickslip.methods.rigid.coordinates.look_ahead import make_look_ahead
 from stickslip.model.mocap import held_loops
 from stickslip.model.model import Model, State
 
@@ -72,8 +73,9 @@ class MaximalCoordinates(Coordinates):
     every step, down to ``tolerance`` [m, rad; m/s, rad/s]."""
 
     def __init__(
-        self, model: Model, *, stabilise: bool = True, extra_joints: Sequence[Joint] = (), tolerance: float = 1e-5
-    ) -> None:
+        self, model: Model, *, stabilise: bool = True, extra_joints: Sequence[Joint] = (), tolerance: float = 1e-5,
+        bias: str = "midpoint",
+    ) -> None:  # fmt: skip
         refuse_tendon_rows(model)
         if moved := held_loops(model):
             names = listed(repr(model.closed_loops[k].name) for k, _ in moved)
@@ -95,7 +97,9 @@ class MaximalCoordinates(Coordinates):
             model.tree, model.support, passive, model.joint_forces, self.drives, self.fluid, model.inertia.armature,
             turning_rotors(model), held,
         )  # fmt: skip
-        self.bodies = self._make_bodies()
+        self._ahead = make_look_ahead(self.cut, self.cut.support, bias)
+        lone = self._ahead.lone
+        self.bodies = self._make_bodies(lone[held[lone] == 0])  # joints carry the others
         self.kin, self._limits = self.bodies.kin, make_limits(model, tendons=False)
         roots = 6 * (root_links(self.constraints.forest) - 1)
         self.support = self.cut.support._replace(link_root_dof=np.maximum(roots, -1))  # what joints couple
@@ -112,17 +116,17 @@ class MaximalCoordinates(Coordinates):
         self._before: tuple[np.ndarray, ...] = ()
         """Q, V, q and v at the beginning of the last compiled step; empty if the last ``begin`` came later."""
 
-    def _make_bodies(self) -> FreeBodies:
+    def _make_bodies(self, lone: np.ndarray) -> FreeBodies:
         m, c, joints, data = self.model, self.cut, self.constraints, make_data(self.cut)
         nb, nv, free = len(joints.violation), m.nv, self.cut.nv
         (Q, Q_next), (V, V_next), (q, q_next), (v, v_next) = (np.zeros((2, n)) for n in (c.nq, free, m.nq, nv))
         velocity, free_velocity, change, force, bias = np.zeros((5, free))
         right, impulse = np.zeros((2, nb + nv))
         return FreeBodies(
-            c.tree, c.support, c.inertia, data.kin, data.mass, Q, V, q, v, Q_next, V_next, q_next, v_next, velocity,
-            free_velocity, self._soft.all_rates, joints.G, joints.violation, self._soft.arrays, joints.system, right,
-            impulse, change, make_correction(nb, nv, free), make_data(c).kin, np.zeros((nv, 12)), np.zeros((2, nv)),
-            np.zeros(nv), force, bias, np.zeros((m.nlink, 6)), np.zeros((3, 3)),
+            c.tree, lone, c.support, c.inertia, data.kin, data.mass, Q, V, q, v, Q_next, V_next, q_next, v_next,
+            velocity, free_velocity, self._soft.all_rates, joints.G, joints.violation, self._soft.arrays, joints.system,
+            right, impulse, change, make_correction(nb, nv, free), make_data(c).kin, np.zeros((nv, 12)),
+            np.zeros((2, nv)), np.zeros(nv), force, bias, np.zeros((m.nlink, 6)), np.zeros((3, 3)),
         )  # fmt: skip
 
     @property
@@ -232,7 +236,7 @@ class MaximalCoordinates(Coordinates):
         """What a compiled step writes to."""
         b, self._dt = self.bodies, dt
         if self._arrays is None or self._arrays[1].acceleration is not acceleration:
-            motion = Motion(b.f_ext, b.soft.gains, b.bias, b.free, b.velocity, b.q, acceleration)
+            motion = Motion(b.f_ext, b.soft.gains, b.bias, b.free, b.velocity, b.q, acceleration, self._ahead)
             self._arrays = b.mass, motion, self._limits
         return self._arrays
 
