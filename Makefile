@@ -21,6 +21,7 @@ lint: .venv/development
 	$(BIN)/lint-imports
 
 # COUNT mutated files and command lines of every kind; cases that fail are kept in out/fuzz.
+# CONTRIBUTING.md says how to try kills and full disks.
 fuzz: .venv/development
 	$(BIN)/python tests/fuzz/run.py --seed $(SEED) --count $(COUNT)
 # The site, out/site/index.html: searchable, without a network; a broken link is an error.

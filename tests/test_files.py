@@ -105,8 +105,8 @@ def test_problem_files_on_a_full_disk(write, tmp_path, small_disk):
     from made_up_problems import cube
 
     path, W = tmp_path / "file.h5", np.diag(np.arange(1.0, 301.0))
-    problem = ss.solvers.FrictionProblem(W, np.ones(300), np.full(100, 0.5))
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**26, resource.RLIM_INFINITY))
+    problem = ss.solvers.FrictionProblem(W, np.ones(300), np.full(100, 0.5))
     before = b""
     if write != "capture":
         write_fclib(path, ss.solvers.FrictionProblem(W[:3, :3], np.ones(3), np.full(1, 0.5)))

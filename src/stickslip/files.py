@@ -115,12 +115,17 @@ def new_beside(target: Path) -> tuple[Path, file_lock.Held]:
     """A new, empty file in the folder of ``target``, and the lock that says that it is being written."""
     tidy(target.parent, once=True)
     while True:
-        part = target.with_name(f"{BESIDE}{os.getpid()}-{next(_counter)}{target.suffix}")
+        part = name_beside(target)
         try:
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         except FileExistsError:  # of an earlier process with our number
             continue
         return part, file_lock.hold(part)
+
+
+def name_beside(target: Path) -> Path:
+    """The next name for an unfinished file of this process in the folder of ``target``."""
+    return target.with_name(f"{BESIDE}{os.getpid()}-{next(_counter)}{target.suffix}")
 
 
 def tidy(folder: Path, *, once: bool = False) -> None:

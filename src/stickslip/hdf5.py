@@ -11,6 +11,7 @@ and what was flushed stays. ``write_image`` and ``changed`` make a whole file in
 from __future__ import annotations
 
 import atexit
+import errno
 import json
 import os
 import shutil
@@ -27,7 +28,7 @@ import numpy as np
 
 from stickslip import file_lock, hdf5_probe
 from stickslip.errors import InputError, RecordingError, brief, expected
-from stickslip.files import new_beside, tidy, unwritable, write_whole
+from stickslip.files import name_beside, new_beside, tidy, unwritable, write_whole
 from stickslip.hdf5_probe import attribute, flagged, has, member
 
 __all__ = [
@@ -55,6 +56,8 @@ _own: dict[tuple[int, int], tuple[int, int]] = {}
 """Files that this process has written: (device, inode) → (size, time of the last change)."""
 _refused: dict[tuple[int, int, str], tuple[int, int]] = {}
 """Files, and groups of them, that the child did not survive, so that no second one is tried on them."""
+NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP)
+"""Errors of file systems where a file has only one name."""
 FATAL = "damage that ends or stops the HDF5 library"
 
 
@@ -267,6 +270,7 @@ class Output:
             else:
                 self._part.write_bytes(bytes(space))  # a full disk is noticed here, where nothing can crash
             self.file = h5py.File(self._part, "r+" if append else "w", **options)
+            self.place = _state(os.fspath(self._part))[0]
         except OSError as error:
             self.abandon()
             raise unwritable(self.path, error, what) from error
@@ -283,6 +287,24 @@ class Output:
         except OSError as error:
             raise unwritable(self.path, error, self._what) from error
         self._part = None
+
+    def replace(self, shown: Output) -> None:
+        """Take the place of ``shown``, which becomes a file beside. At every instant one of them is at the target."""
+        assert self._part is not None
+        spare = name_beside(Path(self.path))
+        try:
+            if _state(self.path)[0] != shown.place:
+                raise OSError("another file, which has been put in its place meanwhile")
+            try:
+                os.link(self.path, spare)
+            except OSError as error:
+                if error.errno not in NO_LINKS:
+                    raise
+                os.rename(self.path, spare)  # A kill before the next line leaves the data in the file beside.
+            os.replace(self._part, self.path)
+        except OSError as error:
+            raise unwritable(self.path, error, self._what) from error
+        self._part, shown._part = None, spare
 
     def reserve(self, size: int) -> None:
         """Take so many bytes of the disk behind the data, so that writing them cannot fail."""
@@ -310,17 +332,21 @@ class Output:
     def failed(self) -> bool:
         return self._failure is not None
 
-    def close(self) -> None:
-        """Write what is left and close; after a disk error there is nothing left to do."""
+    def close(self, shown: Output | None = None) -> None:
+        """Write what is left and close, and then replace ``shown``; after a disk error there is nothing left to do."""
         if self._failure is not None or not self.file:
             return
         with self.disk():
             self.file.flush()
             end = self.file.id.get_filesize()
-        self._let_go()
+        with suppress(OSError, RuntimeError, ValueError):
+            self.file.close()
         if self._reserved:
             with suppress(OSError):
-                os.truncate(self.path, end)
+                os.truncate(self._part or self.path, end)
+        if shown is not None:
+            self.replace(shown)
+        self._lock.release()
         _remember(self.path)
 
     def abandon(self) -> None:

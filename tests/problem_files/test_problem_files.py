@@ -14,6 +14,8 @@ import pytest
 from made_up_problems import cube, rod, two_spheres
 
 from stickslip.errors import InputError, RecordingError
+from stickslip.hdf5 import Output
+from stickslip.problem_files import problem_file
 from stickslip.problem_files.problem_file import ProblemFile, ProblemWriter, changed_problems, store_solver_data
 from stickslip.problem_files.problem_frame import GROUPS, columns
 
@@ -146,6 +148,42 @@ def test_killed_writer_leaves_a_readable_file(path):
         assert len(file) >= 20
         for frame in file:
             same(frame, cube())
+
+
+def test_the_file_at_the_target_is_whole_at_every_instant(path, monkeypatch):
+    """Frames are added to a file beside it, so a kill between two writes of HDF5 cannot damage it."""
+    replace, now = Output.replace, {}
+
+    def watched(self, shown):
+        assert path.read_bytes() == now.setdefault("bytes", path.read_bytes())
+        replace(self, shown)
+        now["bytes"] = path.read_bytes()
+        copy = path.with_name("copy.h5")
+        copy.write_bytes(now["bytes"])
+        with ProblemFile(copy) as file:
+            now["frames"] = len(file)
+            for frame in file:
+                same(frame, cube())
+        copy.unlink()
+
+    monkeypatch.setattr(Output, "replace", watched)
+    monkeypatch.setattr(problem_file, "FLUSH_SECONDS", -1.0)
+    with ProblemWriter(path) as writer:
+        for number in range(1, 12):  # more than one leaf of HDF5's tree of names has room for
+            writer.append(cube())
+            assert now["frames"] == number
+    assert path.read_bytes() == now["bytes"]
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_a_file_that_was_replaced_by_another_one_is_not_overwritten(path):
+    writer = ProblemWriter(path)
+    path.unlink()
+    path.write_text("mine")
+    with pytest.raises(RecordingError, match="another file"):
+        writer.append(cube())
+    assert path.read_text() == "mine"
+    assert os.listdir(path.parent) == [path.name]
 
 
 def test_foreign_and_missing_files(tmp_path):

@@ -3,8 +3,9 @@
     mbs_frame000001/timestep, bodies/…, contacts/…, constraints/…      the tables of ``problems.py``
     mbs_frame000001/solver_data/<name>/…                               residual histories of solvers
 
-Frames are written in batches, one a second. Each batch is on the disk before its frames get their names, so that a
-killed run leaves a readable file, and the disk must have room for it before it is begun.
+Frames are written in batches, at least one a second. HDF5 changes a file at several places when a frame is added, and
+a kill between them would damage it. So there are two files while a writer is open: a batch is added to the one beside
+the target, which then takes its place. The disk must have room for a batch before it is begun.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ KIND = "multibody contact problems"
 WHAT, REMEDY = "a file of contact problems", "'stickslip run SCENE --capture FILE' writes one"
 FLUSH_SECONDS = 1.0
 """Longest wall time between flushes [s], and so the most that a killed process loses."""
+BATCH = 50
+"""Most frames that wait. Writing a frame takes longer than making a small one, and a kill loses what is not written."""
 NORMALS = "from the first to the second body of a pair; gap > 0 apart; the impulse on the second body is along +normal"
 CONVENTIONS = {
     "kind": KIND,
@@ -61,55 +64,84 @@ class ProblemWriter:
         if there:
             ProblemFile(self.path).close()  # refuses to overwrite a file that is not a problem file
         # Later HDF5 formats mark an open file, and the mark would stay after a kill.
-        self._out = Output(path, "the problems ", append=append and there, libver="earliest")
+        first = Output(path, "the problems ", append=append and there, libver="earliest")
+        self._shown, self._hidden = first, first
         self._waiting: list[ProblemFrame] = []
+        self._behind: list[ProblemFrame] = []  # frames that are in the target and not yet in the file beside it
         self._last_flush = -FLUSH_SECONDS
         try:
-            with self._out.disk():
-                file = self._out.file
-                attributes = {**CONVENTIONS, "versions": json.dumps(versions(PACKAGES)), "scene": scene, **provenance}
-                for name, value in attributes.items():
-                    file.attrs[name] = value
-                self.frames = self.flushed = max(frame_numbers(file), default=0)
-                """Frames appended so far, and those that survive a kill."""
-                file.flush()
-            self._out.settle()
+            self._hidden = Output(path, "the problems ", append=append and there, libver="earliest")
+            attributes = {**CONVENTIONS, "versions": json.dumps(versions(PACKAGES)), "scene": scene, **provenance}
+            for out in (self._shown, self._hidden):
+                with out.disk():
+                    for name, value in attributes.items():
+                        out.file.attrs[name] = value
+                    out.file.flush()
+            self.frames = self.flushed = max(frame_numbers(first.file), default=0)
+            """Frames appended so far, and those that survive a kill."""
+            self._shown.settle()
         except BaseException:
-            self._out.abandon()
+            self._abandon()
             raise
 
     def append(self, frame: ProblemFrame) -> int:
         """Write a frame, at once or within a second; returns its number."""
-        if not self._out.file:
+        if not self._hidden.file:
             raise RecordingError(f"cannot write to {self.path!r}: expected an open writer, got a closed one")
         self._waiting.append(frame)
         self.frames += 1
-        if time.monotonic() - self._last_flush > FLUSH_SECONDS:
+        if len(self._waiting) >= BATCH:
             self.flush()
+        else:
+            self.flush_if_due()
         return self.frames
+
+    def flush_if_due(self) -> None:
+        """Flush if the last flush was a second ago; to be called often, also between frames."""
+        if self._waiting and time.monotonic() - self._last_flush > FLUSH_SECONDS:
+            self.flush()
 
     def flush(self) -> None:
         """Write the frames that wait; after that they survive a kill of this process."""
-        file, waiting = self._out.file, self._waiting
-        if waiting:
-            with self._out.disk():
-                self._out.reserve(2 * sum(map(_bytes, waiting)))
-                groups = []
-                for frame in waiting:
-                    groups.append(file.create_group(None))
-                    write_frame(groups[-1], frame)
-                file.flush()
-                self._out.reserve(2**16 + 2**9 * len(waiting))
-                for k, group in enumerate(groups):
-                    file[f"mbs_frame{self.frames - len(waiting) + k + 1:06d}"] = group
-                file.flush()
-            self._waiting, self.flushed = [], self.frames
+        if self._waiting:
+            try:
+                self._add()
+                self._hidden.replace(self._shown)
+            except RecordingError:
+                self._abandon()
+                raise
+            self._shown, self._hidden = self._hidden, self._shown
+            self._behind, self._waiting, self.flushed = self._waiting, [], self.frames
         self._last_flush = time.monotonic()
 
+    def _add(self) -> None:
+        """Bring the file beside the target up to date."""
+        missing, out = self._behind + self._waiting, self._hidden
+        with out.disk():
+            out.reserve(2**16 + sum(2**9 + 2 * _bytes(frame) for frame in missing))
+            for number, frame in enumerate(missing, self.frames - len(missing) + 1):
+                name = f"mbs_frame{number:06d}"
+                if has(out.file, name):  # Ctrl-C had come while it was being written.
+                    del out.file[name]
+                write_frame(out.file.create_group(name), frame)
+            out.file.flush()
+
     def close(self) -> None:
-        if self._out.file and not self._out.failed:
-            self.flush()
-            self._out.close()
+        """Write what waits; the file is complete before it takes its place."""
+        if not self._hidden.file:
+            return
+        try:
+            if self._waiting or self._behind:
+                self._add()
+            self._hidden.close(self._shown)
+        finally:
+            self._abandon()
+        self.flushed = self.frames
+
+    def _abandon(self) -> None:
+        """Close both files; the one that is not at the target is removed."""
+        self._shown.abandon()
+        self._hidden.abandon()
 
     def __enter__(self) -> ProblemWriter:
         return self

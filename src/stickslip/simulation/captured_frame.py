@@ -69,9 +69,9 @@ class Captures(Observer):
     """Takes the problem of every so many steps of a run, from its first on; without ``take`` it does nothing."""
 
     def __init__(
-        self, first: int, every: int, take: Callable[[], Any] | None, close: Callable[[], None] | None = None
+        self, first: int, every: int, take: Callable[[], Any] | None, writer: ProblemWriter | None = None
     ) -> None:
-        self.first, self.every, self._take, self._close = first, every, take, close
+        self.first, self.every, self._take, self._writer = first, every, take, writer
 
     def next_step(self, steps: int) -> int:
         return NEVER if self._take is None else steps + self.every - (steps - self.first) % self.every
@@ -80,13 +80,17 @@ class Captures(Observer):
         if self._take is not None and (sim.steps - self.first) % self.every == 0:
             self._take()
 
+    def after_steps(self, sim: Simulation) -> None:
+        if self._writer is not None:
+            self._writer.flush_if_due()
+
     def __enter__(self) -> Captures:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if self._close is not None:
+        if self._writer is not None:
             with suppress(*(() if kind is None else (RecordingError,))):  # what ended the run is what is said
-                self._close()
+                self._writer.close()
 
 
 def make_captures(sim: Simulation, path: str | Path | None, every: int, form: str) -> Captures:
@@ -100,4 +104,4 @@ def make_captures(sim: Simulation, path: str | Path | None, every: int, form: st
         return Captures(sim.steps, every, FCLibFiles(sim, path).take)
     spec = sim.model.spec
     writer = ProblemWriter(path, scene="" if spec is None else spec.modelname, method=sim.method)
-    return Captures(sim.steps, every, lambda: writer.append(capture(sim)), writer.close)
+    return Captures(sim.steps, every, lambda: writer.append(capture(sim)), writer)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 
-from stickslip.files import write_json
+from stickslip.files import write_json, write_text
 from stickslip.lab.compare import Comparison, compare
 from stickslip.lab.compare.report import table
 from stickslip.lab.report import check_destinations, markdown_table
@@ -81,7 +81,7 @@ def run_methods(quick: bool = False, json: Path | None = None, out: Path | None 
             result.save(folder)
             console.print(f"report  {result.report(folder / 'report.html')}")
     if out is not None:
-        (out / "methods.md").write_text("\n".join(pages))
+        write_text(out / "methods.md", "\n".join(pages))
         console.print(f"tables  {out / 'methods.md'}")
     if json is not None:
         write_json(json, numbers)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 
 from stickslip.errors import unknown
-from stickslip.files import check_writable, make_folder
+from stickslip.files import check_writable, make_folder, write_text
 from stickslip.lab.papers.paper import Reproduction, Results
 from stickslip.lab.papers.readme import Origin, readme
 from stickslip.lab.report import show_worst, write_csv, write_numbers
@@ -87,7 +87,7 @@ def reproduce(
     possible += [f"{name}{suffix}" for name in paper.figure_names for suffix in (".png", ".pdf")]
     old = sorted({path.name for pattern in possible for path in out.glob(pattern)} - new)
     origin = Origin(paper, quick, parts if only else (), found.parts, found.before, tables, old)
-    (out / "README.md").write_text(readme(results, origin, sizes, all_targets))
+    write_text(out / "README.md", readme(results, origin, sizes, all_targets))
     judged = {"targets": [t.numbers() for t in all_targets], "met": all(t.met for t in all_targets)}
     write_numbers({**judged, **results}, out / "results.json", json_path)
     paper.show(found.wanted, console)
