@@ -107,10 +107,10 @@ def test_stable_dt_is_where_the_contact_turns_unstable():
     """A mass on one spring-damper: below the estimate it comes to rest, above it does not."""
     scene, *_ = on_plane(stiffness=1e5, damping=300.0)
     scene.add_sphere(0.1, pos=(0, 0, 0.0999), mass=0.05)
-    limit = ss.Simulation(scene, dt=1e-4).stepper.stable_dt(scene.compile().state())
+    limit = ss.Simulation(scene, "semi-implicit-euler", dt=1e-4).stepper.stable_dt(scene.compile().state())
 
     def speed(dt):
-        sim = ss.Simulation(scene, dt=dt)
+        sim = ss.Simulation(scene, "semi-implicit-euler", dt=dt)
         sim.step(4000)
         return np.abs(sim.state.v).max()
 

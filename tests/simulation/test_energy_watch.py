@@ -1,4 +1,4 @@
-"""A simulation that makes energy says so, once, under every method; one that is driven or disturbed does not."""
+"""A simulation that makes energy says so, once, by every method but variational; a driven one does not."""
 
 from __future__ import annotations
 
@@ -47,6 +47,9 @@ def gains(sim: ss.Simulation, seconds: float, by_run: bool) -> list[str]:
 def test_every_method_says_that_it_gains_energy(method, by_run):
     sim = ss.Simulation(ball(), method, dt=1e-3)
     feed(sim)
+    if method == "variational":  # whose energy of a state waves
+        assert gains(sim, 0.06, by_run) == []
+        return
     (said,) = gains(sim, 0.06, by_run)
     assert sim.method in said
     assert "dt = 0.0005 s" in said
@@ -61,8 +64,9 @@ def test_a_long_chain_at_a_long_step():
         for i in range(30)
     )
     scene = ss.Scene.from_xml(f"<mujoco><worldbody>{links}{'</body>' * 30}</worldbody></mujoco>")
-    (said,) = gains(ss.Simulation(scene, "coulomb/pgs", dt=1e-2), 1.0, by_run=True)
+    (said,) = gains(ss.Simulation(scene, "coulomb/pgs", dt=1e-2, bias="explicit"), 1.0, by_run=True)
     assert "coulomb at dt = 0.01 s has gained" in said
+    assert "bias='midpoint'" in said
     assert not gains(ss.Simulation(scene, "coulomb/pgs", dt=5e-4), 1.0, by_run=True)
 
 

@@ -99,7 +99,7 @@ def test_snapshots_recordings_rays_and_keyframes_know_mocap_bodies(tmp_path):
         (lambda sim: sim.set_mocap("lift", pos=(0, 0)), "pos of 'lift'"),
         (lambda sim: sim.set_mocap("lift", velocity=(0, 0, np.nan)), "velocity of 'lift'"),
         (lambda sim: sim.set_mocap("lift", quat=(2, 0, 0, 0)), "unit length"),
-        (lambda sim: sim.prescribe("lift", 3.0), "a function of time"),
+        (lambda sim: sim.prescribe("lift", 3.0), "a function f"),
         (lambda sim: ss.Scene().add_body("m", mocap=True, joint="hinge"), "no joint"),
         (lambda sim: ss.Scene().add_plane(surface_velocity=(1, 2)), "surface_velocity"),
         (lambda sim: ss.Scene().add_plane(adhesion=-1.0), "adhesion"),

@@ -187,7 +187,7 @@ def test_a_truncated_file_is_one_sentence(recordings, tmp_path, monkeypatch, cap
             main()
         said = capsys.readouterr().err
         assert ended.value.code == 2
-        assert said.startswith("error: cannot load")
+        assert said.startswith("error: cannot read")
         assert len(said.splitlines()) == 1
 
 

@@ -34,7 +34,7 @@ from stickslip.control.force_task import ContactForce
 from stickslip.control.qp import Infeasible, solve_qp
 from stickslip.control.tasks import Task
 from stickslip.dynamics import Dynamics
-from stickslip.errors import ControlError, InputError, expected, number
+from stickslip.errors import ControlError, InputError, expected, listed, number
 from stickslip.model.model import Model
 
 NORMAL_SHARE = 1e-3
@@ -154,8 +154,8 @@ class InverseDynamics:
         model, d = self._dyn.model, int(np.argmax(np.abs(v)))
         joint = model.joint_names[int(np.searchsorted(model.tree.joint_v, d, side="right")) - 1]
         return (
-            f"the fastest velocity is {abs(v[d]):.3g} m/s or rad/s (joint {joint!r}): if the simulation threw the "
-            "robot about, try a smaller dt, or another method (expo and implicit-euler bear longer steps)"
+            f"the fastest velocity is {abs(v[d]):.3g} m/s or rad/s (joint {joint!r}): if it was thrown about, try a "
+            "smaller dt, or another method"
         )
 
     def solve(self, t: float, q: np.ndarray, v: np.ndarray) -> Solution:
@@ -199,9 +199,8 @@ class InverseDynamics:
             x = solve_qp(H, g, E, e, C, lower, upper)
         except Infeasible as why:
             raise ControlError(
-                f"InverseDynamics at t = {t:g} s: no accelerations, contact forces and torques fit together ({why}); "
-                f"contacts {', '.join(names) or 'none'}; if the robot is falling, look earlier; else try "
-                "torque_limits=False, contact_weight=1e3 in place of hard contacts, or another contact schedule"
+                f"InverseDynamics at t = {t:g} s: no torques fit ({why}); contacts {listed(names) or 'none'}; try "
+                "torque_limits=False or contact_weight=1e3"
             ) from None
         torque = dynamics @ x + h
         return Solution(x[:nv], torque[self._actuated], names, x[nv:].reshape(n, 3))

@@ -68,7 +68,7 @@ def solve_qp(
         primal_tol=1e-9,
     )
     if flag == -1:
-        raise Infeasible("the inequality constraints contradict each other or the equalities")
+        raise Infeasible("the inequalities contradict each other or the equalities")
     if flag != 1:
         raise Infeasible(f"the solver stopped without a solution (DAQP's exit flag {flag})")
     return x + N @ np.asarray(z)

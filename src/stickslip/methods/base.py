@@ -173,6 +173,8 @@ class Method(ABC):
     forces_at_end: ClassVar[bool] = False
     """Whether contact forces obey their law with the velocities at the end of the step, though the step leaves contacts
     with those at its beginning."""
+    velocities_midway: ClassVar[bool] = False
+    """Whether ``state.v`` belongs to the middle of the step that ended, so that energies of a state wave."""
     observes_acceleration: ClassVar[bool] = False
     """Whether the observing stages also give ``work.acceleration`` at the present state; else it is the last step's."""
     observing: ClassVar[tuple[str, ...]] = ("kinematics", "collision", "formulate")

@@ -20,6 +20,9 @@ hundred times
 the simulation ends with an error. Gravity gives no more than the first term in the time t since the watch began with
 the kinetic energy T₀, and springs and contacts no more than U₀, what they stored then.
 
+The variational integrator is not watched. Its velocities are those of the middle of a step, so that the energy of a
+state goes up and down with the motion and is not the one that it keeps.
+
 Nothing is watched while something drives the scene: actuators, applied forces, wrenches and pushes, bodies that are
 moved, wind, adhesion, preloads, and stages that are Python functions. A state, force or parameter that is set from
 outside begins the watch anew.
@@ -31,6 +34,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stickslip.methods.base import OK
 from stickslip.model.arrays import HINGE, SLIDE
 from stickslip.model.model import Model
 from stickslip.simulation import advice
@@ -75,6 +79,7 @@ class EnergyWatch:
         surfaces = [shape.material for shape in m.shapes]
         wind = bool(len(m.medium.link)) and bool(np.any(m.medium.properties[2:]))
         self._driven = m.nu > 0 or wind or any(each.adhesion or each.preload for each in surfaces)
+        self._driven |= sim.stepper.velocities_midway
         self.forget()
 
     def forget(self) -> None:
@@ -142,10 +147,10 @@ class EnergyWatch:
 
     def look(self, sim: Simulation, kinetic: float, gravity: float, springs: float, *, stored: float = 0.0) -> None:
         """Look at the energies of the present state [J]; ``stored`` is that of contact springs."""
-        if not self._watches(sim):
+        if not self._watches(sim) or sim.status != OK:
             return
-        if self._disturbed(sim):
-            self.forget()
+        if self._disturbed(sim) or self._version != sim.model.version:
+            self._read(sim)
             return
         gap = sim.stepper.contacts.arrays.gap[: len(sim.stepper.contacts)]
         deepest = float(gap.min(initial=0.0))

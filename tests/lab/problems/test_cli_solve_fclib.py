@@ -9,6 +9,7 @@ import pytest
 
 from stickslip.cli import main
 from stickslip.lab.problems import FCLibComparison
+from stickslip.lab.problems.solver_tables import MOST_REASONS
 from stickslip.problem_files.fclib import read_fclib, write_fclib
 from stickslip.problem_files.fclib_problem import FCLibGlobal, FCLibInfo, FCLibProblem
 from stickslip.solvers import SOLVERS, FrictionProblem, judge, solve
@@ -56,7 +57,8 @@ def test_a_file_by_every_solver(call, local, tmp_path):
     assert set(trials) == set(SOLVERS)
     for name, kind in SOLVERS.items():
         if "ncp" not in kind.solves:
-            assert f"not tried: {name} solves" in text
+            assert trials[name]["status"].startswith(f"not tried: {name} solves")
+    assert 1 <= text.count("not tried: ") <= MOST_REASONS
     for name in ("fischer-newton", "fixed-point"):
         assert trials[name]["success"]
         assert trials[name]["merit_1"] < 1e-7
@@ -164,5 +166,5 @@ def test_runs_capture_and_leave_their_failures(call, tmp_path, monkeypatch):
     failures = sorted((tmp_path / "ball-unconverged").iterdir())
     assert [path.name for path in failures] == [f"step-00000{k}.hdf5" for k in range(5)]
     _, _, err = call(*common, "--failures", "none")
-    assert err.endswith("more iterations.\n")
+    assert err.endswith("asks a second solver.\n")
     assert len(list(tmp_path.iterdir())) == 4

@@ -97,8 +97,8 @@ MOST_REASONS = 4
 """Lines on what was not tried."""
 
 
-def not_tried(trials: Sequence[Trial]) -> list[str]:
-    """One line per reason why problems were not tried."""
+def not_tried(trials: Sequence[Trial], most: int = MOST_REASONS) -> list[str]:
+    """One line per reason why problems were not tried, and at most so many lines."""
     reasons: dict[str, list[str]] = {}
     for trial in trials:
         if not trial.tried:
@@ -107,10 +107,8 @@ def not_tried(trials: Sequence[Trial]) -> list[str]:
     for why, where in reasons.items():
         kinds = list(dict.fromkeys(where))
         lines.append(f"not tried: {why} ({', '.join(kinds) if len(kinds) <= 4 else f'{len(kinds)} problems'})")
-    if len(lines) > MOST_REASONS:
-        lines[MOST_REASONS - 1 :] = [
-            f"not tried: others, for {len(lines) - MOST_REASONS + 1} further reasons (--json has them)"
-        ]
+    if len(lines) > most:
+        lines[most - 1 :] = [f"not tried: others, for {len(lines) - most + 1} further reasons (--json has them)"]
     return lines
 
 

@@ -115,7 +115,7 @@ class Variational(Method):
     reads = VARIATIONAL
     default_dt = 1e-2
     file_steps = 5
-    loops_ahead = forces_at_end = True
+    loops_ahead = forces_at_end = velocities_midway = True
     observing = ("kinematics", "collision", "forces")
     replaceable = frozenset({"user", "collision", "record"})
     at_unconverged = "choose a smaller dt, allow more iterations, or a larger tolerance"
