@@ -103,6 +103,7 @@ def test_friction_opposes_sliding_in_every_direction():
 
 
 @pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
+@pytest.mark.filterwarnings("ignore::stickslip.errors.EnergyGainWarning")
 def test_stable_dt_is_where_the_contact_turns_unstable():
     """A mass on one spring-damper: below the estimate it comes to rest, above it does not."""
     scene, *_ = on_plane(stiffness=1e5, damping=300.0)

@@ -128,6 +128,8 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps, options):
     plain = dict(options)
     if method in METHODS:
         plain["solver_options"] = {"acceleration": 0}  # which would make round-off larger
+    if method.endswith("fixed-point"):
+        plain["bias"] = "explicit"  # this motion leads to problems that the solver solves
     one, other = moving(scene, method, dt, **plain), moving(scene, method, dt, compiled=False, **plain)
     largest, late = 0.0, 0
     near = 1e-9 if method in METHODS else 1e-7  # Newton's methods may grow round-off up to their tolerance
@@ -140,7 +142,7 @@ def test_compiled_steps_are_those_of_the_stages(name, method, steps, options):
     if method not in METHODS or options:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnconvergedWarning)
-            one.step({"solo12": 90, "limited": 230, "bouncing": 32, "jointed": 40}[name])  # into contact
+            one.step({"solo12": 90, "limited": 225, "bouncing": 32, "jointed": 40}[name])  # into contact
         one.stepper.left_to_stages.clear()
         one.unsolved.begin(None)
     for _ in range(steps):
