@@ -71,9 +71,9 @@ def test_however_a_cube_is_given_it_stacks_as_a_cube(name, gap):
     np.testing.assert_allclose(contacts.axes[:, 0], np.tile((0, 0, 1), (8, 1)), atol=1e-3 if "far" in name else 1e-6)
 
 
-@pytest.mark.parametrize("size", [1e-4, 1e-2, 1e3, 1e6, 1e8])
+@pytest.mark.parametrize("size", [1e-4, 1e-2, 1e3, 1e6])
 def test_a_cube_of_any_size_stacks(size):
-    """Up to 1e9 m, beyond which models are refused."""
+    """Models beyond 1e6 m are refused."""
     contacts = stacked(two_on_a_floor(CORNERS, size=size), size, -0.005)
     assert len(contacts.gap) == 8
     np.testing.assert_allclose(contacts.gap / size, -0.005, atol=1e-6)

@@ -20,7 +20,7 @@ DRAWN = ("cam", "light", "mat", "skin", "tex", "bvh", "oct", "text", "numeric", 
 """Arrays that only drawing reads, or other programs."""
 LENGTH, FORCE = 1e6, 1e15
 LIMITS = {
-    "body_pos": (LENGTH, "m"), "body_ipos": (LENGTH, "m"), "body_mass": (1e12, "kg"), "body_inertia": (1e30, "kg m²"),
+    "body_pos": (LENGTH, "m"), "body_ipos": (LENGTH, "m"), "body_mass": (1e12, "kg"), "body_inertia": (1e18, "kg m²"),
     "body_gravcomp": (1e6, ""), "geom_pos": (LENGTH, "m"), "geom_size": (LENGTH, "m"), "geom_margin": (LENGTH, "m"),
     "geom_gap": (LENGTH, "m"), "geom_friction": (1e6, ""), "geom_adhesion": (FORCE, "N"), "geom_rbound": (1e9, "m"),
     "geom_surfacevel": (1e6, "m/s"), "geom_fluid": (1e6, ""), "geom_user": (FORCE, "of user"),
