@@ -33,7 +33,7 @@ app.add_typer(bench.app, name="bench")
 app.add_typer(reproduce.app, name="reproduce")
 
 UsageError: Any = typer.BadParameter.__mro__[1]
-"""Of wrong words on the command line; some versions of Typer bring their own click, so that it is found this way."""
+"""The error of wrong words on the command line. Some versions of Typer bring their own click, where it is found so."""
 
 
 def show_version(wanted: bool) -> None:

@@ -37,7 +37,7 @@ STEPS = 200
 SMALLEST = 1e-13
 """A step of this length [m or rad] ends the iteration, and so does a smaller relative gain."""
 LEAST_DAMPING, FIRST_DAMPING, MOST_DAMPING = 1e-16, 1e-3, 1e8
-"""Of a step, relative to the largest diagonal entry of JᵀJ."""
+"""The damping of a step, relative to the largest diagonal entry of JᵀJ."""
 CLOSURES = 10
 """Largest number of Newton steps that close loops in the end."""
 SAME, ENOUGH = 1e-6, 3

@@ -43,7 +43,7 @@ class MemoryStore:
         self.outcome = outcome
 
     def copy(self) -> MemoryStore:
-        """The same recording; frames that are written to one of them later are not in the other."""
+        """Return a copy of the recording. Frames that are written to one of them later are not in the other."""
         other = MemoryStore(self.header)
         other.outcome, other.last_good, other._blocks = self.outcome, self.last_good, [self.arrays]
         return other

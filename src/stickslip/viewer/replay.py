@@ -32,7 +32,7 @@ class Replay:
 
     @staticmethod
     def again(other: Replay) -> Replay:
-        """The same recording, opened once more, so that another thread can read it."""
+        """Open the recording once more, so that another thread can read it."""
         log = load(other.log.path) if other.log.path else other.log
         return Replay(log, other.label)
 

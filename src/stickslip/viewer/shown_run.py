@@ -37,7 +37,7 @@ class ShownRun:
     replay: Replay | None
     """None for a live simulation."""
     following: Following | None = None
-    """Of the first run, whose bodies can be followed."""
+    """What lets the camera follow a body of the first run."""
     track: Track = field(default_factory=Track)
     values: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """Values of the sensors at the moment that is shown."""
