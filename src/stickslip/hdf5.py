@@ -29,7 +29,7 @@ import numpy as np
 from stickslip import file_lock, hdf5_probe
 from stickslip.errors import InputError, RecordingError, brief, expected
 from stickslip.files import name_beside, new_beside, tidy, unwritable, write_whole
-from stickslip.hdf5_probe import attribute, flagged, has, member
+from stickslip.hdf5_probe import attribute, has, member
 
 __all__ = [
     "Output", "attribute", "changed", "check_target", "damaged", "has", "member", "numbers", "open_checked", "probe",
@@ -188,9 +188,7 @@ def open_checked(
         if not h5py.is_hdf5(name):
             raise refuse("a file that is not HDF5")
         probe(name, what, group, deep=deep)
-        # A killed recorder leaves its file flagged as being written, and only SWMR mode opens it then. Other files are
-        # not opened in that mode, because on a damaged one it would wait forever for a writer to repair it.
-        return h5py.File(name, "r", swmr=flagged(name), **options)
+        return hdf5_probe.open_file(name, written=file_lock.is_held(name), **options)
 
 
 @contextmanager
@@ -369,7 +367,8 @@ def write_image(path: str | os.PathLike) -> Iterator[Any]:
 
     with h5py.File(os.fspath(path), "w", driver="core", backing_store=False, libver="earliest") as file:
         yield file
-        _store(path, file)
+        image = _image(file)
+    _store(path, image)
 
 
 @contextmanager
@@ -378,16 +377,19 @@ def changed(path: str, what: str, remedy: str) -> Iterator[Any]:
     import h5py
 
     open_checked(path, what, remedy).close()
-    with reading(path, what):
-        file = h5py.File(path, "r+", driver="core", backing_store=False)
-    with file:
+    with reading(path, what), h5py.File(path, "r+", driver="core", backing_store=False) as file:
         yield file
-        _store(path, file)
+        image = _image(file)
+    _store(path, image)
 
 
-def _store(path: str | os.PathLike, file: Any) -> None:
+def _image(file: Any) -> bytes:
+    """The bytes of a file in memory, as they would stand on the disk."""
     file.flush()
-    image = file.id.get_file_image()
+    return file.id.get_file_image()
+
+
+def _store(path: str | os.PathLike, image: bytes) -> None:
     with write_whole(path) as part:
         part.write_bytes(image)
     _remember(os.path.realpath(path))

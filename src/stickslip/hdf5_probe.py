@@ -15,6 +15,7 @@ import sys
 if __name__ == "__main__":  # The modules of stickslip, which lie beside this file, must not hide those of Python.
     sys.path[:] = sys.argv[1].split("\n")
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -31,6 +32,10 @@ PIECE = 2**24
 """[bytes] of an array that are read from its beginning and from its end."""
 MEMORY = 2**31
 """[bytes] of address space of the child."""
+LARGEST_IMAGE = 2**29
+"""[bytes] of a killed recorder's file that is read into memory."""
+SUPERBLOCK, CHECKED = 48, 44
+"""[bytes] of a superblock of version 3, and those of them that its checksum covers."""
 
 
 class NotFollowedError(Exception):
@@ -137,6 +142,20 @@ def read_ends(dataset: Any) -> None:
     dataset[-rows:]
 
 
+def open_file(path: str, written: bool = False, **options: Any) -> Any:
+    """Open a file to read it; ``written`` says that a process writes it in SWMR mode.
+
+    A killed recorder leaves its file flagged as being written. In SWMR mode the library would open it, but on a damaged
+    one it waits for the writer to repair it. So an image of the file in memory is opened, as if it had been closed.
+    """
+    import h5py
+
+    if flagged(path) and not written and os.path.getsize(path) <= LARGEST_IMAGE:
+        with open(path, "rb") as file:
+            return h5py.File(h5py.h5f.open_file_image(as_if_closed(file.read())))
+    return h5py.File(path, "r", swmr=flagged(path), **options)
+
+
 def flagged(path: str) -> bool:
     """Whether the superblock (version 3, byte 11) says that a writer has the file open in SWMR mode."""
     with open(path, "rb") as file:
@@ -144,14 +163,44 @@ def flagged(path: str) -> bool:
     return len(superblock) == 12 and superblock[8] >= 3 and bool(superblock[11] & 0b100)
 
 
+def as_if_closed(image: bytes) -> bytes:
+    """The file with a superblock that a closed file would have: no writer (byte 11), its end (bytes 28 to 35) at the
+    last byte, and the checksum (bytes 44 to 47) of that. A superblock whose checksum is wrong stays as it is."""
+    head = bytearray(image[:SUPERBLOCK])
+    if head[CHECKED:] == checksum(head[:CHECKED]):
+        head[11] = 0
+        head[28:36] = len(image).to_bytes(8, "little")
+        head[CHECKED:] = checksum(head[:CHECKED])
+    return bytes(head) + image[SUPERBLOCK:]
+
+
+def checksum(data: bytes | bytearray) -> bytes:
+    """HDF5's checksum of metadata: Bob Jenkins' hash function lookup3 (2006), little endian; of 1 byte or more."""
+    mask = 2**32 - 1
+
+    def turned(x: int, by: int) -> int:
+        return (x << by | x >> 32 - by) & mask
+
+    padded = bytes(data) + bytes(-len(data) % 12)
+    words = [int.from_bytes(padded[k : k + 4], "little") for k in range(0, len(padded), 4)]
+    a = b = c = (0xDEADBEEF + len(data)) & mask
+    for k in range(0, len(words), 3):
+        a, b, c = (a + words[k]) & mask, (b + words[k + 1]) & mask, (c + words[k + 2]) & mask
+        if k + 3 < len(words):
+            for by in (4, 6, 8, 16, 19, 4):
+                a = (a - c & mask) ^ turned(c, by)
+                a, b, c = b, (c + b) & mask, a
+    for by in (14, 11, 25, 16, 4, 14, 24):
+        c = ((c ^ b) - turned(b, by)) & mask
+        a, b, c = b, c, a
+    return b.to_bytes(4, "little")
+
+
 def serve() -> None:
     """Answer requests until the process that asks is gone."""
     import json
-    import os
     import resource
     import signal
-
-    import h5py
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -160,13 +209,11 @@ def serve() -> None:
     print("ready", file=answers)
     for line in sys.stdin:
         asked = json.loads(line)
-        # A loop in the library ends this process. In SWMR mode it sleeps while it waits for a writer to repair a
-        # damaged file, and that is ended, too.
-        waits = flagged(asked["path"])
+        # A loop in the library ends this process, and so does its waiting for a writer.
         signal.setitimer(signal.ITIMER_PROF, asked["seconds"])
-        signal.setitimer(signal.ITIMER_REAL, 2.5 + 4.0 * asked["seconds"] if waits else 0.0)
+        signal.setitimer(signal.ITIMER_REAL, 2.5 + 4.0 * asked["seconds"] if flagged(asked["path"]) else 0.0)
         try:
-            with errors_of_memory(), h5py.File(asked["path"], "r", swmr=waits) as file:
+            with errors_of_memory(), open_file(asked["path"]) as file:
                 try_all(file, asked["group"], asked["deep"])
             print("", file=answers)
         except MemoryError:

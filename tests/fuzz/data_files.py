@@ -182,7 +182,7 @@ def _replace(rng: random.Random, file: Any, parent: Any, thing: Any, name: str) 
 
 def _values(rng: random.Random, file: Any, parent: Any, thing: Any, name: str) -> None:
     """Other numbers in an array, or more or fewer of them."""
-    if not isinstance(thing, h5py.Dataset) or thing.dtype.kind not in "iuf" or not 0 < thing.size < 10**6:
+    if not isinstance(thing, h5py.Dataset) or thing.dtype.kind not in "iuf" or not 0 < (thing.size or 0) < 10**6:
         return
     if thing.chunks and rng.random() < 0.4:
         thing.resize(rng.choice((0, 1, 3, 1000, 10**6, 10**9, 2**60)), axis=0)

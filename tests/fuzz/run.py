@@ -6,7 +6,7 @@ folder that is printed keeps the files of every case that failed, and how to rep
 A kind is a module of this folder with
 
 * ``LIMIT``: seconds that one case may take; longer is a hang,
-* ``prepare()``: what a worker does once, such as compiling kernels, with ten minutes of time,
+* ``prepare()``: what a worker does once, such as compiling kernels, with half an hour of time,
 * ``make(rng, folder) -> case``: writes the files of a case into an empty folder and says what else ``check`` needs, as
   a dictionary that JSON can hold,
 * ``check(folder, case) -> (outcome, detail)``: the outcome is one of ``OUTCOMES``.
@@ -38,7 +38,7 @@ MEMORY = 6 * 2**30
 """Bytes of address space of a worker, so that a case that asks for more fails instead of filling the machine."""
 PATIENCE = 5
 """A case that waits for a busy machine, and has not computed for its limit, gets so many times the limit more."""
-PREPARATION = 600.0
+PREPARATION = 1800.0
 """Seconds that a worker may take to get ready."""
 
 

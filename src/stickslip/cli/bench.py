@@ -81,9 +81,15 @@ def robots(
 
 @app.command()
 def models(
-    files: Annotated[list[Path], typer.Argument(help="MJCF or URDF files, or .txt files with a path on each line")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="MJCF or URDF files, .txt files with a path on each line, bundled scenes, or 'scenes' for all of them"
+        ),
+    ],
     methods: Annotated[
-        str, typer.Option(help="methods, separated by commas; 'default' is what a simulation chooses by itself")
+        str,
+        typer.Option(help="methods, separated by commas, or 'all'; 'default' is what a simulation chooses by itself"),
     ] = "default,coulomb/pgs,expo,variational,relaxed/pgs,mujoco",
     seconds: Annotated[float, typer.Option(help="simulated time [s]")] = 1.0,
     limit: Annotated[float, typer.Option(help="longest time to load a model, and for one method's run [s]")] = 60.0,
@@ -92,12 +98,14 @@ def models(
 ) -> None:
     """Model files from anywhere: which load as they are, and which methods simulate them at their default time step.
 
-    Example: [bold]stickslip bench models panda.xml go2.urdf --out bench[/bold]
+    Example: [bold]stickslip bench models panda.xml go2.urdf --out bench[/bold], or
+    [bold]stickslip bench models scenes --methods all --seconds 0.2[/bold]
     """
     from stickslip.lab.bench.model_run import Settings
     from stickslip.lab.bench.models import run_models
+    from stickslip.methods.registry import METHODS
 
-    named = tuple(name.strip() for name in methods.split(",") if name.strip())
+    named = tuple(METHODS) if methods == "all" else tuple(name.strip() for name in methods.split(",") if name.strip())
     raise typer.Exit(0 if run_models(files, Settings(named, seconds, limit), json, out) else 1)
 
 

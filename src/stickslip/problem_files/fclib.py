@@ -46,7 +46,7 @@ def is_fclib(path: str | os.PathLike) -> bool:
     if not os.path.isfile(path) or not h5py.is_hdf5(path):
         return False
     try:
-        with open_checked(path, WHAT, REMEDY, deep=False) as file, reading(file.filename, WHAT):
+        with open_checked(path, WHAT, REMEDY, deep=False) as file, reading(os.path.realpath(path), WHAT):
             return has(file, LOCAL) or has(file, GLOBAL)
     except OSError:
         return False
@@ -55,8 +55,8 @@ def is_fclib(path: str | os.PathLike) -> bool:
 def read_fclib(path: str | os.PathLike) -> FCLibProblem:
     """Read and check a file: ``read_fclib("Capsules-i100-1090.hdf5").friction`` is a problem for ``solvers.solve``."""
     with open_checked(path, WHAT, REMEDY) as file:
-        name = brief(file.filename, 100)
-        with reading(file.filename, WHAT):
+        name = brief(os.path.realpath(path), 100)
+        with reading(os.path.realpath(path), WHAT):
             if not has(file, LOCAL) and not has(file, GLOBAL):
                 raise RecordingError(
                     f"cannot read {name}: expected a group /{LOCAL} or /{GLOBAL}, got "

@@ -155,7 +155,7 @@ class ProblemFile:
 
     def __init__(self, path: str | os.PathLike) -> None:
         self._file = open_checked(path, WHAT, REMEDY, deep=False)
-        self.path: str = self._file.filename
+        self.path: str = os.path.realpath(path)
         try:
             with reading(self.path, WHAT):
                 self.numbers = frame_numbers(self._file)

@@ -24,7 +24,7 @@ class FileSource:
 
     def __init__(self, path: str | os.PathLike) -> None:
         self._file = open_checked(path, WHAT, REMEDY, rdcc_nbytes=CHUNK_CACHE)
-        self.path: str = self._file.filename
+        self.path = os.path.realpath(path)
         try:
             with reading(self.path, WHAT):
                 _check_kind(self._file, self.path)

@@ -18,7 +18,7 @@ def describe_divergence(sim: Simulation, gained: float = 0.0) -> str:
     bad = np.flatnonzero(~(np.abs(sim.state.v + sim.dt * sim.acceleration) <= FASTEST))
     if gained:
         bad = np.array([np.argmax(np.abs(sim.state.v))])
-    link = sim.model.link_names[sim.model.support.dof_link[bad[0]]] if len(bad) else "?"
+    links = [sim.model.link_names[sim.model.support.dof_link[dof]] for dof in bad[:1]]
     # at the initial state, since the failing state may not be finite
     limit = stable_step(sim.stepper, sim.model.state())
     remedy = f"try a smaller dt than {sim.dt:g} s"
@@ -28,7 +28,7 @@ def describe_divergence(sim: Simulation, gained: float = 0.0) -> str:
         remedy += " or another solver, since some steps were not solved"
     else:
         remedy += " or softer contacts" if "stiffness" in sim.stepper.honours else ""
-    where = f"step {sim.steps}, t = {sim.time:.6g} s, body {link!r}"
+    where = f"step {sim.steps}, t = {sim.time:.6g} s" + "".join(f", body {link!r}" for link in links)
     what = f"{sim.method} has gained {gained:.2g} J from nothing" if gained else STATUS[sim.status]
     return f"{what}: {where}; {_deepest_contact(sim)}; {remedy}."
 

@@ -1,9 +1,12 @@
 """``stickslip bench models``: which files load and run; no times are asserted."""
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import stickslip as ss
 from stickslip.errors import StickslipError
 from stickslip.lab.bench import models as bench
 from stickslip.lab.bench.model_run import DIVERGED, RAN, REFUSED, ModelRow, Run, Settings, Trial
@@ -24,6 +27,17 @@ def test_a_model_is_loaded_and_run_at_default_steps(tmp_path):
     assert {run.outcome for run in row.runs.values()} == {RAN}
     assert row.runs["default"].method == "semi-implicit-euler"
     assert row.runs["default"].fastest == pytest.approx(9.81 * 0.01, rel=1e-6)
+
+
+def test_a_bundled_scene_brings_its_start_velocity_and_method():
+    sent = []
+    Trial(Path("sliding-disc"), Settings(("default", "mujoco"), seconds=0.002), sent.append).run()
+    [*_, row] = sent
+    assert row.name == "sliding-disc"
+    assert row.loaded
+    assert row.runs["default"].method == ss.SCENES["sliding-disc"].method.partition("/")[0]
+    start = np.abs(ss.SCENES["sliding-disc"].build().velocity).max()
+    assert row.runs["mujoco"].fastest == pytest.approx(start, rel=0.05)
 
 
 def test_a_refused_file_is_a_row_with_its_reason(tmp_path, capsys):

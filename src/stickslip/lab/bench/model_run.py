@@ -1,8 +1,8 @@
-"""One model file of ``bench models``: loaded as a user would, and simulated by every method at its default time step.
+"""One model of ``bench models``: loaded as a user would, and simulated by every method at its default time step.
 
 Nothing is ignored: a file that uses a feature which is not simulated is refused, and that is its row. The simulation
-begins with the keyframe ``home`` and its controls. A method that is slower than its share of real time ends early; its
-row says how far it came.
+begins with the keyframe ``home`` and its controls; a bundled scene brings its start velocity and controller. A method
+that is slower than its share of real time ends early; its row says how far it came.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from dataclasses import dataclass, field
 from math import isfinite
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from stickslip.errors import DivergedError, StickslipError
 from stickslip.lab.bench.robot_run import name_of
 from stickslip.lab.report import quiet
-from stickslip.model.model import Model
-from stickslip.model.scene import Scene
+from stickslip.scenes import SCENES
 from stickslip.simulation import Simulation
+from stickslip.simulation.setup import Setup, find
 
 CHUNKS = 50
 """Number of parts of a run; after each one the speeds are looked at."""
@@ -88,12 +89,17 @@ class ModelRow:
     runs: dict[str, Run] = field(default_factory=dict)
 
 
+def row_of(path: Path) -> ModelRow:
+    """The empty row of a model file, or of a bundled scene."""
+    return ModelRow(str(path) if str(path) in SCENES else name_of(path), str(path))
+
+
 class Trial:
     """Loads one model, runs every method, and hands each new state of the row to ``send``."""
 
     def __init__(self, path: Path, settings: Settings, send: Callable[[ModelRow], None]) -> None:
         self.path, self.settings, self.send = path, settings, send
-        self.row = ModelRow(name_of(path), str(path))
+        self.row = row_of(path)
 
     def begin(self, doing: str, compiling: bool = False) -> None:
         self.row.doing, self.row.compiling = f"while {doing}", compiling
@@ -102,24 +108,25 @@ class Trial:
     def run(self) -> None:
         self.begin("loading")
         start = time.perf_counter()
+        options: dict[str, Any] = {} if str(self.path) in SCENES else {"unreadable_meshes": "replace"}
         try:
-            scene = Scene.from_file(self.path, unreadable_meshes="replace")
-            model = scene.compile()
+            _, setup, _ = find(str(self.path), **options)
+            model = setup.scene.compile()
         except StickslipError as error:
             self.row.reason = str(error).splitlines()[0]
         else:
             self.row.load = time.perf_counter() - start
-            self.row.loaded, self.row.notes = True, tuple(scene.notes)
+            self.row.loaded, self.row.notes = True, tuple(setup.scene.notes)
             self.row.links, self.row.dofs = model.nlink - 1, model.nv
             for method in self.settings.methods:
                 self.begin(f"making {method}", compiling=True)
-                self.row.runs[method] = self.simulate(model, method)
+                self.row.runs[method] = self.simulate(setup, method)
         self.row.complete = True
         self.send(self.row)
 
-    def simulate(self, model: Model, method: str) -> Run:
+    def simulate(self, setup: Setup, method: str) -> Run:
         try:
-            sim = Simulation(model) if method == DEFAULT else Simulation(model, method)
+            sim = Simulation(setup, None if method == DEFAULT else method)
             run = Run(RAN, method=sim.method, dt=sim.dt)
             sim.warm_up()
         except DivergedError as error:

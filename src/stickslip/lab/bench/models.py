@@ -1,9 +1,9 @@
 """``stickslip bench models FILE…``: which model files load as they are, and by which methods they run.
 
-Each file is loaded without ``ignore`` and simulated by every method at the time step that the method chooses
-(``model_run``). A row says how much faster than real time each method is, or what became of it. Targets: at least 95 %
-of the files load, every method reaches the end on all models that are loaded, and the median model runs in real time
-or faster by the default method.
+Names of bundled scenes stand beside files, and ``scenes`` means all of them. Each file is loaded without ``ignore`` and
+simulated by every method at the time step that the method chooses (``model_run``). A row says how much faster than real
+time each method is, or what became of it. Targets: at least 95 % of the files load, every method reaches the end on all
+models that are loaded, and the median model runs in real time or faster by the default method.
 """
 
 from __future__ import annotations
@@ -19,22 +19,26 @@ from rich.console import Console
 from rich.table import Table
 
 from stickslip.errors import number
-from stickslip.lab.bench.model_run import DEFAULT, RAN, ModelRow, Run, Settings, run_trial
-from stickslip.lab.bench.robot_run import name_of
+from stickslip.lab.bench.model_run import DEFAULT, RAN, ModelRow, Run, Settings, row_of, run_trial
 from stickslip.lab.bench.robots import in_own_process, model_files
 from stickslip.lab.report import check_destinations, finish, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.methods.registry import resolve
 from stickslip.progress import Progress
+from stickslip.scenes import SCENES
 
 LOADED_TARGET = 0.95
+COLUMNS = 5
+"""Number of methods that a table shows side by side."""
+ALL_SCENES = "scenes"
+"""Stands for the names of all bundled scenes."""
 
 
 def measure(files: Sequence[Path], settings: Settings) -> list[ModelRow]:
     rows = []
     with Progress("models", len(files), "models") as bar:
         for done, path in enumerate(files):
-            rows.append(in_own_process(run_trial, path, settings, ModelRow(name_of(path), str(path))))
+            rows.append(in_own_process(run_trial, path, settings, row_of(path)))
             bar.update(done + 1)
     return rows
 
@@ -61,12 +65,12 @@ def _cell(run: Run | None) -> str:
     return f"{run.real_time:.3g}{unsolved}"
 
 
-def _table(rows: Sequence[ModelRow], settings: Settings) -> Table:
-    title = f"{settings.seconds:g} s of each model: simulated over real time (unsolved steps)"
-    table = terminal_table(title, ("model", "links", "dofs", "notes", *settings.methods))
+def _table(rows: Sequence[ModelRow], methods: Sequence[str], seconds: float) -> Table:
+    title = f"{seconds:g} s of each model: simulated over real time (unsolved steps)"
+    table = terminal_table(title, ("model", "links", "dofs", "notes", *methods))
     for row in rows:
         if row.loaded:
-            cells = (_cell(row.runs.get(method)) for method in settings.methods)
+            cells = (_cell(row.runs.get(method)) for method in methods)
             table.add_row(row.name, f"{row.links}", f"{row.dofs}", f"{len(row.notes)}", *cells)
     return table
 
@@ -113,7 +117,8 @@ def _plot(rows: Sequence[ModelRow], methods: Sequence[str], axes: Any) -> None:
 
 def run_models(given: Sequence[Path], settings: Settings, json_path: Path | None, out: Path | None) -> bool:
     """Load and run, print tables, reasons and targets; True if every target is met."""
-    files = model_files(given)
+    named = [Path(name) for path in given for name in (SCENES if str(path) == ALL_SCENES else (path,))]
+    files = model_files(named)
     check_destinations(json_path, out)
     for what in ("seconds", "limit"):
         number(what, getattr(settings, what), "a positive number of seconds from 1e-9 to 1e6", least=1e-9, most=1e6)
@@ -124,7 +129,8 @@ def run_models(given: Sequence[Path], settings: Settings, json_path: Path | None
     aims = targets(rows, settings.methods)
     numbers = {"settings": settings, "models": rows}
     plot = partial(_plot, rows, settings.methods)
-    tables = [_table(rows, settings), _summary(rows, settings)]
+    parts = [settings.methods[k : k + COLUMNS] for k in range(0, len(settings.methods), COLUMNS)]
+    tables = [*(_table(rows, methods, settings.seconds) for methods in parts), _summary(rows, settings)]
     met = finish("models", numbers, aims, tables, plot, json_path, out, size=(14.0, 6.0))
     console = Console()
     for line in (*_reasons(rows), *(str(aim) for aim in aims)):

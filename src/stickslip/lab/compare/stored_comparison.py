@@ -64,6 +64,8 @@ def _candidate(entry: dict[str, Any], place: Path) -> CandidateResult:
     own["default_dt"] = _seconds(entry["default_dt"])
     own["options"] = {name: _text(value) for name, value in _a(dict, entry["options"]).items()}
     own["runs"] = tuple(_run(run, place) for run in _a(list, entry["runs"]))
+    if strange := {run.label for run in own["runs"]} - {own["label"]}:
+        raise expected("label", f"that of its candidate, {own['label']!r}, in every run", sorted(strange)[0])
     return CandidateResult(**{**entry, **own})
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from stickslip.errors import ModelError
 from stickslip.model.importers.features import OBJ, element_name
 
+GEOM = mujoco.mjtGeom
 KINDS = {
     "body": OBJ.mjOBJ_BODY, "geom": OBJ.mjOBJ_GEOM, "jnt": OBJ.mjOBJ_JOINT, "dof": OBJ.mjOBJ_JOINT,
     "tendon": OBJ.mjOBJ_TENDON, "actuator": OBJ.mjOBJ_ACTUATOR, "eq": OBJ.mjOBJ_EQUALITY, "pair": OBJ.mjOBJ_PAIR,
@@ -43,8 +44,38 @@ OPTIONS = {"gravity": (1e6, "m/s²"), "wind": (1e6, "m/s"), "density": (1e9, "kg
            "magnetic": (1e9, ""), "timestep": (1e6, "s")}  # fmt: skip
 
 
+SMALLEST = 1e-9
+"""[m] of a radius or half a side of a shape."""
+SIZES = {
+    GEOM.mjGEOM_SPHERE: 1, GEOM.mjGEOM_CAPSULE: 2, GEOM.mjGEOM_CYLINDER: 2, GEOM.mjGEOM_BOX: 3,
+    GEOM.mjGEOM_ELLIPSOID: 3,
+}  # fmt: skip
+"""How many sizes the kinds of shapes have."""
+
+
+def check_sizes(mj: mujoco.MjModel, origin: str) -> None:
+    """Refuse a shape that is too small to be computed with; the error names it."""
+    for geom, (kind, size) in enumerate(zip(mj.geom_type, mj.geom_size, strict=True)):
+        least = min(size[: SIZES.get(GEOM(kind), 0)], default=SMALLEST)
+        if least < SMALLEST:
+            where = f"{origin}: {element_name(mj, OBJ.mjOBJ_GEOM, geom)}"
+            raise ModelError(
+                f"{where}: expected sizes of at least {SMALLEST:g} m, got {least:g}; correct it, or leave it out"
+            )
+
+
+def check_axes(mj: mujoco.MjModel, origin: str) -> None:
+    """Refuse a joint whose axis has no direction: its numbers were too large or too small for a unit vector."""
+    for joint, axis in enumerate(mj.jnt_axis):
+        if not abs(np.linalg.norm(axis) - 1.0) < 1e-6:
+            where = f"{origin}: {element_name(mj, OBJ.mjOBJ_JOINT, joint)}"
+            raise ModelError(f"{where}: expected an axis with a direction, such as 0 0 1, got {axis.tolist()}")
+
+
 def check_numbers(mj: mujoco.MjModel, origin: str) -> None:
-    """Refuse a model with a number that is not finite, or too large; the error names the element."""
+    """Refuse a model with a number that is not finite, too large, or too small; the error names the element."""
+    check_sizes(mj, origin)
+    check_axes(mj, origin)
     for name in (name for name in dir(mj) if not name.startswith("_")):
         values = getattr(mj, name)
         if not isinstance(values, np.ndarray) or values.dtype.kind != "f" or name.partition("_")[0] in DRAWN:
