@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from stickslip.errors import InputError
+from stickslip.errors import InputError, ModelError
 from stickslip.model.doctor import Report, examine
+from stickslip.model.mjspec import collected_warnings
 from stickslip.model.model import compile_model
 from stickslip.model.scene import BUNDLED
 from stickslip.model.shape import COMBINATION_RULE
@@ -244,6 +245,19 @@ def test_what_cannot_be_read_is_one_error(look, text, code):
     assert report.exit_code == 1
 
 
+def test_numbers_that_cannot_be_computed_with_are_an_error_that_ends_the_examination(look):
+    world = FLOOR + '<body name="b" pos="0 0 1"><freejoint/><geom name="huge" size="1e300" mass="1"/></body>'
+    finding = only(look(mjcf(world)), "number")
+    assert (finding.severity, finding.where) == ("error", "body 'b'")
+    assert "expected at most" in finding.message
+
+
+def test_a_fatal_error_of_mujoco_is_a_model_error():
+    mj = mujoco.MjModel.from_xml_string(mjcf(BALL.format("")))
+    with pytest.raises(ModelError, match="MuJoCo cannot compute this state"), collected_warnings():
+        raise mujoco.FatalError(f"mj_makeData: {mj.nq} numbers")
+
+
 def test_restitution_is_a_hint_for_the_choice_of_method(look):
     marker = '<custom><text name="stickslip" data="1"/></custom>'
     report = look(mjcf(FLOOR + BALL.format('user="0 0 0.5 0"'), marker))
@@ -401,11 +415,11 @@ FAULTS = [
         "drives it away",
     ),
     (
-        {"more": '<actuator><motor name="m" joint="a" delay="20" nsample="2" ctrlrange="-99 99"/></actuator>'},
+        {"more": '<actuator><motor name="m" joint="a" delay="5" nsample="2" ctrlrange="-99 99"/></actuator>'},
         "delay",
         "warning",
         "actuator 'm'",
-        "20 s late",
+        "5 s late",
     ),
     (
         {"more": '<actuator><motor joint="a" ctrlrange="-1 1"/></actuator>'},

@@ -11,18 +11,23 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from stickslip.errors import ModelError
+
 DIGITS = 17
 """Significant digits that reproduce a double exactly."""
 
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """MuJoCo's warnings as a list, instead of lines on stderr and a log file in the working directory."""
+    """MuJoCo's warnings as a list, instead of lines on stderr and a log file in the working directory. A fatal error of
+    its engine becomes a ModelError."""
     messages: list[str] = []
     previous = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(messages.append)
     try:
         yield messages
+    except mujoco.FatalError as error:
+        raise ModelError(f"MuJoCo cannot compute this state: {error}; check sizes, positions and the state") from None
     finally:
         mujoco.set_mju_user_warning(previous)
 

@@ -20,6 +20,7 @@ from stickslip.model.doctor.spec_checks import check_spec
 from stickslip.model.importers.features import feature_names, find_features
 from stickslip.model.importers.leave_out import translate
 from stickslip.model.importers.messages import mujoco_notes, one_line
+from stickslip.model.importers.number_checks import check_numbers
 from stickslip.model.importers.read import Parsed, parse
 from stickslip.model.sensors import sensor_notes
 from stickslip.model.shape import COMBINATION_RULE
@@ -165,6 +166,13 @@ def _examine_model(report: Report, mj: mujoco.MjModel, ignored: frozenset[str]) 
             report.findings.append(
                 Finding("error", "feature", where, f"stickslip does not simulate {name} ({what})", remedy)
             )
+    try:
+        check_numbers(mj, report.origin)
+    except ModelError as error:  # MuJoCo's engine may fail on such a model
+        where, _, message = str(error).removeprefix(f"{report.origin}: ").partition(": ")
+        message, _, remedy = message.rpartition("; ")
+        report.findings.append(Finding("error", "number", where, message, f"{remedy}; the rest was not examined"))
+        return
     report.findings += check_model(mj)
     report.summary = {
         "bodies": mj.nbody - 1,

@@ -69,7 +69,9 @@ def check_axes(mj: mujoco.MjModel, origin: str) -> None:
     for joint, axis in enumerate(mj.jnt_axis):
         if not abs(np.linalg.norm(axis) - 1.0) < 1e-6:
             where = f"{origin}: {element_name(mj, OBJ.mjOBJ_JOINT, joint)}"
-            raise ModelError(f"{where}: expected an axis with a direction, such as 0 0 1, got {axis.tolist()}")
+            raise ModelError(
+                f"{where}: expected an axis with a direction, such as 0 0 1, got {axis.tolist()}; correct it"
+            )
 
 
 def check_numbers(mj: mujoco.MjModel, origin: str) -> None:
