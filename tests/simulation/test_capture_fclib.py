@@ -143,6 +143,11 @@ def test_unconverged_steps_go_to_a_folder_beside_the_recording(tmp_path):
 
 def test_chosen_folder_none_and_limits(tmp_path, monkeypatch):
     sim = simulation("stewart-trinkle", **LAZY)
+    with monkeypatch.context() as little:
+        little.setattr(unsolved, "MEMORY", 100)
+        with pytest.warns(UnconvergedWarning, match="3 of 3 steps .* too large to be kept in memory: .*FOLDER"):
+            sim.run(3 * DT)
+        assert len(sim.failures) == 0
     monkeypatch.setattr(unsolved, "IN_MEMORY", 1)
     with pytest.warns(UnconvergedWarning, match=r"3 files "):
         sim.run(3 * DT, failures=tmp_path / "here")
@@ -199,6 +204,13 @@ def test_compiled_steps_that_stop_early_are_kept(method, monkeypatch):
     assert len(steps) == len(set(steps))
     assert steps[0] > 2
     assert steps == sorted(steps)
+    monkeypatch.setattr(unsolved, "MEMORY", 3 * sum(8 * failure.problem.n**2 for failure in sim.failures[:1]))
+    again = ss.Simulation(scene, method=method, dt=DT, solver_options=sim.options["solver_options"])
+    again.set_state(v=velocity)
+    with pytest.warns(UnconvergedWarning, match="more are not kept"):
+        again.run(0.15)
+    assert 0 < len(again.failures) < len(sim.failures)
+    assert again.stepper.unconverged == sim.stepper.unconverged
     failure = sim.failures[0]
     other = ss.Simulation(block(lift=0.02)[0], method=method, dt=DT, solver_options=sim.options["solver_options"])
     other.set_state(v=velocity)

@@ -20,6 +20,9 @@ class UnsolvedReport(Protocol):
     def full(self) -> bool:
         """Whether further problems are not kept: then ``count_more`` is enough."""
 
+    def fits(self, unknowns: int) -> bool:
+        """Whether a problem of this size would be kept; if not, ``count_more`` is enough."""
+
     def keep(self, problem: Problem, result: SolverResult) -> str:
         """Keep the problem of the step at hand, with the best answer; returns a sentence that says where it is."""
 

@@ -24,6 +24,9 @@ from stickslip.solvers.problem import FrictionProblem, Problem
 
 IN_MEMORY = 20
 """Problems of a run that are kept without a folder; those that follow are counted."""
+MEMORY = 256 * 2**20
+"""[bytes] of the matrices of those that are kept without a folder."""
+TOO_LARGE = "Their problems are too large to be kept in memory: sim.run(…, failures='FOLDER') writes them to files."
 WHAT = "Rows (normal, tangent 1, tangent 2) per contact; u in m/s, r in N s, W in 1/kg."
 
 
@@ -63,7 +66,8 @@ class UnsolvedStep:
 
 
 class UnsolvedSteps(Sequence[UnsolvedStep]):
-    """The unsolved steps of a run: the first ``IN_MEMORY`` in memory, or, with a ``folder``, all of them as files."""
+    """The unsolved steps of a run: with a ``folder``, all of them as files; else the first ``IN_MEMORY`` in memory, while
+    their matrices take less than ``MEMORY``."""
 
     def __init__(self, steps: ComplementaritySteps) -> None:
         self._steps = steps
@@ -76,6 +80,8 @@ class UnsolvedSteps(Sequence[UnsolvedStep]):
         self.wanted, self.wanting, self.folder = folder, keep, None
         self.total, self.written, self.trouble = 0, 0, ""
         self._kept: list[UnsolvedStep] = []
+        self._size = 0
+        """[bytes] of the matrices of those that are kept."""
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -91,7 +97,16 @@ class UnsolvedSteps(Sequence[UnsolvedStep]):
         """Whether no further problem is kept."""
         if not self.wanting or self._paused:
             return True
-        return (self.wanted is None or bool(self.trouble)) and len(self._kept) >= IN_MEMORY
+        return not self._to_folder and len(self._kept) >= IN_MEMORY
+
+    def fits(self, unknowns: int) -> bool:
+        """Whether a problem of this size is kept: as a file, or because its matrix fits into what is left of the
+        memory."""
+        return self._to_folder or self._size + 8 * unknowns**2 <= MEMORY
+
+    @property
+    def _to_folder(self) -> bool:
+        return self.wanted is not None and not self.trouble
 
     def count_more(self, steps: int) -> None:
         """Count steps whose problems are not kept."""
@@ -100,7 +115,9 @@ class UnsolvedSteps(Sequence[UnsolvedStep]):
 
     def keep(self, problem: Problem, result: SolverResult) -> str:
         """Keep the problem of the step at hand, which was not solved; returns a sentence that says where."""
-        if self.wanting and not self._paused:
+        if self.wanting and not self._paused and not self.fits(problem.n):
+            self.total += 1
+        elif self.wanting and not self._paused:
             friction, rows = self._steps.friction_problem()
             if len(friction.friction):  # else there are joints only, and no friction-contact problem
                 self._add(_unsolved(self._steps, result, friction, rows))
@@ -108,10 +125,11 @@ class UnsolvedSteps(Sequence[UnsolvedStep]):
 
     def _add(self, step: UnsolvedStep) -> None:
         self.total += 1
-        if self.wanted is not None and not self.trouble:
+        if self._to_folder:
             self._write(step)
         elif len(self._kept) < IN_MEMORY:
             self._kept.append(step)
+            self._size += 8 * step.problem.n**2
 
     def _write(self, step: UnsolvedStep) -> None:
         assert self.wanted is not None
@@ -134,7 +152,7 @@ class UnsolvedSteps(Sequence[UnsolvedStep]):
         if self._kept:
             parts.append("sim.failures")
         if not parts:
-            return ""
+            return TOO_LARGE if self.total else ""
         text = f"Their problems are in {' and '.join(parts)}"
         missing = self.total - self.written - len(self._kept)
         if missing and not self.trouble:

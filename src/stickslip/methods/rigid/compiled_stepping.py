@@ -161,12 +161,15 @@ class CompiledStepping(TimeStepping):
 
     def _keep_unsolved(self, state: State, inputs: Inputs) -> None:
         """Keep the problem that the compiled loop has not solved, and its answer."""
-        result = self._result(0.0)
+        result, report = self._result(0.0), self.solver.report
+        assert report is not None
+        if not report.fits(len(result.z)):
+            report.count_more(1)
+            return
         self._begin(state, inputs)
         self._detect()
         self._formulate()
-        assert self.solver.report is not None
-        self.solver.report.keep(self.problem, result)
+        report.keep(self.problem, result)
 
     def _keeps_paradox(self, state: State, inputs: Inputs) -> bool:
         """Whether the stages, up to the problem, find the contact in Painlevé's paradox and keep it. The compiled loop
