@@ -66,8 +66,8 @@ class UnsolvedStep:
 
 
 class UnsolvedSteps(Sequence[UnsolvedStep]):
-    """The unsolved steps of a run: with a ``folder``, all of them as files; else the first ``IN_MEMORY`` in memory, while
-    their matrices take less than ``MEMORY``."""
+    """The unsolved steps of a run: with a ``folder``, all of them as files; else the first ``IN_MEMORY`` in memory,
+    while their matrices take less than ``MEMORY``."""
 
     def __init__(self, steps: ComplementaritySteps) -> None:
         self._steps = steps
