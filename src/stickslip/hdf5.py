@@ -233,7 +233,19 @@ def text(group: Any, name: str) -> str:
         raise InputError(f"{name}: expected a text, got {getattr(found, 'dtype', 'a group')}")
     value = found[()]
     value = value if isinstance(value, bytes | str) else np.ravel(value)[0]
-    return value if isinstance(value, str) else bytes(value).split(b"\0")[0].decode(errors="replace")
+    return whole_text(value if isinstance(value, str) else bytes(value).split(b"\0")[0].decode(errors="replace"))
+
+
+def whole_text(value: str) -> str:
+    """A text that can be written and drawn: what stands for bytes that are not UTF-8 is replaced."""
+    return value.encode(errors="surrogateescape").decode(errors="replace")
+
+
+def from_json(value: str) -> Any:
+    """What a text of JSON holds; a ``ValueError`` if it is damaged, or has characters that no file can hold."""
+    found = json.loads(value)
+    json.dumps(found, ensure_ascii=False).encode()
+    return found
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------

@@ -155,6 +155,29 @@ def test_loading_a_damaged_file(model, tmp_path):
         assert "damaged" in refused_to_load(path)
 
 
+def test_damage_that_reading_a_part_finds(model, tmp_path):
+    path = recorded(model, tmp_path / "run.h5")
+    with h5py.File(path, "r+") as file:
+        file["contact/link2"][3] = 2**31 - 1
+        names = [name.encode() for name in file.attrs["link_names"]]
+        names[-1] = b"caf\xe9"
+        file.attrs.create("link_names", np.array(names, dtype=object), dtype=h5py.string_dtype())
+        filtered = file["pose"].id.get_chunk_info(0) if file["pose"].compression else None
+    with load(path) as log:
+        assert log.header.link_names[-1] == "caf\ufffd"
+        assert log.dataset("contact/link2")[0] == log.dataset("contact/link1")[0] + 1
+        with pytest.raises(RecordingError, match="links from 0 to"):
+            log.dataset("contact/link2")[:]
+        with pytest.raises(RecordingError, match="links from 0 to"):
+            log.to_csv(tmp_path / "contacts.csv", "contacts")
+    if filtered is not None:
+        whole = bytearray(path.read_bytes())
+        whole[filtered.byte_offset : filtered.byte_offset + filtered.size] = bytes(filtered.size)
+        path.write_bytes(whole)
+        with load(path) as log, pytest.raises(RecordingError, match="damaged"):
+            log.dataset("pose")[0]
+
+
 def test_reading_a_closed_log(model, tmp_path):
     log = load(recorded(model, tmp_path / "run.h5"))
     time = log.time
@@ -162,6 +185,8 @@ def test_reading_a_closed_log(model, tmp_path):
     assert log.time is time, "what was read stays"
     with pytest.raises(RecordingError, match="closed"):
         log.q  # noqa: B018
+    with pytest.raises(RecordingError, match="closed"):
+        log.dataset("q")[0]
 
 
 def test_frames_of_the_wrong_shape_or_name(model):

@@ -62,8 +62,8 @@ def main() -> None:
         sys.exit(code if isinstance(code, int) else 0)
     except UsageError as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # a command without words shows its help
-            error.show()
-            sys.exit(2)
+            print(error.format_message())
+            sys.exit(0)
         print(f"error: {' '.join(error.format_message().split())}", file=sys.stderr)
         sys.exit(2)
     except StickslipError as error:

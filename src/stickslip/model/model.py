@@ -48,9 +48,6 @@ from stickslip.summary import Summarised, Summary, counted, numbers, plural
 if TYPE_CHECKING:
     from stickslip.model.attach import Robot
 
-ROUND_OFF = 1e-15
-"""A quaternion whose length differs from 1 by no more than this is of unit length."""
-
 
 @dataclass(repr=False)
 class State(Summarised, Named):
@@ -382,10 +379,8 @@ class Model(Summarised, Named):
         state = State(np.array(q, dtype=float), np.zeros(self.nv) if v is None else np.array(v, dtype=float))
         state.act = np.zeros(self.na) if act is None else np.array(act, dtype=float)
         self.check(state)
-        for _, first in self.quaternions():  # given as unit to 1e-6, now to round-off; what is unit stays to the bit
-            norm = np.linalg.norm(state.q[first : first + 4])
-            if abs(norm - 1.0) > ROUND_OFF:
-                state.q[first : first + 4] /= norm
+        for _, first in self.quaternions():  # given as unit to 1e-6, now to round-off
+            state.q[first : first + 4] /= np.linalg.norm(state.q[first : first + 4])
         return state
 
     def check(self, state: State) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickslip.hdf5 import attribute, has, member, numbers, text
+from stickslip.hdf5 import attribute, from_json, has, member, numbers, text, whole_text
 from stickslip.model.mocap import carriers
 from stickslip.record.appearance import Surface, looks, surfaces
 from stickslip.record.checks import check_header
@@ -105,21 +105,21 @@ class Header:
     def read(file: Any) -> Header:
         """The header of an open file, checked; a damaged one raises errors of many kinds."""
         attrs: dict[str, Any] = {**ADDED_LATER, **{name: attribute(file, name) for name in file.attrs}}
-        arrays: dict[str, Any] = {name: tuple(map(str, attrs[name])) for name in NAMES}
+        arrays: dict[str, Any] = {name: tuple(whole_text(str(value)) for value in attrs[name]) for name in NAMES}
         arrays |= {name: np.asarray(attrs[name]) for name in NUMBERS}
         vertices = member(file, "shape_vertices")
         meshes: Any = member(file, "surfaces") if has(file, "surfaces") else {}
         header = Header(
             **arrays,
             sizes=Sizes(*(int(attrs[name]) for name in Sizes._fields)),
-            shapes=tuple(json.loads(text(file, "shapes"))),
+            shapes=tuple(from_json(text(file, "shapes"))),
             vertices={int(index): numbers(vertices, index, "f") for index in vertices},
             surfaces={int(mesh): _read_surface(member(meshes, mesh)) for mesh in meshes},
-            drawn=json.loads(text(file, "drawn")) if has(file, "drawn") else {},
+            drawn=from_json(text(file, "drawn")) if has(file, "drawn") else {},
             scene_xml=text(file, "scene_xml"),
-            options=json.loads(attrs["options"]),
-            versions=json.loads(attrs["versions"]),
-            created=str(attrs["created"]),
+            options=from_json(attrs["options"]),
+            versions=from_json(attrs["versions"]),
+            created=whole_text(str(attrs["created"])),
         )
         check_header(header)
         return header

@@ -19,6 +19,42 @@ WHAT, REMEDY = "a stickslip recording", "use a file written by record=…"
 LINKS = ("contact/link1", "contact/link2")
 
 
+class StoredArray:
+    """An array of a file, for reading slices of it. A damaged part is a ``RecordingError`` when it is read."""
+
+    def __init__(self, path: str, file: Any, name: str, found: Any, links: int) -> None:
+        self._path, self._file, self._name, self._found, self._links = path, file, name, found, links
+
+    def __getitem__(self, where: Any) -> Any:
+        if not self._file:
+            wanted = f"expected an open log, got a closed one; load({self._path!r})"
+            raise RecordingError(f"cannot read {self._name!r}: {wanted}")
+        with reading(self._path, WHAT):
+            part = self._found[where]
+            if self._name in LINKS and np.size(part) and not 0 <= np.min(part) <= np.max(part) < self._links:
+                raise expected(self._name, f"links from 0 to {self._links - 1}", int(np.max(part)))
+            return part
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self[:], dtype)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._found.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._found.dtype
+
+    def refresh(self) -> None:
+        """See what a running recorder has added."""
+        if not isinstance(self._found, np.ndarray):
+            self._found.refresh()
+
+
 class FileSource:
     """The source of a ``Log`` whose recording is a file."""
 
@@ -29,20 +65,22 @@ class FileSource:
             with reading(self.path, WHAT):
                 _check_kind(self._file, self.path)
                 self.header = Header.read(self._file)
-                self.arrays: dict[str, Any] = {name: self._array(name, field) for name, field in table().items()}
+                self.arrays = {name: self._array(name, field) for name, field in table().items()}
                 self._look()
         except BaseException:
             self._file.close()
             raise
 
-    def _array(self, name: str, field: Field) -> Any:
+    def _array(self, name: str, field: Field) -> StoredArray:
         """An array of the file; of a field that files of earlier versions lack, its value."""
+        shape = field.shape(self.header.sizes)
         if name in ADDED_LATER and not has(self._file, name):
-            return np.zeros((len(member(self._file, "time")), *field.shape(self.header.sizes)), field.dtype)
-        found, shape = member(self._file, name), field.shape(self.header.sizes)
+            found = np.zeros((len(member(self._file, "time")), *shape), field.dtype)
+        else:
+            found = member(self._file, name)
         if found.dtype != field.dtype or found.shape[1:] != shape or not len(found.shape):
             raise expected(name, f"rows of shape {shape} and type {field.dtype}", f"{found.shape} {found.dtype}")
-        return found
+        return StoredArray(self.path, self._file, name, found, self.header.sizes.nl)
 
     def _look(self) -> None:
         # Read the outcome first: if it says that the run is over, no frames are added afterwards.
@@ -72,21 +110,14 @@ class FileSource:
 
     def rows(self, name: str, first: int, stop: int) -> np.ndarray:
         """Some rows of a field."""
-        if not self._file:
-            raise RecordingError(f"cannot read {name!r}: expected an open log, got a closed one; load({self.path!r})")
-        with reading(self.path, WHAT):
-            found = self.arrays[name][first:stop]
-            if name in LINKS and len(found) and not 0 <= found.min() <= found.max() < self.header.sizes.nl:
-                raise expected(name, f"links from 0 to {self.header.sizes.nl - 1}", int(found.max()))
-            return found
+        return self.arrays[name][first:stop]
 
     def refresh(self) -> None:
         """Include what a running recorder has added."""
         if self._file.swmr_mode:
             with reading(self.path, WHAT):
-                for dataset in (self._file["outcome"], *self.arrays.values()):
-                    if not isinstance(dataset, np.ndarray):
-                        dataset.refresh()
+                for array in (self._file["outcome"], *self.arrays.values()):
+                    array.refresh()
                 self._look()
 
     def close(self) -> None:

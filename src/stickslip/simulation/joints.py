@@ -39,9 +39,12 @@ class JointView:
 
     @q.setter
     def q(self, value: float | Vector) -> None:
-        q = self._sim.state.q.copy()
+        others = self._sim.state.q.copy()
+        q = others.copy()
         q[self.coordinates] = vector(f"q of {self.name!r}", np.atleast_1d(value), len(q[self.coordinates]))
         self._sim.set_state(q=q)
+        others[self.coordinates] = self._sim.state.q[self.coordinates]
+        self._sim.state.q[:] = others  # which the division by the lengths of their quaternions may have changed
 
     @property
     def v(self) -> float | np.ndarray:

@@ -362,7 +362,9 @@ class Simulation(Summarised, Guarded):
         state = self.model.state(now.q if q is None else q, now.v if v is None else v, now.act if act is None else act)
         self._start_looked_at = False
         self._energy.forget()
-        now.q[:], now.v[:], now.act[:] = state.q, state.v, state.act
+        if q is not None:  # else not even the last bit of a quaternion changes
+            now.q[:] = state.q
+        now.v[:], now.act[:] = state.v, state.act
         self.set_step_contacts(None)
         self.drive.history[:] = 0.0
         for array in self.stepper.memory().values():

@@ -12,7 +12,7 @@ from typing import Any
 
 from stickslip.errors import RecordingError, expected
 from stickslip.files import make_folder, write_json
-from stickslip.hdf5 import reading
+from stickslip.hdf5 import reading, whole_text
 from stickslip.lab.compare.comparison import CandidateResult, Comparison, Run
 from stickslip.lab.report import plain
 from stickslip.lab.store import read_document
@@ -85,7 +85,7 @@ def _place(name: str | None, folder: Path) -> Path | None:
 
 
 def _text(value: Any) -> str:
-    return _a(str, value)
+    return whole_text(_a(str, value))
 
 
 def _number(value: Any) -> float:

@@ -8,7 +8,7 @@ The reference itself, whose error is zero by definition, and runs that are not c
 
 from __future__ import annotations
 
-from math import nan
+from math import inf, nan
 from typing import TYPE_CHECKING
 
 from stickslip.lab.compare.comparison import CandidateResult, Comparison, Run
@@ -36,7 +36,10 @@ def measured(comparison: Comparison, candidate: CandidateResult) -> list[Run]:
     found = [
         run
         for run in candidate.runs
-        if run.outcome == "complete" and error(run) > 0.0 and cost(run) > 0.0 and not is_reference(comparison, run)
+        if run.outcome == "complete"
+        and 0.0 < error(run) < inf
+        and 0.0 < cost(run) < inf
+        and not is_reference(comparison, run)
     ]
     return sorted(found, key=lambda run: -run.dt)
 
