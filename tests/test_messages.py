@@ -146,7 +146,7 @@ MISTAKES = {
     "snapshot": (lambda: sim().restore(None), "snapshot: expected what sim.snapshot"),
     "recorder": (lambda: ss.Recorder("x.h5"), "Recorder: expected a Simulation"),
     "record a film": (lambda: sim().run(0.01, record="x.mp4"), "ends in .h5, got 'x.mp4'; log.video makes such a file"),
-    "record a switch": (lambda: sim().run(0.01, record=True), "record: expected the name of a file"),
+    "record a switch": (lambda: sim().run(0.01, record=True), "record: expected the path of a file"),
     "size of a film": (lambda: sim().run(0.01).gif("x.gif", size=9), "size: expected width and height"),
     # shapes
     "size as number": (lambda: scene().add_box(0.1), "size: expected 3 finite numbers.*three edge lengths"),

@@ -89,7 +89,7 @@ class FileStore:
 
     def __init__(self, path: str | os.PathLike, header: Header) -> None:
         if not isinstance(path, str | os.PathLike):
-            raise expected("record", "the name of a file (.h5)", path)
+            raise expected("record", "the path of a file (.h5)", path)
         other = OTHER_FORMATS.get(Path(path).suffix.lower())
         if other is not None:
             raise expected(
