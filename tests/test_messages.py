@@ -9,6 +9,8 @@ import pytest
 
 import stickslip as ss
 from stickslip.errors import StickslipWarning, expected, shortened, unknown
+from stickslip.methods.base import STALLED
+from stickslip.simulation.divergence import describe_divergence
 
 SOURCE = Path(ss.__file__).parent
 PLACEHOLDER = 12
@@ -215,6 +217,15 @@ def test_the_advised_step_is_stable():
     gain = next(str(warning.message) for warning in caught if issubclass(warning.category, ss.EnergyGainWarning))
     advised = float(gain.split("take dt = ")[1].split()[0])
     assert 0.1 * made.stable_dt < advised < made.stable_dt
+
+
+def test_a_tolerance_that_stops_a_step_is_not_blamed_on_dt():
+    made = sim("event-selected")
+    made.status = STALLED
+    message = describe_divergence(made)
+    assert "try another method, such as implicit-euler" in message
+    assert "smaller dt" not in message
+    assert len(message) < 200  # the name of a file follows
 
 
 def test_a_rounded_period_is_said_once():
