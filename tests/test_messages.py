@@ -142,6 +142,13 @@ MISTAKES = {
     "mu of a setter": (lambda: sim().model.set_shape("box", mu=1), "unknown option of set_shape 'mu': .* 'friction'"),
     "fixed base": (lambda: scene().load("x", useFixedBase=1), "'floating_base'. a base is fixed without it"),
     "angles": (lambda: scene().add_box((1, 1, 1), euler=1), r"did you mean 'quat'. quat is \(w, x, y, z\), not angles"),
+    "view": (lambda: ss.view(scene(), metod="coulomb"), "unknown option of view 'metod': did you mean 'method'"),
+    "view a file": (lambda: ss.view("x.xml", floatingbase=1), "'floatingbase': did you mean 'floating_base'"),
+    "method to compare": (lambda: ss.compare("ball", method=["expo"]), "did you mean 'methods'"),
+    "framerate": (lambda: sim().run(0.01).video("x.mp4", framerate=9), "unknown option of video .* mean 'fps'"),
+    "image": (lambda: sim().run(0.01).image(resolution=9), "unknown option of image 'resolution': .*known: camera"),
+    "plotted": (lambda: sim().run(0.01).plot("height", joints=[1]), "unknown option of plot 'height' 'joints'.*links"),
+    "contacts by name": (lambda: sim().contacts["box"], r"sim.contacts.between\('box'\) filters by name"),
     # other arguments
     "push at a shape": (lambda: sim().push("floor", (1, 0, 0)), "'floor' is a shape: .* its body is 'world'"),
     "no actuators": (lambda: ss.Simulation(scene_of_a_crate()).set_control([1]), "none, because the scene has no act"),

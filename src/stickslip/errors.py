@@ -237,6 +237,8 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "origin": ("pos", "start", "point", "from"),
     "direction": ("dir", "vec", "axis"),
     "max_iterations": ("iterations", "max_iter", "maxiter", "n_iterations"),
+    "fps": ("framerate", "frame_rate", "rate", "frames_per_second"),
+    "methods": ("method", "steppers"),
     "tolerance": ("tol", "eps", "epsilon", "threshold"),
     "rtol": ("tolerance", "tol", "relative_tolerance"),
     "atol": ("absolute_tolerance",),
@@ -324,12 +326,18 @@ def names_keywords(function: F) -> F:
         if options:
             if not known:
                 known.update(signature(wrapped).parameters)
-            for name in options:
-                if name not in known:
-                    raise unknown(f"option of {who}", name, known - {"self", "cls"})
+            check_options(who, options, known)
         return function(*args, **options)
 
     return cast(F, wrapped)
+
+
+def check_options(who: str, options: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse keywords that are not among the known ones; ``who`` is the function as users know it."""
+    choices = set(known) - {"self", "cls"}
+    for name in options:
+        if name not in choices:
+            raise unknown(f"option of {who}", name, choices)
 
 
 def name_of(what: str, value: Any, taken: Iterable[str] = ()) -> str:

@@ -355,6 +355,7 @@ class Model(Summarised, Named):
             force_range=force_range,
         )  # fmt: skip
 
+    @names_keywords
     def set_gravity(self, gravity: Vector) -> None:
         """Set gravity (3,) [m/s²]."""
         set_gravity(self.source or self, gravity)

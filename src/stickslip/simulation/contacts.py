@@ -110,6 +110,10 @@ class ContactSeries(Closed, Sequence[Contact]):
     @overload
     def __getitem__(self, index: slice) -> ContactSeries: ...
     def __getitem__(self, index: int | slice) -> Contact | ContactSeries:
+        if isinstance(index, str):
+            raise expected(
+                "contacts", "a number in the brackets", index, f"sim.contacts.between({index!r}) filters by name"
+            )
         found = self.members[index]
         return found if isinstance(found, Contact) else ContactSeries(self._model, found)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stickslip.errors import expected
+from stickslip.errors import check_options, expected
 from stickslip.model.scene import Scene
 from stickslip.record import Log
 from stickslip.scenes import Setup, find
@@ -64,6 +65,9 @@ def view(
     it.
     """
     own_loop = isinstance(what, Simulation)
+    of_files = isinstance(what, str | os.PathLike) and not _is_recording(what)
+    known = {*VIEW_OPTIONS, *(inspect.signature(Scene.load).parameters if of_files else ())}
+    check_options("view", load_options, known - {"load_options", "self", "path"})
     if own_loop and block:
         raise expected(
             "block", "False with a simulation, which your own loop steps", block, "call viewer.wait() after it"
@@ -80,6 +84,9 @@ def view(
     elif block is None or block:
         viewer.wait()
     return viewer
+
+
+VIEW_OPTIONS = tuple(inspect.signature(view).parameters)
 
 
 def make_viewer(
