@@ -58,16 +58,15 @@ def view(
     may ``follow`` a body. Without
     ``shadows`` it is faster on a machine without a graphics card. ``block`` waits until
     Ctrl-C, which is the default but for a simulation; otherwise the returned viewer runs until ``close()``. For model
-    files, further keywords are those of ``Scene.load``.
+    files, further keywords are those of ``Scene.load``, and ``floor``, the height [m] of a floor.
 
     A simulation is stepped by your own loop, at most as fast as the clock, or as fast as it can with
     ``realtime=False``. Pause, step and pushes of the page act in the loop; ``viewer.wait()`` keeps the page open after
     it.
     """
     own_loop = isinstance(what, Simulation)
-    of_files = isinstance(what, str | os.PathLike) and not _is_recording(what)
-    known = {*VIEW_OPTIONS, *(inspect.signature(Scene.load).parameters if of_files else ())}
-    check_options("view", load_options, known - {"load_options", "self", "path"})
+    known = {*VIEW_OPTIONS, *inspect.signature(Scene.load).parameters, "floor"}
+    check_options("view", load_options, known - {"load_options", "path"})
     if own_loop and block:
         raise expected(
             "block", "False with a simulation, which your own loop steps", block, "call viewer.wait() after it"
