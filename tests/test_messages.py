@@ -82,6 +82,7 @@ MISTAKES = {
     # names
     "body": (lambda: sim().body("boks"), "'boks': did you mean 'box'"),
     "body of a scene": (lambda: scene().body("boks"), "'boks': did you mean 'box'"),
+    "what a body is": (lambda: sim().body("bo"), "unknown body or site 'bo': did you mean 'box'"),
     "joint": (lambda: sim().joint("arn"), "unknown joint 'arn': did you mean 'arm'"),
     "robot": (lambda: sim().robot("solo"), "unknown robot"),
     "contacts": (lambda: sim().contacts.between("bix"), "did you mean 'box'"),

@@ -370,7 +370,7 @@ class Model(Summarised, Named):
             carriers = [self.mj.body(shape.body).name for shape in self.shapes if shape.name == name]
             if carriers:
                 raise InputError(f"{name!r} is a shape: expected a body or site; its body is {carriers[0]!r}")
-            raise unknown("frame", name, self.frame_index)
+            raise unknown("body or site", name, self.frame_index)
         return self.frame_index[name]
 
     def joint(self, name: str) -> int:
