@@ -33,7 +33,8 @@ METHODS_INTRODUCTION = """\
 # Methods
 
 A method is a name, or a name and a variant: `coulomb` is `coulomb/pgs`, Coulomb's law solved by Gauss–Seidel, and
-`coulomb/admm` solves the same problem by ADMM. What a method cannot honour of a scene is a warning by name.
+`coulomb/admm` solves the same problem by ADMM. What a method cannot honour of a scene is a warning by name, but for
+the stiffness and damping that rigid contacts do without.
 [Choosing a method](../choosing.md) says which one when. `python docs/make_pages.py` makes this page from what the
 methods declare.
 

@@ -9,6 +9,8 @@ import pytest
 
 import stickslip as ss
 from stickslip.errors import StickslipWarning, expected, shortened, unknown
+from stickslip.methods.base import STALLED
+from stickslip.simulation.divergence import describe_divergence
 
 SOURCE = Path(ss.__file__).parent
 PLACEHOLDER = 12
@@ -74,12 +76,13 @@ MISTAKES = {
     "solver options": (lambda: sim("coulomb/pgs", solver_options=3), "solver_options: expected a mapping"),
     "dt as text": (lambda: sim(dt="x"), "dt: expected .*seconds.*, got .x."),
     "dt zero": (lambda: sim(dt=0), "dt: expected"),
-    "solver by name": (lambda: sim("coulomb", solver="admm"), r"solver: expected a function f\(problem, z0\)"),
+    "solver by name": (lambda: sim("coulomb", solver="admm"), r"f\(problem, z0\) → z, got 'admm'; a solver by name is"),
     "detector": (lambda: sim("coulomb", detector="x"), "unknown detector 'x'"),
     "method as object": (lambda: sim(3), "method: expected a name"),
     # names
     "body": (lambda: sim().body("boks"), "'boks': did you mean 'box'"),
     "body of a scene": (lambda: scene().body("boks"), "'boks': did you mean 'box'"),
+    "what a body is": (lambda: sim().body("bo"), "unknown body or site 'bo': did you mean 'box'"),
     "joint": (lambda: sim().joint("arn"), "unknown joint 'arn': did you mean 'arm'"),
     "robot": (lambda: sim().robot("solo"), "unknown robot"),
     "contacts": (lambda: sim().contacts.between("bix"), "did you mean 'box'"),
@@ -112,8 +115,55 @@ MISTAKES = {
     "assigned": (lambda: setattr(sim(), "qpos", 3), "sim.set_state"),
     "gravity": (lambda: setattr(sim(), "gravity", 3), "sim.model.set_gravity"),
     "gravity as number": (lambda: setattr(scene(), "gravity", -9.81), "gravity: expected 3 finite numbers"),
+    "qpos of a joint": (lambda: setattr(sim().joint("arm"), "qpos", 1), "to assign; here it is joint.q"),
+    "qvel of a joint": (lambda: sim().joint("arm").qvel, "JointView has no attribute 'qvel'; here it is joint.v"),
+    "xfrc_applied": (lambda: setattr(sim().body("box"), "xfrc_applied", 1), r"here it is sim.push\(body, force\)"),
+    "position of a body": (lambda: sim().body("box").position, "here it is body.pos"),
+    "place of a body": (lambda: setattr(sim().body("box"), "pos", (0, 0, 1)), r"sim.joint\(name\).q = "),
+    "mass of a body": (lambda: setattr(scene().body("box"), "mass", 3), r"sim.model.set_body\(name, mass=…\)"),
+    "friction of a body": (lambda: scene().body("box").friction, r"set_shape\(name, friction=…\)"),
+    "depth of contacts": (lambda: sim().contacts.depth, "here it is contacts.gap"),
+    "forces of contacts": (lambda: setattr(sim().contacts, "forces", 0), "here it is contacts.force"),
+    "assigned to a state": (lambda: setattr(sim().state, "qpos", 0), "here it is state.q"),
+    "assigned to a model": (lambda: setattr(sim().model, "gravity", 0), r"model.set_gravity\(\(x, y, z\)\)"),
+    "tree of a model": (lambda: setattr(sim().model, "tree", 0), "Model.tree cannot be assigned; model.set_… change"),
+    "module": (lambda: ss.Simulaton, "no attribute 'Simulaton'; did you mean 'Simulation'"),
+    "module's world": (lambda: ss.World, "did you mean 'Scene' or 'Simulation'"),
+    "add_cube": (lambda: scene().add_cube((1, 1, 1)), "did you mean 'add_box'"),
+    "loadURDF": (lambda: scene().loadURDF("x"), "did you mean 'load'"),
+    "capitals": (lambda: sim("RK4"), "did you mean 'rk4'"),
+    # keywords
+    "push time": (
+        lambda: sim().push("box", (1, 0, 0), time=1),
+        "unknown option of push 'time': did you mean 'duration'",
+    ),
+    "run steps": (lambda: sim().run(steps=9), "did you mean 'duration'. a duration is in seconds"),
+    "ray pos": (lambda: sim().ray(pos=(0, 0, 1), direction=(0, 0, -1)), "did you mean 'origin'"),
+    "PD kv": (lambda: ss.control.PD(kp=1, kv=1), "unknown option of PD 'kv': did you mean 'kp' or 'kd'"),
+    "mu of a setter": (lambda: sim().model.set_shape("box", mu=1), "unknown option of set_shape 'mu': .* 'friction'"),
+    "fixed base": (lambda: scene().load("x", useFixedBase=1), "'floating_base'. a base is fixed without it"),
+    "angles": (lambda: scene().add_box((1, 1, 1), euler=1), r"did you mean 'quat'. quat is \(w, x, y, z\), not angles"),
+    "view": (lambda: ss.view(scene(), metod="coulomb"), "unknown option of view 'metod': did you mean 'method'"),
+    "view a file": (lambda: ss.view("x.xml", floatingbase=1), "'floatingbase': did you mean 'floating_base'"),
+    "method to compare": (lambda: ss.compare("ball", method=["expo"]), "did you mean 'methods'"),
+    "framerate": (lambda: sim().run(0.01).video("x.mp4", framerate=9), "unknown option of video .* mean 'fps'"),
+    "image": (lambda: sim().run(0.01).image(resolution=9), "unknown option of image 'resolution': .*known: camera"),
+    "plotted": (lambda: sim().run(0.01).plot("height", joints=[1]), "unknown option of plot 'height' 'joints'.*links"),
+    "contacts by name": (lambda: sim().contacts["box"], r"sim.contacts.between\('box'\) filters by name"),
+    # other arguments
+    "push at a shape": (lambda: sim().push("floor", (1, 0, 0)), "'floor' is a shape: .* its body is 'world'"),
+    "no actuators": (lambda: ss.Simulation(scene_of_a_crate()).set_control([1]), "none, because the scene has no act"),
+    "snapshot": (lambda: sim().restore(None), "snapshot: expected what sim.snapshot"),
+    "recorder": (lambda: ss.Recorder("x.h5"), "Recorder: expected a Simulation"),
+    "record a film": (lambda: sim().run(0.01, record="x.mp4"), "ends in .h5, got 'x.mp4'; log.video makes such a file"),
+    "record a switch": (lambda: sim().run(0.01, record=True), "record: expected the path of a file"),
+    "size of a film": (lambda: sim().run(0.01).gif("x.gif", size=9), "size: expected width and height"),
     # shapes
-    "size as number": (lambda: scene().add_box(0.1), "size: expected 3 finite numbers"),
+    "size as number": (lambda: scene().add_box(0.1), "size: expected 3 finite numbers.*three edge lengths"),
+    "one size": (lambda: scene().add_box((0.1, -0.1, 0.1)), r"size: expected positive lengths \[m\], got -0\.1$"),
+    "colour": (lambda: scene().add_sphere(1, rgba=(255, 0, 0, 255)), "rgba: expected 4 numbers from 0 to 1"),
+    "material": (lambda: scene().add_sphere(1, material={}), "material: expected an ss.Material, got {}"),
+    "three angles": (lambda: scene().add_sphere(1, quat=(0, 0, 1)), r"a quaternion is \(w, x, y, z\)"),
     "radius": (lambda: scene().add_sphere(0), "radius: expected positive lengths"),
     "mass": (lambda: scene().add_box((1, 1, 1), mass=-1), "mass: expected a number ≥ 0"),
     "no rotation": (lambda: scene().add_box((1, 1, 1), quat=(0, 0, 0, 0)), r"quat: expected a rotation \(w, x, y, z\)"),
@@ -160,10 +210,39 @@ MISTAKES = {
 @pytest.mark.parametrize("what", MISTAKES)
 def test_a_mistake_is_named(what):
     call, message = MISTAKES[what]
-    with pytest.raises((ss.StickslipError, StickslipWarning, ValueError), match=message) as caught:
+    with pytest.raises((ss.StickslipError, StickslipWarning, ValueError, AttributeError), match=message) as caught:
         call()
     assert len(str(caught.value)) < 300
     assert "\n" not in str(caught.value)
+
+
+def test_the_advised_step_is_stable():
+    """A run above the stable step is told a step below it, and not only half of its own."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made = ss.Simulation(scene_of_a_crate(), "semi-implicit-euler", dt=1e-2)
+        made.step(100)
+    gain = next(str(warning.message) for warning in caught if issubclass(warning.category, ss.EnergyGainWarning))
+    advised = float(gain.split("take dt = ")[1].split()[0])
+    assert 0.1 * made.stable_dt < advised < made.stable_dt
+
+
+def test_a_tolerance_that_stops_a_step_is_not_blamed_on_dt():
+    made = sim("event-selected")
+    made.status = STALLED
+    message = describe_divergence(made)
+    assert "try another method, such as implicit-euler" in message
+    assert "smaller dt" not in message
+    assert len(message) < 200  # the name of a file follows
+
+
+def test_a_rounded_period_is_said_once():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        sim("coulomb", dt=1e-3).run(0.01, controller=lambda t, q, v: [0], control_dt=1.5e-3)
+    assert [str(warning.message).partition(":")[0] for warning in caught] == [
+        "control_dt = 0.0015 s is no multiple of dt = 0.001 s"
+    ]
 
 
 def test_long_messages_lose_their_middle():

@@ -32,6 +32,7 @@ from stickslip.errors import (
     UnstableStepWarning,
     UnsupportedFeatureError,
     deprecated,
+    suggested,
 )
 from stickslip.ess import solve_ess
 from stickslip.lab.compare import Candidate, Comparison, compare, load_comparison, score
@@ -143,7 +144,9 @@ RENAMED = {
 
 def __getattr__(name: str) -> Any:
     if name not in RENAMED:
-        raise AttributeError(f"module 'stickslip' has no attribute {name!r}")
+        near = [] if name.startswith("_") else suggested(name, __all__, cutoff=0.6)
+        hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise AttributeError(f"module 'stickslip' has no attribute {name!r}{hint}")
     deprecated(f"ss.{name}", f"ss.{RENAMED[name]}")
     package, _, attribute = RENAMED[name].rpartition(".")
     return globals()[attribute] if not package else getattr(import_module(f"stickslip.{package}"), attribute)

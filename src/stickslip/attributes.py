@@ -1,16 +1,18 @@
 """Attributes that are assigned or read by mistake: ``scene.graviti = …`` is an error that names ``gravity``.
 
-Python would take any name and nothing would come of it. ``Guarded`` is the base of classes whose attributes people
+Python would take any name and nothing would come of it. ``Closed`` is the base of classes whose attributes people
 assign. Names with a leading underscore, and the attributes of subclasses from outside the package, are free.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeVar
 
 from stickslip.errors import InputError, suggested
+
+T = TypeVar("T")
 
 
 class AssignmentError(InputError, AttributeError):
@@ -53,6 +55,59 @@ IN_FRAMES: Mapping[str, str] = {
     **dict.fromkeys(("xpos", "xquat", "poses"), "pose"),
 }
 """What other simulators call things → where states and logs have them."""
+IN_BODY: Mapping[str, str] = {
+    **dict.fromkeys(("position", "xpos", "translation", "location", "p"), "pos"),
+    **dict.fromkeys(("orientation", "xquat", "quaternion"), "quat"),
+    **dict.fromkeys(("xmat", "R", "rot", "rotation_matrix"), "rotation"),
+    **dict.fromkeys(("vel", "linvel", "linear_velocity", "cvel"), "velocity"),
+    **dict.fromkeys(("omega", "angvel", "rotational_velocity"), "angular_velocity"),
+    **dict.fromkeys(("cacc", "acc", "linear_acceleration"), "acceleration"),
+    **dict.fromkeys(("com", "xipos", "subtree_com", "centre_of_mass"), "center_of_mass"),
+    **dict.fromkeys(("J", "jac", "jacp", "jacr"), "jacobian()"),
+    **dict.fromkeys(("xfrc_applied", "force", "apply_force"), "sim.push(body, force)"),
+    **dict.fromkeys(("inertia", "friction"), "sim.model.set_body or sim.model.set_shape"),
+}
+"""What other simulators call things → where the view of a body has them."""
+IN_JOINT: Mapping[str, str] = {
+    **dict.fromkeys(("qpos", "position", "pos", "angle"), "q"),
+    **dict.fromkeys(("qvel", "velocity", "vel", "rate"), "v"),
+    **dict.fromkeys(("qacc", "acc"), "acceleration"),
+    **dict.fromkeys(("limits", "limit"), "range"),
+    **dict.fromkeys(("torque", "force", "ctrl", "control", "target"), "sim.set_control({name: …})"),
+    **dict.fromkeys(("damping", "stiffness", "friction", "armature"), "sim.model.set_joint(name, …)"),
+}
+"""What other simulators call things → where the view of a joint has them."""
+IN_ROBOT: Mapping[str, str] = {
+    **dict.fromkeys(("qpos", "positions", "configuration"), "q"),
+    **dict.fromkeys(("qvel", "velocity", "velocities"), "v"),
+    **dict.fromkeys(("qacc", "accelerations"), "acceleration"),
+    **dict.fromkeys(("ctrl", "u", "action", "tau", "torque"), "control"),
+    **dict.fromkeys(("M", "inertia_matrix"), "mass_matrix"),
+    **dict.fromkeys(("h", "nle", "qfrc_bias"), "bias"),
+    **dict.fromkeys(("pos", "quat", "pose"), "sim.body(name).pose"),
+}
+"""What other simulators call things → where the view of a robot has them."""
+IN_CONTACT: Mapping[str, str] = {
+    **dict.fromkeys(("pos", "position", "location", "points"), "point"),
+    **dict.fromkeys(("dist", "distance", "depth", "penetration"), "gap"),
+    **dict.fromkeys(("forces", "wrench"), "force"),
+    **dict.fromkeys(("normal_force", "tangential_force", "local_force"), "frame_force"),
+    **dict.fromkeys(("geom", "shape_names"), "geoms"),
+    **dict.fromkeys(("body", "body_names", "links"), "bodies"),
+    **dict.fromkeys(("tangent", "tangents"), "frame"),
+    "normals": "normal",
+    "mu": "friction",
+}
+"""What other simulators call things → where contacts have them."""
+IN_PARTS: Mapping[str, str] = {
+    **dict.fromkeys(("pos", "quat", "velocity", "position", "orientation"), "sim.body(name), once there is a sim"),
+    **dict.fromkeys(("mass", "density", "inertia"), "mass= of its shapes, or sim.model.set_body(name, mass=…)"),
+    **dict.fromkeys(
+        ("friction", "restitution", "stiffness"), "{0}= of its shapes, or sim.model.set_shape(name, {0}=…)"
+    ),
+    **dict.fromkeys(("q", "v", "control", "qpos", "qvel", "mass_matrix", "jacobian"), "sim.robot(robot)"),
+}
+"""What people look for in the bodies and robots of a scene → where it is."""
 
 
 class MissingError(InputError, AttributeError):
@@ -74,18 +129,23 @@ class Named:
             found = getattr(kind, name, None)
             if isinstance(found, property) and found.fget is not None:
                 return found.fget(self)  # it exists, and something inside failed: this raises that error again
-            example, places = self.elsewhere
             known = {each for each in (*dir(kind), *self.__dict__) if not each.startswith("_")}
-            place = places.get(name, "")
-            if place and (place in known or not place.isidentifier()):
-                hint = f"here it is {example}.{place}"
-            else:
-                near = suggested(name, known, cutoff=0.7)
-                hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "help() lists what there is"
+            place = self._known_elsewhere(name, known)
+            near = [] if place else suggested(name, known, cutoff=0.7)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else place or "help() lists what there is"
             raise MissingError(f"{kind.__name__} has no attribute {name!r}; {hint}")
 
+    def _known_elsewhere(self, name: str, known: Collection[str]) -> str:
+        """Where the object has what other simulators call ``name``; empty if nobody knows."""
+        example, places = self.elsewhere
+        place = places.get(name, "").replace("{0}", name)
+        if not place or (place.isidentifier() and place not in known):
+            return ""
+        whole = not example or place.startswith("sim.")
+        return f"here it is {place if whole else f'{example}.{place}'}"
 
-class Guarded(Named):
+
+class Closed(Named):
     """An object whose attributes are those that ``__init__`` gives it; that ends with ``self._complete = True``."""
 
     fixed: ClassVar[Mapping[str, str]] = {}
@@ -102,10 +162,6 @@ class Guarded(Named):
             self._check(name)
         object.__setattr__(self, name, value)
 
-    def __copy__(self) -> Self:
-        """A copy that shared a part of the original would be changed with it, so that all copies are deep."""
-        return copy.deepcopy(self)
-
     def _check(self, name: str) -> None:
         kind = type(self)
         if name in self.fixed:
@@ -121,6 +177,26 @@ class Guarded(Named):
         known = {each for each in (*dir(kind), *self.__dict__, *self.fixed) if not each.startswith("_")}
         near = suggested(name, known, cutoff=0.8)
         if near or not self.own_names:
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else "help() lists what there is"
+            place = "" if near and self.own_names else self._known_elsewhere(name, known)
+            hint = place or (f"did you mean {' or '.join(map(repr, near))}?" if near else "help() lists what there is")
             remedy = f" {self.fixed[near[0]]}" if near and near[0] in self.fixed else ""
             raise AssignmentError(f"{kind.__name__} has no attribute {name!r} to assign; {hint}{remedy}")
+
+
+class Guarded(Closed):
+    """A closed object that is never copied in part."""
+
+    def __copy__(self) -> Self:
+        """A copy that shared a part of the original would be changed with it, so that all copies are deep."""
+        return copy.deepcopy(self)
+
+
+def changed_by_setters(kind: type[T]) -> type[T]:
+    """Let a frozen dataclass with ``elsewhere`` say how to change it, where Python says only that one cannot."""
+
+    def refuse(self: Any, name: str, value: Any) -> NoReturn:
+        place = self._known_elsewhere(name, dir(kind)) or f"{self.elsewhere[0]}.set_… change what can be changed"
+        raise AssignmentError(f"{kind.__name__}.{name} cannot be assigned; {place}")
+
+    setattr(kind, "__setattr__", refuse)  # noqa: B010
+    return kind

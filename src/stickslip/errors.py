@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
+from functools import wraps
 from inspect import signature
 from math import inf, isfinite
-from typing import Any
+from typing import Any, TypeVar, cast
+
+F = TypeVar("F", bound=Callable)
 
 LONGEST = 290
 """Characters of a message."""
@@ -98,9 +101,16 @@ def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
     return InputError(f"{what}: expected {wanted}, got {brief(got)}" + (f"; {remedy}" if remedy else ""))
 
 
+def plain(value: Any) -> Any:
+    """A number of NumPy's, or a tuple or list of such, as Python writes it: -0.1 in place of np.float64(-0.1)."""
+    if type(value) in (tuple, list):
+        return type(value)(map(plain, value))
+    return value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value
+
+
 def brief(value: Any, most: int = 90) -> str:
     """``repr(value)`` on one line, shortened in its middle; of large objects what they are."""
-    text = " ".join(repr(value).split())
+    text = " ".join(repr(plain(value)).split())
     if len(text) <= most:
         return text
     if isinstance(value, str | bytes | list | tuple | set | frozenset | dict):
@@ -115,10 +125,10 @@ def called(value: Any) -> str:
     return f"a {type(value).__name__}" if name is None else repr(name.rsplit("<locals>.", 1)[-1])
 
 
-def function(what: str, value: Any, form: str) -> Any:
+def function(what: str, value: Any, form: str, remedy: str = "") -> Any:
     """A function that takes what ``form`` shows, such as ``"f(t, q, v) → controls"``; others are refused by name."""
     if not callable(value):
-        raise expected(what, f"a function {form}", value)
+        raise expected(what, f"a function {form}", value, remedy)
     count = form[form.index("(") + 1 : form.index(")")].count(",") + 1
     try:
         takes = signature(value)
@@ -162,8 +172,33 @@ def whole(what: str, value: Any, least: int, most: float = inf) -> int:
 
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "pos": ("position", "xyz", "location", "origin", "translation", "place", "at", "center", "centre", "p", "xpos"),
-    "quat": ("orientation", "rotation", "rot", "quaternion", "rpy", "euler_angles", "xquat", "q"),
+    "pos": (
+        "position",
+        "xyz",
+        "location",
+        "origin",
+        "translation",
+        "place",
+        "at",
+        "center",
+        "centre",
+        "p",
+        "xpos",
+        "baseposition",
+        "z",
+    ),
+    "quat": (
+        "orientation",
+        "rotation",
+        "rot",
+        "quaternion",
+        "rpy",
+        "euler",
+        "euler_angles",
+        "xquat",
+        "q",
+        "baseorientation",
+    ),
     "mass": ("m", "weight", "masses"),
     "density": ("rho",),
     "friction": ("mu", "frictionloss", "coulomb_friction", "lateral_friction", "sliding_friction"),
@@ -180,7 +215,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "vertices": ("points", "mesh", "filename", "file"),
     "joint": ("static", "fixed", "joint_type", "type", "kinematic", "fixed_base", "floating"),
     "kind": ("type", "joint_type"),
-    "floating_base": ("free", "free_base", "freejoint", "fixed_base", "use_fixed_base", "floating"),
+    "floating_base": ("free", "free_base", "freejoint", "fixed_base", "use_fixed_base", "usefixedbase", "floating"),
     "range": ("limits", "limit", "bounds", "joint_limits"),
     "collide": ("collision", "contype", "conaffinity", "contact", "visual_only"),
     "motor": ("actuator", "actuated", "drive", "servo"),
@@ -198,7 +233,12 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "v": ("qvel", "velocities", "velocity"),
     "set_state": ("q", "v", "qpos", "qvel", "configuration"),
     "iterations": ("max_iterations", "max_iter", "maxiter", "n_iterations"),
+    "solver_options": ("iterations", "max_iterations", "max_iter", "maxiter", "tolerance", "tol", "iters"),
+    "origin": ("pos", "start", "point", "from"),
+    "direction": ("dir", "vec", "axis"),
     "max_iterations": ("iterations", "max_iter", "maxiter", "n_iterations"),
+    "fps": ("framerate", "frame_rate", "rate", "frames_per_second"),
+    "methods": ("method", "steppers"),
     "tolerance": ("tol", "eps", "epsilon", "threshold"),
     "rtol": ("tolerance", "tol", "relative_tolerance"),
     "atol": ("absolute_tolerance",),
@@ -210,6 +250,20 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "time": ("duration", "t_end", "seconds"),
     "record_dt": ("log_dt", "frame_dt", "sample_dt"),
     "record": ("log", "save", "output", "filename"),
+    "add_box": ("add_cube", "add_block", "add_cuboid", "addbox"),
+    "add_sphere": ("add_ball", "addsphere"),
+    "add_plane": ("add_floor", "add_ground", "add_ground_plane", "addplane"),
+    "add_terrain": ("add_heightfield", "add_height_field", "add_hfield"),
+    "load": ("load_urdf", "loadurdf", "load_mjcf", "add_urdf", "add_mjcf", "load_file", "load_model", "add_model"),
+    "add_body": ("add_link", "addbody"),
+    "accelerometer": ("imu", "acceleration"),
+    "gyro": ("imu", "gyroscope"),
+    "jointpos": ("encoder", "joint_position"),
+    "jointvel": ("joint_velocity",),
+    "rangefinder": ("lidar", "range", "ray"),
+    "Simulation": ("sim", "simulator", "world", "env", "mjdata"),
+    "Scene": ("world", "plant", "multibodyplant", "spec", "mjspec"),
+    "Log": ("recording", "trajectory"),
     "semi-implicit-euler": ("symplectic_euler", "penalty", "spring_damper", "soft"),
     "euler": ("explicit_euler", "forward_euler", "explicit"),
     "implicit-euler": ("backward_euler", "implicit"),
@@ -224,13 +278,24 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "mujoco": ("mj", "mjx"),
 }
 """Names of this package → what the same thing is called elsewhere, for suggestions."""
+REMARKS: Mapping[str, str] = {
+    **dict.fromkeys(("fixedbase", "usefixedbase"), "a base is fixed without it; "),
+    **dict.fromkeys(("rpy", "euler", "eulerangles"), "quat is (w, x, y, z), not angles; "),
+    **dict.fromkeys(("halfextents", "halfsize"), "size is the whole lengths; "),
+    "halflength": "length is the whole one; ",
+    "diameter": "radius is half of it; ",
+    "steps": "a duration is in seconds; ",
+    "rgb": "rgba is (r, g, b, opacity); ",
+}
+"""What else to say of names of other simulators, written without underscores."""
 
 
 def suggested(name: Any, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
     """Up to three known names that may be meant by an unknown one: other words for the same, then similar ones."""
     choices, said = sorted(known), str(name).lower().replace("-", "_").replace(" ", "_")
     same = [choice for choice in choices if said in SYNONYMS.get(choice, ())]
-    near = get_close_matches(str(name), choices, n=3, cutoff=cutoff)
+    written = {choice.lower(): choice for choice in choices}  # a name in capitals is near, too
+    near = [written[each] for each in get_close_matches(str(name).lower(), written, n=3, cutoff=cutoff)]
     return list(dict.fromkeys([*same, *near]))[: len(same) or 3]
 
 
@@ -239,6 +304,7 @@ def unknown(what: str, name: Any, known: Iterable[str]) -> InputError:
     choices = sorted(known)
     near = suggested(name, choices)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    hint += REMARKS.get(str(name).lower().replace("_", ""), "")
     start = f"unknown {what} {brief(name)}: {hint}known: "
     shown, room = 0, LONGEST - len(start) - len(" and 1000 more")
     while shown < len(choices) and len(", ".join(choices[: shown + 1])) <= room:
@@ -247,6 +313,31 @@ def unknown(what: str, name: Any, known: Iterable[str]) -> InputError:
     return InputError(
         start + (", ".join(choices[: max(1, shown)]) or "none") + (f" and {more} more" if more > 0 else "")
     )
+
+
+def names_keywords(function: F) -> F:
+    """Answer a mistyped keyword with the one that may be meant; Python would say only that it is unexpected."""
+
+    known: set[str] = set()  # found at the first call, after ``list_keywords``
+    who = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+
+    @wraps(function)
+    def wrapped(*args, **options):
+        if options:
+            if not known:
+                known.update(signature(wrapped).parameters)
+            check_options(who, options, known)
+        return function(*args, **options)
+
+    return cast(F, wrapped)
+
+
+def check_options(who: str, options: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse keywords that are not among the known ones; ``who`` is the function as users know it."""
+    choices = set(known) - {"self", "cls"}
+    for name in options:
+        if name not in choices:
+            raise unknown(f"option of {who}", name, choices)
 
 
 def name_of(what: str, value: Any, taken: Iterable[str] = ()) -> str:

@@ -305,3 +305,31 @@ def test_stewart_trinkle_with_all_anticipated_contacts_holds_the_peg_on_top():
     sim.step(45)
     assert sim.state.q[2] == pytest.approx(1.0, abs=1e-4)
     assert np.abs(sim.state.v).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["stewart-trinkle/pgs", "stewart-trinkle/interior-point", "stewart-trinkle/fischer-newton", "coulomb", "relaxed",
+     "variational"],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnconvergedWarning")  # of relaxed, whose default solver is pgs
+def test_a_cube_is_lifted_by_two_fingers(method):
+    """The forces of the corners are not determined one by one; these spread them, so that the cube does not turn."""
+    scene = ss.Scene()
+    scene.add_plane(friction=0.5)
+    scene.add_box((0.04, 0.04, 0.04), pos=(0, 0, 0.02), mass=0.1, friction=0.8, name="cube")
+    lift = scene.add_body("lift", joint="slide", pos=(0, 0, 0.12), motor="position", kp=2000, kv=80, armature=0.1)
+    lift.add_box((0.2, 0.05, 0.03), mass=0.5, collide=False)
+    for name, side in (("left", 1), ("right", -1)):
+        finger = lift.add_body(
+            name, joint="slide", axis=(-side, 0, 0), pos=(0.05 * side, 0, -0.085), motor="position", kp=500, kv=20,
+            max_force=10, range=(-0.02, 0.05),
+        )  # fmt: skip
+        finger.add_box((0.01, 0.04, 0.06), mass=0.05, friction=0.8)
+    sim = ss.Simulation(scene, method, dt=0.01)
+    for step in range(90):
+        sim.set_control({"left": 0.04, "right": 0.04, "lift": 0.0025 * max(0, step - 40)})
+        sim.step()
+    assert sim.body("cube").pos[2] > 0.02 + 0.09
+    assert abs(sim.body("cube").pos[1]) < 1e-3
+    assert abs(sim.body("cube").quat[0]) > 0.9999

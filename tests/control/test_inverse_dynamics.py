@@ -238,7 +238,7 @@ def test_contradictory_contacts_are_an_error(solo12):
         (lambda: InverseDynamics(FEET, [CenterOfMass((0, 0))]), "CenterOfMass reference: position: expected finite"),
         (lambda: InverseDynamics(FEET, [CenterOfMass(lambda t: (0, 0, 0))]), r"numbers of shape \(3,\), got 0"),
         (lambda: InverseDynamics(FEET, [CenterOfMass(lambda t: np.zeros(3))]), "position, velocity, acceleration"),
-        (lambda: InverseDynamics(FEET, [FramePosition("FL_FOO")]), "unknown frame 'FL_FOO'"),
+        (lambda: InverseDynamics(FEET, [FramePosition("FL_FOO")]), "unknown body or site 'FL_FOO'"),
         (lambda: InverseDynamics(FEET, [FrameOrientation("base_link", np.ones((3, 3)))]), "a rotation matrix"),
         (lambda: InverseDynamics(FEET, [Posture()], friction=0.0), "friction: expected a number > 0"),
         (lambda: InverseDynamics(FEET, [Posture()], facets=2), "facets: expected"),

@@ -16,6 +16,7 @@ SPHERE = '<mujoco><worldbody><body name="b"><freejoint/><geom size="0.1"/></body
 @pytest.mark.parametrize("method", METHODS)
 def test_a_bundled_scene_begins_with_its_velocity(method):
     sim = ss.Simulation("ball", method=method)
+    assert sim.body("ball").mass == 1.0
     start = sim.state.q[0]
     np.testing.assert_array_equal(sim.state.v, [2, 0, 0, 0, 0, 0])
     sim.step()

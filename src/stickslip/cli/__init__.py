@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from io import TextIOWrapper
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
 
 from stickslip import __version__
 from stickslip.cli import bench, compare, doctor, export, list_, plot, reproduce, run, solve, view, warm
-from stickslip.errors import StickslipError
+from stickslip.errors import StickslipError, brief, shortened, unknown
 
 app = typer.Typer(
     name="stickslip",
@@ -51,6 +53,33 @@ def stickslip(
     """One scene, every contact method: simulate robots that touch things."""
 
 
+def in_our_words(error: Any) -> str:
+    """What was wrong with the words of a command line, and what to do."""
+    said = " ".join(error.format_message().split()).rstrip(".")
+    context = getattr(error, "ctx", None)
+    missing = re.match(r"No such command '(.*?)'", said)
+    if missing is not None and context is not None:
+        return str(unknown("command", missing[1], context.command.commands))
+    if "ossible option" in said:
+        return said
+    if said.startswith("Got unexpected extra argument"):
+        said += "; a list is one word, such as expo,coulomb"
+    wrong = re.fullmatch(r"Invalid value for '(-.*)': Input should be a valid (\w+)\b.*", said)
+    if wrong is not None:
+        said = f"{wrong[1]}: expected a{'n' if wrong[2][0] in 'aeiou' else ''} {wrong[2]}{_given(error.param.opts)}"
+    path = "" if context is None else context.command_path.partition("stickslip")[2]
+    return f"{said}; 'stickslip{path} --help' shows what there is"
+
+
+def _given(names: list[str]) -> str:
+    """What came after an option on the command line."""
+    for word, following in pairwise([*sys.argv, ""]):
+        name, equals, value = word.partition("=")
+        if name in names:
+            return f", got {brief(value if equals else following)}"
+    return ""
+
+
 def main() -> None:
     """Entry point of the ``stickslip`` command."""
     warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
@@ -64,7 +93,7 @@ def main() -> None:
         if type(error).__name__ == "NoArgsIsHelpError":  # a command without words shows its help
             print(error.format_message())
             sys.exit(0)
-        print(f"error: {' '.join(error.format_message().split())}", file=sys.stderr)
+        print(f"error: {shortened(in_our_words(error))}", file=sys.stderr)
         sys.exit(2)
     except StickslipError as error:
         print(f"error: {error}", file=sys.stderr)

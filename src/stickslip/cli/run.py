@@ -149,7 +149,7 @@ def summary(name: str, sim, log):
         ("links, velocities, controls", f"{sim.model.nlink - 1}, {sim.model.nv}, {sim.model.nu}", ""),
         ("contacts at the end", f"{len(log.contacts(len(log) - 1).gap)}", ""),
         ("total normal force at the end", f"{log.contact_force()[-1]:.4g}", f"N (weight {weight:.4g} N)"),
-        ("deepest penetration", f"{1e3 * float(np.max(log.penetration())):.3g}", "mm"),
+        ("deepest penetration", f"{1e3 * float(np.max(log.penetration())) + 0.0:.3g}", "mm"),
         ("energy at the start, end", f"{energy[0]:.4g}, {energy[-1]:.4g}", "J"),
     ):
         table.add_row(*row)

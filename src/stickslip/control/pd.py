@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.control.actuation import Actuation
-from stickslip.errors import InputError, expected
+from stickslip.errors import InputError, expected, names_keywords
 from stickslip.model.model import Model
 from stickslip.model.scene import Robot
 
@@ -19,6 +19,7 @@ class PD:
     >>> log = sim.run(2.0, controller=PD(robot, kp=10, kd=0.2))
     """
 
+    @names_keywords
     def __init__(self, robot: Robot | None = None, *, kp, kd, target=None, feedforward=0.0) -> None:
         self.robot, self.kp, self.kd, self.target, self.feedforward = robot, kp, kd, target, feedforward
 

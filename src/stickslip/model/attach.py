@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from stickslip.attributes import IN_PARTS, Closed
 from stickslip.errors import InputError, listed
 from stickslip.model.body import Body, Vector, vector
 from stickslip.model.importers.file_options import OPTIONS, take_over
@@ -26,8 +27,10 @@ MEMORY = ("memory", "nconmax", "njmax", "nstack")
 
 
 @dataclass(repr=False)
-class Robot(Summarised):
+class Robot(Summarised, Closed):
     """A loaded robot: the names that its joints, controls and frames have in the scene."""
+
+    elsewhere = ("", IN_PARTS)
 
     name: str
     prefix: str
@@ -35,6 +38,9 @@ class Robot(Summarised):
     actuators: tuple[str, ...]
     notes: tuple[str, ...]
     """What was dropped, replaced or ignored while loading."""
+
+    def __post_init__(self) -> None:
+        self._complete = True
 
     def _summary(self) -> Summary:
         parts = plural(len(self.joints), "joint"), plural(len(self.actuators), "actuator")

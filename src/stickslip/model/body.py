@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import mujoco
 import numpy as np
 
+from stickslip.attributes import IN_PARTS, Closed
 from stickslip.errors import InputError, ModelError, StartWarning, StickslipWarning, expected, number, unknown
 from stickslip.model.keywords import (
     ChildOptions,
@@ -65,13 +66,15 @@ def quat_from_normal(normal: Vector) -> np.ndarray:
     return quat
 
 
-def vector(name: str, value: Vector, size: int) -> np.ndarray:
+def vector(name: str, value: Vector, size: int, remedy: str = "") -> np.ndarray:
+    wanted = "a finite number" if size == 1 else f"{size} finite numbers"
+    remedy = remedy or ("a quaternion is (w, x, y, z)" if name == "quat" else "")
     try:
         array = np.asarray(value, dtype=float)
     except (TypeError, ValueError):
-        raise expected(name, f"{size} finite numbers", value) from None
+        raise expected(name, wanted, value, remedy) from None
     if array.shape != (size,) or not np.all(np.isfinite(array)):
-        raise expected(name, f"{size} finite numbers", value)
+        raise expected(name, wanted, value, remedy)
     if name == "quat" and not array.any():
         raise expected(name, "a rotation (w, x, y, z)", value, "(1, 0, 0, 0) does not turn")
     return array
@@ -101,14 +104,19 @@ def positive(name: str, *values: float) -> None:
 
 
 @dataclass
-class Body:
+class Body(Closed):
     """A body of a scene. Its methods add shapes, joints, contact points, frames and child bodies."""
+
+    elsewhere = ("", IN_PARTS)
 
     scene: Scene = field(repr=False)
     spec: mujoco.MjsBody = field(repr=False)
     name: str
     loaded: bool = field(default=False, repr=False)
     """Whether it comes from a file."""
+
+    def __post_init__(self) -> None:
+        self._complete = True
 
     def __reduce__(self) -> tuple:
         return _body_of, (self.scene, self.name)
@@ -118,7 +126,7 @@ class Body:
     @says_why
     def add_box(self, size: Vector, **options: Unpack[ShapeOptions]) -> Body:
         """A box with the edge lengths ``size`` (3,) [m]."""
-        edges = vector("size", size, 3)
+        edges = vector("size", size, 3, "give the three edge lengths [m]")
         positive("size", *edges)
         return self._shape(GEOM.mjGEOM_BOX, edges / 2, **options)
 
@@ -260,6 +268,8 @@ class Body:
             if value is not None and not (key in unsaid and np.isscalar(value) and value == unsaid[key])
         }
         drag = _fluid_coefficients(fluid, fluid_coefficients)
+        if material is not None and not isinstance(material, Material):
+            raise expected("material", "an ss.Material", material, "ss.Material(friction=0.8) makes one")
         material = replace(material, **given) if material is not None else Material(**given)
         geom = self.spec.add_geom(
             name=name or self.scene._name("shape"), type=kind, size=size, pos=vector("pos", pos, 3),
@@ -278,7 +288,9 @@ class Body:
         if density is not None:
             geom.density = density
         if rgba is not None:
-            geom.rgba = vector("rgba", rgba, 4)
+            geom.rgba = vector("rgba", rgba, 4, "give red, green, blue and opacity")
+            if np.any(geom.rgba < 0.0) or np.any(geom.rgba > 1.0):
+                raise expected("rgba", "4 numbers from 0 to 1", tuple(rgba), "divide those from 0 to 255 by 255")
         if meshname is not None:
             geom.meshname = meshname
         if hfieldname is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, TypeVar, c
 
 import numpy as np
 
-from stickslip.errors import InputError, StickslipError, unknown
+from stickslip.errors import InputError, StickslipError, names_keywords
 from stickslip.model.shape import Material
 
 if TYPE_CHECKING:
@@ -151,15 +151,9 @@ def _write_out(function: Any, keywords: Mapping[str, Any], takers: Sequence[Mapp
 def says_why(method: F) -> F:
     """Turn errors that Python or MuJoCo raise for the arguments into an InputError that names the method."""
 
-    known: set[str] = set()  # found at the first call, after ``list_keywords``
-
+    @names_keywords
     @functools.wraps(method)
     def wrapped(*args, **options):
-        if not known:
-            known.update(inspect.signature(wrapped).parameters)
-        for name in options:
-            if name not in known:
-                raise unknown(f"option of {method.__name__}", name, known - {"self", "cls"})
         try:
             return method(*args, **options)
         except StickslipError:

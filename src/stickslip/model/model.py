@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from stickslip.attributes import IN_FRAMES, IN_MODEL, Named
-from stickslip.errors import expected, unknown
+from stickslip.attributes import IN_FRAMES, IN_MODEL, Closed, Named, changed_by_setters
+from stickslip.errors import InputError, expected, names_keywords, unknown
 from stickslip.model import compile as build
 from stickslip.model.actuator_setters import set_actuator
 from stickslip.model.arrays import (
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(repr=False)
-class State(Summarised, Named):
+class State(Summarised, Closed):
     """Configuration, velocity and time; ``q`` and ``v`` are laid out as MuJoCo's qpos and qvel."""
 
     elsewhere = ("state", IN_FRAMES)
@@ -63,6 +63,9 @@ class State(Summarised, Named):
     """[s]."""
     act: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """(na,) activations of actuators with dynamics between control and force (filters, integrators, muscles)."""
+
+    def __post_init__(self) -> None:
+        self._complete = True
 
     def _summary(self) -> Summary:
         rows = {"q": numbers(self.q), "v": numbers(self.v), "act": numbers(self.act) if len(self.act) else ""}
@@ -79,6 +82,7 @@ def make_read_only(part: Any) -> None:
             value.flags.writeable = False
 
 
+@changed_by_setters
 @dataclass(frozen=True, repr=False)
 class Model(Summarised, Named):
     """Constant arrays of a scene, split into small tuples for the kernels, and the names of its elements."""
@@ -294,6 +298,7 @@ class Model(Summarised, Named):
         """Mass, centre of mass and inertia of a body, without those of bodies that are fixed to it."""
         return mass_properties(self, body)
 
+    @names_keywords
     def set_body(
         self, name: str, *, mass: float | None = None, com: Vector | None = None, inertia: Vector | None = None
     ) -> None:
@@ -304,6 +309,7 @@ class Model(Summarised, Named):
         """
         set_body(self.source or self, name, mass, com, inertia)
 
+    @names_keywords
     def set_shape(
         self, name: str, *, friction: float | str | None = None, stiffness: float | str | None = None,
         damping: float | str | None = None, restitution: float | str | None = None, preload: float | str | None = None,
@@ -321,6 +327,7 @@ class Model(Summarised, Named):
             gap=gap, adhesion=adhesion,
         )  # fmt: skip
 
+    @names_keywords
     def set_joint(
         self, name: str, *, damping: float | None = None, stiffness: float | None = None,
         friction: float | None = None, armature: float | None = None,
@@ -328,6 +335,7 @@ class Model(Summarised, Named):
         """Set damping, stiffness, dry friction or armature of a joint, in the units of ``Body.add_joint``."""
         set_joint(self.source or self, name, damping=damping, stiffness=stiffness, friction=friction, armature=armature)
 
+    @names_keywords
     def set_actuator(
         self, name: str, *, kp: float | None = None, kv: float | None = None, gain: float | Vector | None = None,
         bias: float | Vector | None = None, gear: float | Vector | None = None, control_range: Vector | None = None,
@@ -344,6 +352,7 @@ class Model(Summarised, Named):
             force_range=force_range,
         )  # fmt: skip
 
+    @names_keywords
     def set_gravity(self, gravity: Vector) -> None:
         """Set gravity (3,) [m/s²]."""
         set_gravity(self.source or self, gravity)
@@ -355,7 +364,10 @@ class Model(Summarised, Named):
     def frame(self, name: str) -> int:
         """Index of a named frame: any body or site of the scene."""
         if name not in self.frame_index:
-            raise unknown("frame", name, self.frame_index)
+            carriers = [self.mj.body(shape.body).name for shape in self.shapes if shape.name == name]
+            if carriers:
+                raise InputError(f"{name!r} is a shape: expected a body or site; its body is {carriers[0]!r}")
+            raise unknown("body or site", name, self.frame_index)
         return self.frame_index[name]
 
     def joint(self, name: str) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from stickslip.attributes import IN_FRAMES, Named
-from stickslip.errors import brief, expected, unknown
+from stickslip.errors import brief, check_options, expected, unknown
 from stickslip.record import sums
 from stickslip.record.header import Header
 from stickslip.record.layout import CONTACT, CONTACT_NAMES, START, flat, table
@@ -59,6 +59,11 @@ class Names(NamedTuple):
     actuators: tuple[str, ...]
     constraints: tuple[str, ...]
     sensors: tuple[str, ...] = ()
+
+
+IMAGE_OPTIONS = ("frame", "size", "camera", "contacts", "follow")
+FILM_OPTIONS = ("path", "fps", "speed", *IMAGE_OPTIONS[1:])
+"""Keywords of pictures and films."""
 
 
 class Source(Protocol):
@@ -362,6 +367,7 @@ class Log(Summarised, Named):
         (``record.picture.Camera``), ``contacts`` (whether forces are drawn) and ``follow`` (a link to keep in view)."""
         from stickslip.record.picture import Painter
 
+        check_options("image", options, IMAGE_OPTIONS)
         return Painter(self, **options).image(frame)
 
     def frames(self, folder: str | os.PathLike, *, fps: float = 30.0, speed: float = 1.0, **options: Any) -> list[Path]:
@@ -369,6 +375,7 @@ class Log(Summarised, Named):
         seconds; further options are those of ``image``."""
         from stickslip.record.picture.video import write_frames
 
+        check_options("frames", options, FILM_OPTIONS)
         return write_frames(self, os.fspath(folder), fps, speed, **options)
 
     def video(self, path: str | os.PathLike, *, fps: float = 30.0, speed: float = 1.0, **options: Any) -> Path:
@@ -376,12 +383,14 @@ class Log(Summarised, Named):
         with a warning. Returns the path; further options are those of ``image``."""
         from stickslip.record.picture.video import write_video
 
+        check_options("video", options, FILM_OPTIONS)
         return write_video(self, os.fspath(path), fps, speed, **options)
 
     def gif(self, path: str | os.PathLike, *, fps: float = 25.0, speed: float = 1.0, **options: Any) -> Path:
         """Write an animated GIF; further options are those of ``image``."""
         from stickslip.record.picture.video import write_gif
 
+        check_options("gif", options, FILM_OPTIONS)
         return write_gif(self, os.fspath(path), fps, speed, **options)
 
     def close(self) -> None:

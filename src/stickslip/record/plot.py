@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickslip.errors import unknown
+from stickslip.errors import check_options, unknown
 from stickslip.model.arrays import FREE, HINGE, SLIDE
 from stickslip.record import sums
 
@@ -26,11 +27,13 @@ def plot(log: Log, what: str = "energy", ax: Axes | None = None, **options: Any)
     """Draw ``what`` into ``ax``, by default the axes of a new figure."""
     if what not in PLOTS:
         raise unknown("plot", what, PLOTS)
+    draw = PLOTS[what]
+    check_options(f"plot {what!r}", options, [*signature(draw).parameters][2:])
     if ax is None:
         from matplotlib import pyplot
 
         _, ax = pyplot.subplots(figsize=(8.0, 4.0), layout="constrained")
-    PLOTS[what](log, ax, **options)
+    draw(log, ax, **options)
     ax.set_xlabel("time [s]")
     ax.set_title(what.replace("_", " "))
     ax.grid(alpha=0.3)

@@ -6,9 +6,11 @@ A block is a dict path → array with all fields of the layout; its ``contact/st
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import numpy as np
 
+from stickslip.errors import expected
 from stickslip.hdf5 import Output
 from stickslip.record.header import Header
 from stickslip.record.layout import FRAME_NAMES, START, complete_frames, table
@@ -72,10 +74,27 @@ class MemoryStore:
         """Nothing to do: there is no file."""
 
 
+OTHER_FORMATS = {
+    **dict.fromkeys((".mp4", ".avi", ".mov", ".webm"), "log.video"),
+    ".gif": "log.gif",
+    ".csv": "log.to_csv",
+    ".npz": "log.to_qpos",
+    **dict.fromkeys((".png", ".pdf", ".svg"), "log.plot"),
+}
+"""Endings of files that people mean something else by → what makes them."""
+
+
 class FileStore:
     """An HDF5 file in single-writer/multiple-reader mode: readable at any time, also after SIGKILL."""
 
     def __init__(self, path: str | os.PathLike, header: Header) -> None:
+        if not isinstance(path, str | os.PathLike):
+            raise expected("record", "the path of a file (.h5)", path)
+        other = OTHER_FORMATS.get(Path(path).suffix.lower())
+        if other is not None:
+            raise expected(
+                "record", "a name that ends in .h5", os.fspath(path), f"{other} makes such a file of the log"
+            )
         self._length = dict.fromkeys(table(), 0) | {START.name: 1}
         self._out = Output(path, RECORDING, space=_space(header), libver="latest")
         self.path, self._file = self._out.path, self._out.file

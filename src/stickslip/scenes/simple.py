@@ -61,7 +61,7 @@ def incline(angle: float = np.deg2rad(20.0), *, friction: float = 0.3) -> Setup:
     normal = np.array([np.sin(angle), 0.0, np.cos(angle)])
     scene.add_plane(normal=normal, friction=friction)
     turned = (np.cos(angle / 2), 0, np.sin(angle / 2), 0)
-    scene.add_box((0.2, 0.2, 0.1), pos=0.05 * normal, quat=turned, mass=1.0, friction=friction)
+    scene.add_box((0.2, 0.2, 0.1), pos=0.05 * normal, quat=turned, mass=1.0, friction=friction, name="box")
     return Setup(scene)
 
 
@@ -70,7 +70,7 @@ def ball(speed: float = 2.0, *, friction: float = 0.5) -> Setup:
     speed = number("speed", speed, "a speed ≥ 0 [m/s]", least=0.0)
     scene = Scene(name="ball")
     scene.add_plane(friction=friction)
-    scene.add_sphere(0.1, pos=(0, 0, 0.1), mass=1.0, friction=friction)
+    scene.add_sphere(0.1, pos=(0, 0, 0.1), mass=1.0, friction=friction, name="ball")
     return Setup(scene, velocity=np.array([speed, 0, 0, 0, 0, 0]))
 
 

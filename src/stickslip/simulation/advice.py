@@ -100,9 +100,10 @@ def energy_gain(sim: Simulation, gained: float, swing: float) -> None:
     better = ", or bias='midpoint'" if getattr(sim.stepper.options, "bias", "") == "explicit" else ""
     if sim.stepper.capabilities.order == 1:
         better += ", or a method of higher order (rk4)"
+    shorter = min(round_step(sim.dt, sim.dt), round_step(sim.stable_dt, sim.dt))
     _warn(
         f"{sim.method} at dt = {sim.dt:g} s has gained {gained:.3g} J by t = {sim.time:.4g} s, {gained / swing:.0%} of "
-        f"the swing of its energy, though nothing drives the scene; take dt = {round_step(sim.dt, sim.dt):g} s or less"
+        f"the swing of its energy, though nothing drives the scene; take dt = {shorter:g} s or less"
         f"{better}.",
         EnergyGainWarning,
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from stickslip.attributes import IN_BODY, Closed
 from stickslip.errors import expected
 from stickslip.math.quaternion import from_matrix
 from stickslip.model.body import Vector
@@ -23,17 +25,26 @@ def body_name(body: Any) -> str:
     return name
 
 
-class BodyView:
+class BodyView(Closed):
     """A body or site of a simulation: what it does now, in world axes, SI units. Arrays are copies.
 
     Bodies that are fixed to others or to the world have a view, too. All of a body's motion is that of its origin.
     """
+
+    elsewhere = ("body", IN_BODY)
+    fixed: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("pos", "quat", "pose", "rotation"), "set q of its joint, sim.joint(name).q = …"),
+        **dict.fromkeys(("velocity", "angular_velocity"), "set v of its joint, sim.joint(name).v = …"),
+        **dict.fromkeys(("mass", "center_of_mass"), "call sim.model.set_body(name, mass=…, com=…)"),
+        "acceleration": "call sim.push(body, force)",
+    }
 
     def __init__(self, sim: Simulation, name: str) -> None:
         self._sim, self.name = sim, name
         self._frame = sim.model.frame(name)
         self.link: int = sim.model.link(name)
         """Index of the link that carries it; 0 if it is a part of the world."""
+        self._complete = True
 
     def __repr__(self) -> str:
         x, y, z = self.pos

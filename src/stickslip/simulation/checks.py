@@ -23,6 +23,8 @@ def checked_control(model: Model, value: Any, what: str = "control") -> np.ndarr
         array = array.astype(float, casting="unsafe" if array.dtype == object else "same_kind", copy=False)
     except (TypeError, ValueError):
         raise expected(what, wanted, value) from None
+    if array.shape != (model.nu,) and model.nu == 0:
+        raise expected(what, "none, because the scene has no actuators", value, "motor=True gives a joint one")
     if array.shape != (model.nu,):
         wanted = f"an array of shape ({model.nu},), one per actuator"
         raise expected(what, wanted, array.shape if array.ndim else value, "see model.actuator_names")

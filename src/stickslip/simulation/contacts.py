@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from stickslip.attributes import IN_CONTACT, Closed, Named
 from stickslip.collision.contacts import FRICTION, ROLLING, TORSION, ContactList, Contacts
 from stickslip.errors import expected, unknown
 from stickslip.model.model import Model
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Contact:
+class Contact(Named):
     """One contact. Its force acts on the second body, the opposite force on the first; the normal points from the first
     to the second. The world comes first."""
+
+    elsewhere = ("contact", IN_CONTACT)
 
     bodies: tuple[str, str]
     """Names of the two bodies."""
@@ -83,11 +86,14 @@ class Contact:
         return f"<contact {first}–{second}, gap {self.gap:.3g} m, force ({x:.4g}, {y:.4g}, {z:.4g}) N>"
 
 
-class ContactSeries(Sequence[Contact]):
+class ContactSeries(Closed, Sequence[Contact]):
     """Several contacts: a sequence of ``Contact``, whose values are also arrays with a row per contact."""
+
+    elsewhere = ("contacts", IN_CONTACT)
 
     def __init__(self, model: Model, contacts: Iterable[Contact]) -> None:
         self._model, self._members = model, tuple(contacts)
+        self._complete = True
 
     @property
     def members(self) -> tuple[Contact, ...]:
@@ -104,6 +110,10 @@ class ContactSeries(Sequence[Contact]):
     @overload
     def __getitem__(self, index: slice) -> ContactSeries: ...
     def __getitem__(self, index: int | slice) -> Contact | ContactSeries:
+        if isinstance(index, str):
+            raise expected(
+                "contacts", "a number in the brackets", index, f"sim.contacts.between({index!r}) filters by name"
+            )
         found = self.members[index]
         return found if isinstance(found, Contact) else ContactSeries(self._model, found)
 
@@ -209,6 +219,7 @@ class StepContacts(ContactSeries, ContactList):
 
     def __init__(self, sim: Simulation) -> None:
         self._sim = sim
+        self._complete = True
 
     @property
     def _model(self) -> Model:  # type: ignore[override]

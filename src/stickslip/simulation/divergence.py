@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stickslip.methods.base import FASTEST, STATUS
+from stickslip.methods.base import FASTEST, STALLED, STATUS
 from stickslip.simulation.method import stable_step
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ def describe_divergence(sim: Simulation, gained: float = 0.0) -> str:
     # at the initial state, since the failing state may not be finite
     limit = stable_step(sim.stepper, sim.model.state())
     remedy = f"try a smaller dt than {sim.dt:g} s"
+    if sim.status == STALLED and not gained:  # a smaller dt has the same events, and there is no room for a contact
+        where = f"step {sim.steps}, t = {sim.time:.6g} s"
+        return f"{STATUS[STALLED]}: {where}; try another method, such as implicit-euler, or larger rtol and atol."
     if limit < sim.dt:
         remedy += f" (below {limit:.1g} s), or leave dt out"
     elif sim.stepper.unconverged:

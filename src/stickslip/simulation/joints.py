@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stickslip.attributes import IN_JOINT, Closed
 from stickslip.model.arrays import JOINT_NQ, JOINT_NV
 from stickslip.model.body import Vector, vector
 from stickslip.simulation.bodies import joint_acceleration
@@ -14,11 +15,13 @@ if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
 
 
-class JointView:
+class JointView(Closed):
     """A joint of a simulation. A hinge or slide has numbers, a ball or free joint has arrays, as in ``sim.state``.
 
     Assigning ``q`` or ``v`` acts as ``sim.set_state`` does and leaves the other joints as they are.
     """
+
+    elsewhere = ("joint", IN_JOINT)
 
     def __init__(self, sim: Simulation, name: str) -> None:
         tree, index = sim.model.tree, sim.model.joint(name)
@@ -28,6 +31,7 @@ class JointView:
         """Where its coordinates are in ``sim.state.q``."""
         self.dofs = slice(int(tree.joint_v[index]), int(tree.joint_v[index]) + JOINT_NV[kind])
         """Where its velocities are in ``sim.state.v``."""
+        self._complete = True
 
     def __repr__(self) -> str:
         return f"<joint {self.name!r}: q = {self.q}, v = {self.v}, t = {self._sim.time:.6g} s>"

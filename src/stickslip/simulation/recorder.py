@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from stickslip.errors import DivergedError, InputError
+from stickslip.errors import DivergedError, InputError, expected
 from stickslip.record import Log
 from stickslip.record import Recorder as RecordingWriter
 from stickslip.simulation.observers import Every, Observer
@@ -36,6 +36,8 @@ class Recorder(Every):
         self, sim: Simulation, path: str | Path | None = None, *, record_dt: float | None = None,
         control_dt: float | None = None,
     ) -> None:  # fmt: skip
+        if not hasattr(sim, "stepper"):
+            raise expected("Recorder", "a Simulation, and then the name of a file or nothing", sim)
         every = whole_steps("record_dt", record_dt, 1e-2, sim.dt)
         if path is not None and sim.stages.record is not None:
             raise InputError("record: expected a file or a record stage, got both; your stage does the recording")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stickslip.attributes import IN_ROBOT, Closed
 from stickslip.constraints.inverse_kinematics import InverseKinematicsResult
-from stickslip.errors import InputError, expected, unknown
+from stickslip.errors import InputError, expected, names_keywords, unknown
 from stickslip.model.arrays import JOINT_NQ, JOINT_NV
 from stickslip.model.attach import Robot
 from stickslip.model.body import vector
@@ -37,12 +38,14 @@ def find_robot(model: Model, robot: str | Robot) -> Robot:
     return found[0]
 
 
-class RobotView:
+class RobotView(Closed):
     """One robot of a simulation: its part of the state now, in the order of its joints and actuators.
 
     Arrays are copies that cannot be written into; ``robot.control = u``, ``robot.q = q`` and ``robot.v = v`` set this
     part and leave the rest of the scene as it is.
     """
+
+    elsewhere = ("robot", IN_ROBOT)
 
     def __init__(self, sim: Simulation, robot: Robot) -> None:
         m = sim.model
@@ -59,6 +62,7 @@ class RobotView:
         """(nv of the robot,) where its joint velocities are in ``sim.state.v``."""
         self.controls = np.array([m.actuator_names.index(name) for name in robot.actuators], dtype=int)
         """(nu of the robot,) where its controls are in ``sim.control``."""
+        self._complete = True
 
     def __repr__(self) -> str:
         sizes = f"{len(self.joints)} joints, {len(self.actuators)} actuators"
@@ -115,6 +119,7 @@ class RobotView:
         """(6, nv of the robot) velocity of the named body or site, then angular velocity, per joint velocity."""
         return self._sim.body(frame).jacobian()[:, self.dofs]
 
+    @names_keywords
     def inverse_kinematics(
         self, targets: Mapping[Any, Any], *, joints: Sequence[str] | None = None, tolerance: float = 1e-9,
         radian: float = 1.0, restarts: int = 20, seed: int = 0,

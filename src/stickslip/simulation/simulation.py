@@ -27,7 +27,7 @@ from stickslip.collision.distance import Distance, Distances
 from stickslip.constraints.inverse_kinematics import InverseKinematicsResult, inverse_kinematics
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
-from stickslip.errors import DivergedError, brief, called, deprecated, expected, function, number
+from stickslip.errors import DivergedError, brief, called, deprecated, expected, function, names_keywords, number
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS, option_lines
@@ -328,6 +328,7 @@ class Simulation(Summarised, Guarded):
         forward_kinematics(self.model.tree, self.state.q, kin)
         return self.pushes.acting(inputs, kin, self.time, self.dt)
 
+    @names_keywords
     def push(
         self, body: str | Body, force: Vector = (0, 0, 0), *, at: Vector | None = None, torque: Vector | None = None,
         duration: float | None = None,
@@ -370,12 +371,14 @@ class Simulation(Summarised, Guarded):
         for array in self.stepper.memory().values():
             array[:] = 0
 
+    @names_keywords
     def set_mocap(self, name: str, *, pos=None, quat=None, velocity=None, angular_velocity=None) -> None:
         """Move a mocap body: to ``pos`` (3,) [m] and ``quat`` (4,) at once, and on at every step with ``velocity`` (3,)
         [m/s] of its origin and ``angular_velocity`` (3,) [rad/s], world axes. What is not given stays."""
         self.outside.set(name, pos, quat, velocity, angular_velocity, self.time)
         self._moved_outside()
 
+    @names_keywords
     def prescribe(self, name: str, motion: Callable[[float], Any] | None) -> None:
         """Let a mocap body follow a motion t [s] ↦ (pos, quat), or pos alone: at the end of every step it is where the
         motion has it then, and its velocity over the step is part of all contacts and loops. None ends it."""
@@ -411,6 +414,7 @@ class Simulation(Summarised, Guarded):
         """The sensors of the model."""
         return Sensors(self.model)
 
+    @names_keywords
     def ray(self, origin, direction, *, exclude: Iterable[str] | str = ()) -> Hit | None:
         """The nearest shape that the ray from ``origin`` (3,) [m] along ``direction`` (3,) meets now, or None.
         ``exclude`` names bodies that it passes through."""
@@ -418,6 +422,7 @@ class Simulation(Summarised, Guarded):
         forward_kinematics(self.model.tree, self.state.q, kin)
         return self.rays.cast(kin.pos, kin.rot, origin, direction, self.rays.body_ids(exclude))
 
+    @names_keywords
     def inverse_kinematics(
         self, targets: Mapping[Any, Any], *, joints: Sequence[str] | None = None, tolerance: float = 1e-9,
         radian: float = 1.0, restarts: int = 20, seed: int = 0,
@@ -429,6 +434,7 @@ class Simulation(Summarised, Guarded):
             restarts=restarts, seed=seed,
         )  # fmt: skip
 
+    @names_keywords
     def distance(self, first: str | Body, second: str | Body) -> Distance:
         """How far two bodies or shapes are from each other now, by their names: ``distance`` [m], negative if they
         overlap, the nearest ``points`` (2, 3) and the ``normal`` (3,) from the first to the second. Shapes that do not
@@ -628,6 +634,7 @@ class Simulation(Summarised, Guarded):
             advice.rounded_period(note)
         return steps
 
+    @names_keywords
     def run(
         self,
         duration: float,
@@ -663,7 +670,7 @@ class Simulation(Summarised, Guarded):
         end = self.steps + ceil(duration / self.dt - 1e-6)
         keep_failures(self, failures, record)
         self._energy.before_steps(self)
-        recorder = Recorder(self, record, record_dt=record_dt, control_dt=control_dt)
+        recorder = Recorder(self, record, record_dt=record_dt, control_dt=every_control * self.dt)
         outcome, unconverged, first, others = "interrupted", self.stepper.unconverged, self.steps, list(self.observers)
         try:
             captures = make_captures(self, capture, capture_every, capture_format)

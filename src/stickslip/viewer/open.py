@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stickslip.errors import expected
+from stickslip.errors import check_options, expected
 from stickslip.model.scene import Scene
 from stickslip.record import Log
 from stickslip.scenes import Setup, find
@@ -57,13 +58,15 @@ def view(
     may ``follow`` a body. Without
     ``shadows`` it is faster on a machine without a graphics card. ``block`` waits until
     Ctrl-C, which is the default but for a simulation; otherwise the returned viewer runs until ``close()``. For model
-    files, further keywords are those of ``Scene.load``.
+    files, further keywords are those of ``Scene.load``, and ``floor``, the height [m] of a floor.
 
     A simulation is stepped by your own loop, at most as fast as the clock, or as fast as it can with
     ``realtime=False``. Pause, step and pushes of the page act in the loop; ``viewer.wait()`` keeps the page open after
     it.
     """
     own_loop = isinstance(what, Simulation)
+    known = {*VIEW_OPTIONS, *inspect.signature(Scene.load).parameters, "floor"}
+    check_options("view", load_options, known - {"load_options", "path"})
     if own_loop and block:
         raise expected(
             "block", "False with a simulation, which your own loop steps", block, "call viewer.wait() after it"
@@ -80,6 +83,9 @@ def view(
     elif block is None or block:
         viewer.wait()
     return viewer
+
+
+VIEW_OPTIONS = tuple(inspect.signature(view).parameters)
 
 
 def make_viewer(

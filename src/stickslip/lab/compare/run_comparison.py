@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from stickslip.errors import InputError, expected, number, unknown, whole
+from stickslip.errors import InputError, expected, names_keywords, number, unknown, whole
 from stickslip.files import folder_to_oneself, temporary_folder
 from stickslip.lab.compare.candidate import Candidate, candidate
 from stickslip.lab.compare.comparison import Comparison
@@ -30,6 +30,7 @@ from stickslip.record.machine import machine
 from stickslip.scenes import Setup
 
 
+@names_keywords
 def compare(
     scene: str | Path | Scene | Setup,
     methods: Sequence[MethodName | str | type[Method] | Candidate] | None = None,

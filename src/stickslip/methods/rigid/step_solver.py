@@ -36,7 +36,12 @@ class StepSolver:
         self, name: str, function: Callable | None, options: dict | None, unconverged: str, fallback: str | None
     ) -> None:
         if function is not None:
-            function_of("solver", function, "f(problem, z0) → z")
+            function_of(
+                "solver",
+                function,
+                "f(problem, z0) → z",
+                "a solver by name is part of the method, such as 'coulomb/pgs'",
+            )
         one_of("unconverged", unconverged, UNCONVERGED)
         if options is not None:
             mapping("solver_options", options, "options of the solver by name")

@@ -18,6 +18,7 @@ def one_line(error: Exception | str) -> str:
     """MuJoCo's message on one line, the element first: ``element 'knee' (line 12): …``."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     message = re.sub(r"^((XML )?Error: )+", "", lines[0]) if lines else repr(error)
+    message = message.replace("mjMINVAL", "1e-15")
     element = next((line for line in lines[1:] if line.startswith("Element")), "")
     name = re.search(r"'([^']+)'", element)
     line = re.search(r"line (\d+)", element)
@@ -29,7 +30,7 @@ def one_line(error: Exception | str) -> str:
 REMEDIES = (
     ("A + B >= C", "no body can have this inertia: correct it (`stickslip doctor` shows the numbers)"),
     ("positive eigenvalues", "no body can have this inertia: correct it (`stickslip doctor` shows the numbers)"),
-    ("moving bodies must be larger", "give it mass and inertia > 0, by <inertial> or by a shape"),
+    ("moving bodies must be larger", "give it a shape with mass, or an inertia (<inertial>, set_inertia)"),
     ("pening file", "check the path; mesh paths are relative to the file and its meshdir"),
     ("volume is too small", "check the units and the scale of the mesh: it has less than 1e-15 m³"),
     ("no decoder", "convert the mesh to .stl or .obj"),

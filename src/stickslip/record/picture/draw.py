@@ -96,8 +96,8 @@ class Painter:
         follow: int | str | None = None,
     ) -> None:
         self.log, self.contacts = log, contacts
-        if len(size) != 2 or not all(FEWEST <= int(n) == n <= MOST for n in size):
-            raise expected("size", f"width and height from {FEWEST} to {MOST} pixels", tuple(size))
+        if np.shape(size) != (2,) or not all(FEWEST <= int(n) == n <= MOST for n in size):
+            raise expected("size", f"width and height from {FEWEST} to {MOST} pixels", size)
         self.width, self.height = int(size[0]), int(size[1])
         self.solids = solids_of(log.header)
         self.follow = None if follow is None else log.link(follow)
