@@ -100,7 +100,10 @@ def expected(what: str, wanted: str, got: Any, remedy: str = "") -> InputError:
 
 def brief(value: Any, most: int = 90) -> str:
     """``repr(value)`` on one line, shortened in its middle; of large objects what they are."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # whole numbers of more digits than Python writes, and classes of users
+        return called(value)
     if len(text) <= most:
         return text
     if isinstance(value, str | bytes | list | tuple | set | frozenset | dict):

@@ -28,7 +28,7 @@ import numpy as np
 
 from stickslip import file_lock, hdf5_probe
 from stickslip.errors import InputError, RecordingError, brief, expected
-from stickslip.files import name_beside, new_beside, tidy, unwritable, write_whole
+from stickslip.files import HDF5, SIGNATURE, name_beside, new_beside, tidy, unwritable, write_whole
 from stickslip.hdf5_probe import attribute, has, member
 
 __all__ = [
@@ -390,7 +390,7 @@ def _image(file: Any) -> bytes:
 
 
 def _store(path: str | os.PathLike, image: bytes) -> None:
-    with write_whole(path) as part:
+    with write_whole(path, kind=HDF5) as part:
         part.write_bytes(image)
     _remember(os.path.realpath(path))
 
@@ -399,7 +399,7 @@ def check_target(path: str | os.PathLike) -> str:
     """The real path of a file that may be (over)written; otherwise raise an error that says why not."""
     try:
         target = os.path.realpath(os.fspath(path))
-    except TypeError:
+    except (TypeError, ValueError):  # the latter for a zero byte
         raise expected("record", "the path of a file, such as 'run.h5', or None for memory", path) from None
     folder = os.path.dirname(target)
 
@@ -419,8 +419,8 @@ def check_target(path: str | os.PathLike) -> str:
     if not os.access(target, os.W_OK):
         raise refuse("a file that you may write to", "a read-only file", "choose another name")
     with open(target, "rb") as file:
-        signature = file.read(8)
-    if signature not in (b"", b"\x89HDF\r\n\x1a\n"):  # --record robot.xml must not overwrite the robot
+        signature = file.read(len(SIGNATURE))
+    if signature not in (b"", SIGNATURE):  # --record robot.xml must not overwrite the robot
         raise refuse("a new name or an earlier recording", "another kind of file", "choose another name or delete it")
     if file_lock.is_held(target):
         raise refuse("a file that nobody writes", "one that is being written", "choose another name, or end that run")

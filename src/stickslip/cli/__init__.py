@@ -11,7 +11,7 @@ import typer
 
 from stickslip import __version__
 from stickslip.cli import bench, compare, doctor, export, list_, plot, reproduce, run, solve, view, warm
-from stickslip.errors import StickslipError
+from stickslip.errors import StickslipError, shortened
 
 app = typer.Typer(
     name="stickslip",
@@ -64,13 +64,13 @@ def main() -> None:
         if type(error).__name__ == "NoArgsIsHelpError":  # a command without words shows its help
             error.show()
             sys.exit(2)
-        print(f"error: {' '.join(error.format_message().split())}", file=sys.stderr)
+        print(f"error: {shortened(error.format_message())}", file=sys.stderr)
         sys.exit(2)
     except StickslipError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        print(f"error: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
+        print(shortened(f"error: {error.strerror or error}: {error.filename or ''}".rstrip(": ")), file=sys.stderr)
         sys.exit(2)
     except MemoryError:
         print("error: there is not enough memory for this; ask for less", file=sys.stderr)

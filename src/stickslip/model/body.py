@@ -68,7 +68,7 @@ def quat_from_normal(normal: Vector) -> np.ndarray:
 def vector(name: str, value: Vector, size: int) -> np.ndarray:
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise expected(name, f"{size} finite numbers", value) from None
     if array.shape != (size,) or not np.all(np.isfinite(array)):
         raise expected(name, f"{size} finite numbers", value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stickslip.errors import InputError, UnconvergedWarning, expected
+from stickslip.hdf5 import check_target
 from stickslip.methods.base import Method
 from stickslip.methods.complementarity import ComplementaritySteps, complementarity_of
 from stickslip.methods.registry import METHODS
@@ -54,14 +56,20 @@ def keep_failures(sim: Simulation, failures: str | Path | bool | None, record: s
         return
     folder = None
     if failures is None and record is not None:
+        check_target(record)
         folder = Path(record).with_name(f"{Path(record).stem}-unconverged")
     elif failures:
         folder = Path(failures)
-    if folder is not None and folder.exists() and not folder.is_dir():
+    if folder is not None and _stands_in(folder):
         raise expected(
             "failures", "a folder", str(folder), "give another name, or 'none'" if failures else "move that file"
         )
     sim.unsolved.begin(folder, keep=failures is not False)
+
+
+def _stands_in(folder: Path) -> bool:
+    """Whether a file is where this folder, or one above it, would be made."""
+    return not next((os.path.isdir(place) for place in (folder, *folder.parents) if os.path.exists(place)), True)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stickslip.collision.contacts import Contacts
-from stickslip.errors import InputError, brief
+from stickslip.errors import InputError, brief, expected
 from stickslip.methods.base import OK, Inputs
 from stickslip.model.model import State
 from stickslip.simulation.pushes import Push
@@ -104,6 +104,8 @@ def take_snapshot(sim: Simulation) -> Snapshot:
 
 def restore_snapshot(sim: Simulation, snapshot: Snapshot, changed: bool = False) -> None:
     """Go back to a snapshot; ``changed`` allows that the model's parameters were others then."""
+    if not isinstance(snapshot, Snapshot):
+        raise expected("snapshot", "what sim.snapshot() gives", snapshot)
     if not changed:
         _check_origin(sim, snapshot.made_by)
     sim.follow_model()
