@@ -97,7 +97,7 @@ MISTAKES = {
     "capture here": (lambda: sim("coulomb").run(0.01, capture="", capture_format="fclib"), "names of files"),
     "long scene": (lambda: ss.Simulation("a" * 5000), "unknown scene"),
     "long save": (lambda: scene().save("a" * 5000), "cannot be written"),
-    "failures": (lambda: sim("coulomb").run(0.01, failures=f"{__file__}/x"), "failures: expected a folder"),
+    "failures": (lambda: sim("coulomb").run(0.01, failures=__file__), "failures: expected a folder"),
     "keyframe": (lambda: sim().reset("up"), "unknown keyframe 'up': known: home"),
     "sensor": (lambda: sim().sensor("imu"), "unknown sensor 'imu': known: none"),
     "excluded": (lambda: scene().exclude("box", "bax"), "did you mean 'box'"),

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from inspect import signature
 from math import inf, isfinite
+from operator import index as as_index
 from typing import Any
 
 LONGEST = 290
@@ -162,6 +163,17 @@ def whole(what: str, value: Any, least: int, most: float = inf) -> int:
     if number(what, value, wanted, least=least, most=most) != int(value):
         raise expected(what, wanted, value)
     return int(value)
+
+
+def index(what: str, value: Any, count: int) -> int:
+    """The number of one of ``count`` things, from 0; negative ones count from the end."""
+    try:
+        number = as_index(value)
+    except TypeError:
+        number = count
+    if not -count <= number < count:
+        raise expected(what, f"a number from {-count} to {count - 1}", value)
+    return number % count
 
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {

@@ -345,7 +345,21 @@ class Output:
         if shown is not None:
             self.replace(shown)
         self._lock.release()
+        self._check_place()
         _remember(self.path)
+
+    def _check_place(self) -> None:
+        """Say so if the file is not where it should be, so that its data are lost."""
+        try:
+            there = self._part is not None or _state(self.path)[0] == self.place
+        except OSError:
+            there = False
+        if not there:
+            self._failure = RecordingError(
+                f"{self._what}{brief(self.path, 100)}: expected a file that stays while it is written, got one that "
+                "was removed, moved or replaced meanwhile; make it again"
+            )
+            raise self._failure
 
     def abandon(self) -> None:
         """Close, and remove the file unless it has taken its place."""
@@ -401,6 +415,8 @@ def check_target(path: str | os.PathLike) -> str:
         target = os.path.realpath(os.fspath(path))
     except (TypeError, ValueError):  # the latter for a zero byte
         raise expected("record", "the path of a file, such as 'run.h5', or None for memory", path) from None
+    except OSError as error:  # the current folder is gone
+        raise unwritable(path, error) from error
     folder = os.path.dirname(target)
 
     def refuse(wanted: str, got: str, remedy: str) -> RecordingError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickslip.errors import unknown
+from stickslip.errors import one_of, unknown
 from stickslip.model.arrays import FREE, HINGE, SLIDE
 from stickslip.record import sums
 
@@ -24,8 +24,7 @@ COLUMNS = 2000
 
 def plot(log: Log, what: str = "energy", ax: Axes | None = None, **options: Any) -> Axes:
     """Draw ``what`` into ``ax``, by default the axes of a new figure."""
-    if what not in PLOTS:
-        raise unknown("plot", what, PLOTS)
+    one_of("plot", what, PLOTS)
     if ax is None:
         from matplotlib import pyplot
 

@@ -59,6 +59,7 @@ class FileSource:
 
     @property
     def last_good(self) -> tuple[float, np.ndarray, np.ndarray] | None:
+        self.check_open("last_good")
         with reading(self.path, WHAT):
             time, q, v = (numbers(self._file, f"last_good/{name}", "f") for name in ("time", "q", "v"))
             n = self.header.sizes
@@ -66,14 +67,17 @@ class FileSource:
                 raise expected("last_good", f"{n.nq} coordinates and {n.nv} velocities", (q.shape, v.shape))
             return None if np.isnan(time) else (float(time), q, v)
 
+    def check_open(self, what: str) -> None:
+        if not self._file:
+            raise RecordingError(f"cannot read {what!r}: expected an open log, got a closed one; load({self.path!r})")
+
     def read(self, name: str, rows: int) -> np.ndarray:
         """The first rows of a field."""
         return self.rows(name, 0, rows)
 
     def rows(self, name: str, first: int, stop: int) -> np.ndarray:
         """Some rows of a field."""
-        if not self._file:
-            raise RecordingError(f"cannot read {name!r}: expected an open log, got a closed one; load({self.path!r})")
+        self.check_open(name)
         with reading(self.path, WHAT):
             found = self.arrays[name][first:stop]
             if name in LINKS and len(found) and not 0 <= found.min() <= found.max() < self.header.sizes.nl:

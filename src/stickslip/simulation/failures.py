@@ -60,16 +60,11 @@ def keep_failures(sim: Simulation, failures: str | Path | bool | None, record: s
         folder = Path(record).with_name(f"{Path(record).stem}-unconverged")
     elif failures:
         folder = Path(failures)
-    if folder is not None and _stands_in(folder):
+    if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
         raise expected(
             "failures", "a folder", str(folder), "give another name, or 'none'" if failures else "move that file"
         )
     sim.unsolved.begin(folder, keep=failures is not False)
-
-
-def _stands_in(folder: Path) -> bool:
-    """Whether a file is where this folder, or one above it, would be made."""
-    return not next((os.path.isdir(place) for place in (folder, *folder.parents) if os.path.exists(place)), True)
 
 
 @contextmanager

@@ -159,8 +159,11 @@ def parse(
         raise expected("unreadable_meshes", f"one of {', '.join(POLICIES)}", unreadable_meshes)
     if isinstance(package_dirs, str | Path):
         package_dirs = (package_dirs,)
-    file = Path.cwd() / "xml" if path is None else Path(path).absolute()
     origin = "xml" if path is None else str(path)
+    try:
+        file = Path.cwd() / "xml" if path is None else Path(path).absolute()
+    except FileNotFoundError:
+        raise ModelError(f"{origin}: the current folder does not exist any more; change to another one") from None
     text = read_text(file, origin) if xml is None else xml
     document = Document(text, origin)
     tag = document.root.tag
