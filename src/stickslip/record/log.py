@@ -402,9 +402,9 @@ class Log(Summarised, Named):
 
         span = "no frames"
         if len(self):
-            first, last = self.dataset("time")[0], self.dataset("time")[len(self) - 1]
+            first, last = (float(self._source.rows("time", k, k + 1)[0]) for k in (0, len(self) - 1))
             span = f"{plural(len(self), 'frame')}, {first:g} to {last:g} s"
-        contacts = plural(int(self.dataset(START.name)[len(self)]), "contact")
+        contacts = plural(int(self._source.rows(START.name, len(self), len(self) + 1)[0]), "contact")
         h = self.header
         rows = {
             "method": ", ".join(f"{key} = {brief(value, 40)}" for key, value in list(self.options.items())[:6]),
