@@ -367,9 +367,11 @@ def test_run_and_list_take_plugins(plugin, monkeypatch):
         ("import stickslip as ss\n\nss.extend.solver('lemke')\n", r"bad.py', line 3: name of a solver: .* got 'lemke'"),
         ("x = [\n", r"bad.py', line 1: SyntaxError"),
         ("\n1 / 0\n", r"bad.py', line 2: ZeroDivisionError: division by zero"),
+        ("raise SystemExit", r"bad.py', line 1: SystemExit"),
+        ("class E(Exception):\n    __str__ = None\nraise E()\n", r"bad.py', line 3: E: no message"),
         (None, "expected a Python file"),
     ],
-    ids=["nothing", "a name that is taken", "no Python", "an exception", "no file"],
+    ids=["nothing", "a name that is taken", "no Python", "an exception", "an end", "an odd exception", "no file"],
 )
 def test_bad_plugins_are_one_line(tmp_path, content, message):
     path = tmp_path / "bad.py"

@@ -12,7 +12,7 @@ import pytest
 import stickslip as ss
 from stickslip import file_lock, files
 from stickslip.cli.view import view
-from stickslip.errors import RecordingError
+from stickslip.errors import InputError, RecordingError
 from stickslip.problem_files import FCLibSolution, ProblemFile, ProblemWriter, write_fclib
 from stickslip.problem_files.fclib import write_fclib_solution
 from stickslip.record import load
@@ -61,6 +61,22 @@ def test_an_error_of_the_writer_passes_and_leaves_nothing(tmp_path):
     with pytest.raises(ZeroDivisionError):
         write()
     assert not os.listdir(tmp_path)
+
+
+def test_data_and_models_are_not_replaced_by_something_else(tmp_path):
+    data, model, script = tmp_path / "run.h5", tmp_path / "r.XML", tmp_path / "r.py"
+    data.write_bytes(files.SIGNATURE + b"and so on")
+    model.write_text("<mujoco/>")
+    script.write_text("pass")
+    for path, what in ((data, "an HDF5 file"), (model, "a model file"), (script, "a Python file")):
+        before = path.read_bytes()
+        with pytest.raises(RecordingError, match=f"is {what}, which would be lost"):
+            files.write_text(path, "a table")
+        assert path.read_bytes() == before
+    files.write_text(model, "<robot/>", kind=files.MODEL)
+    files.write_text(tmp_path / "new.xml", "whatever")
+    with pytest.raises(InputError, match="csv and gif: expected two files"):
+        files.check_distinct(csv=tmp_path / "a", qpos=None, gif=tmp_path / "." / "a", frames=tmp_path / "b")
 
 
 def test_devices_and_links(tmp_path):

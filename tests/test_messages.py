@@ -87,6 +87,19 @@ MISTAKES = {
     "robot": (lambda: sim().robot("solo"), "unknown robot"),
     "contacts": (lambda: sim().contacts.between("bix"), "did you mean 'box'"),
     "push": (lambda: sim().push("bx", (1, 0, 0)), "'bx': did you mean 'box'"),
+    "joint as array": (lambda: sim().joint(np.zeros(3)), "unknown joint"),
+    "excluded number": (lambda: scene().exclude(3, "box"), "expected a body of this scene or its name, got 3"),
+    "welded nothing": (lambda: scene().weld("box", None), "expected a body of this scene or its name, got None"),
+    "half a letter": (lambda: scene().body("\udce9"), "unknown body"),
+    "scene's name": (lambda: ss.Scene(name=3), "name: expected a text, got 3"),
+    "capture format": (lambda: sim().run(0.01, capture="a.h5", capture_format=[1]), "unknown capture_format"),
+    "long record": (lambda: sim("coulomb").run(0.01, record="a" * 5000), "cannot write the recording"),
+    "zero byte": (lambda: sim("coulomb").run(0.01, record="a\0b"), "record: expected the path of a file"),
+    "record here": (lambda: sim("coulomb").run(0.01, record="."), "expected a file, got a folder"),
+    "capture here": (lambda: sim("coulomb").run(0.01, capture="", capture_format="fclib"), "names of files"),
+    "long scene": (lambda: ss.Simulation("a" * 5000), "unknown scene"),
+    "long save": (lambda: scene().save("a" * 5000), "cannot be written"),
+    "failures": (lambda: sim("coulomb").run(0.01, failures=__file__), "failures: expected a folder"),
     "keyframe": (lambda: sim().reset("up"), "unknown keyframe 'up': known: home"),
     "sensor": (lambda: sim().sensor("imu"), "unknown sensor 'imu': known: none"),
     "excluded": (lambda: scene().exclude("box", "bax"), "did you mean 'box'"),
@@ -153,7 +166,6 @@ MISTAKES = {
     # other arguments
     "push at a shape": (lambda: sim().push("floor", (1, 0, 0)), "'floor' is a shape: .* its body is 'world'"),
     "no actuators": (lambda: ss.Simulation(scene_of_a_crate()).set_control([1]), "none, because the scene has no act"),
-    "snapshot": (lambda: sim().restore(None), "snapshot: expected what sim.snapshot"),
     "recorder": (lambda: ss.Recorder("x.h5"), "Recorder: expected a Simulation"),
     "record a film": (lambda: sim().run(0.01, record="x.mp4"), "ends in .h5, got 'x.mp4'; log.video makes such a file"),
     "record a switch": (lambda: sim().run(0.01, record=True), "record: expected the path of a file"),
@@ -203,6 +215,11 @@ MISTAKES = {
     "duration": (lambda: sim().run("abc"), "duration: expected a number of seconds"),
     "steps": (lambda: sim().step(1.5), "n: expected a whole number of steps"),
     "state": (lambda: sim().set_state(q=[1, 2]), r"state.q: expected an array of shape \(8,\), got \(2,\)"),
+    "many steps": (lambda: sim().step(10**5000), r"n: expected (at most 1e\+10|a whole number of) steps"),
+    "huge number": (lambda: sim().set_state(v=[10**400]), "v: expected an array of numbers"),
+    "huge vector": (lambda: scene().add_box((1, 1, 10**400)), "size: expected 3 finite numbers"),
+    "seed": (lambda: sim(seed=-1), "seed: expected a whole number ≥ 0, got -1"),
+    "directions": (lambda: sim("stewart-trinkle", directions=1e300), "directions: expected a whole number"),
     "read-only": (lambda: scene().gravity.__setitem__(2, 0.0), "read-only"),
 }
 
@@ -256,6 +273,7 @@ def test_long_messages_lose_their_middle():
         assert len(str(error)) < 300
     assert shortened("one\ntwo") == "one two"
     assert len(str(expected("model", "a name", scene().compile().tree))) < 300
+    assert str(expected("n", "steps", 10**5000)) == "n: expected steps, got a int"
     assert str(expected("q", "a number", np.zeros(99))) == "q: expected a number, got ndarray of shape (99,)"
 
 

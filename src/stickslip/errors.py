@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
 from math import inf, isfinite
+from operator import index as as_index
 from typing import Any, TypeVar, cast
 
 F = TypeVar("F", bound=Callable)
@@ -110,7 +111,10 @@ def plain(value: Any) -> Any:
 
 def brief(value: Any, most: int = 90) -> str:
     """``repr(value)`` on one line, shortened in its middle; of large objects what they are."""
-    text = " ".join(repr(plain(value)).split())
+    try:
+        text = " ".join(repr(plain(value)).split())
+    except Exception:  # whole numbers of more digits than Python writes, and classes of users
+        return called(value)
     if len(text) <= most:
         return text
     if isinstance(value, str | bytes | list | tuple | set | frozenset | dict):
@@ -169,6 +173,17 @@ def whole(what: str, value: Any, least: int, most: float = inf) -> int:
     if number(what, value, wanted, least=least, most=most) != int(value):
         raise expected(what, wanted, value)
     return int(value)
+
+
+def index(what: str, value: Any, count: int) -> int:
+    """The number of one of ``count`` things, from 0; negative ones count from the end."""
+    try:
+        number = as_index(value)
+    except TypeError:
+        number = count
+    if not -count <= number < count:
+        raise expected(what, f"a number from {-count} to {count - 1}", value)
+    return number % count
 
 
 SYNONYMS: Mapping[str, tuple[str, ...]] = {

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from stickslip import file_lock
-from stickslip.errors import RecordingError
+from stickslip.errors import InputError, RecordingError, brief
 
 BESIDE = ".stickslip-"
 """How the names of unfinished files begin; the number of the process, a counter and the ending follow."""
@@ -29,18 +29,59 @@ _counter = itertools.count()
 _tidied: set[tuple[int, str]] = set()
 
 
-def check_writable(path: Path | None) -> None:
-    """Raise an error now for a file that could not be written later."""
+HDF5, MODEL, SOURCE = "an HDF5 file", "a model file", "a Python file"
+"""Kinds of files that are replaced by files of their kind only."""
+KINDS = {".xml": MODEL, ".mjcf": MODEL, ".urdf": MODEL, ".py": SOURCE}
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+"""How an HDF5 file begins."""
+
+
+def check_writable(path: Path | None, *, kind: str = "") -> None:
+    """Raise an error now for a file that could not be written later. ``kind`` is what is going to be written, if that
+    may replace a file of the same kind in ``HDF5``, ``MODEL``, ``SOURCE``."""
     if path is None:
         return
-    if path.is_dir():
-        raise RecordingError(f"{str(path)!r} is a folder; give the name of a file in it")
-    target = Path(os.path.realpath(path))
+    try:
+        target = Path(os.path.realpath(path))
+        if target.is_dir():
+            raise RecordingError(f"{str(path)!r} is a folder; give the name of a file in it")
+    except (OSError, ValueError) as error:  # a name that is too long, or has a zero byte
+        if isinstance(error, RecordingError):
+            raise
+        reason = getattr(error, "strerror", None) or error
+        raise RecordingError(f"{brief(str(path))} cannot be written: {reason}; give another path") from None
     folder = target.parent
     if not folder.is_dir():
         raise RecordingError(f"{str(path)!r} cannot be written: the folder {str(folder)!r} does not exist; create it")
     if (target.exists() and not os.access(target, os.W_OK)) or not (_special(target) or os.access(folder, os.W_OK)):
         raise RecordingError(f"{str(path)!r} cannot be written: permission denied; give another path")
+    found = _kind(target)
+    if found != kind and found:
+        raise RecordingError(f"{str(path)!r} is {found}, which would be lost; give another path, or delete it")
+
+
+def check_distinct(**paths: Path | None) -> None:
+    """Raise an error for two files to be written under one name; the keywords are the names of their options."""
+    seen: dict[str, str] = {}
+    for name, path in paths.items():
+        if path is None:
+            continue
+        place = os.path.realpath(path)
+        if place in seen:
+            both = f"{seen[place]} and {name}"
+            raise InputError(f"{both}: expected two files, got {brief(str(path))} for both; rename one")
+        seen[place] = name
+
+
+def _kind(target: Path) -> str:
+    """What an existing file is, of the kinds that only their own kind replaces."""
+    if not target.is_file() or not target.stat().st_size:
+        return ""
+    try:
+        with target.open("rb") as file:
+            return HDF5 if file.read(len(SIGNATURE)) == SIGNATURE else KINDS.get(target.suffix.lower(), "")
+    except OSError:
+        return KINDS.get(target.suffix.lower(), "")
 
 
 def make_folder(path: Path) -> None:
@@ -51,7 +92,7 @@ def make_folder(path: Path) -> None:
 
 
 @contextmanager
-def write_whole(path: str | os.PathLike) -> Iterator[Path]:
+def write_whole(path: str | os.PathLike, *, kind: str = "") -> Iterator[Path]:
     """Write a file that appears whole or not at all::
 
         with write_whole("drop.png") as part:  # a new, empty file beside it, with the same ending
@@ -59,9 +100,9 @@ def write_whole(path: str | os.PathLike) -> Iterator[Path]:
 
     At the end of the block the part is flushed to the disk and takes the place of ``path``. After an error it is
     removed, and what was at ``path`` stays. Trouble of the system (a full disk) becomes a ``RecordingError``. Devices
-    and pipes, such as /dev/stdout, are written directly.
+    and pipes, such as /dev/stdout, are written directly. ``kind`` is as in ``check_writable``.
     """
-    check_writable(Path(path))
+    check_writable(Path(path), kind=kind)
     target = Path(os.path.realpath(path))
     try:
         if _special(target):
@@ -83,9 +124,9 @@ def write_whole(path: str | os.PathLike) -> Iterator[Path]:
         raise unwritable(path, error) from error
 
 
-def write_text(path: str | os.PathLike, text: str) -> None:
+def write_text(path: str | os.PathLike, text: str, *, kind: str = "") -> None:
     """Write a text in UTF-8, whole or not at all."""
-    with write_whole(path) as part:
+    with write_whole(path, kind=kind) as part:
         part.write_text(text, encoding="utf-8")
 
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from stickslip import file_lock, hdf5_probe
 from stickslip.errors import InputError, RecordingError, brief, expected
-from stickslip.files import name_beside, new_beside, tidy, unwritable, write_whole
+from stickslip.files import HDF5, SIGNATURE, name_beside, new_beside, tidy, unwritable, write_whole
 from stickslip.hdf5_probe import attribute, has, member
 
 __all__ = [
@@ -357,7 +357,21 @@ class Output:
         if shown is not None:
             self.replace(shown)
         self._lock.release()
+        self._check_place()
         _remember(self.path)
+
+    def _check_place(self) -> None:
+        """Say so if the file is not where it should be, so that its data are lost."""
+        try:
+            there = self._part is not None or _state(self.path)[0] == self.place
+        except OSError:
+            there = False
+        if not there:
+            self._failure = RecordingError(
+                f"{self._what}{brief(self.path, 100)}: expected a file that stays while it is written, got one that "
+                "was removed, moved or replaced meanwhile; make it again"
+            )
+            raise self._failure
 
     def abandon(self) -> None:
         """Close, and remove the file unless it has taken its place."""
@@ -402,7 +416,7 @@ def _image(file: Any) -> bytes:
 
 
 def _store(path: str | os.PathLike, image: bytes) -> None:
-    with write_whole(path) as part:
+    with write_whole(path, kind=HDF5) as part:
         part.write_bytes(image)
     _remember(os.path.realpath(path))
 
@@ -411,8 +425,10 @@ def check_target(path: str | os.PathLike) -> str:
     """The real path of a file that may be (over)written; otherwise raise an error that says why not."""
     try:
         target = os.path.realpath(os.fspath(path))
-    except TypeError:
+    except (TypeError, ValueError):  # the latter for a zero byte
         raise expected("record", "the path of a file, such as 'run.h5', or None for memory", path) from None
+    except OSError as error:  # the current folder is gone
+        raise unwritable(path, error) from error
     folder = os.path.dirname(target)
 
     def refuse(wanted: str, got: str, remedy: str) -> RecordingError:
@@ -431,8 +447,8 @@ def check_target(path: str | os.PathLike) -> str:
     if not os.access(target, os.W_OK):
         raise refuse("a file that you may write to", "a read-only file", "choose another name")
     with open(target, "rb") as file:
-        signature = file.read(8)
-    if signature not in (b"", b"\x89HDF\r\n\x1a\n"):  # --record robot.xml must not overwrite the robot
+        signature = file.read(len(SIGNATURE))
+    if signature not in (b"", SIGNATURE):  # --record robot.xml must not overwrite the robot
         raise refuse("a new name or an earlier recording", "another kind of file", "choose another name or delete it")
     if file_lock.is_held(target):
         raise refuse("a file that nobody writes", "one that is being written", "choose another name, or end that run")

@@ -191,6 +191,9 @@ def _values(rng: random.Random, file: Any, parent: Any, thing: Any, name: str) -
     nasty = (
         (np.nan, np.inf, -np.inf, 1e300, -1.0, 0.0, 1e-300) if thing.dtype.kind == "f" else (-1, 0, 10**6, 2**31 - 1)
     )
+    if thing.dtype.kind != "f":
+        least, most = np.iinfo(thing.dtype).min, np.iinfo(thing.dtype).max
+        nasty = tuple(value for value in nasty if least <= value <= most)
     if rng.random() < 0.3:
         values[...] = rng.choice(nasty)
     else:

@@ -1,5 +1,6 @@
 """Reading MJCF and URDF: what survives, what is refused and how it is said."""
 
+import os
 import re
 import struct
 
@@ -128,7 +129,9 @@ def the_error(call, kind=ModelError):
         ),
         ('<mujoco><asset><hfield name="h" nrow="100000" ncol="100000" size="1 1 1 1"/></asset></mujoco>', "heights"),
         ('<mujoco><asset><texture name="t" builtin="flat" width="99999" height="99999"/></asset></mujoco>', "pixels"),
+        ('<mujoco><asset><mesh name="m" builtin="supertorus" params="1000 1 1 1"/></asset></mujoco>', "at most 300"),
         ('<mujoco><option iterations="2000000000"/></mujoco>', "expected iterations ≤ 100000"),
+        ('<mujoco><option timestep="1_0"/></mujoco>', "expected finite numbers for timestep, got '1_0'"),
         (f'<mujoco><asset><mesh name="m" file="{"x" * 300}.stl"/></asset></mujoco>', "at most 250 bytes"),
         (
             '<mujoco><worldbody><body pos="1e9 0 0"><freejoint/><geom size="1"/></body></worldbody></mujoco>',
@@ -179,6 +182,28 @@ def test_files_that_a_model_needs_are_checked_as_the_model_is(write):
     assert "attached so often" in the_error(lambda: read_spec(main))
 
 
+def test_pipes_and_pictures_that_unfold_are_refused_before_they_are_opened(tmp_path, write):
+    """MuJoCo would wait for the pipe, and fill the memory with the picture."""
+    (tmp_path / "below").mkdir()
+    os.mkfifo(tmp_path / "below" / "pipe.stl")
+    head = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 30000, 30000)
+    (tmp_path / "wide.png").write_bytes(head)
+    (tmp_path / "wide.bin").write_bytes(struct.pack("<2i", 30000, 30000))
+    field = '<hfield name="h" size="1 1 1 1" file="{}"/>'
+    for assets, says in (
+        ('<mesh name="m" file="below/pipe.stl"/>', "pipe.stl' is a device or a pipe"),
+        ('<texture name="t" type="cube" fileup="pipe.stl"/>', "pipe.stl' is a device or a pipe"),
+        ('<texture name="t" type="2d" file="wide.png"/>', "30000000 pixels, got 900000000 in 'wide.png'"),
+        (field.format("wide.png"), "10000000 heights, got 900000000 in 'wide.png'"),
+        (field.format("wide.bin"), "10000000 heights, got 900000000 in 'wide.bin'"),
+    ):
+        write(f'<mujocoinclude><compiler texturedir="below"/><asset>{assets}</asset></mujocoinclude>', "part.xml")
+        main = write('<mujoco><include file="part.xml"/></mujoco>', "main.xml")
+        message = the_error(lambda main=main: read_spec(main))
+        assert says in message
+        assert message.startswith(f"{tmp_path / 'part.xml'}: <")
+
+
 def test_bytes_that_are_not_utf8_are_refused_but_in_comments(tmp_path):
     path = tmp_path / "latin.xml"
     path.write_bytes(b'<mujoco>\n<worldbody><body name="\xe9"/></worldbody></mujoco>')
@@ -210,6 +235,8 @@ def test_wrong_options_are_refused(write):
     assert "unreadable_meshes" in the_error(lambda: read_spec(path, unreadable_meshes="skip"), InputError)
     assert "tendon" in the_error(lambda: read_spec(path, ignore=("tendons",)), InputError)
     the_error(lambda: read_spec(), InputError)
+    assert "decode bytes" in the_error(lambda: read_spec(xml=b"<mujoco/>"), InputError)
+    assert "got ''" in the_error(lambda: read_spec(""), InputError)
 
 
 # -- MJCF ---------------------------------------------------------------------------------------------------------
@@ -495,6 +522,10 @@ def test_a_planar_joint_is_two_slides_and_a_hinge(urdf):
     sideways = urdf(link("a") + link("b") + joint("k", "a", "b", "planar", '<axis xyz="1 2 -1"/>'))
     axes = read_spec(sideways).spec.compile().jnt_axis
     np.testing.assert_allclose(axes @ axes.T, np.eye(3), atol=1e-12)
+    for size in ("1e-200", "1e200"):
+        long = urdf(link("a") + link("b") + joint("k", "a", "b", "planar", f'<axis xyz="{size} {size} 0"/>'))
+        normal = read_spec(long).spec.compile().jnt_axis[2]
+        np.testing.assert_allclose(normal, [0.5**0.5, 0.5**0.5, 0], atol=1e-12)
     np.testing.assert_allclose(np.cross(axes[0], axes[1]), np.array([1, 2, -1]) / np.sqrt(6), atol=1e-12)
 
 

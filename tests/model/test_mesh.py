@@ -8,6 +8,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.errors import StickslipWarning
+from stickslip.model import compile
 
 CORNERS = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
 TRIANGLES = np.array(
@@ -41,6 +42,14 @@ def test_a_convex_surface_is_taken_as_it_is():
         scene.add_mesh(CORNERS, faces=TRIANGLES, convex=convex, mass=2.0)
         (shape,) = scene.compile().shapes
         assert len(shape.vertices) == 8
+
+
+def test_a_hull_of_too_many_corners_is_refused(monkeypatch):
+    monkeypatch.setattr(compile, "MOST_CORNERS", 7)
+    scene = ss.Scene()
+    scene.add_mesh(vertices=CORNERS, name="cube")
+    with pytest.raises(ss.ModelError, match="expected a convex hull of at most 7 corners, got 8"):
+        scene.compile()
 
 
 def test_a_flat_mesh_is_refused():

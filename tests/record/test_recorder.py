@@ -239,3 +239,34 @@ def test_overwriting_keeps_the_earlier_log_readable(model, tmp_path):
 def test_importing_is_cheap():
     code = "import sys, stickslip.record; print('h5py' in sys.modules, 'matplotlib' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("where", ["file", "folder"])
+def test_a_recording_that_is_removed_meanwhile_is_no_success(tmp_path, where):
+    (tmp_path / "runs").mkdir()
+    sim = ss.Simulation("ball", "coulomb/pgs")
+    recorder = ss.Recorder(sim, tmp_path / "runs" / "run.h5")
+    sim.step(3)
+    (tmp_path / "runs" / "run.h5").unlink()
+    if where == "folder":
+        (tmp_path / "runs").rmdir()
+    with pytest.raises(ss.RecordingError, match="removed, moved or replaced meanwhile"):
+        recorder.close()
+    recorder.close()
+
+
+def test_frames_are_whole_numbers_and_closed_logs_say_so(tmp_path):
+    log = ss.Simulation("ball", "coulomb/pgs").run(0.02, record=tmp_path / "run.h5")
+    for wrong in ("x", None, 1.5, 99, -99, [1]):
+        for read in (log.contacts, log.image):
+            with pytest.raises(ss.InputError, match="frame: expected a number from -3 to 2"):
+                read(wrong)
+        with pytest.raises(ss.InputError, match=r"link: expected a name, or a number|unknown link"):
+            log.link(wrong)
+    assert len(log.contacts(np.int64(-1)).gap) == len(log.contacts(2).gap)
+    with pytest.raises(ss.InputError, match="unknown plot"):
+        log.plot([1])
+    log.close()
+    for read in (log.image, lambda: log.dataset("pose"), lambda: log.last_good):
+        with pytest.raises(ss.RecordingError, match="expected an open log, got a closed one"):
+            read()

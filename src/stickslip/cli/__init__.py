@@ -99,7 +99,7 @@ def main() -> None:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
-        print(f"error: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
+        print(shortened(f"error: {error.strerror or error}: {error.filename or ''}".rstrip(": ")), file=sys.stderr)
         sys.exit(2)
     except MemoryError:
         print("error: there is not enough memory for this; ask for less", file=sys.stderr)

@@ -35,8 +35,10 @@ def export(
     [bold]stickslip export drop.h5 --video drop.mp4 --size 640x360 --speed 0.25[/bold],
     [bold]stickslip export trot.h5 --frames trot --camera=-60,15 --follow base_link[/bold]
     """
+    from stickslip.files import check_distinct
     from stickslip.record import load
 
+    check_distinct(qpos=qpos, csv=csv, contacts_csv=contacts_csv, frames=frames, video=video, gif=gif)
     if not any((qpos, csv, contacts_csv, frames, video, gif)):
         wanted = "at least one of --qpos, --csv, --contacts-csv, --frames, --video and --gif"
         raise expected("export", wanted, "none of them")

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from typer import Option
 
 from stickslip.errors import expected
+from stickslip.methods.options import ELSEWHERE
 
 FloatingBase = Annotated[bool, Option(help="free the root link of a URDF")]
 PackageDir = Annotated[list[Path] | None, Option(help="folder with the packages of package:// meshes (repeatable)")]
@@ -35,6 +36,8 @@ def method_options(pairs: list[str] | None) -> dict[str, Any]:
         if not (name and equals and text):
             raise expected("--option", "NAME=VALUE", pair, "for example --option matmuls=2")
         name = name.strip()
+        if name in ("scene", "self", *ELSEWHERE) and name != "seed":
+            raise expected("--option", "an option of the method", pair, "scene, method and dt have places of their own")
         if name in options:
             raise expected("--option", f"{name} once", [p for p in pairs or [] if p.partition("=")[0].strip() == name])
         value: Any = text

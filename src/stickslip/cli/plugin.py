@@ -40,8 +40,10 @@ def load_plugin(path: str | Path) -> ModuleType:
         spec.loader.exec_module(module)
     except StickslipError as error:
         raise InputError(f"plugin {str(path)!r}{_line(error, path)}: {error}") from error
-    except Exception as error:
-        raise InputError(f"plugin {str(path)!r}{_line(error, path)}: {type(error).__name__}: {error}") from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit, too: a plugin must not end the command without a word
+        raise InputError(f"plugin {str(path)!r}{_line(error, path)}: {type(error).__name__}: {_said(error)}") from error
     finally:
         sys.path.remove(str(path.parent))
     if _registered() == before:
@@ -67,6 +69,14 @@ def _registered() -> list[tuple[str, Any]]:
 
     registries: tuple[dict[str, Any], ...] = (SOLVERS, DETECTORS, FORMULATIONS, METHODS, SCENES)
     return [(name, id(thing)) for registry in registries for name, thing in registry.items()]
+
+
+def _said(error: BaseException) -> str:
+    """The message of an error of somebody else's, whatever its class does."""
+    try:
+        return str(error)
+    except Exception:
+        return "no message"
 
 
 def _line(error: BaseException, path: Path) -> str:

@@ -55,6 +55,7 @@ def run(
     """
     from rich.console import Console
 
+    from stickslip.files import check_distinct
     from stickslip.methods.materials import combined_materials
     from stickslip.record.overview import check_plot
     from stickslip.scenes import SCENES, find
@@ -63,6 +64,7 @@ def run(
     console = Console(markup=False)  # names may hold brackets
     load_plugins(plugin)
     check_plot(plot)
+    check_distinct(record=record, capture=capture if capture_format == "frames" else None, plot=plot)
     options = load_options(floating_base, package_dir, unreadable_meshes, ignore)
     name, setup, seconds = find(scene, floor=floor, **options)
     for note in setup.scene.notes:

@@ -94,7 +94,7 @@ def make_target(model: Model, name: Any, value: Any) -> Target:
     wanted = "a position (3,) [m], a quaternion (4,), or both (7,)"
     try:
         given = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise expected(f"target of {name!r}", wanted, value) from None
     if given.shape not in ((3,), (4,), (7,)) or not np.all(np.isfinite(given)):
         raise expected(f"target of {name!r}", wanted, value)

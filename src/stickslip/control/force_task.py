@@ -64,7 +64,7 @@ class ContactForce:
 def _forces(what: str, value, shape: tuple[int, ...], form: str, remedy: str = "") -> np.ndarray:
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise expected(what, form, value, remedy) from None
     if array.shape != shape:
         raise expected(what, form, f"shape {array.shape}", remedy)

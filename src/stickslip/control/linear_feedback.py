@@ -41,7 +41,7 @@ class Reference:
         for field in fields(self):
             try:
                 array = np.array(getattr(self, field.name), dtype=float)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise expected(f"reference {field.name}", "an array of numbers", getattr(self, field.name)) from None
             if not np.all(np.isfinite(array)):
                 raise expected(f"reference {field.name}", "finite numbers", "NaN or infinity")

@@ -39,7 +39,7 @@ class PD:
             given, wanted = getattr(self, name), f"a number or {len(names)} numbers"
             try:
                 value = np.asarray(0.0 if given is None else given, dtype=float)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise expected(f"PD {name}", wanted, given) from None
             if value.shape not in ((), (len(names),)):
                 raise expected(f"PD {name}", wanted, value.shape)

@@ -96,7 +96,7 @@ class Task(ABC):
         name = f"{type(self).__name__} reference: {what}"
         try:
             array = np.asarray(value, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise expected(name, f"numbers of shape {shape}", value) from None
         if array.shape != shape or not np.all(np.isfinite(array)):
             raise expected(name, f"finite numbers of shape {shape}", value)

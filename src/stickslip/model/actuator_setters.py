@@ -35,7 +35,7 @@ def numbers(what: str, value: Any, most: int, size: int) -> np.ndarray:
     """(size,) from a number or up to ``most`` of them; the others are 0."""
     try:
         array = np.atleast_1d(np.array(value, dtype=float))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.zeros(0)
     if array.ndim != 1 or not 1 <= len(array) <= most or not np.isfinite(array).all():
         raise expected(what, "a finite number" if most == 1 else f"1 to {most} finite numbers", value)

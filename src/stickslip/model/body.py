@@ -71,7 +71,7 @@ def vector(name: str, value: Vector, size: int, remedy: str = "") -> np.ndarray:
     remedy = remedy or ("a quaternion is (w, x, y, z)" if name == "quat" else "")
     try:
         array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise expected(name, wanted, value, remedy) from None
     if array.shape != (size,) or not np.all(np.isfinite(array)):
         raise expected(name, wanted, value, remedy)

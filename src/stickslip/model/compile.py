@@ -13,10 +13,14 @@ import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from stickslip.errors import ModelError, brief
 from stickslip.model.arrays import Frames, Inertia, JointForces, Tree
 from stickslip.model.mesh import simplified
 from stickslip.model.shape import ContactPair, Material, PairMaterial, Shape, combine
 from stickslip.model.terrain import field_points, field_size
+
+MOST_CORNERS = 100_000
+"""Corners of the hull of a mesh that can touch something. Its faces and edges take some seconds to be found."""
 
 
 def rotation(quat: np.ndarray) -> np.ndarray:
@@ -250,6 +254,11 @@ def build_shapes(mj: mujoco.MjModel, bodies: list[Attachment], hull_tolerance: f
             body=int(mj.geom_bodyid[g]), paired=bool(touching and (g in mj.pair_geom1 or g in mj.pair_geom2)),
             surface_velocity=mj.geom_surfacevel[g].astype(float),
         )  # fmt: skip
+        if shape.solid and shape.kind == "mesh" and vertices is not None and len(vertices) > MOST_CORNERS:
+            raise ModelError(
+                f"shape {brief(shape.name, 60)}: expected a convex hull of at most {MOST_CORNERS} corners, got "
+                f"{len(vertices)}; make its mesh coarser"
+            )
         shapes.append(shape)
     for s in range(mj.nsite):
         if mj.nuser_site >= 1 and mj.site_user[s, 0] == 1.0:

@@ -161,7 +161,7 @@ def says_why(method: F) -> F:
         except TypeError as error:
             message = re.sub(r"^[\w.]*\.(\w+\(\))", r"\1", " ".join(str(error).split()))
             raise InputError(f"{method.__name__}: {message[:200]}") from None
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise InputError(f"{method.__name__}: {' '.join(str(error).split())[:200]}") from None
 
     return cast(F, wrapped)

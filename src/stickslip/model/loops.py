@@ -72,7 +72,7 @@ class Constraint:
         what, value = f"{name} of a {self.kind}", getattr(self, name)
         try:
             array = np.array(value, dtype=float)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise expected(what, f"numbers of shape {shape}", value) from None
         if array.shape != shape or not np.all(np.isfinite(array)):
             raise expected(what, f"finite numbers of shape {shape}", value)

@@ -8,6 +8,7 @@ optional package.
 from __future__ import annotations
 
 import itertools
+import os
 from pathlib import Path
 
 import numpy as np
@@ -115,7 +116,7 @@ def triangles(faces, vertices: np.ndarray) -> np.ndarray:
 
 def file_of(path: str | Path) -> Path:
     path = Path(path)
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise ModelError(f"mesh file {str(path)!r} does not exist; give a path to an .stl or .obj file")
     return path
 

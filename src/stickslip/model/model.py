@@ -363,7 +363,7 @@ class Model(Summarised, Named):
 
     def frame(self, name: str) -> int:
         """Index of a named frame: any body or site of the scene."""
-        if name not in self.frame_index:
+        if not isinstance(name, str) or name not in self.frame_index:
             carriers = [self.mj.body(shape.body).name for shape in self.shapes if shape.name == name]
             if carriers:
                 raise InputError(f"{name!r} is a shape: expected a body or site; its body is {carriers[0]!r}")
@@ -371,7 +371,7 @@ class Model(Summarised, Named):
         return self.frame_index[name]
 
     def joint(self, name: str) -> int:
-        if name not in self.joint_names:
+        if not isinstance(name, str) or name not in self.joint_names:
             raise unknown("joint", name, self.joint_names)
         return self.joint_names.index(name)
 
@@ -388,8 +388,8 @@ class Model(Summarised, Named):
             q = self.tree.q0 if home is None else home.q
             v = home.v if v is None and home is not None else v
             act = home.act if act is None and home is not None and len(home.act) else act
-        state = State(np.array(q, dtype=float), np.zeros(self.nv) if v is None else np.array(v, dtype=float))
-        state.act = np.zeros(self.na) if act is None else np.array(act, dtype=float)
+        state = State(_numbers("q", q), np.zeros(self.nv) if v is None else _numbers("v", v))
+        state.act = np.zeros(self.na) if act is None else _numbers("act", act)
         self.check(state)
         for _, first in self.quaternions():  # given as unit to 1e-6, now to round-off
             state.q[first : first + 4] /= np.linalg.norm(state.q[first : first + 4])
@@ -419,6 +419,14 @@ class Model(Summarised, Named):
 
 def _itself(model: Model) -> Model:
     return model
+
+
+def _numbers(name: str, value: Any) -> np.ndarray:
+    """A new array of numbers; what is none is refused by name."""
+    try:
+        return np.array(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise expected(name, "an array of numbers", value) from None
 
 
 def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:

@@ -31,7 +31,7 @@ from stickslip.errors import (
     true_or_false,
     unknown,
 )
-from stickslip.files import check_writable, write_text
+from stickslip.files import MODEL, check_writable, write_text
 from stickslip.model.arrays import BALL, FREE, JOINT_NQ, JOINT_NV
 from stickslip.model.attach import Robot, attach
 from stickslip.model.body import GEOM, Body, quat_from_normal, vector
@@ -84,6 +84,8 @@ class Scene(Summarised, Guarded):
     """
 
     def __init__(self, *, gravity: Vector = (0, 0, -9.81), name: str = "scene", hull_tolerance: float = 0.0) -> None:
+        if not isinstance(name, str) or name != name.encode("utf-8", "replace").decode():
+            raise expected("name", "a text", name)
         self.name = name
         self.hull_tolerance = number("hull_tolerance", hull_tolerance, "a distance ≥ 0 [m]", least=0.0)
         """Convex hulls of meshes are simplified by at most this distance [m]; 0 keeps every corner."""
@@ -184,12 +186,24 @@ class Scene(Summarised, Guarded):
 
     def body(self, name: str) -> Body:
         """A body by its name, also of loaded robots: shapes, frames, joints, bodies and robots can be added to it."""
-        if name == "world":
+        if isinstance(name, str) and name == "world":
             return self.world
-        found = self.spec.body(name) if isinstance(name, str) else None
+        try:
+            found = self.spec.body(name) if isinstance(name, str) else None
+        except (UnicodeEncodeError, TypeError):  # half a letter, which no file can hold
+            found = None
         if found is None:
             raise unknown("body", name, [body.name for body in self.spec.bodies if body.name])
         return Body(self, found, name, name in self._loaded)
+
+    def _name_of(self, body: Body | str) -> str:
+        """The name of a body of this scene that is given by its name or as an object."""
+        name = body.name if isinstance(body, Body) else body
+        if not isinstance(name, str):
+            raise expected("body", "a body of this scene or its name", body)
+        if name not in self._bodies:
+            raise unknown("body", name, self._bodies)
+        return name
 
     # -- building ----------------------------------------------------------------------------------------------
 
@@ -352,19 +366,14 @@ class Scene(Summarised, Guarded):
     @says_why
     def exclude(self, body1: Body | str, body2: Body | str) -> None:
         """Let two bodies pass through each other."""
-        names = [body if isinstance(body, str) else body.name for body in (body1, body2)]
-        for name in names:
-            if name not in self._bodies:
-                raise unknown("body", name, self._bodies)
+        names = [self._name_of(body) for body in (body1, body2)]
         self.spec.add_exclude(bodyname1=names[0], bodyname2=names[1])
 
     @says_why
     def add_adhesion(self, name: str, body: Body | str, max_force: float) -> None:
         """An actuator that pulls a body to what it touches with max_force·control [N], control from 0 to 1, in equal
         parts at all its contacts."""
-        body = body if isinstance(body, str) else body.name
-        if body not in self._bodies:
-            raise unknown("body", body, self._bodies)
+        body = self._name_of(body)
         gain = number("max_force", max_force, "a number > 0 [N]", above=0.0)
         actuator = self.spec.add_actuator(name=name, target=body, trntype=mujoco.mjtTrn.mjTRN_BODY)
         actuator.set_to_adhesion(gain)
@@ -382,7 +391,7 @@ class Scene(Summarised, Guarded):
     def weld(self, body1: Body | str, body2: Body | str = "world", *, name: str = "") -> None:
         """Hold body 2 where it is against body 1 in the reference configuration, in position and orientation. The
         reported force acts at the origin of body 2, or of the body that is welded to the world."""
-        if body2 == "world" or body2 is self.world:
+        if self._name_of(body2) == "world":
             body1, body2 = body2, body1
         self._equality(mujoco.mjtEq.mjEQ_WELD, body1, body2, (0, 0, 0), name)
 
@@ -421,10 +430,7 @@ class Scene(Summarised, Guarded):
         equality.data[:5] = [*given, *[0.0] * (5 - len(given))]
 
     def _equality(self, kind: mujoco.mjtEq, body1: Body | str, body2: Body | str, pos: Vector, name: str) -> None:
-        names = [body if isinstance(body, str) else body.name for body in (body1, body2)]
-        for body in names:
-            if body not in self._bodies:
-                raise unknown("body", body, self._bodies)
+        names = [self._name_of(body) for body in (body1, body2)]
         if names[0] == names[1]:
             raise expected("bodies of a loop", "two different ones", tuple(names))
         name = name or self._name("connect" if kind == mujoco.mjtEq.mjEQ_CONNECT else "weld")
@@ -603,10 +609,11 @@ class Scene(Summarised, Guarded):
         """MJCF text of the scene, with its initial configuration as the keyframe ``home``."""
         return self.compile().to_xml()
 
+    @says_why
     def save(self, path: str | Path) -> None:
         """Write the scene as MJCF; MuJoCo opens it, and ``Scene.from_file`` gives it back."""
-        check_writable(Path(path))
-        write_text(path, self.to_xml())
+        check_writable(Path(path), kind=MODEL)
+        write_text(path, self.to_xml(), kind=MODEL)
 
 
 list_keywords(

@@ -70,7 +70,7 @@ def vector(what: str, value: Any, size: int, infinite: bool = False) -> np.ndarr
     """(size,) checked numbers."""
     try:
         array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise expected(what, f"{size} numbers", value) from None
     bad = np.isnan(array).any() if infinite else not np.isfinite(array).all()
     if array.shape != (size,) or bad:
@@ -118,7 +118,7 @@ def full_inertia(what: str, value: Any) -> np.ndarray:
     a + b ≥ c."""
     try:
         array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         array = np.zeros(0)
     if array.shape == (3, 3) and np.allclose(array, array.T, rtol=0.0, atol=1e-9 * abs(array).max()):
         array = np.array([array[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))])

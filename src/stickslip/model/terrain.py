@@ -62,7 +62,7 @@ def checked_heights(heights) -> np.ndarray:
     """Heights given by a user as an array (rows, columns)."""
     try:
         array = np.array(heights, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise expected("heights", "an array (rows, columns) of numbers [m]", type(heights).__name__) from None
     if array.ndim != 2 or min(array.shape) < LEAST:
         raise expected("heights", "an array (rows, columns) with at least 2 rows and 2 columns", array.shape)

@@ -150,7 +150,7 @@ def _link(where: str, value: Any, below: int) -> None:
 def _finite(where: str, value: Any, shape: tuple[int, ...]) -> None:
     try:
         array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise expected(where, f"numbers of shape {shape}", value) from None
     if array.shape != shape or not np.all(np.isfinite(array)):
         raise expected(where, f"finite numbers of shape {shape}", value)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from stickslip.attributes import IN_FRAMES, Named
-from stickslip.errors import brief, check_options, expected, unknown
+from stickslip.errors import brief, check_options, expected, index, unknown
 from stickslip.record import sums
 from stickslip.record.header import Header
 from stickslip.record.layout import CONTACT, CONTACT_NAMES, START, flat, table
@@ -81,6 +81,7 @@ class Source(Protocol):
     def outcome(self) -> str: ...
     @property
     def last_good(self) -> tuple[float, np.ndarray, np.ndarray] | None: ...
+    def check_open(self, what: str) -> None: ...
     def read(self, name: str, rows: int) -> np.ndarray: ...
     def rows(self, name: str, first: int, stop: int) -> np.ndarray: ...
     def refresh(self) -> None: ...
@@ -198,6 +199,7 @@ class Log(Summarised, Named):
         """
         if name not in table():
             raise unknown("field", name, table())
+        self._source.check_open(name)
         return self._source.arrays[name]
 
     def _array(self, name: str) -> np.ndarray:
@@ -232,9 +234,7 @@ class Log(Summarised, Named):
 
     def contacts(self, frame: int) -> Contacts:
         """The contacts of one frame; −1 is the last."""
-        if not -len(self) <= frame < len(self):
-            raise expected("frame", f"a number from {-len(self)} to {len(self) - 1}", frame)
-        first, stop = self.contact_start[frame % len(self) :][:2]
+        first, stop = self.contact_start[index("frame", frame, len(self)) :][:2]
         return Contacts(*(self._contact_rows(flat(f.name), first, stop) for f in CONTACT))
 
     def _contact_rows(self, name: str, first: int, stop: int) -> np.ndarray:
@@ -318,7 +318,7 @@ class Log(Summarised, Named):
             if name not in links:
                 raise unknown("link", name, links)
             return links.index(name)
-        if not 0 <= name < len(links):
+        if not isinstance(name, int | np.integer) or not 0 <= name < len(links):
             raise expected("link", f"a name, or a number from 0 to {len(links) - 1}", name)
         return int(name)
 
@@ -411,9 +411,9 @@ class Log(Summarised, Named):
 
         span = "no frames"
         if len(self):
-            first, last = self.dataset("time")[0], self.dataset("time")[len(self) - 1]
+            first, last = (float(self._source.rows("time", k, k + 1)[0]) for k in (0, len(self) - 1))
             span = f"{plural(len(self), 'frame')}, {first:g} to {last:g} s"
-        contacts = plural(int(self.dataset(START.name)[len(self)]), "contact")
+        contacts = plural(int(self._source.rows(START.name, len(self), len(self) + 1)[0]), "contact")
         h = self.header
         rows = {
             "method": ", ".join(f"{key} = {brief(value, 40)}" for key, value in list(self.options.items())[:6]),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickslip.errors import check_options, unknown
+from stickslip.errors import check_options, one_of, unknown
 from stickslip.model.arrays import FREE, HINGE, SLIDE
 from stickslip.record import sums
 
@@ -25,8 +25,7 @@ COLUMNS = 2000
 
 def plot(log: Log, what: str = "energy", ax: Axes | None = None, **options: Any) -> Axes:
     """Draw ``what`` into ``ax``, by default the axes of a new figure."""
-    if what not in PLOTS:
-        raise unknown("plot", what, PLOTS)
+    one_of("plot", what, PLOTS)
     draw = PLOTS[what]
     check_options(f"plot {what!r}", options, [*signature(draw).parameters][2:])
     if ax is None:

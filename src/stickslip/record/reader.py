@@ -26,9 +26,7 @@ class StoredArray:
         self._path, self._file, self._name, self._found, self._links = path, file, name, found, links
 
     def __getitem__(self, where: Any) -> Any:
-        if not self._file:
-            wanted = f"expected an open log, got a closed one; load({self._path!r})"
-            raise RecordingError(f"cannot read {self._name!r}: {wanted}")
+        check_open(self._file, self._path, self._name)
         with reading(self._path, WHAT):
             part = self._found[where]
             if self._name in LINKS and np.size(part) and not 0 <= np.min(part) <= np.max(part) < self._links:
@@ -53,6 +51,12 @@ class StoredArray:
         """See what a running recorder has added."""
         if not isinstance(self._found, np.ndarray):
             self._found.refresh()
+
+
+def check_open(file: Any, path: str, what: str) -> None:
+    """Refuse to read ``what`` from a file that was closed."""
+    if not file:
+        raise RecordingError(f"cannot read {what!r}: expected an open log, got a closed one; load({path!r})")
 
 
 class FileSource:
@@ -97,12 +101,16 @@ class FileSource:
 
     @property
     def last_good(self) -> tuple[float, np.ndarray, np.ndarray] | None:
+        self.check_open("last_good")
         with reading(self.path, WHAT):
             time, q, v = (numbers(self._file, f"last_good/{name}", "f") for name in ("time", "q", "v"))
             n = self.header.sizes
             if time.shape != () or q.shape != (n.nq,) or v.shape != (n.nv,):
                 raise expected("last_good", f"{n.nq} coordinates and {n.nv} velocities", (q.shape, v.shape))
             return None if np.isnan(time) else (float(time), q, v)
+
+    def check_open(self, what: str) -> None:
+        check_open(self._file, self.path, what)
 
     def read(self, name: str, rows: int) -> np.ndarray:
         """The first rows of a field."""

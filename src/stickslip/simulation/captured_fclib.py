@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stickslip.errors import InputError
+from stickslip.errors import InputError, expected
 from stickslip.hdf5 import check_target
 from stickslip.methods.complementarity import complementarity_of
 from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
@@ -55,6 +55,8 @@ class FCLibFiles:
 
     def __init__(self, sim: Simulation, path: str | Path) -> None:
         self.sim, self.path = sim, Path(path)
+        if not self.path.name:
+            raise expected("capture", "the beginning of the names of files", str(path), "for example 'run.hdf5'")
         check_target(self._name())
 
     def _name(self) -> Path:

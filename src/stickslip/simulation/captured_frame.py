@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stickslip.collision.contacts import ADHESION, FRICTION, RESTITUTION
-from stickslip.errors import InputError, RecordingError, unknown, whole
+from stickslip.errors import InputError, RecordingError, one_of, whole
 from stickslip.methods.complementarity import complementarity_of
 from stickslip.problem_files.problem_file import ProblemWriter
 from stickslip.problem_files.problem_frame import WORLD, ContactRows, ProblemFrame
@@ -96,8 +96,7 @@ class Captures(Observer):
 def make_captures(sim: Simulation, path: str | Path | None, every: int, form: str) -> Captures:
     """To a file of frames, or to FCLib's files."""
     every = whole("capture_every", every, 1)
-    if form not in FORMATS:
-        raise unknown("capture_format", str(form), FORMATS)
+    one_of("capture_format", form, FORMATS)
     if path is None:
         return Captures(sim.steps, every, None)
     if form == "fclib":

@@ -21,7 +21,7 @@ def checked_control(model: Model, value: Any, what: str = "control") -> np.ndarr
     try:
         array = np.asarray(value)
         array = array.astype(float, casting="unsafe" if array.dtype == object else "same_kind", copy=False)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise expected(what, wanted, value) from None
     if array.shape != (model.nu,) and model.nu == 0:
         raise expected(what, "none, because the scene has no actuators", value, "motor=True gives a joint one")

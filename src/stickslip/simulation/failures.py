@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stickslip.errors import InputError, UnconvergedWarning, expected
+from stickslip.hdf5 import check_target
 from stickslip.methods.base import Method
 from stickslip.methods.complementarity import ComplementaritySteps, complementarity_of
 from stickslip.methods.registry import METHODS
@@ -54,10 +56,11 @@ def keep_failures(sim: Simulation, failures: str | Path | bool | None, record: s
         return
     folder = None
     if failures is None and record is not None:
+        check_target(record)
         folder = Path(record).with_name(f"{Path(record).stem}-unconverged")
     elif failures:
         folder = Path(failures)
-    if folder is not None and folder.exists() and not folder.is_dir():
+    if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
         raise expected(
             "failures", "a folder", str(folder), "give another name, or 'none'" if failures else "move that file"
         )

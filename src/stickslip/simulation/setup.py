@@ -90,7 +90,7 @@ def find(name_or_path: str, *, floor: float | None = None, **load_options) -> tu
         entry = SCENES[name_or_path]
         return name_or_path, entry.build(), entry.time
     path = Path(name_or_path)
-    if path.suffix or path.exists():
+    if path.suffix or os.path.exists(path):
         scene = Scene.from_file(path, **load_options)
         if floor is not None:
             scene.add_plane(pos=(0, 0, floor))

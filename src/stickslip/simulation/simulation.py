@@ -27,7 +27,17 @@ from stickslip.collision.distance import Distance, Distances
 from stickslip.constraints.inverse_kinematics import InverseKinematicsResult, inverse_kinematics
 from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
-from stickslip.errors import DivergedError, brief, called, deprecated, expected, function, names_keywords, number
+from stickslip.errors import (
+    DivergedError,
+    brief,
+    called,
+    deprecated,
+    expected,
+    function,
+    names_keywords,
+    number,
+    whole,
+)
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, Method, Stage
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS, option_lines
@@ -63,7 +73,7 @@ from stickslip.simulation.joints import JointView
 from stickslip.simulation.method import choose_method, make_method
 from stickslip.simulation.observers import Every, Observer, Shown
 from stickslip.simulation.outside import Outside
-from stickslip.simulation.periods import LONGEST_STEP, SHORTEST, check_run, control_steps, whole_steps
+from stickslip.simulation.periods import LONGEST_STEP, MOST_STEPS, SHORTEST, check_run, control_steps, whole_steps
 from stickslip.simulation.pushes import Pushes, make_push
 from stickslip.simulation.recorder import Recorder, recording_file
 from stickslip.simulation.recording import make_recorder, save_divergence
@@ -134,7 +144,7 @@ class Simulation(Summarised, Guarded):
         self.model = with_own_arrays(scene.compile() if isinstance(scene, Scene) else scene)
         self.stages = Stages(user, collision, formulate, solve, integrate, record)
         self.dynamics = Dynamics(self.model)
-        self.rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng(whole("seed", seed, 0))
 
         self.why_method = ""
         """Why this method was chosen, in one sentence; empty if it was named."""
@@ -461,6 +471,8 @@ class Simulation(Summarised, Guarded):
             if number("n", n, "a whole number of steps ≥ 0", least=0.0) != int(n):
                 raise expected("n", "a whole number of steps ≥ 0", n)
             n = int(n)
+        if n > MOST_STEPS:
+            raise expected("n", f"at most {MOST_STEPS:g} steps", n)
         unconverged = self.stepper.unconverged
         if self.steps == 0 and not self._start_looked_at:
             stored = self.observe()

@@ -18,7 +18,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from stickslip.errors import number
+from stickslip.errors import expected, number
 from stickslip.lab.bench.model_run import DEFAULT, RAN, ModelRow, Run, Settings, row_of, run_trial
 from stickslip.lab.bench.robots import in_own_process, model_files
 from stickslip.lab.report import check_destinations, finish, terminal_table
@@ -122,6 +122,8 @@ def run_models(given: Sequence[Path], settings: Settings, json_path: Path | None
     check_destinations(json_path, out)
     for what in ("seconds", "limit"):
         number(what, getattr(settings, what), "a positive number of seconds from 1e-9 to 1e6", least=1e-9, most=1e6)
+    if not settings.methods:
+        raise expected("--methods", "names of methods with commas between", "none")
     for method in settings.methods:
         if method != DEFAULT:
             resolve(method)

@@ -160,6 +160,8 @@ def run_robots(given: Sequence[Path], settings: Settings, json_path: Path | None
     check_destinations(json_path, out)
     for what in ("seconds", "dt", "limit"):
         number(what, getattr(settings, what), "a positive number of seconds from 1e-9 to 1e6", least=1e-9, most=1e6)
+    if not settings.methods:
+        raise expected("--methods", "names of methods with commas between", "none")
     for method in settings.methods:
         resolve(method)
     robots = measure(files, settings)

@@ -21,7 +21,7 @@ import numpy as np
 
 from stickslip.collision.contact_search import ContactSearch
 from stickslip.collision.contacts import ContactList, contact_velocities
-from stickslip.errors import InputError, UnconvergedError, expected, listed
+from stickslip.errors import InputError, UnconvergedError, expected, listed, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.complementarity import UnsolvedReport
 from stickslip.methods.materials import RIGID
@@ -42,6 +42,9 @@ from stickslip.model.model import Model, State
 from stickslip.solvers.base import SolverResult
 from stickslip.solvers.problem import FrictionProblem, Problem
 from stickslip.solvers.registry import SOLVERS
+
+MOST_DIRECTIONS = 1000
+"""Directions of the polygonal cone, each of which is an unknown of every contact."""
 
 
 class TimeStepping(Method):
@@ -79,7 +82,7 @@ class TimeStepping(Method):
         self.formulation = make_formulation(
             self.formulation_name,
             form=form,
-            directions=DIRECTIONS if directions is None else directions,
+            directions=DIRECTIONS if directions is None else whole("directions", directions, 3, MOST_DIRECTIONS),
             rest_speed=rest_speed,
             recovery=make_recovery(chosen.recovery_time, self.search.reach.radius, model.inertia.mass),
             blocks=self.solver.warm,

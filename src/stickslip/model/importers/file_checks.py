@@ -15,14 +15,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stickslip.errors import ModelError, brief
+from stickslip.model.importers.asset_checks import MOST_HEIGHTS, MOST_PIXELS, check_assets
 from stickslip.model.importers.xml_text import Document, read_text
 
 MOST_COPIES = 6000
 """Elements that ``<replicate>`` may make in all. MuJoCo's time grows with their square, to some seconds here."""
 MOST_POINTS = 2000
 """Points of a ``<flexcomp>``."""
-MOST_PIXELS = 30_000_000
-"""Pixels of a picture, and cells of a height field."""
+MOST_CORNERS = 300
+"""Corners along each side of a mesh that MuJoCo makes."""
 MOST_FILES, MOST_LEVELS = 200, 20
 """Files that a model may include or attach, and how many may lead from one to the next."""
 MOST_ELEMENTS = 300_000
@@ -62,7 +63,7 @@ class Size(NamedTuple):
 PRODUCTS = (
     Size(("flexcomp",), ("count",), "points", MOST_POINTS),
     Size(("flexcomp",), ("cellcount",), "cells", MOST_POINTS),
-    Size(("hfield",), ("nrow", "ncol"), "heights", MOST_PIXELS),
+    Size(("hfield",), ("nrow", "ncol"), "heights", MOST_HEIGHTS),
     Size(("texture",), ("width", "height"), "pixels", MOST_PIXELS),
     Size(("camera",), ("resolution",), "pixels", MOST_PIXELS),
     Size(("numeric",), ("size",), "numbers", 1_000_000),
@@ -72,7 +73,9 @@ PRODUCTS = (
 
 def check_model(document: Document, folder: Path) -> None:
     """Check a model of MJCF and all files that it includes or attaches; ``folder`` is that of the main file."""
-    _Checks(folder).elements(document, folder, ())
+    checks = _Checks(folder)
+    checks.elements(document, folder, ())
+    check_assets(checks.documents)
 
 
 class _Checks:
@@ -82,10 +85,13 @@ class _Checks:
         self.folder = folder
         self.sizes: dict[Path, int] = {}
         """The number of elements of each file that was read."""
+        self.documents: list[tuple[Document, Path]] = []
+        """All that was read, each with its folder."""
 
     def elements(self, document: Document, folder: Path, above: tuple[Path, ...]) -> int:
         """Check a file; returns the number of its elements with all copies of them. ``above`` are the files that lead
         here."""
+        self.documents.append((document, folder))
         count = check_document(document)
         models = {}
         for element, file in self._further_files(document, folder):
@@ -146,6 +152,9 @@ def _check_elements(document: Document, top: ET.Element) -> int:
         for size in PRODUCTS:
             if element.tag in size.tags:
                 _check_product(document, element, size)
+        if element.tag == "mesh" and _whole(element.get("params", "")) > MOST_CORNERS and _is_grid(element):
+            where = document.where(element)
+            raise ModelError(f"{where}: expected params that begin with at most {MOST_CORNERS}; lower the first")
         count += times
         copies += times if times > 1 else 0
         if copies > MOST_COPIES:
@@ -167,6 +176,11 @@ def _walk(root: ET.Element) -> Iterator[tuple[ET.Element, int]]:
         waiting += [(child, times) for child in reversed(element)]
 
 
+def _is_grid(element: ET.Element) -> bool:
+    """Whether a mesh that MuJoCo makes has the square of its first number of corners."""
+    return element.get("builtin", "").startswith("super")
+
+
 def _check_value(document: Document, element: ET.Element, attribute: str, value: str) -> None:
     where = document.where(element)
     if attribute in ("class", "childclass") and "%" in value:
@@ -181,10 +195,10 @@ def _check_value(document: Document, element: ET.Element, attribute: str, value:
         return
     for word in value.split():
         try:
-            finite = math.isfinite(float(word))
+            fine = math.isfinite(float(word)) and word.isascii() and "_" not in word  # Python reads 1_0 and ١, too
         except ValueError:
-            finite = not word.lower().lstrip("+-").startswith(("nan", "inf"))
-        if not finite:
+            fine = not word.lower().lstrip("+-").startswith(("nan", "inf"))
+        if not fine:
             raise ModelError(
                 f"{where}: expected finite numbers for {attribute}, got {brief(value, 60)}; correct it or leave it out"
             )

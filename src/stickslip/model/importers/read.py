@@ -6,6 +6,7 @@ A feature that stickslip does not simulate is an error that names it; every chan
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,12 +151,19 @@ def parse(
     """The specification as it is in the file, not compiled yet."""
     if (path is None) == (xml is None):
         raise expected("read_spec", "a path or xml=, one of the two", (path, xml and "xml"))
+    if xml is not None and not isinstance(xml, str):
+        raise expected("xml", "the text of a model file", xml, "decode bytes")
+    if path is not None and not os.fspath(path):
+        raise expected("path", "the path of an MJCF or URDF file", path)
     if unreadable_meshes not in POLICIES:
         raise expected("unreadable_meshes", f"one of {', '.join(POLICIES)}", unreadable_meshes)
     if isinstance(package_dirs, str | Path):
         package_dirs = (package_dirs,)
-    file = Path.cwd() / "xml" if path is None else Path(path).absolute()
     origin = "xml" if path is None else str(path)
+    try:
+        file = Path.cwd() / "xml" if path is None else Path(path).absolute()
+    except FileNotFoundError:
+        raise ModelError(f"{origin}: the current folder does not exist any more; change to another one") from None
     text = read_text(file, origin) if xml is None else xml
     document = Document(text, origin)
     tag = document.root.tag

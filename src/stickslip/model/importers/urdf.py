@@ -178,6 +178,7 @@ def _take_planar(joints: list[ET.Element], origin: str) -> tuple[list[Planar], l
                 f"{origin}: joint {name!r}: expected a direction, 3 numbers for xyz in <axis>, got {text!r}; correct it"
             )
         joint.set("type", "fixed")
+        normal /= np.abs(normal).max()  # whose square neither vanishes nor overflows
         found.append(Planar(name, "" if child is None else child.get("link", ""), normal / np.linalg.norm(normal)))
         for aside in ("limit", "dynamics"):
             if joint.find(aside) is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from stickslip.dynamics.tendon_points import path_pieces
-from stickslip.errors import expected
+from stickslip.errors import expected, index
 from stickslip.record.drawn import paths_of
 from stickslip.record.picture.camera import Camera, View, view_of
 from stickslip.record.picture.cast import Grid, Places, Seen, look, nothing
@@ -119,15 +119,14 @@ class Painter:
     def image(self, frame: int) -> np.ndarray:
         """(height, width, 3) uint8 of one frame; −1 is the last."""
         n = len(self.log)
-        if not -n <= frame < n:
-            raise expected("frame", f"a number from {-n} to {n - 1}", frame)
-        pose = np.asarray(self.log.dataset("pose")[frame % n])
+        frame = index("frame", frame, n)
+        pose = np.asarray(self.log.dataset("pose")[frame])
         places, turns = link_frames(pose)
         camera = self.camera
         if self.follow is not None:
             moved = places[self.follow] - np.asarray(self.log.dataset("pose")[0])[self.follow, :3]
             camera = replace(camera, target=tuple((np.array(camera.target) + moved).tolist()))
-        arrows = self._arrows(frame % n) if self.contacts else []
+        arrows = self._arrows(frame) if self.contacts else []
         scene = Placed([*self.solids, *self._tendons(places, turns)], places, turns)
         light = Light(camera, _round_length(self.scale / 2), scene.solids, scene.pos, scene.rot)
         shown = Shown(view_of(camera, self.width, self.height), light, scene, Placed(arrows, places, turns))
