@@ -166,6 +166,7 @@ MISTAKES = {
     # other arguments
     "push at a shape": (lambda: sim().push("floor", (1, 0, 0)), "'floor' is a shape: .* its body is 'world'"),
     "no actuators": (lambda: ss.Simulation(scene_of_a_crate()).set_control([1]), "none, because the scene has no act"),
+    "snapshot": (lambda: sim().restore(None), "snapshot: expected what sim.snapshot"),
     "recorder": (lambda: ss.Recorder("x.h5"), "Recorder: expected a Simulation"),
     "record a film": (lambda: sim().run(0.01, record="x.mp4"), "ends in .h5, got 'x.mp4'; log.video makes such a file"),
     "record a switch": (lambda: sim().run(0.01, record=True), "record: expected the path of a file"),

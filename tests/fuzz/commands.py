@@ -108,8 +108,7 @@ def check(folder: Path, case: dict[str, Any]) -> tuple[str, str]:
     if left:
         return "traceback", f"unfinished files are left: {left}"
     lines = [line for line in err.splitlines() if line.startswith("error: ")]
-    asked = not err.strip() and "Usage:" in out  # a command without words shows its help
-    if status == 2 and not asked and (len(lines) != 1 or not err.rstrip().endswith(lines[0])):
+    if status == 2 and (len(lines) != 1 or not err.rstrip().endswith(lines[0])):
         return "traceback", f"expected one line of an error at the end, got\n{err}"
     if any(len(line) > LONGEST for line in lines):
         return "long message", err
