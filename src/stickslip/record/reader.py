@@ -16,21 +16,24 @@ from stickslip.record.layout import ADDED_LATER, FORMAT, OUTCOMES, START, Field,
 CHUNK_CACHE = 2**20
 """[bytes] chunk cache of each array. HDF5's default of 8 MiB would take 200 MiB in all, and little is read twice."""
 WHAT, REMEDY = "a stickslip recording", "use a file written by record=…"
-LINKS = ("contact/link1", "contact/link2")
+LATEST = 1e15
+"""[s] Times of frames are below it."""
 
 
 class StoredArray:
     """An array of a file, for reading slices of it. A damaged part is a ``RecordingError`` when it is read."""
 
-    def __init__(self, path: str, file: Any, name: str, found: Any, links: int) -> None:
-        self._path, self._file, self._name, self._found, self._links = path, file, name, found, links
+    def __init__(self, path: str, file: Any, name: str, found: Any, within: tuple[float, float] | None) -> None:
+        self._path, self._file, self._name, self._found, self._within = path, file, name, found, within
 
     def __getitem__(self, where: Any) -> Any:
         check_open(self._file, self._path, self._name)
         with reading(self._path, WHAT):
             part = self._found[where]
-            if self._name in LINKS and np.size(part) and not 0 <= np.min(part) <= np.max(part) < self._links:
-                raise expected(self._name, f"links from 0 to {self._links - 1}", int(np.max(part)))
+            if self._within is not None and np.size(part):
+                least, most = self._within
+                if not least <= np.min(part) <= np.max(part) <= most:
+                    raise expected(self._name, f"numbers from {least:g} to {most:g}", np.ravel(part)[:8].tolist())
             return part
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -84,7 +87,9 @@ class FileSource:
             found = member(self._file, name)
         if found.dtype != field.dtype or found.shape[1:] != shape or not len(found.shape):
             raise expected(name, f"rows of shape {shape} and type {field.dtype}", f"{found.shape} {found.dtype}")
-        return StoredArray(self.path, self._file, name, found, self.header.sizes.nl)
+        links = (0, self.header.sizes.nl - 1)
+        within = {"time": (-LATEST, LATEST), "contact/link1": links, "contact/link2": links}.get(name)
+        return StoredArray(self.path, self._file, name, found, within)
 
     def _look(self) -> None:
         # Read the outcome first: if it says that the run is over, no frames are added afterwards.
