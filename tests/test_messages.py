@@ -45,6 +45,13 @@ def sim(method=None, **options) -> ss.Simulation:
     return ss.Simulation(scene(), method, **options)
 
 
+def stepping_itself():
+    """A controller that steps the simulation that asks it."""
+    asked = sim()
+    asked.controller = lambda t, q, v: asked.step()
+    asked.step()
+
+
 def controlled(controller):
     sim().run(0.01, controller=controller)
 
@@ -191,6 +198,7 @@ MISTAKES = {
     "controller's arguments": (lambda: controlled(lambda q, v: [0]), r"f\(t, q, v\).*which takes \(q, v\)"),
     "controller is a class": (lambda: controlled(ss.control.PD), "got 'PD', which takes"),
     "controller is none": (lambda: controlled(3), "controller: expected a function"),
+    "controller that steps": (stepping_itself, "expected controls, got a call of sim.step"),
     "no controls": (lambda: controlled(lambda t, q, v: None), "controller '<lambda>', control: expected .* got None"),
     "three controls": (lambda: controlled(lambda t, q, v: [1, 2, 3]), r"shape \(1,\), one per actuator, got \(3,\)"),
     "text": (lambda: controlled(lambda t, q, v: "hi"), "expected 1 numbers, one per actuator, got 'hi'"),

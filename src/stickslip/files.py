@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BytesIO
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,14 @@ HDF5, MODEL, SOURCE = "an HDF5 file", "a model file", "a Python file"
 KINDS = {".xml": MODEL, ".mjcf": MODEL, ".urdf": MODEL, ".py": SOURCE}
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 """How an HDF5 file begins."""
+
+
+def memory() -> float:
+    """[bytes] of memory of this machine; infinite where the system does not tell."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return inf
 
 
 def check_writable(path: Path | None, *, kind: str = "") -> None:

@@ -10,6 +10,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from stickslip.errors import expected
+
 Quick = Annotated[bool, typer.Option(help="a slice of it, in about a minute")]
 Out = Annotated[Path | None, typer.Option(help="folder for figures, tables and data; default: reproduce-PAPER")]
 Json = Annotated[Path | None, typer.Option(help="write all numbers to this file, too")]
@@ -69,7 +71,7 @@ def command(paper: Paper) -> Callable[..., None]:
         quick: Quick = False,
         out: Out = None,
         json: Json = None,
-        only: str = typer.Option("", help=only_help),
+        only: str | None = typer.Option(None, help=only_help),
         fresh: Fresh = False,
     ) -> None:
         from stickslip.lab.papers.driver import reproduce
@@ -77,7 +79,9 @@ def command(paper: Paper) -> Callable[..., None]:
         module, _, kind = paper.where.partition(":")
         study = getattr(import_module(f"stickslip.lab.papers.{module}"), kind)()
         folder = out or Path(f"reproduce-{paper.name}")
-        parts = [part.strip() for part in only.split(",") if part.strip()]
+        parts = [part.strip() for part in (only or "").split(",") if part.strip()]
+        if only is not None and not parts:
+            raise expected("--only", f"some of {paper.parts.replace(',', ', ')}", only)
         try:
             met = reproduce(study, quick, folder, json, parts, fresh)
         except KeyboardInterrupt:

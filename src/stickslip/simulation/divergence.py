@@ -25,6 +25,8 @@ def describe_divergence(sim: Simulation, gained: float = 0.0) -> str:
     if sim.status == STALLED and not gained:  # a smaller dt has the same events, and there is no room for a contact
         where = f"step {sim.steps}, t = {sim.time:.6g} s"
         return f"{STATUS[STALLED]}: {where}; try another method, such as implicit-euler, or larger rtol and atol."
+    if why := getattr(sim.stepper, "why_diverged", ""):
+        return f"{why}: step {sim.steps}, t = {sim.time:.6g} s; {remedy}."
     if limit < sim.dt:
         remedy += f" (below {limit:.1g} s), or leave dt out"
     elif sim.stepper.unconverged:

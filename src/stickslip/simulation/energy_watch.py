@@ -12,12 +12,12 @@ far and the range of the potential energy. The second and third terms are how fa
 configurations by new velocities, with the whole mass m and the largest energy U of joint springs; the last is the least
 gain that counts.
 
-A method whose step is longer than its stable one may throw things away altogether. Where E has risen by more than a
-hundred times
+A method may throw things away altogether. Where E has risen by more than a hundred times
 
     (√T₀ + g·t·√(m/2))² + U₀ + m/2·(1 m/s)²,
 
-the simulation ends with an error. Gravity gives no more than the first term in the time t since the watch began with
+the simulation ends with an error; if the step is longer than the stable one, that is looked at after every call of
+``step``. Gravity gives no more than the first term in the time t since the watch began with
 the kinetic energy T₀, and springs and contacts no more than U₀, what they stored then.
 
 The variational integrator is not watched. Its velocities are those of the middle of a step, so that the energy of a
@@ -34,10 +34,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stickslip.errors import DivergedError
 from stickslip.methods.base import OK
 from stickslip.model.arrays import HINGE, SLIDE
 from stickslip.model.model import Model
 from stickslip.simulation import advice
+from stickslip.simulation.divergence import describe_divergence
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
@@ -47,7 +49,7 @@ GAIN = 0.05
 LEAST_LIFT = 0.01
 """[m] A gain that lifts everything by less than this height is left alone."""
 BLOWN_UP = 100.0
-"""A gain of more than this many times all energy that the motion can have had is the end, if the step is too long."""
+"""A gain of more than this many times all energy that the motion can have had is the end."""
 STEPS = 32
 """Steps between two looks in a loop of one's own; a look takes about as long as a short step."""
 
@@ -88,22 +90,20 @@ class EnergyWatch:
         self._began = self._first_kinetic = self._first_stored = 0.0
         self._fastest, self._stretched, self._low, self._high = 0.0, 0.0, np.inf, -np.inf
 
-    def _watches(self, sim: Simulation) -> bool:
-        """Whether there is something to watch: a warning to give, or a step that is too long."""
-        return not (self._driven or (self._warned and sim.dt <= sim.stable_dt))
-
     def gain_of_too_long_step(self, sim: Simulation) -> float:
         """[J] what the last steps have gained, if it is so much that the motion is lost; else 0."""
         if self._driven or self._least is None or self._version != sim.model.version or self._disturbed(sim):
             return 0.0
-        kinetic, gravity, springs = sim.energy()
-        gained = kinetic + gravity + springs + float(limit_energy(sim.model, sim.state.q)) - self._least
+        gained = sum(sim.energy()) + float(limit_energy(sim.model, sim.state.q)) - self._least
+        return gained if self._is_lost(sim, gained) else 0.0
+
+    def _is_lost(self, sim: Simulation, gained: float) -> bool:
+        """Whether a gain [J] is far more than all that the motion can have had."""
         by_gravity = self._gravity * (sim.time - self._began) * np.sqrt(0.5 * self._mass)
         had = (np.sqrt(self._first_kinetic) + by_gravity) ** 2 + self._first_stored + 0.5 * self._mass
-        if gained <= BLOWN_UP * had:
-            return 0.0
-        self._warned = True  # the error takes the place of the warning
-        return gained
+        lost = bool(gained > BLOWN_UP * had)
+        self._warned |= lost  # the error takes the place of the warning
+        return lost
 
     def _disturbed(self, sim: Simulation) -> bool:
         """Whether something besides the model drives the scene."""
@@ -119,20 +119,20 @@ class EnergyWatch:
     def start(self, sim: Simulation, stored: float) -> None:
         """At the first step of a loop of one's own: look, unless the state is one that the step will refuse."""
         self.before_steps(sim)
-        if self._watches(sim) and np.isfinite(sim.state.q).all() and np.isfinite(sim.state.v).all():
+        if not self._driven and np.isfinite(sim.state.q).all() and np.isfinite(sim.state.v).all():
             self.look(sim, *sim.energy(), stored=stored)
 
     def before_steps(self, sim: Simulation) -> None:
         """Before steps are taken: begin anew if something was set since the last ones."""
         if self._version != sim.model.version:
             self._read(sim)
-        if self._watches(sim) and self._state(sim) != self._left:
+        if not self._driven and self._state(sim) != self._left:
             self.forget()
             self._next = sim.steps + STEPS
 
     def after_steps(self, sim: Simulation) -> None:
         """After steps were taken in a loop of one's own: look, if it is time."""
-        if self._watches(sim):
+        if not self._driven:
             self._left = self._state(sim)
             if sim.steps >= self._next:
                 self._look_now(sim)
@@ -147,7 +147,7 @@ class EnergyWatch:
 
     def look(self, sim: Simulation, kinetic: float, gravity: float, springs: float, *, stored: float = 0.0) -> None:
         """Look at the energies of the present state [J]; ``stored`` is that of contact springs."""
-        if not self._watches(sim) or sim.status != OK:
+        if self._driven or sim.status != OK:
             return
         if self._disturbed(sim) or self._version != sim.model.version:
             self._read(sim)
@@ -169,6 +169,9 @@ class EnergyWatch:
             wave = sim.dt * self._gravity * float(np.sqrt(2.0 * self._mass * self._fastest))
             wave += 2.0 * sim.dt / sim.stable_dt * self._stretched
             gained, enough = total - self._least, wave + LEAST_LIFT * self._mass * self._gravity
+            if self._is_lost(sim, gained):
+                self.forget()  # the frame that is kept of the divergence is looked at, too
+                raise DivergedError(describe_divergence(sim, gained), snapshot=sim.snapshot())
             if gained > GAIN * swing + enough and not self._warned:
                 self._warned = True
                 advice.energy_gain(sim, gained, swing)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from math import ceil, floor, log10
 from pathlib import Path
 
 from stickslip.errors import expected, number
+from stickslip.files import memory
 
 TOLERANCE = 1e-6
 """Largest relative deviation of a period from a whole number of steps."""
@@ -29,7 +29,7 @@ def check_run(duration: float, dt: float, frames: float, size: int, place: str |
     if frames * size < SMALL:
         return
     if place is None:
-        room, where = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), "memory"
+        room, where = memory(), "memory"
     else:
         folder = Path(place).absolute().parent
         room, where = shutil.disk_usage(folder).free if folder.is_dir() else SMALL, "disk"

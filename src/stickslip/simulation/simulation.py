@@ -29,6 +29,7 @@ from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 from stickslip.errors import (
     DivergedError,
+    InputError,
     brief,
     called,
     deprecated,
@@ -172,6 +173,8 @@ class Simulation(Summarised, Guarded):
         self.record_dt: float | None = None
         """[s] between calls of a record stage by ``step``; None: 10 ms."""
         self._controller: Controller | None = None
+        self._asking = False
+        """Whether the controller is being called."""
         self.control_dt: float | None = None
         """[s] between calls of ``controller`` where ``run`` is given none; None: 1 ms, or dt if that is longer."""
         self._start_velocity: np.ndarray | None = None
@@ -485,9 +488,9 @@ class Simulation(Summarised, Guarded):
                 self._advance(n)
             else:
                 self._loop(self.steps + n, self.control_steps() if self.controller is not None else 1)
+            self._energy.after_steps(self)
         except DivergedError as error:
             raise save_divergence(self, error, recording_file(self.observers)) from None
-        self._energy.after_steps(self)
         if self.stepper.unconverged > unconverged and not self._unsolved_announced:
             self._unsolved_announced = True
             advice.unconverged(self, self.stepper.unconverged - unconverged, n, "sim.stepper.unconverged counts them.")
@@ -523,7 +526,14 @@ class Simulation(Summarised, Guarded):
 
     def _call_controller(self) -> None:
         if self.controller is not None:
-            given = self.controller(self.time, self.state.q.copy(), self.state.v.copy())
+            if self._asking:
+                text = "expected controls, got a call of sim.step or sim.run; step a copy.deepcopy(sim)"
+                raise InputError(f"controller {called(self.controller)}: {text}")
+            self._asking = True
+            try:
+                given = self.controller(self.time, self.state.q.copy(), self.state.v.copy())
+            finally:
+                self._asking = False
             who = f"controller {called(self.controller)}, control"
             self.inputs.control[:] = checked_control(self.model, given, who)
 

@@ -8,6 +8,7 @@ import pytest
 import stickslip as ss
 from stickslip.errors import UnconvergedWarning
 from stickslip.methods.registry import METHODS as ALL
+from stickslip.methods.rigid import compiled_stepping
 from stickslip.methods.rigid.compiled_arrays import LARGE, PYTHON, UNCONVERGED
 from stickslip.simulation.unsolved import IN_MEMORY
 from stickslip.solvers import Status, make_solver, residuals
@@ -414,3 +415,15 @@ def test_relaxed_contacts_are_found_before_they_act(compiled, dt):
     assert reach - speed * dt <= gap + 1e-12
     assert gap < reach
     assert len(sim.contacts) == 4
+
+
+def test_contacts_that_fit_no_memory_are_a_divergence(monkeypatch):
+    scene = ss.Scene()
+    scene.add_plane(friction=0.5)
+    for k in range(30):
+        scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.1 + 0.2 * k), mass=1.0)
+    monkeypatch.setattr(compiled_stepping, "memory", lambda: 1e4)
+    sim = ss.Simulation(scene, "coulomb/pgs", dt=1e-3)
+    with pytest.raises(ss.DivergedError, match="the matrix of 120 contacts needs .* GiB") as caught:
+        sim.step()
+    assert sim.steps == caught.value.snapshot.steps == 0

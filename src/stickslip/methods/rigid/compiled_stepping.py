@@ -18,7 +18,8 @@ from typing import Any, cast
 import numpy as np
 
 from stickslip.collision.polyhedral.peg_detector import PegDetector
-from stickslip.methods.base import OK, Inputs
+from stickslip.files import memory
+from stickslip.methods.base import DIVERGED, OK, Inputs
 from stickslip.methods.handle import Held
 from stickslip.methods.rigid.assembly.compiled_matrices import make_blocks
 from stickslip.methods.rigid.compiled_arrays import (
@@ -71,6 +72,8 @@ from stickslip.solvers.storage import SMALL
 
 CONTACTS_AT_FIRST = SMALL // 3
 """Contacts and limits that there is room for at first; W is dense up to these."""
+BLOCK_SIZE = 152
+"""[bytes] for a pair of coupled contacts: nine numbers with their columns, and the number of the other contact."""
 LAWS: dict[type[Formulation], int] = {
     Coulomb: COULOMB,
     Relaxed: RELAXED,
@@ -125,6 +128,8 @@ class CompiledStepping(TimeStepping):
         self._joints = joint_rows_of(self.coordinates)
         self._changing: tuple[Any, ...] = ()
         """What the handle was made of, but for constants."""
+        self.why_diverged = ""
+        """Why a step was not tried."""
         self._unknowns = 0
         """Unknowns of LCPs that there must be room for."""
         self.left_to_stages: Counter[int] = Counter()
@@ -145,7 +150,8 @@ class CompiledStepping(TimeStepping):
             if reason == DONE:
                 continue
             if reason == ROOM:
-                self._make_room()
+                if not self._make_room():
+                    return DIVERGED, done
             elif reason == FULL:
                 self._make_search_room()
             elif reason == PARADOX and self._keeps_paradox(state, inputs):
@@ -244,10 +250,18 @@ class CompiledStepping(TimeStepping):
         plain = not self.polygons and law is not AnitescuPotra and not self.coordinates.looped
         return plain and all(core.sparse for core in self._cores())
 
-    def _make_room(self) -> None:
-        """Make room for half as much again as the last compiled call asked for."""
+    def _make_room(self) -> bool:
+        """Make room for half as much again as the last compiled call asked for. Contacts whose matrix would not fit the
+        memory come from a motion that is lost: the answer is then False, and ``why_diverged`` says why."""
         report = self._space.report
         contacts, blocks, unknowns = int(report[CONTACTS]), int(report[BLOCKS]), int(report[UNKNOWNS])
+        if 2 * blocks * BLOCK_SIZE > memory() / 4:
+            needed = 2 * blocks * BLOCK_SIZE / 2**30
+            self.why_diverged = (
+                f"the matrix of {contacts} contacts needs {needed:.3g} GiB, so bodies lie inside each other, or dt "
+                "is too long"
+            )
+            return False
         if contacts > min(len(self._space.ids), len(self._impulses.arrays.pair)):
             contacts = max(contacts * 3 // 2, CONTACTS_AT_FIRST)
             dense = min(contacts, MOST_DENSE) if self.polygons else SMALL // 3
@@ -256,6 +270,7 @@ class CompiledStepping(TimeStepping):
         self._chain = None
         self._unknowns = max(self._unknowns, unknowns * 3 // 2)
         self._blocks = make_blocks(self.coordinates.support, 2 * contacts, max(2 * blocks, len(self._blocks.other)))
+        return True
 
     def _make_search_room(self) -> None:
         """Let the buffers of the contact search grow."""
