@@ -424,6 +424,6 @@ def test_contacts_that_fit_no_memory_are_a_divergence(monkeypatch):
         scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.1 + 0.2 * k), mass=1.0)
     monkeypatch.setattr(compiled_stepping, "memory", lambda: 1e4)
     sim = ss.Simulation(scene, "coulomb/pgs", dt=1e-3)
-    with pytest.raises(ss.DivergedError, match="the matrix of 120 contacts needs .* GiB") as caught:
+    with pytest.raises(ss.DivergedError, match=r"the matrix of 120 contacts needs .* GiB") as caught:
         sim.step()
     assert sim.steps == caught.value.snapshot.steps == 0
