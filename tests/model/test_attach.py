@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import stickslip as ss
+from stickslip.model.mjspec import copied
 
 ARM = """<mujoco><worldbody><body name="base"><geom size=".05" mass="1"/>
   <body name="link" pos="0 0 .1"><joint name="shoulder" axis="0 1 0"/><geom size=".02" mass=".5"/>
@@ -77,3 +78,28 @@ def test_bad_mounts_are_named(build, message, files):
     scene.load(files / "arm.xml")
     with pytest.raises(ss.InputError, match=message):
         build(scene, files / "gripper.xml")
+
+
+def test_a_file_with_room_for_keyframes_can_be_mounted_and_copied(tmp_path):
+    """MuJoCo fills such room with empty keyframes when it compiles anew, here because an actuator has armature."""
+    path = tmp_path / "arm.xml"
+    path.write_text(
+        '<mujoco><size nkey="2"/><default><default class="foot"/></default><worldbody><body childclass="foot">'
+        '<joint name="turn"/><geom class="foot" size="0.1"/></body></worldbody>'
+        '<actuator><velocity name="v" joint="turn" kv="3" armature="5"/></actuator></mujoco>'
+    )
+    scene = ss.Scene()
+    scene.load(path, name="one")
+    assert scene.compile().mj.dof_armature == 5.0
+    assert scene.compile().mj.nkey == 0
+
+
+def test_a_scene_that_mujoco_cannot_copy_is_refused():
+    class Broken:
+        _address = 0
+
+        def copy(self):
+            return self
+
+    with pytest.raises(ss.ModelError, match="MuJoCo cannot copy this scene"):
+        copied(Broken())

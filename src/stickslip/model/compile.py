@@ -108,8 +108,8 @@ def spring_of_solref(solref: np.ndarray, solimp: np.ndarray, inertia: float) -> 
     by mass, for something of this inertia."""
     first, second = float(solref[0]), float(solref[1])
     if first > 0:
-        width = float(solimp[1])
-        return inertia / (width * first * second) ** 2, inertia * 2.0 / (width * first)
+        width, least = float(solimp[1]), mujoco.mjMINVAL  # the least divisor of MuJoCo's engine
+        return inertia / max(least, (width * first * second) ** 2), inertia * 2.0 / max(least, width * first)
     return -inertia * first, -inertia * second
 
 

@@ -50,6 +50,14 @@ def _library() -> ctypes.CDLL:
     return ctypes.CDLL(str(names[0]))
 
 
+def copied(spec: mujoco.MjSpec) -> mujoco.MjSpec:
+    """A copy of a specification. MuJoCo gives an empty one, which crashes when it is used, where its copy fails."""
+    copy = spec.copy()
+    if not copy._address:
+        raise ModelError("MuJoCo cannot copy this scene; save its parts as MJCF files of their own, and load these")
+    return copy
+
+
 class Portable:
     """A specification that pickles, as its exact XML with the files that it names, and that deep-copies."""
 
@@ -57,13 +65,13 @@ class Portable:
         self.spec = spec
 
     def __deepcopy__(self, _memo: dict) -> Portable:
-        return Portable(self.spec.copy())
+        return Portable(copied(self.spec))
 
     def __reduce__(self) -> tuple:
-        made = self.spec.copy()
+        made = copied(self.spec)
         mj, xml, files = made.compile(), exact_xml(made), _files(self.spec)
         read = mujoco.MjSpec.from_string(xml, assets=files)
-        again = read.copy().compile()
+        again = copied(read).compile()
         given = {}  # compiling recomputes these from the mesh or the density, so that XML has them up to round-off
         for geom, number in zip(self.spec.geoms, (geom.id for geom in made.geoms), strict=True):
             if not all(np.array_equal(a[number], b[number]) for a, b in _exact(mj, again)):
@@ -75,12 +83,12 @@ def _read_portable(xml: str, files: dict[str, bytes], given: dict[int, dict[str,
     spec = mujoco.MjSpec.from_string(xml, assets=files)
     if not given:
         return Portable(spec)
-    numbered = spec.copy()
+    numbered = copied(spec)
     before = numbered.compile()
     changed = dict(zip((geom.id for geom in numbered.geoms), spec.geoms, strict=True))
     old = {number: {name: _plain(getattr(changed[number], name)) for name in given[number]} for number in given}
     _write(changed, given)
-    after = spec.copy().compile()
+    after = copied(spec).compile()
     for number in given:  # a pose within a frame, or by Euler angles, was not what the XML has in its place
         if not all(np.allclose(a[number], b[number], rtol=1e-9, atol=1e-12) for a, b in _exact(before, after)):
             _write(changed, {number: old[number]})

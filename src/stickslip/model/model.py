@@ -30,7 +30,7 @@ from stickslip.model.arrays import (
 )
 from stickslip.model.keyframes import Keyframe, read_keyframes, write_keyframes
 from stickslip.model.loops import Constraint, Coupling, build_loops
-from stickslip.model.mjspec import Portable, exact_xml
+from stickslip.model.mjspec import Portable, copied, exact_xml
 from stickslip.model.parameters import build_parameters, tendon_names
 from stickslip.model.setters import (
     Edits,
@@ -272,7 +272,7 @@ class Model(Summarised, Named):
         """MJCF text, with all digits and the keyframes; empty if the model was not compiled from a scene."""
         if self.spec is None:
             return ""
-        spec = self.spec.copy()
+        spec = copied(self.spec)
         write_keyframes(spec, self.keyframes)
         spec.compile()
         return exact_xml(spec)

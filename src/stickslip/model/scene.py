@@ -55,7 +55,7 @@ from stickslip.model.keywords import (
     list_keywords,
     says_why,
 )
-from stickslip.model.mjspec import Portable
+from stickslip.model.mjspec import Portable, copied
 from stickslip.model.model import Model, compile_model
 from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.sensors import add_sensor
@@ -598,7 +598,7 @@ class Scene(Summarised, Guarded):
 
     def compile(self) -> Model:
         """The constant arrays of this scene; the initial configuration is its keyframe ``home``."""
-        spec = self.spec.copy()
+        spec = copied(self.spec)
         spec.add_text(name=MARKER, data="1" + written_out(spec.option))  # marks the user attributes as ours
         mj = compile_spec(spec, f"scene {self.name!r}")
         keyframes = {name: frame.arrays(mj) for name, frame in self._keyframes.items()}

@@ -22,6 +22,7 @@ from stickslip.model.importers.leave_out import translate
 from stickslip.model.importers.messages import mujoco_notes, one_line
 from stickslip.model.importers.number_checks import check_numbers
 from stickslip.model.importers.read import Parsed, parse
+from stickslip.model.mjspec import copied
 from stickslip.model.sensors import sensor_notes
 from stickslip.model.shape import COMBINATION_RULE
 
@@ -112,7 +113,7 @@ def _examine(subject: Any, unreadable_meshes: str, ignored: frozenset[str], opti
             _examine_spec(report, parsed, ignored)
     elif isinstance(subject, mujoco.MjSpec):
         report = Report(subject.modelname or "spec")
-        _examine_spec(report, Parsed(subject.copy(), [], report.origin, urdf=False), ignored)
+        _examine_spec(report, Parsed(copied(subject), [], report.origin, urdf=False), ignored)
     else:
         mj = getattr(subject, "mj", None) or (subject.compile().mj if hasattr(subject, "compile") else subject)
         if not isinstance(mj, mujoco.MjModel):

@@ -38,11 +38,17 @@ REMEDIES = (
 )
 
 
+MUJOCO_ERRORS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError)
+"""What MuJoCo's parser and compiler raise."""
+NO_REASON = "unknown exception"
+"""MuJoCo's words for an error of its parser that has no message, such as ``<model>`` without a file."""
+
+
 def compile_spec(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
     """MuJoCo's model, with numbers that can be worked with."""
     try:
         mj = spec.compile()
-    except (ValueError, MemoryError) as error:
+    except MUJOCO_ERRORS as error:
         raise mujoco_error(error, origin) from None
     check_numbers(mj, origin)
     return mj
@@ -50,6 +56,8 @@ def compile_spec(spec: mujoco.MjSpec, origin: str) -> mujoco.MjModel:
 
 def mujoco_error(error: Exception, origin: str) -> ModelError:
     message = one_line(error)
+    if NO_REASON in message:
+        message = "MuJoCo's parser failed without a reason; look for an attribute that is missing, such as a file"
     general = "correct that part of it" if origin.startswith("scene ") else "correct it, or ask `stickslip doctor`"
     remedy = next((r for key, r in REMEDIES if key in message), general)
     return ModelError(f"{origin}: {message}; {remedy}")

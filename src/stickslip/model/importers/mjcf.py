@@ -9,7 +9,7 @@ import numpy as np
 
 from stickslip.errors import ModelError
 from stickslip.model.importers.meshes import read_with_trimesh, refuse_mesh, unreadable
-from stickslip.model.importers.messages import compile_spec, mujoco_error
+from stickslip.model.importers.messages import MUJOCO_ERRORS, compile_spec, mujoco_error
 from stickslip.model.importers.xml_text import blank_comments
 
 MARKER = "stickslip"
@@ -24,7 +24,7 @@ def mjcf_spec(file: Path | None, text: str, origin: str, unreadable_meshes: str)
             spec = mujoco.MjSpec.from_string(blank_comments(text))  # Python's strings may hold what is not UTF-8 there
         else:
             spec = mujoco.MjSpec.from_file(str(file))
-    except ValueError as error:
+    except MUJOCO_ERRORS as error:
         raise mujoco_error(error, origin) from None
     _absolute_assets(spec)
     marker = spec.text(MARKER)

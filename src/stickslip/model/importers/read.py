@@ -22,7 +22,7 @@ from stickslip.model.importers.file_options import option_notes, read_options
 from stickslip.model.importers.flags import take_in_flags
 from stickslip.model.importers.inertia import merge_impossible
 from stickslip.model.importers.leave_out import drop_drawings, remove_features, translate
-from stickslip.model.importers.messages import compile_spec, mujoco_notes, one_line
+from stickslip.model.importers.messages import MUJOCO_ERRORS, compile_spec, mujoco_notes, one_line
 from stickslip.model.importers.mjcf import free_base, mjcf_spec
 from stickslip.model.importers.repair import give_mass, repair_inertias
 from stickslip.model.importers.urdf import urdf_spec
@@ -101,6 +101,7 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
     keyframes = read_keyframes(mj)
     for key in list(spec.keys):
         spec.delete(key)
+    spec.nkey = 0  # else the next compilation adds empty keyframes, with which copies fail once the file is attached
     flagged = take_in_flags(spec)
     mj = compile_spec(spec, origin) if flagged else mj
     moved = translate(spec, mj)
@@ -111,7 +112,7 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
         mj = spec.compile() if removed else mj
         dropped = drop_drawings(spec, mj)
         mj = spec.compile() if dropped else mj
-    except ValueError as error:
+    except MUJOCO_ERRORS as error:
         raise ModelError(f"{origin}: does not compile without the ignored features: {one_line(error)}") from None
     notes += flagged + moved + removed + dropped + _solver_note(mj) + sensor_notes(mj)
     _settle(spec, mj)

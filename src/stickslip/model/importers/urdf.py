@@ -17,6 +17,7 @@ import numpy as np
 
 from stickslip.errors import ModelError, listed
 from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, refuse_mesh, unreadable
+from stickslip.model.importers.messages import MUJOCO_ERRORS
 from stickslip.model.importers.repair import absorb_virtual_links, fix_idle_joints, rigid_group
 from stickslip.model.shape import Material
 
@@ -85,7 +86,7 @@ def urdf_spec(
     tidy.extend([*robot.findall("link"), *joints])
     try:
         spec = mujoco.MjSpec.from_string(ET.tostring(tidy, encoding="unicode"))
-    except ValueError as error:
+    except MUJOCO_ERRORS as error:
         reason = " ".join(str(error).split())
         raise ModelError(f"{origin}: MuJoCo cannot read this URDF: {reason}; correct that element") from None
     notes += absorb_virtual_links(spec)
