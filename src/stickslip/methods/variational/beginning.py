@@ -68,7 +68,9 @@ def too_fast(model: Model, nu: np.ndarray, dt: float, part: float = 1.0) -> str:
     if not b:
         return ""
     spin = float(np.linalg.norm(nu[b, 3:]))
+    got, remedy = f"got {spin:.4g} rad/s", f"choose dt below {1.0 / spin:.2g} s"
+    wanted = "" if part == 1.0 else f"{100.0 * part:g} % of "
     return (
-        f"body {model.link_names[b]!r}: expected |ω| < 2/dt = {2.0 / dt:.4g} rad/s, less than half a turn in a step, "
-        f"got {spin:.4g} rad/s; choose dt below {1.0 / spin:.2g} s"
+        f"body {model.link_names[b]!r}: expected |ω| < {wanted}2/dt = {2.0 / dt:.4g} rad/s, less than half a turn in a "
+        f"step, {got}; {remedy}"
     )

@@ -333,9 +333,11 @@ class Variational(Method):
         spins = too_fast(self.model, self.motion.nu, self.dt, TOO_FAST)
         if self.policy == "raise" or spins:
             self._restore()
+            if spins:
+                raise UnconvergedError(f"variational: {STATUS[int(self.report[STATUS_AT])]}; {spins}")
             raise UnconvergedError(
-                f"variational: {describe(self.report)} (tolerance {self.settings.tolerance:g}); "
-                + (spins or f"{self.at_unconverged}, or unconverged='warn' to go on")
+                f"variational: {describe(self.report)} (tolerance {self.settings.tolerance:g}); {self.at_unconverged}, or "
+                "unconverged='warn' to go on"
             )
 
     def _finite(self) -> bool:
