@@ -335,10 +335,8 @@ class Variational(Method):
             self._restore()
             if spins:
                 raise UnconvergedError(f"variational: {STATUS[int(self.report[STATUS_AT])]}; {spins}")
-            raise UnconvergedError(
-                f"variational: {describe(self.report)} (tolerance {self.settings.tolerance:g}); {self.at_unconverged}, or "
-                "unconverged='warn' to go on"
-            )
+            missed = f"{describe(self.report)} (tolerance {self.settings.tolerance:g})"
+            raise UnconvergedError(f"variational: {missed}; {self.at_unconverged}, or unconverged='warn' to go on")
 
     def _finite(self) -> bool:
         fastest = np.abs(self.motion.nu).max(initial=0.0)
