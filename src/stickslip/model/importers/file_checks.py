@@ -149,6 +149,8 @@ def _check_elements(document: Document, top: ET.Element) -> int:
     for element, times in _walk(top):
         for attribute, value in element.attrib.items():
             _check_value(document, element, attribute, value)
+        if element.tag == "model" and element.get("file") is None:  # MuJoCo would wait for ever at the next such file
+            raise ModelError(f"{document.where(element)}: expected a model with a file, got none; name its MJCF file")
         for size in PRODUCTS:
             if element.tag in size.tags:
                 _check_product(document, element, size)
