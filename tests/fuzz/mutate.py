@@ -3,6 +3,7 @@ with a dictionary of nasty tokens."""
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 import xml.etree.ElementTree as ET
@@ -125,7 +126,7 @@ def mutate_tree(rng: random.Random, root: ET.Element) -> None:
 
 
 def _copy(element: ET.Element) -> ET.Element:
-    return ET.fromstring(ET.tostring(element))
+    return copy.deepcopy(element)
 
 
 def _wrap(rng: random.Random, element: ET.Element) -> None:

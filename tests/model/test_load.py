@@ -115,6 +115,11 @@ def the_error(call, kind=ModelError):
         ('<!DOCTYPE a [<!ENTITY b "c">]><mujoco/>', "declares the entity 'b'"),
         ('<mujoco><default>\n<default class="%s%n"/></default></mujoco>', "<default> of '%s%n' (line 2)"),
         ('<mujoco><asset>\n<model name="other"/></asset></mujoco>', "expected a model with a file"),
+        (
+            '<mujoco><asset><hfield name="h" nrow="2" ncol="2" size="1 1e-300 1 1"/></asset>'
+            '<worldbody><geom type="hfield" hfield="h"/></worldbody></mujoco>',
+            "hfield 'h': expected sizes of at least 1e-09 m",
+        ),
         ('<mujoco><worldbody><geom class="%n" size="1"/></worldbody></mujoco>', "a class without %"),
         ('<mujoco><worldbody><body name="b" pos="nan 0 0"/></worldbody></mujoco>', "<body> of 'b' (line 1)"),
         ('<mujoco><worldbody><body name="b"><geom mass="1e400"/></body></worldbody></mujoco>', "<geom> of 'b'"),

@@ -22,7 +22,7 @@ OBJ, GEOM, DYN, TRN = mujoco.mjtObj, mujoco.mjtGeom, mujoco.mjtDyn, mujoco.mjtTr
 LABELS = {
     OBJ.mjOBJ_ACTUATOR: "actuator", OBJ.mjOBJ_BODY: "body", OBJ.mjOBJ_EQUALITY: "equality", OBJ.mjOBJ_FLEX: "flex",
     OBJ.mjOBJ_GEOM: "geom", OBJ.mjOBJ_JOINT: "joint", OBJ.mjOBJ_PAIR: "pair", OBJ.mjOBJ_TENDON: "tendon",
-    OBJ.mjOBJ_UNKNOWN: "option",
+    OBJ.mjOBJ_HFIELD: "hfield", OBJ.mjOBJ_UNKNOWN: "option",
 }  # fmt: skip
 
 

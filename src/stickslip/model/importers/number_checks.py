@@ -54,11 +54,16 @@ SIZES = {
 
 
 def check_sizes(mj: mujoco.MjModel, origin: str) -> None:
-    """Refuse a shape that is too small to be computed with; the error names it."""
-    for geom, (kind, size) in enumerate(zip(mj.geom_type, mj.geom_size, strict=True)):
-        least = min(size[: SIZES.get(GEOM(kind), 0)], default=SMALLEST)
+    """Refuse a shape or height field that is too small to be computed with; the error names it."""
+    shapes = (
+        (OBJ.mjOBJ_GEOM, geom, size[: SIZES.get(GEOM(kind), 0)])
+        for geom, (kind, size) in enumerate(zip(mj.geom_type, mj.geom_size, strict=True))
+    )
+    fields = ((OBJ.mjOBJ_HFIELD, field, size[:2]) for field, size in enumerate(mj.hfield_size))
+    for kind, number, sizes in (*shapes, *fields):
+        least = min(sizes, default=SMALLEST)
         if least < SMALLEST:
-            where = f"{origin}: {element_name(mj, OBJ.mjOBJ_GEOM, geom)}"
+            where = f"{origin}: {element_name(mj, kind, number)}"
             raise ModelError(
                 f"{where}: expected sizes of at least {SMALLEST:g} m, got {least:g}; correct it, or leave it out"
             )
