@@ -420,6 +420,14 @@ def test_a_missing_range_is_noted(urdf):
             + joint("j", "a", "b", more='<mimic joint="k" offset="x"/>'),
             "a number for offset in <mimic>",
         ),
+        (
+            link("a")
+            + link("b")
+            + link("c")
+            + joint("k", "a", "c")
+            + joint("j", "a", "b", more='<mimic joint="k"/><mimic joint="k"/>'),
+            "at most one <mimic>, got 2",
+        ),
         (link("a") + link("b") + joint("j", "a", "b", "planar", '<axis xyz="0 0 0"/>'), "3 numbers for xyz in <axis>"),
     ],
 )

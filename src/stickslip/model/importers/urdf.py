@@ -217,7 +217,11 @@ def _take_mimics(joints: list[ET.Element], origin: str) -> tuple[list[Mimic], li
     """Take ``<mimic>`` out of the XML, which MuJoCo's import would drop; notes tell of those that name no joint."""
     mimics, notes, moving = [], [], {joint.get("name") for joint in joints if joint.get("type") in MOTORISED}
     for joint in joints:
-        for mimic in joint.findall("mimic"):
+        given = joint.findall("mimic")
+        if len(given) > 1:
+            where = f"{origin}: joint {joint.get('name')!r}"
+            raise ModelError(f"{where}: expected at most one <mimic>, got {len(given)}; keep one of them")
+        for mimic in given:
             joint.remove(mimic)
             name, other = joint.get("name", ""), mimic.get("joint", "")
             if name not in moving:
