@@ -11,6 +11,7 @@ import numpy as np
 
 from stickslip.errors import StickslipError, expected
 from stickslip.record.header import Header
+from stickslip.simulation.periods import round_step
 from stickslip.viewer.following import ROOT
 from stickslip.viewer.guard import guarded
 from stickslip.viewer.triangulation import from_matrix, turned
@@ -79,9 +80,8 @@ def address(host: str, port: int) -> str:
 
 def cell_size(radius: float) -> float:
     """Size of the floor's cells [m]: 1, 2 or 5 × 10ⁿ, about a fifth of the scene."""
-    target = max(radius, 1e-3) / 2.5
-    decade = 10.0 ** np.floor(np.log10(target))
-    return float(max(step * decade for step in (1, 2, 5) if step * decade <= target * (1 + 1e-9)))
+    size = np.clip(np.nan_to_num(radius, nan=1.0), 1e-3, 1e9)  # of damaged recordings it may be anything
+    return round_step(2.0 * size / 2.5, longest=float(size))
 
 
 def add_floors(server: Any, header: Header, pose: np.ndarray, radius: float) -> list[Any]:
