@@ -26,6 +26,7 @@ from stickslip.record.overview import save_overview
 from stickslip.viewer.open import make_viewer
 
 IMAGES = Path(__file__).parent / "images"
+README = Path(__file__).parents[1] / "README.md"
 VIEWS = {"solo12": (1.0, 0.12), "romeo": (3.0, 0.7), "a1": (1.3, 0.15)}  # camera distance, height looked at [m]
 STRIPS = {"solo12-trot": (0.1, 0.96, 1.06, 1.16, 1.26, 1.36), "solo12-jump": (0.1, 0.7, 0.86, 1.05, 1.2, 1.4)}
 
@@ -114,11 +115,13 @@ def gallery() -> None:
 
 
 BROWSER = ("--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking")
-COMPARISON = "stickslip compare solo12-squat --methods expo,variational,coulomb/pgs,rk4,mujoco --time 1 --out report"
 
 
-def screenshot(address: str, name: str, wait: float = 15.0) -> None:
-    """Save what a browser shows at an address after so many seconds, which a renderer without a graphics card needs."""
+def screenshot(address: str, name: str, wait: float = 15.0, tab: str = "") -> None:
+    """Save what a browser shows at an address, with a tab of the panel open.
+
+    It waits so many seconds, which a renderer without a graphics card needs.
+    """
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -126,16 +129,20 @@ def screenshot(address: str, name: str, wait: float = 15.0) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.goto(address)
         page.wait_for_timeout(1e3 * wait)
+        if tab:
+            page.get_by_role("tab", name=tab).click()
+            page.wait_for_timeout(1e3 * wait)
         page.add_style_tag(content="[class*=Notifications-root] { display: none }")  # of the missing graphics card
         page.screenshot(path=IMAGES / name, timeout=120_000)
         browser.close()
 
 
-def show(name: str, what: ss.Log) -> None:
-    """Save how the viewer shows a log at its end."""
-    viewer = make_viewer(what, paused=True, shadows=False)
-    viewer.scrub(what.time[-1])
-    screenshot(viewer.url, name)
+def show(name: str, what: ss.Log, time: float, cones: bool = False, tab: str = "") -> None:
+    """Save how the viewer shows a log at a time [s]."""
+    viewer = make_viewer(what, paused=True)
+    viewer.panel.cones.value = cones
+    viewer.scrub(time)
+    screenshot(viewer.url, name, 30.0, tab)
     viewer.close()
 
 
@@ -145,9 +152,10 @@ def screens() -> None:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         namespace: dict = {}
         exec("\n".join(blocks(IMAGES.parent / "start.md", "python")).replace("ss.view(log)", ""), namespace)
-        show("start.png", namespace["log"])
-        show("viewer.png", ss.Simulation("solo12-drop").run(0.5))
-        subprocess.run(shlex.split(COMPARISON), check=True)
+        show("start.png", namespace["log"], 1.0)
+        show("viewer.png", ss.Simulation("solo12-drop").run(2.0), 0.62, cones=True, tab="Plots")
+        (command,) = (text for text in blocks(README, "console") if text.startswith("stickslip compare"))
+        subprocess.run([*shlex.split(command), "--out", "report"], check=True)
         screenshot(Path("report/report.html").resolve().as_uri(), "report.png", 3.0)
 
 
