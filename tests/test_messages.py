@@ -205,6 +205,10 @@ MISTAKES = {
     "complex": (lambda: controlled(lambda t, q, v: np.array([1j])), "expected 1 numbers"),
     "no number": (lambda: controlled(lambda t, q, v: [np.nan]), "control of 'arm': expected a finite number, got nan"),
     "PD of a model": (lambda: controlled(ss.control.PD(scene().compile(), kp=1, kd=1)), "got <Model: "),
+    "two controllers": (lambda: controlled([ss.control.PD(kp=1, kd=1)] * 2), r"ss.control.Sum\(a, b\) is several"),
+    "sum of nothing": (lambda: ss.control.Sum(), r"such as Sum\(first, second\)"),
+    "PD without a model": (lambda: ss.control.PD(kp=1, kd=1)(0, np.zeros(8), np.zeros(7)), "PD: no model yet"),
+    "named control of a controller": (lambda: controlled(lambda t, q, v: {"amr": 1}), "did you mean 'arm'"),
     "PD gains": (lambda: controlled(ss.control.PD(kp=[1, 2], kd=1)), "PD kp: expected a number or 1 numbers"),
     "PD gain": (lambda: controlled(ss.control.PD(kp="x", kd=1)), "PD kp: expected a number or 1 numbers, got 'x'"),
     "stage": (lambda: sim(user=lambda: None), r"user: expected a function f\(sim\), got '<lambda>', which takes \(\)"),
@@ -260,6 +264,17 @@ def test_a_tolerance_that_stops_a_step_is_not_blamed_on_dt():
     assert "try another method, such as implicit-euler" in message
     assert "smaller dt" not in message
     assert len(message) < 200  # the name of a file follows
+
+
+def test_a_divergence_keeps_its_advice():
+    """The gap and the force of a contact go before the advice does, when the name of a file follows."""
+    made = ss.Simulation(scene(), "coulomb", dt=0.01)
+    made.joint("arm").q = 0.3
+    made.controller = lambda t, q, v: -20 * q[-1:] - 50 * v[-1:]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StickslipWarning)
+        with pytest.raises(ss.DivergedError, match=r"try a smaller dt than 0.01 s.*, or lower gains of the controller"):
+            made.run(5.0)
 
 
 def test_a_rounded_period_is_said_once():
@@ -358,6 +373,10 @@ def test_mujoco_says_that_its_contacts_are_softer_than_the_step():
 
 def test_controls_by_name():
     made = sim()
+    made.controller = lambda t, q, v: {"arm": 0.25}
+    made.step()
+    assert made.control.tolist() == [0.25]
+    made.controller = None
     made.set_control({"arm": 0.5})
     assert made.control.tolist() == [0.5]
     made.set_control({})

@@ -714,9 +714,11 @@ def test_default_dt_sees_joint_springs_and_servos():
 def test_arrays_in_place_of_ours_are_checked(array):
     """Kernels trust their arrays: a wrong one would write anywhere."""
     sim = ss.Simulation(box_scene())
-    sim.state.q = array
     with pytest.raises(ss.InputError, match=r"sim.state.q: expected a float64 array of shape \(7,\)"):
-        sim.step()
+        sim.state.q = array
+    sim.ray((0, 0, 9), (0, 0, -1))  # the state is still ours
+    sim.state.q = np.array([0.0, 0, 1, 1, 0, 0, 0])
+    sim.step()
 
 
 def test_dt_and_stages_cannot_be_mistyped():

@@ -27,6 +27,13 @@ def driven_joints(model: Model, who: str, which: np.ndarray | None = None) -> np
     return a.target[which]
 
 
+def check_bound(controller: object) -> None:
+    """Refuse to control before ``bind`` has shown the controller a model."""
+    if not hasattr(controller, "_actuation"):
+        name = type(controller).__name__
+        raise InputError(f"{name}: no model yet; sim.run(…, controller=…), ss.control.Sum or bind(model) comes first")
+
+
 class Actuation:
     """The actuators of a model, or those with the indices ``which`` (nu,). Each joint may have only one, unless
     ``shared`` is true."""

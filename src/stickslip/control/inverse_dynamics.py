@@ -29,12 +29,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stickslip.control.actuation import Actuation
+from stickslip.control.actuation import Actuation, check_bound
 from stickslip.control.force_task import ContactForce
 from stickslip.control.qp import Infeasible, solve_qp
 from stickslip.control.tasks import Task
 from stickslip.dynamics import Dynamics
-from stickslip.errors import ControlError, InputError, expected, listed, number
+from stickslip.errors import ControlError, expected, listed, number
 from stickslip.model.model import Model
 
 NORMAL_SHARE = 1e-3
@@ -160,8 +160,7 @@ class InverseDynamics:
 
     def solve(self, t: float, q: np.ndarray, v: np.ndarray) -> Solution:
         """Accelerations, torques and contact forces at time t [s] in the state (q, v); ``hold`` is not used."""
-        if not hasattr(self, "_dyn"):
-            raise InputError("InverseDynamics: no model yet; sim.run(…, controller=…) or bind(model) comes first")
+        check_bound(self)
         return self._solve(self._active(t), t, q, v)
 
     def _solve(self, active: dict[str, np.ndarray | None], t: float, q: np.ndarray, v: np.ndarray) -> Solution:

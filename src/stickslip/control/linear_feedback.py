@@ -15,7 +15,7 @@ from zlib import error as ZlibError
 
 import numpy as np
 
-from stickslip.control.actuation import Actuation
+from stickslip.control.actuation import Actuation, check_bound
 from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, expected
 from stickslip.files import write_whole
@@ -148,6 +148,7 @@ class LinearFeedback:
         return q, v, u, gains
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        check_bound(self)
         q_ref, v_ref, u_ref, gains = self.sample(t)
         error = np.concatenate([self._dynamics.difference(q, q_ref), v_ref - v])
         return self._actuation.control(u_ref + gains @ error, q, v)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stickslip.control.actuation import Actuation
+from stickslip.control.actuation import Actuation, check_bound
 from stickslip.errors import InputError, expected, names_keywords
 from stickslip.model.model import Model
 from stickslip.model.scene import Robot
@@ -33,7 +33,7 @@ class PD:
             raise InputError(f"PD: actuator {missing[0]!r} is not in this model; was the robot added to this scene?")
         self._index = np.array([model.actuator_names.index(name) for name in names], dtype=int)
         self._actuation = Actuation(model, "PD", self._index, shared=True)
-        self._control = np.zeros(model.nu)
+        self._count = model.nu
         self._home = model.state().q[self._actuation.coordinates]
         for name in ("kp", "kd", "target", "feedforward"):
             given, wanted = getattr(self, name), f"a number or {len(names)} numbers"
@@ -45,7 +45,9 @@ class PD:
                 raise expected(f"PD {name}", wanted, value.shape)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        check_bound(self)
         target, joints = self._home if self.target is None else self.target, self._actuation
         force = self.kp * (target - q[joints.coordinates]) - self.kd * v[joints.dofs] + self.feedforward
-        self._control[self._index] = joints.control(force, q, v)
-        return self._control
+        control = np.zeros(self._count)  # the caller's own, who may add to it
+        control[self._index] = joints.control(force, q, v)
+        return control

@@ -67,6 +67,16 @@ class State(Summarised, Closed):
     def __post_init__(self) -> None:
         self._complete = True
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse an array of another shape or type where it is assigned: kernels trust those of a state."""
+        if name in ("q", "v", "act") and "_complete" in self.__dict__:
+            shape = self.__dict__[name].shape
+            given = value if isinstance(value, np.ndarray) else np.zeros(0, dtype=bool)
+            if not (given.dtype == np.float64 and given.shape == shape and given.flags.carray):
+                remedy = f"write into it: state.{name}[:] = …"
+                raise expected(f"sim.state.{name}", f"a float64 array of shape {shape}", value, remedy)
+        super().__setattr__(name, value)
+
     def _summary(self) -> Summary:
         rows = {"q": numbers(self.q), "v": numbers(self.v), "act": numbers(self.act) if len(self.act) else ""}
         return Summary(f"State at t = {self.time:.6g} s, nq = {len(self.q)}, nv = {len(self.v)}", rows)
@@ -388,8 +398,8 @@ class Model(Summarised, Named):
             q = self.tree.q0 if home is None else home.q
             v = home.v if v is None and home is not None else v
             act = home.act if act is None and home is not None and len(home.act) else act
-        state = State(_numbers("q", q), np.zeros(self.nv) if v is None else _numbers("v", v))
-        state.act = np.zeros(self.na) if act is None else _numbers("act", act)
+        v = np.zeros(self.nv) if v is None else _numbers("v", v)
+        state = State(_numbers("q", q), v, act=np.zeros(self.na) if act is None else _numbers("act", act))
         self.check(state)
         for _, first in self.quaternions():  # given as unit to 1e-6, now to round-off
             state.q[first : first + 4] /= np.linalg.norm(state.q[first : first + 4])

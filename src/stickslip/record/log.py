@@ -16,10 +16,12 @@ from stickslip.record.reader import FileSource
 from stickslip.summary import Summarised, Summary, counted, plural
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
 
+    from stickslip.model.attach import Robot
     from stickslip.model.model import State
     from stickslip.record.export import Qpos
 
@@ -249,13 +251,14 @@ class Log(Summarised, Named):
         """(frames,) number of contacts."""
         return np.diff(self.contact_start)
 
-    def contact_force(self, link: int | str | None = None) -> np.ndarray:
-        """(frames,) sum of the normal forces [N]; with ``link``, only of the contacts of that link."""
-        return sums.normal_force(self, None if link is None else self.link(link))
+    def contact_force(self, link: int | str | Robot | Sequence[int | str] | None = None) -> np.ndarray:
+        """(frames,) sum of the normal forces [N]; with ``link``, only of the contacts of that link, of several links,
+        or of a robot, as ``scene.load`` gave it."""
+        return sums.normal_force(self, None if link is None else self._links(link))
 
-    def net_contact_force(self, link: int | str) -> np.ndarray:
-        """(frames, 3) total contact force on a link, in world axes [N]."""
-        return sums.net_force(self, self.link(link))
+    def net_contact_force(self, link: int | str | Robot | Sequence[int | str]) -> np.ndarray:
+        """(frames, 3) total contact force on a link, on several, or on a robot, in world axes [N]."""
+        return sums.net_force(self, self._links(link))
 
     def penetration(self) -> np.ndarray:
         """(frames,) depth of the deepest contact; 0 where nothing penetrates [m]."""
@@ -321,6 +324,15 @@ class Log(Summarised, Named):
         if not isinstance(name, int | np.integer) or not 0 <= name < len(links):
             raise expected("link", f"a name, or a number from 0 to {len(links) - 1}", name)
         return int(name)
+
+    def _links(self, which: int | str | Robot | Sequence[int | str]) -> list[int]:
+        """Indices of a link, of several links, or of all links of a robot."""
+        if joints := getattr(which, "joints", ()):
+            missing = [name for name in joints if name not in self.names.joints]
+            if missing:
+                raise unknown(f"joint of {brief(which)}", missing[0], self.names.joints)
+            return sorted({int(self.header.joint_link[self.names.joints.index(name)]) for name in joints})
+        return [self.link(each) for each in (which if isinstance(which, list | tuple) else (which,))]
 
     def refresh(self) -> Log:
         """Include what a running recorder has written since; every array is read again."""

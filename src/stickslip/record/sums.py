@@ -15,12 +15,12 @@ def per_frame(log: Log, values: np.ndarray, which: np.ndarray | slice = slice(No
     return np.bincount(log.contact_frame()[which], weights=values[which], minlength=len(log))
 
 
-def normal_force(log: Log, link: int | None) -> np.ndarray:
+def normal_force(log: Log, links: list[int] | None) -> np.ndarray:
     """(frames,) sum of the normal forces [N]."""
     force = log.contact("force")[:, 0]
-    if link is None:
+    if links is None:
         return per_frame(log, force)
-    return per_frame(log, force, (log.contact("link1") == link) | (log.contact("link2") == link))
+    return per_frame(log, force, np.isin(log.contact("link1"), links) | np.isin(log.contact("link2"), links))
 
 
 def world_force(log: Log) -> np.ndarray:
@@ -29,9 +29,9 @@ def world_force(log: Log) -> np.ndarray:
     return force[:, :1] * normal + force[:, 1:2] * tangent + force[:, 2:] * np.cross(normal, tangent)
 
 
-def net_force(log: Log, link: int) -> np.ndarray:
-    """(frames, 3) total contact force on a link in world axes [N]."""
-    sign = (log.contact("link2") == link).astype(float) - (log.contact("link1") == link)
+def net_force(log: Log, links: list[int]) -> np.ndarray:
+    """(frames, 3) total contact force on these links in world axes [N]."""
+    sign = np.isin(log.contact("link2"), links).astype(float) - np.isin(log.contact("link1"), links)
     force = sign[:, None] * world_force(log)
     return np.stack([per_frame(log, force[:, k]) for k in range(3)], axis=1)
 

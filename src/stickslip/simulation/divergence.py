@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from stickslip.errors import LONGEST
 from stickslip.methods.base import FASTEST, STALLED, STATUS
 from stickslip.simulation.method import stable_step
 
 if TYPE_CHECKING:
     from stickslip.simulation.simulation import Simulation
+
+NAME_OF_A_FILE = 90
+"""Characters that may follow the message: where the last finite state is."""
 
 
 def describe_divergence(sim: Simulation, gained: float = 0.0) -> str:
@@ -30,18 +34,24 @@ def describe_divergence(sim: Simulation, gained: float = 0.0) -> str:
     if limit < sim.dt:
         remedy += f" (below {limit:.1g} s), or leave dt out"
     elif sim.stepper.unconverged:
-        remedy += " or another solver, since some steps were not solved"
+        remedy += " or another solver (some steps were not solved)"
     else:
         remedy += " or softer contacts" if "stiffness" in sim.stepper.honours else ""
+    if sim.controller is not None and limit >= sim.dt:
+        remedy += ", or lower gains of the controller"
     where = f"step {sim.steps}, t = {sim.time:.6g} s" + "".join(f", body {link!r}" for link in links)
     what = f"{sim.method} has gained {gained:.2g} J from nothing" if gained else STATUS[sim.status]
-    return f"{what}: {where}; {_deepest_contact(sim)}; {remedy}."
+    contact, numbers = _deepest_contact(sim)
+    room = LONGEST - NAME_OF_A_FILE - len(f"{what}: {where}; {contact}; {remedy}.")
+    contact += numbers if len(numbers) <= room else ""
+    return f"{what}: {where}; {contact}; {remedy}."
 
 
-def _deepest_contact(sim: Simulation) -> str:
+def _deepest_contact(sim: Simulation) -> tuple[str, str]:
+    """Which contact it is, and its gap and force, which a long message leaves out."""
     c, n = sim.contacts.arrays, len(sim.contacts)
     if n == 0:
-        return "no contact was active"
+        return "no contact was active", ""
     k = int(np.argmin(np.where(np.isfinite(c.gap[:n]), c.gap[:n], -np.inf)))
     first, second = (sim.model.link_names[i] for i in (c.link1[k], c.link2[k]))
-    return f"deepest contact {first}–{second}, gap {c.gap[k]:.3g} m, {c.force[k, 0]:.3g} N"
+    return f"deepest contact {first}–{second}", f", gap {c.gap[k]:.3g} m, {c.force[k, 0]:.3g} N"

@@ -322,7 +322,8 @@ class Simulation(Summarised, Guarded):
     @controller.setter
     def controller(self, value: Controller | None) -> None:
         if value is not None:
-            function("controller", value, CONTROLLER)
+            several = isinstance(value, list | tuple)
+            function("controller", value, CONTROLLER, "ss.control.Sum(a, b) is several as one" if several else "")
         self._controller = value
         bind = getattr(value, "bind", None)
         if bind is not None:
@@ -535,6 +536,8 @@ class Simulation(Summarised, Guarded):
             finally:
                 self._asking = False
             who = f"controller {called(self.controller)}, control"
+            if isinstance(given, Mapping):
+                given = with_named_controls(self.model, self.control, given)
             self.inputs.control[:] = checked_control(self.model, given, who)
 
     def _call_record_stage(self) -> None:
