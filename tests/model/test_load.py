@@ -375,7 +375,7 @@ def test_harmless_elements_and_missing_visuals_are_passed_over(urdf):
         '<axis xyz="0 1 0"/><limit lower="0" upper="1" effort="1" velocity="1"/><safety_controller k_velocity="1"/>'
     )
     body = link("base", more=visual) + link("arm") + joint("j", "base", "arm", more=safety) + extras
-    assert read_spec(urdf(body)).notes == []
+    assert read_spec(urdf(body)).notes == ["not drawn: visuals that cannot be read: gone.dae of link 'base'"]
 
 
 def test_a_missing_range_is_noted(urdf):

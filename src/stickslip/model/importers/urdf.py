@@ -19,6 +19,7 @@ from stickslip.errors import ModelError, listed
 from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, refuse_mesh, unreadable
 from stickslip.model.importers.messages import MUJOCO_ERRORS
 from stickslip.model.importers.repair import absorb_virtual_links, fix_idle_joints, rigid_group
+from stickslip.model.importers.visuals import add_visuals, take_visuals
 from stickslip.model.shape import Material
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
@@ -48,6 +49,7 @@ def urdf_spec(
     extension = robot.find("mujoco")
     compiler = None if extension is None else extension.find("compiler")
     meshdir = "" if compiler is None else compiler.get("meshdir", "")
+    visuals = take_visuals(robot)
     meshes, mesh_notes = _tidy_links(robot, origin, path, package_dirs, meshdir, unreadable_meshes)
     notes += mesh_notes
     mimics, mimic_notes = _take_mimics(joints, origin)
@@ -95,9 +97,10 @@ def urdf_spec(
     mimics = [mimic for mimic in mimics if not idle & {mimic.joint, mimic.other}]
     ranges = {name: bounds for name, bounds in ranges.items() if name not in idle}
     efforts = {name: effort for name, effort in efforts.items() if name not in idle}
+    _give_meshes(spec, meshes)
+    notes += add_visuals(spec, visuals, path, package_dirs, meshdir)  # virtual links are those without other shapes
     for geom in spec.geoms:  # URDF has no friction: the other surface of a pair decides
         geom.userdata = Material().to_user()
-    _give_meshes(spec, meshes)
     _set_joints(spec, ranges, efforts)
     notes += _add_planar(spec, planar)
     return spec, notes + _couple(spec, mimics) + _exclude_base(spec)
@@ -288,13 +291,11 @@ Meshes = dict[str, tuple[Path, str, bool]]
 def _tidy_links(
     robot: ET.Element, origin: str, path: Path, package_dirs: Sequence[str | Path], meshdir: str, policy: str
 ) -> tuple[Meshes, list[str]]:
-    """Drop visuals, name collisions and meshes. Return mesh name → (file, where it is used, whether to convert)."""
+    """Name collisions and meshes. Return mesh name → (file, where it is used, whether to convert)."""
     meshes: Meshes = {}
     names: dict[tuple, str] = {}
     notes: list[str] = []
     for link in robot.findall("link"):
-        for visual in link.findall("visual"):
-            link.remove(visual)
         notes += _tidy_inertial(link)
         for i, collision in enumerate(link.findall("collision")):
             collision.set("name", f"{link.get('name')}/collision{i}")  # unique, which file names are not
