@@ -14,10 +14,12 @@ def things():
     ball = ss.Simulation("ball")
     log = ball.run(0.02)
     model = setup.scene.compile()
+    compared = ss.compare("ball", ["expo", "coulomb"], time=0.05, runs=1, jobs=1, stability=False)
     return {
         "Scene 'romeo-drop'": setup.scene, "Model": model, "State": model.state(), "Robot 'romeo'": model.robots[0],
         "Simulation by semi-implicit-euler": ball, "Snapshot at t = 0.02 s": ball.snapshot(),
-        "Log": log, "Setup": setup,
+        "Log": log, "Setup": setup, "Comparison of 'ball': 2 methods": compared,
+        "expo: 1 run": compared.candidate("expo"),
     }  # fmt: skip
 
 
@@ -32,7 +34,17 @@ def test_reprs_are_lines_and_prints_are_a_few(things):
 
 def test_they_say_what_matters(things):
     text = "\n".join(map(str, things.values()))
-    for said in ("nq = 38, nv = 37", "links", "actuators", "dt = ", "t = 0.02 s", "contact", "complete", "plots"):
+    for said in (
+        "nq = 38, nv = 37",
+        "links",
+        "actuators",
+        "dt = ",
+        "t = 0.02 s",
+        "contact",
+        "complete",
+        "plots",
+        "× real time",
+    ):
         assert said in text
     assert f"{things['Model'].mass:.4g} kg" in text
 

@@ -47,6 +47,17 @@ IN_MODEL: Mapping[str, str] = {
     "opt": "inertia.gravity; dt belongs to the simulation",
 }
 """What other simulators call things → where a model has them."""
+IN_DYNAMICS: Mapping[str, str] = {
+    **dict.fromkeys(("mass_matrix", "M", "inertia_matrix", "mj_fullM"), "crba(q)"),
+    **dict.fromkeys(("inverse_dynamics", "id"), "rnea(q, v, a)"),
+    **dict.fromkeys(("forward_dynamics", "fd"), "aba(q, v, tau)"),
+    **dict.fromkeys(("nle", "coriolis", "nonlinear_effects"), "bias(q, v)"),
+    **dict.fromkeys(("com", "centre_of_mass"), "center_of_mass(q)"),
+    **dict.fromkeys(("forward_kinematics", "fk", "frame_placement"), "frame_pose(q, name)"),
+    **dict.fromkeys(("jacobian", "J"), "frame_jacobian(q, name)"),
+    "gravity": "bias(q, 0 * v), which is gravity alone",
+}
+"""What other libraries call things → where the dynamics has them."""
 IN_FRAMES: Mapping[str, str] = {
     **dict.fromkeys(("qpos", "positions", "configuration"), "q"),
     **dict.fromkeys(("qvel", "velocity", "velocities"), "v"),

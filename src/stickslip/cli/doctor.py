@@ -29,7 +29,7 @@ def doctor(
 
     check_writable(json)
     if model not in BUNDLED and not Path(model).suffix and not Path(model).exists():
-        raise unknown("robot", model, [*BUNDLED, "or a file"])
+        raise unknown("robot or file", model, BUNDLED)
     options = load_options(floating_base, package_dir, unreadable_meshes, ignore)
     report = examine(BUNDLED.get(model, model), **options)
     report.print()

@@ -54,6 +54,8 @@ def view(
             raise expected(
                 "--share", "recordings (.h5)", given[0], "record it first: stickslip run SCENE --record RUN.h5"
             )
+        if method is not None or dt is not None:
+            raise expected("--method and --dt", "none with recordings, which have their own", method or dt)
         write_text(share, html(replays, follow=follow))
         print(f"shared     {share}")
         return

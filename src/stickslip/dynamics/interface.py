@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from stickslip.attributes import IN_DYNAMICS, Named
 from stickslip.dynamics import configuration, energy, factor, jacobian
 from stickslip.dynamics.aba import aba
 from stickslip.dynamics.aba_derivatives import aba_derivatives
@@ -57,7 +58,7 @@ class Energy(NamedTuple):
     """Energy of the springs of joints and tendons."""
 
 
-class Dynamics:
+class Dynamics(Named):
     """The rigid-body algorithms of one model; owns their scratch memory, so use one per thread.
 
     Configurations, velocities and forces are laid out as in ``State`` (MuJoCo's layout). ``external`` is an
@@ -67,6 +68,8 @@ class Dynamics:
     >>> M = dyn.crba(q)
     >>> a = dyn.aba(q, v, tau)
     """
+
+    elsewhere = ("dynamics", IN_DYNAMICS)
 
     def __init__(self, model: Model) -> None:
         if not isinstance(model, Model):

@@ -160,8 +160,28 @@ def says_why(method: F) -> F:
             raise
         except TypeError as error:
             message = re.sub(r"^[\w.]*\.(\w+\(\))", r"\1", " ".join(str(error).split()))
-            raise InputError(f"{method.__name__}: {message[:200]}") from None
+            owner = args[0] if args and isinstance(args[0], type) else type(args[0]) if args else None
+            whole = getattr(owner, method.__name__, method)  # its signature lists the shared keywords, too
+            raise InputError(f"{_called(method)}: {_by_place(whole, message) or message[:200]}") from None
         except (ValueError, OverflowError) as error:
-            raise InputError(f"{method.__name__}: {' '.join(str(error).split())[:200]}") from None
+            raise InputError(f"{_called(method)}: {' '.join(str(error).split())[:200]}") from None
 
     return cast(F, wrapped)
+
+
+def _called(method: Callable) -> str:
+    """A method as users know it: ``Scene`` is the ``__init__`` of scenes."""
+    return method.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+
+
+def _by_place(method: Callable, message: str) -> str:
+    """What to write, if ``message`` is Python's for too many arguments without a name; else nothing."""
+    found = re.search(r"takes .*positional arguments? but (\d+) were given", message)
+    if found is None:
+        return ""
+    own = [p for p in inspect.signature(method).parameters.values() if p.name not in ("self", "cls", "options")]
+    first = [p.name for p in own if p.kind == p.POSITIONAL_OR_KEYWORD]
+    named = [p.name for p in own if p.kind == p.KEYWORD_ONLY]
+    example = next((name for name in ("pos", "name") if name in named), named[0] if named else "")
+    whole = f"expected {' and '.join(first) or 'nothing'} without a name"
+    return f"{whole}, got {int(found[1]) - 1} arguments" + (f"; write the others as {example}=…" if example else "")

@@ -83,6 +83,7 @@ class Scene(Summarised, Guarded):
     >>> robot = scene.add_robot("solo12", pos=(0, 0, 0.35))
     """
 
+    @says_why
     def __init__(self, *, gravity: Vector = (0, 0, -9.81), name: str = "scene", hull_tolerance: float = 0.0) -> None:
         if not isinstance(name, str) or name != name.encode("utf-8", "replace").decode():
             raise expected("name", "a text", name)
@@ -143,6 +144,8 @@ class Scene(Summarised, Guarded):
     @classmethod
     def from_xml(cls, xml: str, *, name: str = "scene") -> Scene:
         """A scene from MJCF text, such as ``to_xml()`` gives and recordings hold."""
+        if isinstance(xml, str) and "<" not in xml:
+            raise expected("xml", "the text of a model", xml, "Scene.from_file(path) reads a file")
         return cls._from_loaded(read_spec(xml=xml), name)
 
     @classmethod

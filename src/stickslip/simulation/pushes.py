@@ -81,7 +81,9 @@ class Pushes:
         return last
 
 
-def make_push(sim: Simulation, body: Any, force: Vector, at: Vector | None, torque: Vector | None, duration) -> Push:
+def make_push(
+    sim: Simulation, body: Any, force: Vector | None, at: Vector | None, torque: Vector | None, duration: Any
+) -> Push:
     """The push that ``sim.push`` asks for, from now on."""
     model, name = sim.model, body_name(body)
     link = model.link(name)
@@ -89,12 +91,15 @@ def make_push(sim: Simulation, body: Any, force: Vector, at: Vector | None, torq
         raise expected(f"body {name!r}", "one that moves", "a part of the world, which a push does not move")
     if duration is not None:
         duration = number("duration", duration, "a number of seconds > 0, or None for one step", above=0.0)
+    point = None if at is None else vector("at", at, 3)
+    if force is None and torque is None:
+        raise expected("push", "a force=(x, y, z) [N] or a torque=(x, y, z) [N m]", "neither")
     view = sim.body(name)
     pos, rotation = sim.dynamics.frame_pose(sim.state.q, model.link_names[link])
-    point = view.center_of_mass if at is None else vector("at", at, 3)
+    point = view.center_of_mass if point is None else point
     return Push(
         link,
-        vector("force", force, 3).copy(),
+        np.zeros(3) if force is None else vector("force", force, 3).copy(),
         np.zeros(3) if torque is None else vector("torque", torque, 3).copy(),
         rotation.T @ (point - pos),
         sim.time + (sim.dt if duration is None else duration),

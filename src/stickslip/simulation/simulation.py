@@ -344,7 +344,7 @@ class Simulation(Summarised, Guarded):
 
     @names_keywords
     def push(
-        self, body: str | Body, force: Vector = (0, 0, 0), *, at: Vector | None = None, torque: Vector | None = None,
+        self, body: str | Body, force: Vector | None = None, *, at: Vector | None = None, torque: Vector | None = None,
         duration: float | None = None,
     ) -> None:  # fmt: skip
         """Push a body with a ``force`` (3,) [N] and a ``torque`` (3,) [N m], world axes, for a ``duration`` [s] from

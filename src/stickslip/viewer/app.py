@@ -72,6 +72,9 @@ class Viewer(Timeline):
         self._thread = threading.Thread(target=self._run, name="stickslip viewer", daemon=True)
         self._thread.start()
 
+    def __repr__(self) -> str:
+        return f"<Viewer: {self.url}>"
+
     # -- the loop ----------------------------------------------------------------------------------------------
 
     def post(self, do: Callable, *arguments: Any) -> None:

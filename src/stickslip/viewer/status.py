@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from stickslip.viewer.loop import Loop
+
 if TYPE_CHECKING:
     from stickslip.viewer.app import Viewer
     from stickslip.viewer.replay import Replay
 
+IDLE = 1e-3
+"""Part of real time below which a loop counts as standing still."""
 OUTCOMES = {
     "running": "running: it is being recorded, and followed",
     "killed": "cut short: the process that recorded it was killed",
@@ -24,6 +28,8 @@ def status(viewer: Viewer) -> str:
         if viewer.looks_back:
             state = "looking back"
         factor = f" · {viewer.factor:.2g}× real time" if viewer.playing else ""
+        if viewer.playing and isinstance(live, Loop) and viewer.factor < IDLE:
+            state, factor = "waiting for the loop to go on", ""
         now = f"t = {viewer.cursor:.3f} s · {state}{factor}"
         return f"**{live.name}** · {live.sim.method}/{live.sim.variant} · dt = {live.sim.dt:g} s\n\n{now}"
     names = " · ".join(dict.fromkeys(replay.label for replay in viewer.replays))

@@ -28,6 +28,8 @@ class Candidate:
         name, _, _ = resolve(self.method)
         if not isinstance(self.options, Mapping):
             raise expected(f"options of {name}", "keywords of Simulation by name", self.options)
+        if not isinstance(self.label, str):
+            raise expected(f"label of {name}", "a text", self.label, "options= comes after it")
         if not self.label:
             object.__setattr__(self, "label", self.method if isinstance(self.method, str) else name)
 

@@ -13,9 +13,18 @@ from typing import TYPE_CHECKING, Any
 from stickslip.errors import InputError, unknown
 from stickslip.lab.compare.grid import NO_LIMIT
 from stickslip.record import Log, load
+from stickslip.summary import Summarised, Summary, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+def _said(run: Run) -> str:
+    """Speed and error of a run, or why it is not complete."""
+    if run.outcome != "complete":
+        return f"{run.outcome}: {run.message}"
+    speed, error = (run.scores.get(name, nan) for name in ("real_time_factor", "error_rms"))
+    return f"{speed:.3g} × real time" + ("" if isnan(error) else f", error {error:.2g} m (rms)")
 
 
 @dataclass(frozen=True)
@@ -42,8 +51,8 @@ class Run:
         return load(self.recording)
 
 
-@dataclass(frozen=True)
-class CandidateResult:
+@dataclass(frozen=True, repr=False)
+class CandidateResult(Summarised):
     """One method: its runs from the longest time step to the shortest, and figures of all of them together."""
 
     label: str
@@ -68,6 +77,10 @@ class CandidateResult:
     stability: str = ""
     """What limits the step: the scene, or what went wrong at the next longer step."""
 
+    def _summary(self) -> Summary:
+        rows = {f"dt = {run.dt:g} s": _said(run) for run in self.runs}
+        return Summary(f"{self.label}: {plural(len(self.runs), 'run')}", rows)
+
     @property
     def unlimited(self) -> bool:
         """Whether all steps up to the longest sensible one, ``largest_stable_dt``, are stable."""
@@ -86,8 +99,8 @@ class CandidateResult:
         return min(good, key=lambda run: abs(log(run.dt / self.default_dt)), default=None)
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Summarised):
     """The result of ``ss.compare(…)``: a result per candidate, and what they have in common."""
 
     scene: str
@@ -102,6 +115,16 @@ class Comparison:
     folder: Path | None = None
     """Folder of the recordings."""
     reference_recording: Path | None = None
+
+    def _summary(self) -> Summary:
+        rows = {}
+        for candidate in self.candidates:
+            run = candidate.typical()
+            words = ", ".join(dict.fromkeys(run.outcome for run in candidate.runs)) or "not run"
+            rows[candidate.label] = words if run is None else f"dt = {run.dt:g} s: {_said(run)}"
+        against = f", errors against {self.reference[0]} at dt = {self.reference[1]:g} s" if self.reference[0] else ""
+        methods = plural(len(self.candidates), "method")
+        return Summary(f"Comparison of {self.scene!r}: {methods}, {self.seconds:g} s{against}", rows)
 
     def runs(self) -> Iterator[Run]:
         for candidate in self.candidates:

@@ -79,7 +79,8 @@ class Report:
             console.print(
                 "summary: " + ", ".join(f"{key} {value}" for key, value in self.summary.items()), highlight=False
             )
-        console.print(f"contact of two materials: {COMBINATION_RULE}", highlight=False)
+        if self.summary:
+            console.print(f"contact of two materials: {COMBINATION_RULE}", highlight=False)
         counts = ", ".join(
             f"{len(self.of(s))} {s}{'' if len(self.of(s)) == 1 else 's'}" for s in ("error", "warning", "note")
         )

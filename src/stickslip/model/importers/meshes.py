@@ -62,7 +62,7 @@ def find_mesh(uri: str, urdf: Path, package_dirs: Sequence[str | Path], meshdir:
             )
         raise ModelError(
             f"{where}: no folder of the package {package!r} found for {uri!r}; "
-            f"load with package_dirs=[folder that contains {package}] or set ROS_PACKAGE_PATH"
+            f"load with package_dirs=[folder that contains {package}] (--package-dir) or set ROS_PACKAGE_PATH"
         )
     if parsed.scheme in ("http", "https"):
         raise ModelError(f"{where}: mesh {uri!r} is on the network; download it and use a relative path")
@@ -95,7 +95,7 @@ def unreadable(path: Path) -> str | None:
 def refuse_mesh(where: str, file: Path, why: str) -> ModelError:
     return ModelError(
         f"{where}: MuJoCo cannot read mesh {file.name!r} ({why}); load with "
-        'unreadable_meshes="replace" (convert with trimesh) or "drop", or convert it to .stl or .obj'
+        'unreadable_meshes="replace" (convert with trimesh) or "drop", or convert it to .obj or a binary .stl'
     )
 
 

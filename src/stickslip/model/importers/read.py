@@ -15,7 +15,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from stickslip.errors import ModelError, expected
+from stickslip.errors import ModelError, expected, true_or_false
 from stickslip.model.importers.features import check_features, feature_names
 from stickslip.model.importers.file_checks import check_model, check_robot
 from stickslip.model.importers.file_options import option_notes, read_options
@@ -63,6 +63,17 @@ class LoadedSpec:
 
     options: dict[str, Any]
     """The file's options that differ from MuJoCo's defaults."""
+
+
+ELSEWHERE = {
+    **dict.fromkeys(
+        (".stl", ".obj", ".msh", ".dae", ".ply", ".glb"), "a mesh; scene.add_mesh(path) makes a body of it"
+    ),
+    **dict.fromkeys((".h5", ".hdf5"), "a recording; ss.load and `stickslip view` read it"),
+    ".xacro": "a xacro file; expand it first with `xacro FILE > robot.urdf` and load that",
+    ".py": "a program",
+}
+"""Endings of files that are no models → what they are, and what to do."""
 
 
 def read_spec(
@@ -172,6 +183,9 @@ def parse(
         file = Path.cwd() / "xml" if path is None else Path(path).absolute()
     except FileNotFoundError:
         raise ModelError(f"{origin}: the current folder does not exist any more; change to another one") from None
+    if path is not None and (what := ELSEWHERE.get(file.suffix.lower())):
+        raise ModelError(f"{origin}: expected an MJCF or URDF file, got {what}")
+    true_or_false("floating_base", floating_base)
     text = read_text(file, origin) if xml is None else xml
     document = Document(text, origin)
     tag = document.root.tag

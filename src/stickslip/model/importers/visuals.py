@@ -32,9 +32,9 @@ class Visual(NamedTuple):
 def take_visuals(robot: ET.Element) -> list[Visual]:
     """Take the visuals out of the XML, each with its colour, which may stand beside the links or in another visual."""
     colours: dict[str, np.ndarray] = {}
-    for material in robot.iter("material"):
-        if (rgba := _colour(material)) is not None:
-            colours.setdefault(material.get("name", ""), rgba)
+    for each in robot.iter("material"):
+        if (rgba := _colour(each)) is not None:
+            colours.setdefault(each.get("name", ""), rgba)
     found = []
     for link in robot.findall("link"):
         for visual in link.findall("visual"):

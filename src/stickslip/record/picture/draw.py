@@ -98,6 +98,8 @@ class Painter:
         self.log, self.contacts = log, contacts
         if np.shape(size) != (2,) or not all(FEWEST <= int(n) == n <= MOST for n in size):
             raise expected("size", f"width and height from {FEWEST} to {MOST} pixels", size)
+        if camera is not None and not isinstance(camera, Camera):
+            raise expected("camera", "a stickslip.record.picture.Camera(target, distance=…, azimuth=…)", camera)
         self.width, self.height = int(size[0]), int(size[1])
         self.solids = solids_of(log.header)
         self.follow = None if follow is None else log.link(follow)
