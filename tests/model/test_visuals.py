@@ -5,6 +5,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.model.compile import rotation
+from stickslip.model.doctor import examine
 
 INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 ROBOT = """<robot name="r"><material name="steel"><color rgba="0.1 0.2 0.3 1"/></material>
@@ -105,8 +106,11 @@ def test_what_cannot_be_drawn_is_a_note(robot, visual):
 
 def test_a_mesh_that_does_not_compile_is_a_note(robot, tmp_path):
     (tmp_path / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n")
-    scene = ss.Scene.from_file(robot('<visual><geometry><mesh filename="flat.obj"/></geometry></visual>'))
-    assert any("MuJoCo cannot compile" in note for note in scene.notes)
+    path = robot('<visual><geometry><mesh filename="flat.obj"/></geometry></visual>')
+    report = examine(path, floating_base=True)
+    assert report.exit_code == 0
+    for notes in (ss.Scene.from_file(path).notes, report.notes):
+        assert any("MuJoCo cannot compile" in note for note in notes)
 
 
 def test_pictures_show_visuals_in_the_place_of_collisions(robot):

@@ -22,6 +22,7 @@ from stickslip.model.importers.leave_out import translate
 from stickslip.model.importers.messages import mujoco_notes, one_line
 from stickslip.model.importers.number_checks import check_numbers
 from stickslip.model.importers.read import Parsed, parse
+from stickslip.model.importers.visuals import compile_drawn
 from stickslip.model.mjspec import copied
 from stickslip.model.sensors import sensor_notes
 from stickslip.model.shape import COMBINATION_RULE
@@ -149,7 +150,8 @@ def _examine_spec(report: Report, parsed: Parsed, ignored: frozenset[str]) -> No
     report.findings += findings
     report.notes += notes
     try:
-        report.notes += translate(spec, spec.compile())
+        mj, undrawn = compile_drawn(spec, spec.compile) if parsed.urdf else (spec.compile(), [])
+        report.notes += undrawn + translate(spec, mj)
         mj = spec.compile()
     except ValueError as error:
         remedy = "correct it; the rest was not examined"

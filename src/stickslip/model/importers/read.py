@@ -26,7 +26,7 @@ from stickslip.model.importers.messages import MUJOCO_ERRORS, compile_spec, mujo
 from stickslip.model.importers.mjcf import free_base, mjcf_spec
 from stickslip.model.importers.repair import give_mass, repair_inertias
 from stickslip.model.importers.urdf import urdf_spec
-from stickslip.model.importers.visuals import drop_visuals
+from stickslip.model.importers.visuals import compile_drawn
 from stickslip.model.importers.xml_text import Document, read_text
 from stickslip.model.keyframes import NamedKeyframe, read_keyframes
 from stickslip.model.sensors import TYPES, sensor_notes
@@ -109,13 +109,10 @@ def _prepare(parsed: Parsed, ignored: frozenset[str]) -> LoadedSpec:
     if parsed.urdf:
         check_masses(spec, origin)
         notes += [*give_mass(spec), *merge_impossible(spec), *repair_inertias(spec)]
-    try:
+        mj, undrawn = compile_drawn(spec, lambda: compile_spec(spec, origin))
+        notes += undrawn
+    else:
         mj = compile_spec(spec, origin)
-    except ModelError:
-        if not (parsed.urdf and drop_visuals(spec)):
-            raise
-        mj = compile_spec(spec, origin)
-        notes.append("not drawn: all visuals, since MuJoCo cannot compile one of them")
     keyframes = read_keyframes(mj)
     for key in list(spec.keys):
         spec.delete(key)

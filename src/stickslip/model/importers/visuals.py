@@ -6,7 +6,7 @@ A model without them can be simulated all the same, so that what cannot be drawn
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from stickslip.errors import ModelError, listed
 from stickslip.model.importers.meshes import find_mesh, read_with_trimesh, unreadable
+from stickslip.model.importers.messages import MUJOCO_ERRORS
 
 DRAWN = 1
 """The group of shapes that are only drawn, as MuJoCo's own import of URDF has it."""
@@ -75,7 +76,17 @@ def add_visuals(
     return [f"not drawn: visuals that cannot be read: {listed(missing)}"] if missing else []
 
 
-def drop_visuals(spec: mujoco.MjSpec) -> bool:
+def compile_drawn(spec: mujoco.MjSpec, compiled: Callable[[], mujoco.MjModel]) -> tuple[mujoco.MjModel, list[str]]:
+    """The model of a URDF; without its visuals if MuJoCo cannot compile one of them, and then a note."""
+    try:
+        return compiled(), []
+    except (ModelError, *MUJOCO_ERRORS):
+        if not _drop_visuals(spec):
+            raise
+        return compiled(), ["not drawn: all visuals, since MuJoCo cannot compile one of them"]
+
+
+def _drop_visuals(spec: mujoco.MjSpec) -> bool:
     """Delete all visuals and their meshes; whether there were any."""
     drawn = [geom for geom in spec.geoms if geom.group == DRAWN and not (geom.contype or geom.conaffinity)]
     meshes = {geom.meshname for geom in drawn} - {""}
