@@ -156,7 +156,7 @@ def _out(ending: str) -> Any:
 
 LOADING = {
     "--floor": NUMBERS, "--floating-base": None, "--package-dir": ("folder", "nothing"),
-    "--ignore": ("all", "flex", "x"), "--unreadable-meshes": ("drop", "error", "x"),
+    "--ignore": ("all", "flex", "x"), "--unreadable-meshes": ("drop", "error", "replace", "x"),
     "--plugin": ("text.txt", "nothing.py", "folder"),
 }  # fmt: skip
 

@@ -636,13 +636,13 @@ def with_dae(tmp_path, urdf):
 
 
 def test_a_mesh_that_mujoco_cannot_read_is_refused_with_the_ways_out(with_dae):
-    message = the_error(lambda: read_spec(with_dae))
-    for part in ("link 'a'", "cube.dae", 'unreadable_meshes="replace"', '"drop"'):
+    message = the_error(lambda: read_spec(with_dae, unreadable_meshes="error"))
+    for part in ("link 'a'", "cube.dae", "leave unreadable_meshes out", '"drop"'):
         assert part in message
 
 
 def test_a_collada_mesh_is_converted_in_its_own_unit(with_dae):
-    loaded = read_spec(with_dae, unreadable_meshes="replace")
+    loaded = read_spec(with_dae)
     assert len(loaded.notes) == 1
     assert "cube.dae" in loaded.notes[0]
     parent = mujoco.MjSpec()
@@ -659,7 +659,7 @@ def test_an_unreadable_mesh_can_be_dropped(with_dae):
 
 def test_what_trimesh_cannot_read_either_names_what_is_missing(tmp_path, with_dae):
     (tmp_path / "cube.dae").write_text("no collada")
-    message = the_error(lambda: read_spec(with_dae, unreadable_meshes="replace"))
+    message = the_error(lambda: read_spec(with_dae))
     for part in ("link 'a'", "cube.dae", "pip install pycollada", '"drop"'):
         assert part in message
 
@@ -673,5 +673,5 @@ def test_a_text_stl_is_unreadable_for_mujoco_and_converted(tmp_path, urdf):
         facets += f"facet normal 0 0 1\nouter loop\n{corners}endloop\nendfacet\n"
     (tmp_path / "text.stl").write_text(f"solid t\n{facets}endsolid t\n")
     path = urdf(link("a", more=collision("text.stl")))
-    assert "text STL" in the_error(lambda: read_spec(path))
-    assert read_spec(path, unreadable_meshes="replace").spec.compile().nmeshvert == 4
+    assert "text STL" in the_error(lambda: read_spec(path, unreadable_meshes="error"))
+    assert read_spec(path).spec.compile().nmeshvert == 4

@@ -38,7 +38,7 @@ def compare(
     floor: Annotated[float | None, Option(help="put a floor at this height (m) under a model file")] = None,
     floating_base: FloatingBase = False,
     package_dir: PackageDir = None,
-    unreadable_meshes: UnreadableMeshes = "error",
+    unreadable_meshes: UnreadableMeshes = "replace",
     ignore: Ignore = None,
 ) -> None:
     """Run one scene by several methods and judge them all by the same scorecard.

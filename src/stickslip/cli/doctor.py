@@ -16,7 +16,7 @@ def doctor(
     model: Annotated[str, typer.Argument(help="an MJCF or URDF file, or the name of a bundled robot")],
     floating_base: FloatingBase = False,
     package_dir: PackageDir = None,
-    unreadable_meshes: UnreadableMeshes = "error",
+    unreadable_meshes: UnreadableMeshes = "replace",
     ignore: Ignore = None,
     json: Annotated[Path | None, typer.Option(help="write the findings to this file")] = None,
 ) -> None:

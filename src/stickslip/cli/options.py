@@ -12,7 +12,7 @@ from stickslip.methods.options import ELSEWHERE
 
 FloatingBase = Annotated[bool, Option(help="free the root link of a URDF")]
 PackageDir = Annotated[list[Path] | None, Option(help="folder with the packages of package:// meshes (repeatable)")]
-UnreadableMeshes = Annotated[str, Option(help="meshes that MuJoCo cannot read: error, replace or drop")]
+UnreadableMeshes = Annotated[str, Option(help="meshes that MuJoCo cannot read: replace (by trimesh), error or drop")]
 Ignore = Annotated[list[str] | None, Option(help="unsupported feature to leave out (repeatable), or 'all'")]
 
 

@@ -42,7 +42,7 @@ def run(
     floor: Annotated[float | None, Option(help="put a floor at this height (m) under a model file")] = None,
     floating_base: FloatingBase = False,
     package_dir: PackageDir = None,
-    unreadable_meshes: UnreadableMeshes = "error",
+    unreadable_meshes: UnreadableMeshes = "replace",
     ignore: Ignore = None,
     plugin: Plugin = None,
 ) -> None:

@@ -30,7 +30,7 @@ def view(
     floor: Annotated[float | None, Option(help="put a floor at this height (m) under a model file")] = None,
     floating_base: FloatingBase = False,
     package_dir: PackageDir = None,
-    unreadable_meshes: UnreadableMeshes = "error",
+    unreadable_meshes: UnreadableMeshes = "replace",
     ignore: Ignore = None,
 ) -> None:
     """Watch a scene as it is simulated, or recordings, in a browser on this machine.

@@ -114,7 +114,7 @@ class FileOptions(TypedDict, total=False):
 
     floating_base: Annotated[bool, "whether the root link of a URDF is free"]
     package_dirs: Annotated[Iterable[str | Path], "folders in which package:// paths are looked for"]
-    unreadable_meshes: Annotated[str, "'error', 'replace' (convert with trimesh) or 'drop'"]
+    unreadable_meshes: Annotated[str, "meshes that MuJoCo cannot read: 'replace' (by trimesh), 'error' or 'drop'"]
     ignore: Annotated[Iterable[str] | str, "features of the file that may be left out"]
 
 

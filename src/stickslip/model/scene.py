@@ -469,15 +469,16 @@ class Scene(Summarised, Guarded):
         parent: Body | None = None,
         floating_base: bool = False,
         package_dirs: Iterable[str | Path] = (),
-        unreadable_meshes: str = "error",
+        unreadable_meshes: str = "replace",
         ignore: Iterable[str] | str = (),
     ) -> Robot:
         """Load MJCF or URDF through MuJoCo's compiler.
 
         ``pos`` and ``quat`` place the base (default: the file's home pose). ``name`` prefixes all names, as
-        ``name/``. ``floating_base`` frees the root link of a URDF. ``unreadable_meshes`` is "error", "replace"
-        (convert with trimesh) or "drop". ``ignore`` names features of the file that stickslip does not simulate
-        and that shall be left out; any other unsupported feature is an error.
+        ``name/``. ``floating_base`` frees the root link of a URDF. ``unreadable_meshes`` says what becomes of
+        those that MuJoCo cannot read: "replace" (convert with trimesh), "error" or "drop". ``ignore`` names features
+        of the file that stickslip does not simulate and that shall be left out; any other unsupported feature is an
+        error.
 
         ``parent`` is a body, ``scene.body("flange")``, that the base is mounted on: ``pos`` and ``quat`` are then in
         its frame (default: the base's own pose in the file), and a free joint of the base is left out.

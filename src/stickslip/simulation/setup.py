@@ -14,6 +14,7 @@ import numpy as np
 from stickslip.errors import InputError, expected, unknown
 from stickslip.methods.base import Stage
 from stickslip.methods.registry import resolve
+from stickslip.model.importers.read import POLICIES
 from stickslip.model.model import Model
 from stickslip.model.scene import BUNDLED, Scene
 from stickslip.simulation.stages import Controller
@@ -83,7 +84,7 @@ SCENES = Scenes()
 def find(name_or_path: str, *, floor: float | None = None, **load_options) -> tuple[str, Setup, float]:
     """(name, setup, seconds) of a bundled scene, or of a model file, optionally with a floor at a height [m]."""
     if name_or_path in SCENES:
-        asked = [name for name, value in load_options.items() if value and value != "error"]
+        asked = [name for name, value in load_options.items() if value and value != POLICIES[0]]
         if floor is not None or asked:
             option = (["floor", *asked] if floor is not None else asked)[0].replace("_", "-")
             raise InputError(f"--{option} is for model files; {name_or_path!r} is a bundled scene: leave it out")

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from math import isfinite
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -108,9 +107,8 @@ class Trial:
     def run(self) -> None:
         self.begin("loading")
         start = time.perf_counter()
-        options: dict[str, Any] = {} if str(self.path) in SCENES else {"unreadable_meshes": "replace"}
         try:
-            _, setup, _ = find(str(self.path), **options)
+            _, setup, _ = find(str(self.path))
             model = setup.scene.compile()
         except StickslipError as error:
             self.row.reason = str(error).splitlines()[0]

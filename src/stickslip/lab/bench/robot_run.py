@@ -183,7 +183,7 @@ class Measurement:
         robot = self.robot
         self.begin("loading")
         start = time.perf_counter()
-        self.model = Scene.from_file(self.path, ignore="all", unreadable_meshes="replace").compile()
+        self.model = Scene.from_file(self.path, ignore="all").compile()
         robot.load = time.perf_counter() - start
         meshes = [s for s in self.model.shapes if s.vertices is not None and s.solid]
         robot.links, robot.dofs, robot.meshes = self.model.nlink - 1, self.model.nv, len(meshes)

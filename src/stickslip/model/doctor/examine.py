@@ -93,7 +93,7 @@ def examine(
     *,
     floating_base: bool = False,
     package_dirs: Iterable[str | Path] = (),
-    unreadable_meshes: str = "error",
+    unreadable_meshes: str = "replace",
     ignore: Iterable[str] | str = (),
 ) -> Report:
     """Look for faults in a file, an ``MjSpec``, an ``MjModel``, a ``Model`` or a ``Scene``.

@@ -94,8 +94,8 @@ def unreadable(path: Path) -> str | None:
 
 def refuse_mesh(where: str, file: Path, why: str) -> ModelError:
     return ModelError(
-        f"{where}: MuJoCo cannot read mesh {file.name!r} ({why}); load with "
-        'unreadable_meshes="replace" (convert with trimesh) or "drop", or convert it to .obj or a binary .stl'
+        f"{where}: MuJoCo cannot read mesh {file.name!r} ({why}); leave unreadable_meshes out to convert it with "
+        'trimesh, or load with unreadable_meshes="drop"'
     )
 
 

@@ -31,7 +31,8 @@ from stickslip.model.importers.xml_text import Document, read_text
 from stickslip.model.keyframes import NamedKeyframe, read_keyframes
 from stickslip.model.sensors import TYPES, sensor_notes
 
-POLICIES = ("error", "replace", "drop")
+POLICIES = ("replace", "error", "drop")
+"""What may become of meshes that MuJoCo cannot read; the first is the default."""
 BIT = mujoco.mjtDisableBit
 CONTACT_OPTIONS = ("disableflags", "enableflags", "o_margin", "o_friction", "o_solref", "o_solimp")
 """Options of a file that decide on contacts; a scene made of this file alone takes them over."""
@@ -82,7 +83,7 @@ def read_spec(
     xml: str | None = None,
     floating_base: bool = False,
     package_dirs: Iterable[str | Path] = (),
-    unreadable_meshes: str = "error",
+    unreadable_meshes: str = "replace",
     ignore: Iterable[str] | str = (),
 ) -> LoadedSpec:
     """Read a file (or MJCF or URDF text given as ``xml``); the options are those of ``Scene.load``."""
@@ -162,7 +163,7 @@ def parse(
     xml: str | None = None,
     floating_base: bool = False,
     package_dirs: Iterable[str | Path] = (),
-    unreadable_meshes: str = "error",
+    unreadable_meshes: str = "replace",
 ) -> Parsed:
     """The specification as it is in the file, not compiled yet."""
     if (path is None) == (xml is None):
