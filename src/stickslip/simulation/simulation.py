@@ -188,6 +188,8 @@ class Simulation(Summarised, Guarded):
         """The array that all of them are parts of, if there is one."""
         self._finite = np.ones(0, dtype=bool)
         """Whether its numbers are finite; held here because a new array would cost as much as the look."""
+        self._turned, self._q_left = bool(self.model.quaternions()), b""
+        """Whether q has quaternions, and q as the last step left it; another one has been set since."""
         self.wall_start = clock.perf_counter()
         self._paradox_announced = self._start_looked_at = self._unsolved_announced = False
         self._energy = EnergyWatch(self)
@@ -575,6 +577,8 @@ class Simulation(Summarised, Guarded):
             elif self.status != OK:
                 self.outside.show()
                 raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
+        if compiled:
+            self._q_left = self.state.q.tobytes()
         if n > 0:
             self._shown = STEPPED
             gained = self._energy.gain_of_too_long_step(self) if self.dt > self.stable_dt else 0.0
@@ -603,6 +607,8 @@ class Simulation(Summarised, Guarded):
         numbers = self._numbers
         if numbers is None or state.q.base is not numbers or b"\0" in isfinite(numbers, self._finite).tobytes():
             check_finite(self)
+        if self._turned and state.q.tobytes() != self._q_left:
+            self.dynamics.check_q(state.q)
 
     def _look_at_start(self) -> None:
         """Warn of a violent start, once for every start; ``observe`` must have been called."""
