@@ -212,7 +212,10 @@ MISTAKES = {
     "text": (lambda: controlled(lambda t, q, v: "hi"), "expected 1 numbers, one per actuator, got 'hi'"),
     "complex state": (lambda: sim().set_state(q=np.zeros(8) + 1j), "q: expected an array of numbers, got array"),
     "state of texts": (lambda: sim().set_state(v=["0"] * 7), "v: expected an array of numbers, got"),
-    "masked state": (lambda: sim().set_state(v=np.ma.masked_all(7)), "v: expected an array of numbers, got masked"),
+    "masked state": (
+        lambda: sim().set_state(v=np.ma.masked_all(7)),
+        "v: expected an array of numbers, got Mask",
+    ),
     "masked size": (lambda: scene().add_box(np.ma.masked_all(3)), "size: expected 3 finite numbers"),
     "path of bytes": (lambda: sim().run(0.01, record=b"x.h5"), r"record: expected the path of a file.*got b'x\.h5'"),
     "no rotation left": (unturned, r"quaternion of joint .box. in q: expected unit length, got \(0.0, 0.0, 0.0, 0.0\)"),
