@@ -112,7 +112,7 @@ class Dynamics:
         """q as an array (nq,) of finite numbers with unit quaternions; what is none is refused by name."""
         array = self._vector("q", q, self.model.nq)
         for j, first in self._quaternions:
-            w, x, y, z = array[first : first + 4]
+            w, x, y, z = array[first : first + 4].tolist()
             if not abs(w * w + x * x + y * y + z * z - 1.0) < 1e-6:
                 raise expected(f"quaternion of joint {self.model.joint_names[j]!r} in q", "unit length", (w, x, y, z))
         return array
