@@ -52,6 +52,14 @@ def stepping_itself():
     asked.step()
 
 
+def unturned():
+    """A quaternion without length that is set between two steps."""
+    made = sim()
+    made.step(3)
+    made.state.q[3:7] = 0.0
+    made.step()
+
+
 def controlled(controller):
     sim().run(0.01, controller=controller)
 
@@ -212,6 +220,15 @@ MISTAKES = {
     "no controls": (lambda: controlled(lambda t, q, v: None), "controller '<lambda>', control: expected .* got None"),
     "three controls": (lambda: controlled(lambda t, q, v: [1, 2, 3]), r"shape \(1,\), one per actuator, got \(3,\)"),
     "text": (lambda: controlled(lambda t, q, v: "hi"), "expected 1 numbers, one per actuator, got 'hi'"),
+    "complex state": (lambda: sim().set_state(q=np.zeros(8) + 1j), "q: expected an array of numbers, got array"),
+    "state of texts": (lambda: sim().set_state(v=["0"] * 7), "v: expected an array of numbers, got"),
+    "masked state": (
+        lambda: sim().set_state(v=np.ma.masked_all(7)),
+        "v: expected an array of numbers, got Mask",
+    ),
+    "masked size": (lambda: scene().add_box(np.ma.masked_all(3)), "size: expected 3 finite numbers"),
+    "path of bytes": (lambda: sim().run(0.01, record=b"x.h5"), r"record: expected the path of a file.*got b'x\.h5'"),
+    "no rotation left": (unturned, r"quaternion of joint .box. in q: expected unit length, got \(0.0, 0.0, 0.0, 0.0\)"),
     "complex": (lambda: controlled(lambda t, q, v: np.array([1j])), "expected 1 numbers"),
     "no number": (lambda: controlled(lambda t, q, v: [np.nan]), "control of 'arm': expected a finite number, got nan"),
     "PD of a model": (lambda: controlled(ss.control.PD(scene().compile(), kp=1, kd=1)), "got <Model: "),

@@ -11,6 +11,8 @@ from math import inf, isfinite
 from operator import index as as_index
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 F = TypeVar("F", bound=Callable)
 
 LONGEST = 290
@@ -165,6 +167,17 @@ def number(
     if isinstance(value, str | bool) or not within:
         raise expected(what, wanted, value)
     return result
+
+
+def reals(what: str, value: Any, wanted: str, remedy: str = "") -> np.ndarray:
+    """An array of floats. For texts, complex numbers, masked entries and what else is none, the error names it."""
+    try:
+        array = np.asarray(value)
+        if not np.ma.is_masked(value):
+            return array.astype(float, casting="unsafe" if array.dtype == object else "same_kind", copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise expected(what, wanted, value, remedy)
 
 
 def whole(what: str, value: Any, least: int, most: float = inf) -> int:

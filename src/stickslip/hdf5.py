@@ -166,6 +166,8 @@ def open_checked(
 
     try:
         name = os.fspath(path)
+        if isinstance(name, bytes):
+            raise TypeError
     except TypeError:
         raise expected("path", f"the path of {what}", path) from None
 
@@ -424,7 +426,7 @@ def _store(path: str | os.PathLike, image: bytes) -> None:
 def check_target(path: str | os.PathLike) -> str:
     """The real path of a file that may be (over)written; otherwise raise an error that says why not."""
     try:
-        target = os.path.realpath(os.fspath(path))
+        target = os.path.realpath(Path(path))
     except (TypeError, ValueError):  # the latter for a zero byte
         raise expected("record", "the path of a file, such as 'run.h5', or None for memory", path) from None
     except OSError as error:  # the current folder is gone

@@ -156,3 +156,16 @@ def test_stages_do_what_compiled_steps_do():
             ends.append(np.concatenate([sim.state.q, sim.state.v]))
         assert np.abs(ends[0] - ends[1]).max() < 1e-7
         assert abs(ends[0][-6:-3] - [0.1, 0.2, 0.3]).max() < 0.3  # the arm turns about the lift's origin
+
+
+@pytest.mark.parametrize("method", list(ss.METHODS))
+def test_a_quaternion_that_is_none_is_refused_between_steps(method):
+    """Some methods divided by its length, others took the unit rotation for it, without a word."""
+    sim = ss.Simulation("tumble", method)
+    sim.step(3)
+    for quaternion in ((0.0, 0.0, 0.0, 0.0), (1e200, 0.0, 0.0, 0.0), (2.0, 0.0, 0.0, 0.0)):
+        sim.state.q[3:7] = quaternion
+        with pytest.raises(ss.InputError, match="quaternion of joint 'body' in q: expected unit length"):
+            sim.step()
+    sim.state.q[3:7] = np.array([0.6, 0.8, 0.0, 0.0])
+    sim.step()

@@ -172,6 +172,27 @@ def test_a_broken_file_is_refused_in_one_line_that_names_it(write, text, says):
     assert re.search(r"[;(] ?.+", message)  # a remedy follows
 
 
+JOINED = (
+    '<mujoco><worldbody><body name="a"><joint name="j"{}/><geom name="g" size="1"{}/></body></worldbody>'
+    '<tendon><fixed name="t"{}><joint joint="j" coef="1"/></fixed></tendon></mujoco>'
+)
+
+
+@pytest.mark.parametrize(
+    ("place", "attribute"),
+    [(0, name) for name in ("armature", "damping", "frictionloss", "stiffness")]
+    + [(1, "friction")]
+    + [(2, name) for name in ("damping", "frictionloss", "stiffness")],
+)
+def test_what_cannot_be_negative_is_refused(write, place, attribute):
+    """MuJoCo takes these for what they are, and the motion gains energy, or masses are negative."""
+    given = [f' {attribute}="-0.1"' if k == place else "" for k in range(3)]
+    path = write(JOINED.format(*given), "negative.xml")
+    message = the_error(lambda: read_spec(path))
+    assert message.startswith(str(path))
+    assert re.search(rf"'[jgt]': expected a number ≥ 0 for \w+_{attribute}, got -0.1; correct it$", message)
+
+
 def test_files_that_a_model_needs_are_checked_as_the_model_is(write):
     bad = write('<mujoco><worldbody><geom class="%n" size="1"/></worldbody></mujoco>', "bad.xml")
     main = write('<mujoco><include file="bad.xml"/></mujoco>', "main.xml")

@@ -8,7 +8,7 @@ import pytest
 
 import stickslip as ss
 from stickslip.errors import StickslipWarning
-from stickslip.model import compile
+from stickslip.model import compile, mesh
 
 CORNERS = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
 TRIANGLES = np.array(
@@ -90,6 +90,17 @@ def test_a_hollow_surface_is_its_hull_with_a_warning():
         scene.add_mesh(points, faces=faces)
     scene.add_mesh(points, faces=faces, convex="hull")  # no warning: it is an error in these tests
     assert [len(shape.vertices) for shape in scene.compile().shapes] == [10, 10]
+
+
+def test_a_surface_of_very_many_triangles_is_looked_at_in_part(monkeypatch):
+    """Distances of all places from all planes would not fit any memory."""
+    points, faces = angle()
+    whole = mesh.hollow(points, faces, "angle")
+    assert whole > 0.1
+    monkeypatch.setattr(mesh, "DISTANCES_AT_ONCE", 7)
+    assert mesh.hollow(points, faces, "angle") == whole
+    monkeypatch.setattr(mesh, "MOST_DISTANCES", 60)
+    assert mesh.hollow(points, faces, "angle") <= whole
 
 
 def test_a_hollow_surface_can_be_refused_and_leaves_nothing_behind():

@@ -1,8 +1,11 @@
 """What the viewer does when people press buttons, without a browser."""
 
+import contextlib
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -235,3 +238,26 @@ def test_view_listens_on_this_machine_only():
         assert viewer.server.get_host() == "127.0.0.1"
     finally:
         viewer.close()
+
+
+def test_messages_that_are_none_end_their_connection_only(capfd):
+    """Anybody on this machine can send bytes; no traceback fills the terminal, and the viewer lives."""
+    import viser
+    from websockets.sync.client import connect
+
+    viewer = ss.view(box_scene(), port=free_port(), browser=False, block=False)
+    try:
+        for message in (b"", b"\xc0", b"\x81\xa4type\xa3abc", b"\x91" * 1000, "text"):
+            with connect(viewer.url.replace("http", "ws"), subprotocols=[f"viser-v{viser.__version__}"]) as client:
+                client.send(message)
+                with contextlib.suppress(Exception):  # the connection ends
+                    for _ in range(20):
+                        client.recv(timeout=0.2)
+        for request in (b"\0" * 300, b"POST / HTTP/1.1\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", viewer.server.get_port())) as client:
+                client.sendall(request)
+        with urllib.request.urlopen(viewer.url) as page:
+            assert page.status == 200
+    finally:
+        viewer.close()
+    assert "Traceback" not in capfd.readouterr().err

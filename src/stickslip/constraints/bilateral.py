@@ -256,7 +256,7 @@ class Bilateral:
         ``diagonal`` (nv,) is added to the diagonal of M, as implicit joint damping requires.
         """
         m, dyn = self.model, self.dynamics
-        q, v, tau = dyn._q(q), dyn._v(v), dyn._v(tau, "tau")
+        q, v, tau = dyn.check_q(q), dyn._v(v), dyn._v(tau, "tau")
         extra = np.zeros(m.nv) if diagonal is None else dyn._v(diagonal, "diagonal")
         f_ext, data, work = dyn._external(q, external), dyn.data, self.work
         free_motion(

@@ -241,7 +241,7 @@ def differentiate(bilateral: Bilateral, q, v, tau, external=None) -> BilateralDe
     dyn, model, loops, work = bilateral.dynamics, bilateral.model, bilateral.loops, bilateral.work
     tree, support, inertia, nv, m = model.tree, model.support, model.inertia, model.nv, len(solution.force)
     kin, mass, der = dyn.data.kin, dyn.data.mass, dyn._derivatives
-    q, v, a = dyn._q(q), dyn._v(v), solution.acceleration
+    q, v, a = dyn.check_q(q), dyn._v(v), solution.acceleration
 
     f_ext, by, C = dyn._loads(q, external), np.empty((2, nv, nv)), np.empty((2, m, nv))
     load_rows(loops, kin, work, f_ext, der)

@@ -111,10 +111,11 @@ class Dynamics(Named):
             raise expected(name, "finite numbers", array)
         return np.ascontiguousarray(array)
 
-    def _q(self, q) -> np.ndarray:
+    def check_q(self, q) -> np.ndarray:
+        """q as an array (nq,) of finite numbers with unit quaternions; what is none is refused by name."""
         array = self._vector("q", q, self.model.nq)
         for j, first in self._quaternions:
-            w, x, y, z = array[first : first + 4]
+            w, x, y, z = array[first : first + 4].tolist()
             if not abs(w * w + x * x + y * y + z * z - 1.0) < 1e-6:
                 raise expected(f"quaternion of joint {self.model.joint_names[j]!r} in q", "unit length", (w, x, y, z))
         return array
@@ -135,7 +136,7 @@ class Dynamics(Named):
         return self._f_ext
 
     def _update(self, q, v=None) -> None:
-        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
+        forward_kinematics(self.model.tree, self.check_q(q), self.data.kin)
         velocity = np.zeros(self.model.nv) if v is None else self._v(v)
         forward_velocities(self.model.tree, velocity, self.data.kin)
         spatial_inertias(self.model.inertia, self.data.kin)
@@ -144,7 +145,7 @@ class Dynamics(Named):
 
     def rnea(self, q, v, a, external=None) -> np.ndarray:
         """Inverse dynamics: τ = M·a + b − Jᵀf (nv,)."""
-        m, q, tau = self.model, self._q(q), np.empty(self.model.nv)
+        m, q, tau = self.model, self.check_q(q), np.empty(self.model.nv)
         f_ext = self._external(q, external)
         rnea(m.tree, m.support, m.inertia, q, self._v(v), self._v(a, "a"), f_ext, self.data.kin, tau)
         return tau
@@ -156,7 +157,7 @@ class Dynamics(Named):
         world axes, at the link origins, which move.
         """
         self._no_cables()
-        m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
+        m, q, results = self.model, self.check_q(q), np.empty((3, self.model.nv, self.model.nv))
         v, a, f_ext = self._v(v), self._v(a, "a"), self._loads(q, external)
         M, der = self.data.mass.M, self._derivatives
         rnea_derivatives(m.tree, m.support, m.inertia, q, v, a, f_ext, self.data.kin, der, M, results[0], results[1])
@@ -182,7 +183,7 @@ class Dynamics(Named):
     def passive_forces(self, q, v) -> np.ndarray:
         """Springs, dampers and limits that push, of joints and tendons, gravity compensation and the medium (nv,)."""
         m, tau, rest = self.model, np.zeros(self.model.nv), np.zeros(self.model.nv)
-        q, v = self._q(q), self._v(v)
+        q, v = self.check_q(q), self._v(v)
         spring_and_limit_forces(m.tree, m.joint_forces, q, v, tau)
         for d in range(m.nv):
             tau[d] += damper_force(m.joint_forces, d, v[d])
@@ -196,14 +197,14 @@ class Dynamics(Named):
     def crba(self, q) -> np.ndarray:
         """The mass matrix M (nv, nv)."""
         m = self.model
-        crba(m.tree, m.support, m.inertia, self._q(q), self.data.kin, self.data.mass)
+        crba(m.tree, m.support, m.inertia, self.check_q(q), self.data.kin, self.data.mass)
         dense = np.empty((m.nv, m.nv))
         unpack(m.support, self.data.mass.M, dense)
         return dense
 
     def aba(self, q, v, tau, external=None) -> np.ndarray:
         """Forward dynamics: a = M⁻¹(τ − b + Jᵀf) (nv,)."""
-        m, q, a = self.model, self._q(q), np.empty(self.model.nv)
+        m, q, a = self.model, self.check_q(q), np.empty(self.model.nv)
         if len(m.inertia.cable_armature):  # couples joints, which the recursion over links cannot see
             return self.solve(q, self._v(tau, "tau") - self.bias(q, v, external))
         f_ext = self._external(q, external)
@@ -213,7 +214,7 @@ class Dynamics(Named):
     def aba_derivatives(self, q, v, tau, external=None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(∂a/∂q, ∂a/∂v, ∂a/∂τ = M⁻¹) of forward dynamics, each (nv, nv), in the sense of ``rnea_derivatives``."""
         self._no_cables()
-        m, q, results = self.model, self._q(q), np.empty((3, self.model.nv, self.model.nv))
+        m, q, results = self.model, self.check_q(q), np.empty((3, self.model.nv, self.model.nv))
         v, tau, f_ext, a = self._v(v), self._v(tau, "tau"), self._loads(q, external), np.empty(self.model.nv)
         work = (self.data.kin, self.data.mass, self._derivatives, a)
         aba_derivatives(m.tree, m.support, m.inertia, q, v, tau, f_ext, *work, *results)
@@ -228,21 +229,21 @@ class Dynamics(Named):
 
     def _factor(self, q) -> None:
         m, mass = self.model, self.data.mass
-        crba(m.tree, m.support, m.inertia, self._q(q), self.data.kin, mass)
+        crba(m.tree, m.support, m.inertia, self.check_q(q), self.data.kin, mass)
         factor.ltdl_factor(m.support, mass.M, mass.L)
 
     # -- frames --------------------------------------------------------------------------------------------------
 
     def poses(self, q) -> np.ndarray:
         """(nl, 7) world position and quaternion (w, x, y, z) of every link."""
-        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
+        forward_kinematics(self.model.tree, self.check_q(q), self.data.kin)
         poses = np.empty((self.model.nlink, 7))
         link_poses(self.data.kin, poses)
         return poses
 
     def frame_pose(self, q, frame: str) -> tuple[np.ndarray, np.ndarray]:
         """World position (3,) and axes (3, 3) of a named frame."""
-        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
+        forward_kinematics(self.model.tree, self.check_q(q), self.data.kin)
         f, frames, kin = self.model.frame(frame), self.model.frames, self.data.kin
         position = np.array(jacobian.frame_position(frames, kin, f))
         return position, kin.rot[frames.link[f]] @ frames.rot[f]
@@ -267,7 +268,7 @@ class Dynamics(Named):
     def frame_jacobian(self, q, frame: str) -> np.ndarray:
         """(6, nv) velocity of the frame's origin, then angular velocity, in world axes."""
         m, kin, f, J = self.model, self.data.kin, self.model.frame(frame), np.zeros((6, self.model.nv))
-        path_kinematics(m.tree, m.frames.link[f], self._q(q), kin)
+        path_kinematics(m.tree, m.frames.link[f], self.check_q(q), kin)
         jacobian.frame_jacobian(m.support, m.frames, kin, f, J)
         return J
 
@@ -377,7 +378,7 @@ class Dynamics(Named):
     def point_jacobian(self, q, frame: str, point) -> np.ndarray:
         """(3, nv) Jacobian of a point [m, world] that moves with the named frame's link."""
         m, kin, link, J = self.model, self.data.kin, self.model.link(frame), np.zeros((3, self.model.nv))
-        path_kinematics(m.tree, link, self._q(q), kin)
+        path_kinematics(m.tree, link, self.check_q(q), kin)
         x, y, z = self._vector("point", point, 3)
         jacobian.point_jacobian(m.support, kin, link, x, y, z, J)
         return J
@@ -412,7 +413,7 @@ class Dynamics(Named):
 
     def elastic_energy(self, q) -> float:
         """Energy in the springs of joints and tendons [J], without the limits'."""
-        return self.spring_energies(self._q(q))
+        return self.spring_energies(self.check_q(q))
 
     def spring_energies(self, q: np.ndarray) -> float:
         """``elastic_energy`` of any numbers q, which are not checked: also of a state that has diverged."""
@@ -427,13 +428,13 @@ class Dynamics(Named):
 
     def tendon_lengths(self, q) -> tuple[np.ndarray, np.ndarray]:
         """(nt,) lengths of the tendons and (nt, nv) their moment arms ∂ℓ/∂q."""
-        transmit(self.drives, self._q(q), np.zeros(self.model.nv))
+        transmit(self.drives, self.check_q(q), np.zeros(self.model.nv))
         nt = len(self.model.tendons.limited)
         return self.drives.length[:nt].copy(), row_arms(self.drives, 0, nt)
 
     def actuator_lengths(self, q) -> tuple[np.ndarray, np.ndarray]:
         """(nu,) lengths of the actuators' transmissions and (nu, nv) their moment arms, gears included."""
-        transmit(self.drives, self._q(q), np.zeros(self.model.nv))
+        transmit(self.drives, self.check_q(q), np.zeros(self.model.nv))
         nt = len(self.model.tendons.limited)
         return self.drives.length[nt:].copy(), row_arms(self.drives, nt, self.model.nu)
 
@@ -445,7 +446,7 @@ class Dynamics(Named):
         signal, control = np.zeros(m.nu), self._vector("control", control, m.nu)
         act = np.zeros(m.na) if act is None else self._vector("act", act, m.na)
         drive_signals(m.activations, control, act, 0.0, signal)
-        drive_forces(self.drives, self._q(q), self._v(v), signal)
+        drive_forces(self.drives, self.check_q(q), self._v(v), signal)
         tau = np.zeros(m.nv)
         add_drive_forces(self.drives, tau)
         total = tau - row_arms(self.drives, 0, nt).T @ self.drives.force[:nt]
@@ -454,7 +455,7 @@ class Dynamics(Named):
     def tendon_forces(self, q, v) -> np.ndarray:
         """(nt,) forces along the tendons [N] of springs, dampers and limits, without those of actuators; they pull if
         negative."""
-        drive_forces(self.drives, self._q(q), self._v(v), np.zeros(self.model.nu))
+        drive_forces(self.drives, self.check_q(q), self._v(v), np.zeros(self.model.nu))
         return self.drives.force[: len(self.model.tendons.limited)].copy()
 
     def activation_rates(self, control, act) -> np.ndarray:
@@ -467,7 +468,7 @@ class Dynamics(Named):
 
     def center_of_mass(self, q) -> np.ndarray:
         """(3,) centre of mass of everything that moves [m]."""
-        forward_kinematics(self.model.tree, self._q(q), self.data.kin)
+        forward_kinematics(self.model.tree, self.check_q(q), self.data.kin)
         com = np.empty(3)
         energy.center_of_mass(self.model.inertia, self.data.kin, com)
         return com
@@ -475,7 +476,7 @@ class Dynamics(Named):
     def center_of_mass_jacobian(self, q) -> np.ndarray:
         """(3, nv) velocity of the centre of mass per joint velocity."""
         m, kin, mass, J = self.model, self.data.kin, self.data.mass, np.empty((3, self.model.nv))
-        crba(m.tree, m.support, m.inertia, self._q(q), kin, mass)
+        crba(m.tree, m.support, m.inertia, self.check_q(q), kin, mass)
         energy.center_of_mass_jacobian(m.inertia, m.support, kin, mass, J)
         return J
 
@@ -498,13 +499,13 @@ class Dynamics(Named):
     def integrate(self, q, v, dt: float = 1.0) -> np.ndarray:
         """q ⊕ v·dt on the configuration manifold (nq,)."""
         out = np.empty(self.model.nq)
-        configuration.integrate(self.model.tree, self._q(q), self._v(v), float(dt), out)
+        configuration.integrate(self.model.tree, self.check_q(q), self._v(v), float(dt), out)
         return out
 
     def difference(self, q0, q1) -> np.ndarray:
         """q1 ⊖ q0 (nv,): the velocity that leads from q0 to q1 in unit time."""
         out = np.empty(self.model.nv)
-        configuration.difference(self.model.tree, self._q(q0), self._q(q1), out)
+        configuration.difference(self.model.tree, self.check_q(q0), self.check_q(q1), out)
         return out
 
 

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from stickslip.attributes import IN_PARTS, Closed
-from stickslip.errors import InputError, ModelError, StartWarning, StickslipWarning, expected, number, unknown
+from stickslip.errors import InputError, ModelError, StartWarning, StickslipWarning, expected, number, reals, unknown
 from stickslip.model.keywords import (
     ChildOptions,
     Convex,
@@ -69,10 +69,7 @@ def quat_from_normal(normal: Vector) -> np.ndarray:
 def vector(name: str, value: Vector, size: int, remedy: str = "") -> np.ndarray:
     wanted = "a finite number" if size == 1 else f"{size} finite numbers"
     remedy = remedy or ("a quaternion is (w, x, y, z)" if name == "quat" else "")
-    try:
-        array = np.asarray(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise expected(name, wanted, value, remedy) from None
+    array = reals(name, value, wanted, remedy)
     if array.shape != (size,) or not np.all(np.isfinite(array)):
         raise expected(name, wanted, value, remedy)
     if name == "quat" and not array.any():

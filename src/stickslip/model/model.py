@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 
 from stickslip.attributes import IN_FRAMES, IN_MODEL, Closed, Named, changed_by_setters
-from stickslip.errors import InputError, expected, names_keywords, unknown
+from stickslip.errors import InputError, expected, names_keywords, reals, unknown
 from stickslip.model import compile as build
 from stickslip.model.actuator_setters import set_actuator
 from stickslip.model.arrays import (
@@ -433,10 +433,7 @@ def _itself(model: Model) -> Model:
 
 def _numbers(name: str, value: Any) -> np.ndarray:
     """A new array of numbers; what is none is refused by name."""
-    try:
-        return np.array(value, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        raise expected(name, "an array of numbers", value) from None
+    return np.array(reals(name, value, "an array of numbers"))
 
 
 def compile_model(mj: mujoco.MjModel, hull_tolerance: float = 0.0) -> Model:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stickslip.errors import expected, number, one_of
+from stickslip.errors import expected, number, one_of, reals
 from stickslip.methods.base import Inputs
 from stickslip.model.model import Model, State
 
@@ -18,11 +18,7 @@ if TYPE_CHECKING:
 def checked_control(model: Model, value: Any, what: str = "control") -> np.ndarray:
     """Check controls: (nu,) and finite; ``what`` names them."""
     wanted = f"{model.nu} numbers, one per actuator"
-    try:
-        array = np.asarray(value)
-        array = array.astype(float, casting="unsafe" if array.dtype == object else "same_kind", copy=False)
-    except (TypeError, ValueError, OverflowError):
-        raise expected(what, wanted, value) from None
+    array = reals(what, value, wanted)
     if array.shape != (model.nu,) and model.nu == 0:
         raise expected(what, "none, because the scene has no actuators", value, "motor=True gives a joint one")
     if array.shape != (model.nu,):

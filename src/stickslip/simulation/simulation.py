@@ -29,7 +29,6 @@ from stickslip.dynamics import Dynamics, Energy
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities
 from stickslip.errors import (
     DivergedError,
-    InputError,
     brief,
     called,
     deprecated,
@@ -84,6 +83,7 @@ from stickslip.simulation.setup import Setup, one_after_another, own_choice, set
 from stickslip.simulation.snapshot import Snapshot, restore_snapshot, take_snapshot
 from stickslip.simulation.staged import observe_stages, staged_step
 from stickslip.simulation.stages import CONTROLLER, STAGES, Controller, Stages, check_replaceable
+from stickslip.simulation.turn import Turn, between_steps, one_thread
 from stickslip.simulation.unsolved import UnsolvedStep
 from stickslip.solvers import Problem, SolverResult
 from stickslip.summary import Summarised, Summary, numbers, plural
@@ -138,6 +138,7 @@ class Simulation(Summarised, Guarded):
         if dt is not None:
             wanted = f"a positive number of seconds from {SHORTEST:g} to {LONGEST_STEP:g}"
             dt = number("dt", dt, wanted, least=SHORTEST, most=LONGEST_STEP)
+        self._turn = Turn()
         scene, setup = setup_of(scene)
         if setup is not None:
             method, dt = own_choice(setup, method, dt)
@@ -187,6 +188,8 @@ class Simulation(Summarised, Guarded):
         """The array that all of them are parts of, if there is one."""
         self._finite = np.ones(0, dtype=bool)
         """Whether its numbers are finite; held here because a new array would cost as much as the look."""
+        self._turned, self._q_left = bool(self.model.quaternions()), b""
+        """Whether q has quaternions, and q as the last step left it; another one has been set since."""
         self.wall_start = clock.perf_counter()
         self._paradox_announced = self._start_looked_at = self._unsolved_announced = False
         self._energy = EnergyWatch(self)
@@ -371,6 +374,7 @@ class Simulation(Summarised, Guarded):
         return RobotView(self, find_robot(self.model, robot))
 
     @says_why
+    @one_thread
     def set_state(self, q=None, v=None, act=None) -> None:
         """Start from another configuration, velocity or activation; contact memory and delayed controls are cleared."""
         now = self.state
@@ -469,6 +473,7 @@ class Simulation(Summarised, Guarded):
 
     # -- stepping ----------------------------------------------------------------------------------------------
 
+    @between_steps
     def step(self, n: int = 1) -> None:
         """Advance n steps. The controller, a record stage and observers are called when they are due, as by ``run``."""
         if type(n) is not int or n < 0:
@@ -527,9 +532,6 @@ class Simulation(Summarised, Guarded):
 
     def _call_controller(self) -> None:
         if self.controller is not None:
-            if self._asking:
-                text = "expected controls, got a call of sim.step or sim.run; step a copy.deepcopy(sim)"
-                raise InputError(f"controller {called(self.controller)}: {text}")
             self._asking = True
             try:
                 given = self.controller(self.time, self.state.q.copy(), self.state.v.copy())
@@ -578,6 +580,8 @@ class Simulation(Summarised, Guarded):
             elif self.status != OK:
                 self.outside.show()
                 raise DivergedError(describe_divergence(self), snapshot=self.snapshot())
+        if compiled:
+            self._q_left = self.state.q.tobytes()
         if n > 0:
             self._shown = STEPPED
             gained = self._energy.gain_of_too_long_step(self) if self.dt > self.stable_dt else 0.0
@@ -606,6 +610,8 @@ class Simulation(Summarised, Guarded):
         numbers = self._numbers
         if numbers is None or state.q.base is not numbers or b"\0" in isfinite(numbers, self._finite).tobytes():
             check_finite(self)
+        if self._turned and state.q.tobytes() != self._q_left:
+            self.dynamics.check_q(state.q)
 
     def _look_at_start(self) -> None:
         """Warn of a violent start, once for every start; ``observe`` must have been called."""
@@ -613,6 +619,7 @@ class Simulation(Summarised, Guarded):
             self._start_looked_at = True
             advice.violent_start(self)
 
+    @between_steps
     def reset(self, keyframe: str = "home") -> None:
         """To a keyframe of the scene at t = 0 (default: where the simulation began): configuration, velocity,
         activations and controls; applied forces, pushes and contact memory are cleared."""
@@ -635,6 +642,7 @@ class Simulation(Summarised, Guarded):
             self.inputs.control[:] = self.model.keyframes[keyframe].control
         self.outside.reset(self.model.keyframes[keyframe].mocap if keyframe in self.model.keyframes else None)
 
+    @between_steps
     def warm_up(self, controller: Controller | None = None) -> float:
         """Compile the kernels (or load them from the cache) by one step, and one call of the controller, that are taken
         back; returns the seconds."""
@@ -660,6 +668,7 @@ class Simulation(Summarised, Guarded):
         return steps
 
     @names_keywords
+    @between_steps
     def run(
         self,
         duration: float,
@@ -727,6 +736,7 @@ class Simulation(Summarised, Guarded):
 
     # -- recording ---------------------------------------------------------------------------------------------
 
+    @one_thread
     def observe(self) -> float:
         """Bring contacts and forces up to date with the current state; returns the contact springs' energy [J].
 
@@ -791,6 +801,7 @@ class Simulation(Summarised, Guarded):
         """
         return take_snapshot(self)
 
+    @between_steps
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulation (or of one of the same scene and method)."""
         restore_snapshot(self, snapshot)

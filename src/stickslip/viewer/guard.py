@@ -8,6 +8,7 @@ which page it comes from (``Origin``) must come from the viewer's own page. All 
 from __future__ import annotations
 
 import http
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -51,6 +52,16 @@ def may_enter(hosts: list[str], origins: list[str], host: str) -> bool:
         return False
 
 
+def _silent() -> logging.Logger:
+    """Where ``websockets`` tells of malformed requests and messages. Anybody on this machine can send some, and each
+    would be a traceback on the terminal, where only the connection that sent it ends."""
+    logger = logging.getLogger("stickslip.viewer")
+    logger.propagate = False
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    return logger
+
+
 @contextmanager
 def guarded(host: str) -> Iterator[list[Any]]:
     """Servers that are started within the block answer only requests that ``may_enter``; they are in the list.
@@ -74,7 +85,7 @@ def guarded(host: str) -> Iterator[list[Any]]:
                     "This viewer answers its own page only, under the address that 'stickslip view' prints.\n",
                 )
 
-            started.append(serve(*arguments, process_request=answer, **options))
+            started.append(serve(*arguments, process_request=answer, **{"logger": _silent()} | options))
             return started[-1]
 
         server.serve = serve_guarded  # type: ignore[assignment, misc]

@@ -44,6 +44,11 @@ OPTIONS = {"gravity": (1e6, "m/s²"), "wind": (1e6, "m/s"), "density": (1e9, "kg
            "magnetic": (1e9, ""), "timestep": (1e6, "s")}  # fmt: skip
 
 
+NOT_NEGATIVE = (
+    "geom_friction", "pair_friction", "jnt_stiffness", "dof_armature", "dof_damping", "dof_frictionloss",
+    "tendon_stiffness", "tendon_damping", "tendon_frictionloss",
+)  # fmt: skip
+"""Arrays without negative numbers, which would make energy from nothing; MuJoCo looks at none of them."""
 SMALLEST = 1e-9
 """[m] of a radius or half a side of a shape."""
 SIZES = {
@@ -92,6 +97,10 @@ def check_numbers(mj: mujoco.MjModel, origin: str) -> None:
         if not np.all(fits):
             row = np.unravel_index(int(np.argmin(fits)), values.shape)
             raise _error(f"{origin}: {_element(mj, name, int(row[0]))}", name, float(values[row]), most, unit)
+        if name in NOT_NEGATIVE and np.any(values < 0.0):
+            row = np.unravel_index(int(np.argmin(values)), values.shape)
+            where, least = f"{origin}: {_element(mj, name, int(row[0]))}", float(values[row])
+            raise ModelError(f"{where}: expected a number ≥ 0 for {name}, got {least:g}; correct it")
     for name, (most, unit) in OPTIONS.items():
         values = np.atleast_1d(getattr(mj.opt, name))
         if not np.all(np.abs(values) <= most):
