@@ -4,6 +4,7 @@ import json
 import operator
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -14,7 +15,7 @@ import pytest
 import typer
 
 import stickslip
-from stickslip.cli import app
+from stickslip.cli import app, main
 from stickslip.methods.registry import METHODS, VARIANTS
 from stickslip.model.importers.features import NAMES
 from stickslip.model.scene import BUNDLED
@@ -138,6 +139,53 @@ def test_commands_and_their_options_exist(page):
             found = found.commands[following]
         names = {name for option in found.params for name in (*option.opts, *option.secondary_opts)}
         assert set(options) <= {*names, "--help"}, where
+
+
+TOO_LONG = {"bench", "compare", "reproduce", "view", "warm"}
+"""Commands that take long or wait for a browser; each has tests of its own."""
+NOT_MADE = {"Capsules-i100-1090.hdf5", "ball-unconverged/", "my_lemke.py"}
+"""Files that the pages speak of, and that no command on them makes."""
+LEG = """<robot name="leg"><link name="base"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<link name="shin"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="knee" type="continuous"><parent link="base"/><child link="shin"/></joint></robot>"""
+
+
+def console(text):
+    """The words of every ``stickslip`` on the lines of console blocks."""
+    lines = [line for language, _, content in fences(text) if language == "console" for line in content.splitlines()]
+    for line in lines:
+        words = shlex.split(line.removeprefix("$ "), comments=True)
+        if words[:1] == ["stickslip"] and words[1] not in TOO_LONG and not NOT_MADE & set(words):
+            yield words
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in LINKED if any(console(page.read_text()))],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+@pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
+def test_console_blocks_run(page, monkeypatch, tmp_path, capsys):
+    """The commands of a page run one after another, for a moment of simulated time, beside the files that it names."""
+    monkeypatch.chdir(tmp_path)
+    matplotlib.use("Agg")
+    text = page.read_text()
+    log = stickslip.Simulation("ball", "coulomb").run(0.03, capture="problems.h5")
+    for name in ("drop", "euler", "expo", "trot"):
+        log.save(f"{name}.h5")
+    Path("my_robot.urdf").write_text(LEG)
+    for name, content in re.findall(r'Path\("(\w+\.xml)"\)\.write_text\("""(.*?)"""\)', text, flags=re.DOTALL):
+        Path(name).write_text(content)
+    for words in console(text):
+        moment = ["--time", "0.9" if "--capture-every" in words else "0.03"] if words[1] == "run" else []
+        words = [word if before != "--follow" else "ball" for before, word in zip(["", *words], words, strict=False)]
+        monkeypatch.setattr(sys, "argv", [*words, *moment])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert not ended.value.code, f"{' '.join(words)}: {said.err}"
 
 
 def test_every_method_has_a_page():

@@ -59,6 +59,14 @@ def test_notebooks_get_a_table_with_names_escaped(things):
     assert "energy" in things["Log"]._repr_html_()
 
 
+def test_bundled_scenes_print_a_line_each():
+    assert repr(ss.SCENES).startswith(f"<{len(ss.SCENES)} bundled scenes: solo12-drop, ")
+    assert len(repr(ss.SCENES)) < 120
+    lines = str(ss.SCENES).splitlines()
+    assert len(lines) == len(ss.SCENES)
+    assert any(line.startswith("ball ") for line in lines)
+
+
 def test_no_model_in_a_message(things):
     with pytest.raises(InputError) as caught:
         ss.Simulation("ball").controller = ss.control.PD(things["Model"], kp=1, kd=1)

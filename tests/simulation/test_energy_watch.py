@@ -1,4 +1,4 @@
-"""A simulation that makes energy says so, once, by every method but variational; a driven one does not."""
+"""A simulation that makes energy says so, once, by every method; a driven one does not."""
 
 from __future__ import annotations
 
@@ -47,9 +47,6 @@ def gains(sim: ss.Simulation, seconds: float, by_run: bool) -> list[str]:
 def test_every_method_says_that_it_gains_energy(method, by_run):
     sim = ss.Simulation(ball(), method, dt=1e-3)
     feed(sim, 1.2 if by_run else 1.05)  # a loop looks after 32 calls, a run after each
-    if method == "variational":  # whose energy of a state waves
-        assert gains(sim, 0.06, by_run) == []
-        return
     (said,) = gains(sim, 0.06, by_run)
     assert sim.method in said
     assert "dt = 0.0005 s" in said
@@ -71,6 +68,7 @@ def test_a_long_chain_at_a_long_step():
 
 
 @pytest.mark.filterwarnings("ignore::stickslip.errors.EnergyGainWarning")
+@pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
 def test_a_motion_that_is_lost_ends():
     """Three hundred links that hang in an arc fall, and whip: at 10 ms no method of first order follows."""
     body = scene = ss.Scene()

@@ -1,5 +1,6 @@
 """Simulations of bundled scenes by name, of setups, and of model files: nothing of the setup is forgotten."""
 
+import copy
 import inspect
 import pickle
 
@@ -44,6 +45,27 @@ def test_every_setup_is_whole(name):
     resolve(entry.method)
     assert all(p.default is not p.empty for p in inspect.signature(entry.build).parameters.values())
     assert pickle.loads(pickle.dumps(entry)).summary == entry.summary
+
+
+SLOW = {
+    ("arch", "peg"): "its problems of a thousand unknowns take Lemke's algorithm half a minute each",
+    ("card-house", "peg"): "the same",
+    ("card-house", "event-selected"): "refused by a DivergedError, after half a minute",
+}
+
+
+@pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
+@pytest.mark.parametrize("name", ss.SCENES)
+def test_every_scene_runs_under_every_method(name):
+    """At its own defaults: dt, velocity and controller fit each other."""
+    setup = ss.SCENES[name].build()
+    for method in METHODS:
+        if (name, method) in SLOW:
+            continue
+        sim = ss.Simulation(copy.deepcopy(setup), method)
+        sim.step(2)
+        assert np.isfinite(sim.state.q).all(), method
+        assert len(sim.contacts) >= 0
 
 
 def test_method_and_step_of_the_scene_hold_unless_others_are_given():

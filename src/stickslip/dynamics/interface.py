@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from stickslip.attributes import IN_DYNAMICS, Named
@@ -42,10 +43,13 @@ from stickslip.dynamics.rnea import collect_forces, rnea
 from stickslip.dynamics.rnea_derivatives import rnea_derivatives
 from stickslip.dynamics.transmission import transmit
 from stickslip.errors import InputError, expected
+from stickslip.model.arrays import FREE, JOINT_NV
 from stickslip.model.model import Model
 
 POWERS = 50
 """Steps of the power iteration that finds the fastest drag."""
+SMALL = 60
+"""Velocities up to which all frequencies of a model are computed, and not only the highest, by Lanczos."""
 
 
 class Energy(NamedTuple):
@@ -223,7 +227,11 @@ class Dynamics(Named):
     def solve(self, q, b) -> np.ndarray:
         """M⁻¹·b by the tree-sparse factorisation (nv,)."""
         self._factor(q)
-        x = self._v(b, "b").copy()
+        return self._solved(self._v(b, "b"))
+
+    def _solved(self, b: np.ndarray) -> np.ndarray:
+        """M⁻¹·b by the factor at hand."""
+        x = np.array(b, dtype=np.float64)
         factor.solve(self.model.support, self.data.mass.L, x)
         return x
 
@@ -362,9 +370,7 @@ class Dynamics(Named):
         m, packed = self.model, np.zeros_like(self.data.mass.M)
         add_drag_mass(self._fluid, m.support, self.data.kin, 1.0, packed)
         self._factor(q)
-        row = np.repeat(np.arange(m.nv), np.diff(m.support.start))
-        lower = sparse.csr_array((packed, (row, m.support.column)), shape=(m.nv, m.nv))
-        drag = lower + lower.T - sparse.diags_array(lower.diagonal())
+        drag = self._symmetric(packed)
         x, rate = np.random.default_rng(0).normal(size=m.nv), 0.0
         for _ in range(POWERS):
             x = np.ascontiguousarray(drag @ x)
@@ -374,6 +380,54 @@ class Dynamics(Named):
                 break
             x /= rate
         return rate
+
+    def swing_norm(self, q) -> float:
+        """The square of the highest frequency [1/s²] at which gravity swings links, whichever way they hang.
+
+        It is the largest eigenvalue of M⁻¹·∂²V/∂q² at the pose q, with the potential V of gravity along x, y or z.
+
+        Where velocity i turns all that velocity j moves,
+
+            ∂²V/∂qᵢ∂qⱼ = −g·(ωᵢ × uⱼ),    uⱼ = Σ m·∂c/∂qⱼ over all links.
+
+        Entries among the velocities of one ball joint are means of both orders. Free joints are left out, since a free
+        body falls and does not swing.
+        """
+        m = self.model
+        size = float(np.linalg.norm(m.inertia.gravity))
+        moment = m.inertia.mass.sum() * self.center_of_mass_jacobian(q).T
+        axes = self.data.kin.S[:, 3:].copy()
+        for first in m.tree.joint_v[m.tree.joint_type == FREE]:
+            axes[first : first + JOINT_NV[FREE]] = 0.0
+        if not (size and axes.any()):
+            return 0.0
+        self._factor(q)
+        M, found = self._symmetric(self.data.mass.M), [0.0]
+        row, column = self._packed_rows(), m.support.column
+        joint = np.repeat(np.arange(len(m.tree.joint_type)), [JOINT_NV[kind] for kind in m.tree.joint_type])
+        same = joint[row] == joint[column]
+        inverse = LinearOperator((m.nv, m.nv), matvec=lambda x: self._solved(x.ravel()), dtype=float)
+        for g in size * np.eye(3):
+            pulls = np.cross(axes, g)
+            slopes = np.einsum("kd,kd->k", moment[row], pulls[column])
+            slopes[same] = 0.5 * (slopes[same] + np.einsum("kd,kd->k", moment[column[same]], pulls[row[same]]))
+            K = self._symmetric(slopes)
+            if m.nv <= SMALL:
+                found.append(np.abs(eigh(K.toarray(), M.toarray(), eigvals_only=True)).max())
+            elif K.count_nonzero():
+                start = np.random.default_rng(0).normal(size=m.nv)
+                found += abs(eigsh(K, 1, M, Minv=inverse, tol=1e-3, v0=start, return_eigenvectors=False)).tolist()
+        return float(max(found))
+
+    def _packed_rows(self) -> np.ndarray:
+        """(nnz,) the row of every entry of a matrix that is packed by rows along the tree."""
+        return np.repeat(np.arange(self.model.nv), np.diff(self.model.support.start))
+
+    def _symmetric(self, packed: np.ndarray) -> sparse.csr_array:
+        """The whole of a symmetric matrix whose lower triangle is packed by rows along the tree."""
+        nv = self.model.nv
+        lower = sparse.csr_array((packed, (self._packed_rows(), self.model.support.column)), shape=(nv, nv))
+        return lower + lower.T - sparse.diags_array(lower.diagonal())
 
     def point_jacobian(self, q, frame: str, point) -> np.ndarray:
         """(3, nv) Jacobian of a point [m, world] that moves with the named frame's link."""

@@ -22,7 +22,7 @@ def drop(robot: str, height: float, kp: float, kd: float) -> Setup:
     handle = scene.add_robot(robot)
     base = scene.compile().state().q
     scene.set_home("root", [*base[:2], base[2] + height, *base[3:7]])
-    return Setup(scene, PD(handle, kp=kp, kd=kd))
+    return Setup(scene, PD(handle, kp=kp, kd=kd), control_dt=1e-3)
 
 
 def solo12_stand(friction: float = 0.8, *, speed: float = 0.0) -> Setup:

@@ -64,7 +64,7 @@ def long_step(method: str, dt: float, limit: float, better: float) -> None:
     if dt > limit:
         _warn(
             f"dt = {dt:g} s is above {limit:.2g} s, where {method} becomes unstable if all contacts of this scene "
-            f"touch; leave dt out for {better:g} s, or choose softer contacts.",
+            f"touch, all springs act and all links hang; leave dt out for {better:g} s, or choose softer contacts.",
             UnstableStepWarning,
         )
 

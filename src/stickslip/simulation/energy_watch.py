@@ -20,8 +20,9 @@ the simulation ends with an error; if the step is longer than the stable one, th
 ``step``. Gravity gives no more than the first term in the time t since the watch began with
 the kinetic energy T₀, and springs and contacts no more than U₀, what they stored then.
 
-The variational integrator is not watched. Its velocities are those of the middle of a step, so that the energy of a
-state goes up and down with the motion and is not the one that it keeps.
+The velocities of the variational integrator are those of the middle of a step. The energy of its state goes up and down
+with the motion, and is not the one that it keeps; that of the middle of the last step is, to second order in dt, and is
+looked at instead.
 
 Nothing is watched while something drives the scene: actuators, applied forces, wrenches and pushes, bodies that are
 moved, wind, adhesion, preloads, and stages that are Python functions. A state, force or parameter that is set from
@@ -63,6 +64,15 @@ def limit_energy(model: Model, q: np.ndarray) -> np.ndarray:
     return 0.5 * (passive.limit_stiffness[which] * beyond**2).sum(-1)
 
 
+def energies(sim: Simulation) -> tuple[float, float, float, float]:
+    """Energy of motion, gravity, springs, and limits [J]: of the present state, or in the middle of the last step where
+    the velocities are those there."""
+    q, v = sim.state.q, sim.state.v
+    if sim.stepper.velocities_midway:
+        q = sim.dynamics.integrate(q, v, -0.5 * sim.dt)
+    return *sim.dynamics.energy(q, v), float(limit_energy(sim.model, q))
+
+
 class EnergyWatch:
     """Looks at the energy of one simulation."""
 
@@ -81,7 +91,6 @@ class EnergyWatch:
         surfaces = [shape.material for shape in m.shapes]
         wind = bool(len(m.medium.link)) and bool(np.any(m.medium.properties[2:]))
         self._driven = m.nu > 0 or wind or any(each.adhesion or each.preload for each in surfaces)
-        self._driven |= sim.stepper.velocities_midway
         self.forget()
 
     def forget(self) -> None:
@@ -94,8 +103,11 @@ class EnergyWatch:
         """[J] what the last steps have gained, if it is so much that the motion is lost; else 0."""
         if self._driven or self._least is None or self._version != sim.model.version or self._disturbed(sim):
             return 0.0
-        gained = sum(sim.energy()) + float(limit_energy(sim.model, sim.state.q)) - self._least
-        return gained if self._is_lost(sim, gained) else 0.0
+        gained = sum(energies(sim)) - self._least
+        if not self._is_lost(sim, gained):
+            return 0.0
+        self.forget()  # the frame that is kept of the divergence is looked at, too
+        return gained
 
     def _is_lost(self, sim: Simulation, gained: float) -> bool:
         """Whether a gain [J] is far more than all that the motion can have had."""
@@ -120,7 +132,7 @@ class EnergyWatch:
         """At the first step of a loop of one's own: look, unless the state is one that the step will refuse."""
         self.before_steps(sim)
         if not self._driven and np.isfinite(sim.state.q).all() and np.isfinite(sim.state.v).all():
-            self.look(sim, *sim.energy(), stored=stored)
+            self.look(sim, stored=stored)
 
     def before_steps(self, sim: Simulation) -> None:
         """Before steps are taken: begin anew if something was set since the last ones."""
@@ -141,12 +153,12 @@ class EnergyWatch:
         self._next = sim.steps + STEPS
         if self._least is None:
             with sim.present() as stored:
-                self.look(sim, *sim.energy(), stored=stored)
+                self.look(sim, stored=stored)
         else:
-            self.look(sim, *sim.energy())
+            self.look(sim)
 
-    def look(self, sim: Simulation, kinetic: float, gravity: float, springs: float, *, stored: float = 0.0) -> None:
-        """Look at the energies of the present state [J]; ``stored`` is that of contact springs."""
+    def look(self, sim: Simulation, *, stored: float = 0.0) -> None:
+        """Look at the present energy; ``stored`` [J] is that of contact springs."""
         if self._driven or sim.status != OK:
             return
         if self._disturbed(sim) or self._version != sim.model.version:
@@ -154,7 +166,8 @@ class EnergyWatch:
             return
         gap = sim.stepper.contacts.arrays.gap[: len(sim.stepper.contacts)]
         deepest = float(gap.min(initial=0.0))
-        potential = gravity + springs + float(limit_energy(sim.model, sim.state.q))
+        kinetic, gravity, springs, limits = energies(sim)
+        potential = gravity + springs + limits
         total = kinetic + potential
         if self._least is None:
             if np.isfinite(stored) and deepest > -advice.DEEP_START:  # deeper ones are pushed out, which lifts things
@@ -170,7 +183,7 @@ class EnergyWatch:
             wave += 2.0 * sim.dt / sim.stable_dt * self._stretched
             gained, enough = total - self._least, wave + LEAST_LIFT * self._mass * self._gravity
             if self._is_lost(sim, gained):
-                self.forget()  # the frame that is kept of the divergence is looked at, too
+                self.forget()
                 raise DivergedError(describe_divergence(sim, gained), snapshot=sim.snapshot())
             if gained > GAIN * swing + enough and not self._warned:
                 self._warned = True

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stickslip.errors import InputError, expected, unknown
+from stickslip.errors import InputError, expected, listed, unknown
 from stickslip.methods.base import Stage
 from stickslip.methods.registry import resolve
 from stickslip.model.importers.read import POLICIES
 from stickslip.model.model import Model
 from stickslip.model.scene import BUNDLED, Scene
 from stickslip.simulation.stages import Controller
+from stickslip.summary import plural
 
 SECONDS = 2.0
 """[s] duration of ``stickslip run`` with a model file."""
@@ -75,6 +76,13 @@ class Scenes(dict[str, Entry]):
 
     def __missing__(self, name: str) -> Entry:
         raise unknown("scene", name, self)
+
+    def __repr__(self) -> str:
+        return f"<{plural(len(self), 'bundled scene')}: {listed(self)}>"
+
+    def __str__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:<{width}}  {entry.summary}" for name, entry in self.items())
 
 
 SCENES = Scenes()

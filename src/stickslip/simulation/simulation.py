@@ -789,7 +789,7 @@ class Simulation(Summarised, Guarded):
             return
         with self.present() as contact_energy:
             frame = frame_of(self, contact_energy, clock.perf_counter() - self.wall_start)
-            self._energy.look(self, *frame["energy"], stored=contact_energy)
+            self._energy.look(self, stored=contact_energy)
         recorder.append(frame, contacts_of(self))
 
     # -- snapshots ---------------------------------------------------------------------------------------------

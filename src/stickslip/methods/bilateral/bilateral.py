@@ -396,7 +396,8 @@ class BilateralMethod(Method):
         put_ranges(self.world.passive, self.limits)
 
     def stable_dt(self, state: State) -> float:
-        """K·w·dt² + 2·B·w·dt < 4 for joint springs, limits and servos, as for semi-implicit Euler."""
+        """K·w·dt² + 2·B·w·dt < 4 for joint springs, limits and servos, and links that swing, as for
+        semi-implicit Euler."""
         dynamics, (stiffness, damping) = Dynamics(self.model), explicit_joint_gains(self.model, state)
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
-        return longest(kw, bw)
+        return longest(kw + dynamics.swing_norm(state.q), bw)

@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 
 from stickslip.collision.contacts import ContactList
+from stickslip.dynamics import Dynamics
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.errors import expected, number, one_of
@@ -56,6 +57,7 @@ from stickslip.methods.expo.expo_step import (
 )
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import make_anchors
+from stickslip.methods.soft.explicit import longest
 from stickslip.methods.soft.limit_recovery import narrow_limits
 from stickslip.methods.soft.viscoelastic import (
     SoftOptions,
@@ -191,6 +193,11 @@ class Expo(Viscoelastic):
         integrate_state(self.world, self.work.acceleration, self.joints.mean, self.dt, sim.state.q, sim.state.v)
         self.joints.elapsed[0] = self.dt
         narrow_limits(self.world.passive, self.world.limits, self.dt)
+
+    def stable_dt(self, state: State) -> float:
+        """The longest stable step of links that swing: of all forces of positions, those of contacts, springs and loops
+        change within a step, and gravity does not."""
+        return longest(Dynamics(self.model).swing_norm(state.q), 0.0)
 
     def memory(self) -> dict[str, np.ndarray]:
         return {**super().memory(), "elapsed": self.joints.elapsed}

@@ -197,10 +197,12 @@ def stable_step(model: Model, variant: str, state: State) -> float:
     """Longest stable step [s] for the forces that MuJoCo's Euler treats explicitly, by the bound of semi-implicit
     Euler.
 
-    These are joint springs, servos and, in the variant "spring-damper", contacts. Soft constraints set no limit.
+    These are joint springs, servos, gravity on links that swing and, in the variant "spring-damper", contacts. Soft
+    constraints set no limit.
     """
     if variant == "spring-damper":
         return SemiImplicitEuler(model, 1e-3, variant, stiffness_per="point").stable_dt(state)
     free = replace(model, joint_forces=model.joint_forces._replace(limited=np.zeros_like(model.joint_forces.limited)))
     dynamics = Dynamics(model)
-    return longest(*(dynamics.mobility_norm(state.q, gain) for gain in explicit_joint_gains(free, state)))
+    kw, bw = (dynamics.mobility_norm(state.q, gain) for gain in explicit_joint_gains(free, state))
+    return longest(kw + dynamics.swing_norm(state.q), bw)

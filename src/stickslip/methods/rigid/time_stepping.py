@@ -21,13 +21,15 @@ import numpy as np
 
 from stickslip.collision.contact_search import ContactSearch
 from stickslip.collision.contacts import ContactList, contact_velocities
+from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, UnconvergedError, expected, listed, whole
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Inputs, Method, Stage
 from stickslip.methods.complementarity import UnsolvedReport
 from stickslip.methods.materials import RIGID
 from stickslip.methods.moving import MovingParts
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back
-from stickslip.methods.rigid.assembly.assembler import Assembler, Dynamics
+from stickslip.methods.rigid.assembly.assembler import Assembler
+from stickslip.methods.rigid.assembly.assembler import Dynamics as BodyArrays
 from stickslip.methods.rigid.assembly.matrices import Matrices
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates
 from stickslip.methods.rigid.coordinates.joint_coordinates import JointCoordinates
@@ -38,6 +40,7 @@ from stickslip.methods.rigid.formulations.relaxed import ROUNDS
 from stickslip.methods.rigid.impulse_memory import ImpulseMemory, choose_pushing, write_forces
 from stickslip.methods.rigid.options import RigidOptions, own_options
 from stickslip.methods.rigid.step_solver import FALLBACK, StepSolver
+from stickslip.methods.soft.explicit import longest
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import SolverResult
 from stickslip.solvers.problem import FrictionProblem, Problem
@@ -103,6 +106,10 @@ class TimeStepping(Method):
         """Whether the free velocity at hand has looked ahead and has the adhesion of contacts, as compiled steps leave
         it."""
         self.velocity_of: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def stable_dt(self, state: State) -> float:
+        """The longest stable step of links that swing: gravity is taken at the beginning of a step."""
+        return longest(Dynamics(self.model).swing_norm(state.q), 0.0)
 
     def _make_coordinates(self) -> Coordinates:
         chosen = self.options
@@ -215,7 +222,7 @@ class TimeStepping(Method):
                 if not self._pulled:
                     c.look_ahead(self.contacts.arrays)
                 free = c.free_velocity if self._pulled else self._assembler.pulled(c, self.contacts, self.dt)
-                bodies = Dynamics(c.support, c.kin, c.M, c.L, c.velocity, free)
+                bodies = BodyArrays(c.support, c.kin, c.M, c.L, c.velocity, free)
                 self._matrices = self._assembler.assemble(
                     bodies, self.contacts, self.dt, c.bilateral(), c.limits(), self._groups, c.soft(), c.bound,
                     c.joint_drift(),

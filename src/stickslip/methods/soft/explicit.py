@@ -108,8 +108,8 @@ class Explicit(Viscoelastic):
         hold(self.world, self.work, self.armature, lag, self.dt, FEEDBACK, sim.state.v)
 
     def stable_dt(self, state: State) -> float:
-        """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together. This is
-        conservative, since hardly all of them act at once; ``loads`` says which contacts count."""
+        """K·w·dt² + 2·B·w·dt < 4 for all contacts, loops, joint springs, limits and servos together, and links that
+        swing. This is conservative, since hardly all of them act at once; ``loads`` says which contacts count."""
         dynamics = Dynamics(self.model)
         stiffness, damping = explicit_joint_gains(self.model, state)
         if not self.implicit_damping:
@@ -117,6 +117,7 @@ class Explicit(Viscoelastic):
         kw, bw = dynamics.mobility_norm(state.q, stiffness), dynamics.mobility_norm(state.q, damping)
         if not self.implicit_damping:
             bw += dynamics.drag_rate(state.q, state.v)
+        kw += dynamics.swing_norm(state.q)
         look(self.world, self.work, state.q, state.v)
         link1, link2, point, K, B = self._loads()
         if len(link2):

@@ -393,7 +393,7 @@ class Variational(Method):
         return self._open
 
     def stable_dt(self, state: State) -> float:
-        """The longest stable step of passive joint springs, which are explicit."""
+        """The longest stable step of passive joint springs and of links that swing, whose forces are explicit."""
         return longest_spring_step(self.model, state.q)
 
     def memory(self) -> dict[str, np.ndarray]:

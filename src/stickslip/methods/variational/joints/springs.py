@@ -1,4 +1,4 @@
-"""The longest stable step with passive joint springs, whose forces are taken at the beginning of a step.
+"""The longest stable step with passive joint springs and gravity, whose forces are taken at the beginning of a step.
 
 x⁺ = x + h·v⁺, v⁺ = v − h·ω²·x is symplectic Euler: for h < 2/ω it conserves an energy that differs from the true one by
 O(h); beyond, the energy grows without bounds. With stiffnesses K of the joint velocities, the highest frequency of all
@@ -24,11 +24,11 @@ def spring_stiffness(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def longest_spring_step(model: Model, q: np.ndarray) -> float:
-    """The longest stable step [s], 2/ω, of the passive springs of joints and tendons at the configuration q (nq,);
-    infinite without."""
+    """The longest stable step [s], 2/ω, of the passive springs of joints and tendons and of links that gravity swings,
+    at the configuration q (nq,); infinite without."""
     stiffness = spring_stiffness(model, q)
     if len(model.tendons.limited):
         add_largest_gains(model, q, stiffness, np.zeros(model.nv), servos=False)
-    if not np.any(stiffness > 0.0):
-        return float("inf")
-    return float(2.0 / np.sqrt(Dynamics(model).mobility_norm(q, stiffness)))
+    dynamics = Dynamics(model)
+    squared = dynamics.mobility_norm(q, stiffness) + dynamics.swing_norm(q)
+    return float(2.0 / np.sqrt(squared)) if squared > 0.0 else float("inf")
