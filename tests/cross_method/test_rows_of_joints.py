@@ -74,6 +74,26 @@ def test_a_ball_that_spins_on_its_spot_stops_at_the_analytic_time(method):
     np.testing.assert_allclose(sim.state.v[5], 0.0, atol=0.05)
 
 
+@pytest.mark.parametrize("solver", ["coulomb/pgs", "relaxed", "stewart-trinkle/lemke", "anitescu-potra/pivot", "peg"])
+def test_friction_that_holds_whatever_comes_hides_nothing_from_the_tolerance(solver):
+    """Bounds far beyond all impulses: a locked joint, and balls that land on a floor on which nothing can roll."""
+    scene = ss.Scene()
+    scene.add_plane(friction=1.0, rolling=1e6, torsion=1e6)
+    arm = scene.add_body("arm", joint="hinge", axis=(0, 1, 0), pos=(2, 0, 1))
+    arm.add_box((0.1, 0.1, 0.1), pos=(0.2, 0, 0), mass=1.0)
+    for k, r in enumerate((0.1, 0.002)):
+        scene.add_sphere(r, pos=(0.5 * k, 0, r + 0.01), mass=1.0)
+    model = scene.compile()
+    model.set_joint(model.joint_names[0], friction=1e9)
+    sim = ss.Simulation(model, solver, dt=0.01)
+    sim.set_state(v=np.r_[0.0, [0.3, 0, 0, 0, 5, 50] * 2])
+    sim.step(40)
+    np.testing.assert_allclose(sim.state.q[[3, 10]], [0.1, 0.002], atol=3e-4)
+    assert np.abs(sim.state.v).max() < 1e-4
+    assert abs(sim.state.q[0]) < 1e-9
+    assert sim.stepper.unconverged == 0
+
+
 @pytest.mark.parametrize("method", ["coulomb/pgs", "stewart-trinkle", "variational"])
 def test_a_rolling_ball_is_slowed_by_rolling_friction(method):
     """(I + m·r²)·α = μ_r·m·g: rolling without sliding slows down by 5·μ_r·g/(7·r)."""

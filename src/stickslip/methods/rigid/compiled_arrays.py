@@ -72,7 +72,8 @@ class Space(NamedTuple):
     law: np.ndarray
     """(4, N) offset that the law demands, offset with a bounded recovery [m/s], R_n and R_t [1/kg]."""
     owner: np.ndarray
-    """(N,) the contact that a block of torsional or rolling friction belongs to, and ``factor`` (N,) μ_t or μ_r [m]."""
+    """(N,) the contact that a block of torsional or rolling friction belongs to, and ``factor`` (N,) μ_t or μ_r [m];
+    of dry friction of joints, its bound [N s or N m s]."""
     factor: np.ndarray
     report: np.ndarray
     """(13,) numbers of the last step, at RESIDUAL, ITERATIONS, …"""

@@ -24,6 +24,7 @@ from stickslip.methods.rigid.assembly.compiled_matrices import (
     sparse_matrix,
 )
 from stickslip.methods.rigid.assembly.constraint_rows import contact_rows, count_spins, spin_rows
+from stickslip.methods.rigid.assembly.dry_bounds import bound_in_use
 from stickslip.methods.rigid.assembly.matrices import FIRST_DRY, FIRST_SPIN
 from stickslip.methods.rigid.compiled_arrays import (
     ANITESCU_POTRA,
@@ -126,8 +127,12 @@ def formulate(options, motion, limits, contacts, nc, n, space, groups):
         least = options.least if c < nc else 0.0
         law[0, c], law[1, c], law[2, c], law[3, c] = law_of_contact(options, gap, K, B, most, cones.own[c, 0], least)
     for c in range(dry, n):
-        spin = c >= n - int(space.report[SPIN])
-        cones.friction[c], law[0, c] = 1.0, 0.0 if spin else limits.bound[c - nc]
+        if c < n - int(space.report[SPIN]):
+            space.factor[c] = limits.bound[c - nc]
+            law[0, c] = bound_in_use(limits.bound[c - nc], 0.0, 0.0, cones.own[c, 0])
+        else:
+            law[0, c] = 0.0
+        cones.friction[c] = 1.0
         law[1, c] = law[2, c] = law[3, c] = 0.0
     if options.grouped:
         while groups[g] < n:
@@ -357,7 +362,7 @@ def solve_filled(space, blocks, plan, chain, options, ng, na, nf):
     matrix = Rows(W, blocks.data[:entries], blocks.indices[:entries], blocks.indptr[: (3 * n + 1 if entries else 0)])
     if coulomb:
         fold(matrix, cones.R[: 3 * n])
-    good, iterations = False, 0.0
+    good, hold, iterations = False, False, 0.0
     for _ in range(ROUNDS):
         if options.polygons:
             code = solve_polygons(chain, W, space, plan, ng, na, nf, options.warm, options.working_set, report)
@@ -369,19 +374,21 @@ def solve_filled(space, blocks, plan, chain, options, ng, na, nf):
         else:
             good = solve_cones(chain, matrix, cones_of(cones, n), p[: 3 * n], space.u[: 3 * n], coulomb, report)
         iterations += report[ITERATIONS]
-        if not good or bounds_hold(space, n, not coulomb, not coulomb, limit_of(cones.b[: 3 * n], chain.tolerance)):
+        hold = good and bounds_hold(space, n, not coulomb, not coulomb, limit_of(cones.b[: 3 * n], chain.tolerance))
+        if hold or not good:
             break
     report[ITERATIONS] = iterations
-    return ending(good, report)
+    return ending(hold, report)
 
 
 @kernel
 def bounds_hold(space, n, relaxed, moved, limit):
     """Whether the offsets of dry friction fit to the solution; if not, they are put right. Bounds of torsional and
-    rolling friction depend on normal impulses. In a relaxed problem a contact that slides also separates: u_n = |u_t|,
-    which the offset allows for; |u_t| is that of ``space.u`` if ``moved``, else what it was."""
-    b, u, own, law, there = space.cones.b, space.u, space.cones.own, space.law, True
-    if not relaxed and space.report[SPIN] == 0.0:
+    rolling friction depend on normal impulses, and large bounds on the friction that is needed. In a relaxed problem a
+    contact that slides also separates: u_n = |u_t|, which the offset allows for; |u_t| is that of ``space.u`` if
+    ``moved``, else what it was."""
+    b, u, p, own, law, there = space.cones.b, space.u, space.p, space.cones.own, space.law, True
+    if space.report[DRY] == 0.0:
         return True
     for c in range(n - int(space.report[DRY]), n):
         i, slip = 3 * c, 0.0
@@ -389,8 +396,10 @@ def bounds_hold(space, n, relaxed, moved, limit):
             slip = (u[i + 1] * u[i + 1] + u[i + 2] * u[i + 2]) ** 0.5
         elif relaxed:
             slip = b[i] - dry_offset(own[c, 0], law[0, c])
+        most, needed = space.factor[c], (p[i + 1] * p[i + 1] + p[i + 2] * p[i + 2]) ** 0.5
         if c >= n - int(space.report[SPIN]):
-            law[0, c] = space.factor[c] * space.p[3 * space.owner[c]]
+            most *= p[3 * space.owner[c]]
+        law[0, c] = bound_in_use(most, law[0, c], needed, own[c, 0] / (1.0 + HEAVY if relaxed else 1.0))
         offset = slip + dry_offset(own[c, 0], law[0, c])
         there = there and abs(offset - b[i]) <= limit
         b[i] = offset

@@ -78,16 +78,26 @@ class StepSolver:
             better = self.second.solve(problem, result.z)
             result = better if better.residual < result.residual else result
         if not result.success:
-            self.unconverged += 1
-            where = "" if self.report is None else self.report.keep(problem, result)
-            if self.policy == "raise":
-                raise UnconvergedError(
-                    f"{result.message}: natural residual {result.residual:.2g} with n = {problem.n}, expected at most "
-                    f"{self.limit(problem):.2g}; choose another solver or a smaller dt, unconverged='fallback' for a "
-                    f"second solver, or 'warn' to go on{where and '. ' + where}"
-                )
+            self._count_unsolved(problem, result)
         self.result = result
         return result
+
+    def reject(self, problem: Problem) -> None:
+        """Count the last solution as none: the problem depends on its solution, and the two did not come together."""
+        if self.result is not None and self.result.success:
+            self.result = replace(self.result, status=Status.STALLED)
+            self._count_unsolved(problem, self.result)
+
+    def _count_unsolved(self, problem: Problem, result: SolverResult) -> None:
+        """Count, keep and perhaps refuse a step whose problem was not solved."""
+        self.unconverged += 1
+        where = "" if self.report is None else self.report.keep(problem, result)
+        if self.policy == "raise":
+            raise UnconvergedError(
+                f"{result.message}: natural residual {result.residual:.2g} with n = {problem.n}, expected at most "
+                f"{self.limit(problem):.2g}; choose another solver or a smaller dt, unconverged='fallback' for a "
+                f"second solver, or 'warn' to go on{where and '. ' + where}"
+            )
 
     @property
     def final(self) -> bool:

@@ -230,7 +230,7 @@ class TimeStepping(Method):
                 self._matrices.solve_joints = c.joint_solver()
                 spins = np.ones(len(self._matrices.owner), dtype=np.bool_)
                 self._matrices.angular = np.concatenate([c.angular, spins])[-self._matrices.limits :]
-                self._matrices.bound_spins(self._impulses.recall(self._matrices))
+                self._matrices.bound_dry(self._impulses.recall(self._matrices))
         return self._matrices
 
     @property
@@ -285,6 +285,9 @@ class TimeStepping(Method):
                 break
             self._written, self._problem = renewed, renewed.problem
             z = self.solver.solve(self._problem, z, plan).z
+        else:
+            if self.velocity_of is None:
+                self.solver.reject(self._problem)
         self.accept(z)
 
     def _start(self, matrices: Matrices, problem: WrittenProblem) -> np.ndarray:

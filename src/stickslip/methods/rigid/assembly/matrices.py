@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import spsolve
 
+from stickslip.methods.rigid.assembly.dry_bounds import bound_in_use
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_STIFFNESS
 
 FIRST_DRY = -(1 << 40)
@@ -111,6 +112,9 @@ class Matrices:
     respond: Callable[[np.ndarray], np.ndarray] | None = None
     """p ↦ M⁻¹·Gᵀ·p; by default ``mass`` is factorised."""
 
+    _largest: np.ndarray | None = None
+    """(nd,) the true bounds of joints and tendons, once ``dry`` has those of a round."""
+
     def __post_init__(self) -> None:
         if self.pair is None:
             self.pair = np.arange(len(self.gap))
@@ -138,10 +142,19 @@ class Matrices:
         tangents = u[self.bilateral :].reshape(-1, 3)[self.contacts - len(self.dry) :, 1:]
         return np.hypot(tangents[:, 0], tangents[:, 1])
 
-    def bound_spins(self, impulses: np.ndarray) -> None:
-        """Set the bounds of torsional and rolling friction by the normal impulses among those of all rows."""
-        if len(self.owner):
-            self.dry[-len(self.owner) :] = self.factor * impulses[self.bilateral + 3 * self.owner]
+    def bound_dry(self, impulses: np.ndarray) -> None:
+        """Set the bounds of dry friction by the impulses of all rows (``dry_bounds``)."""
+        nd, ns = len(self.dry), len(self.owner)
+        if not nd:
+            return
+        if self._largest is None:
+            self._largest, self.dry = self.dry.copy(), np.zeros(nd)
+        most = self._largest.copy()
+        most[nd - ns :] = self.factor * impulses[self.bilateral + 3 * self.owner]
+        needed = np.hypot(*impulses[self.bilateral :].reshape(-1, 3)[-nd:, 1:].T)
+        own = self.normal_mass()
+        for d in range(nd):
+            self.dry[d] = bound_in_use(most[d], self.dry[d], needed[d], own[d])
 
     def normal_mass(self) -> np.ndarray:
         """(nd,) W of the normals of dry friction, which no velocity moves [1/kg]."""

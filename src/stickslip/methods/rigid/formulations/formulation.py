@@ -164,11 +164,11 @@ class Formulation(ABC):
         self, matrices: Matrices, written: WrittenProblem, z: np.ndarray, limit: float
     ) -> WrittenProblem | None:
         """The problem whose solution z is, put right where it depends on its solution; None where it is right. Bounds
-        of torsional and rolling friction depend on normal impulses."""
-        if not len(matrices.owner):
+        of torsional and rolling friction depend on normal impulses, and large ones on the friction that is needed."""
+        if not len(matrices.dry):
             return None
         before = self.dry_offset(matrices)
-        matrices.bound_spins(self.impulses(matrices, written, z))
+        matrices.bound_dry(self.impulses(matrices, written, z))
         change = np.max(np.abs(self.dry_offset(matrices) - before))
         return None if change <= limit else self.write(matrices)
 

@@ -132,7 +132,7 @@ class Relaxed(Formulation):
         if not len(matrices.dry):
             return None
         before, impulses = self.dry_offset(matrices), self.impulses(matrices, written, z)
-        matrices.bound_spins(impulses)
+        matrices.bound_dry(impulses)
         matrices.slip = matrices.dry_speeds(matrices.free + matrices.delassus @ impulses)
         change = np.max(np.abs(self.dry_offset(matrices) - before))
         return None if change <= limit else self.write(matrices)
