@@ -223,6 +223,7 @@ def test_bad_files_are_one_line(call, tmp_path, content, part):
 
 
 @pytest.mark.filterwarnings("ignore::stickslip.errors.UnstableStepWarning")
+@pytest.mark.filterwarnings("ignore::stickslip.errors.StickslipWarning")
 def test_divergence_is_one_line(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     status, _, err = call("run", "solo12-drop", "--dt", 0.01)

@@ -231,6 +231,7 @@ MISTAKES = {
     "no rotation left": (unturned, r"quaternion of joint .box. in q: expected unit length, got \(0.0, 0.0, 0.0, 0.0\)"),
     "complex": (lambda: controlled(lambda t, q, v: np.array([1j])), "expected 1 numbers"),
     "no number": (lambda: controlled(lambda t, q, v: [np.nan]), "control of 'arm': expected a finite number, got nan"),
+    "heavy plane": (lambda: ss.Scene().add_plane(mass=1), "add_plane mass: expected none, since a plane is fixed"),
     "PD of a model": (lambda: controlled(ss.control.PD(scene().compile(), kp=1, kd=1)), "got <Model: "),
     "two controllers": (lambda: controlled([ss.control.PD(kp=1, kd=1)] * 2), r"ss.control.Sum\(a, b\) is several"),
     "sum of nothing": (lambda: ss.control.Sum(), r"such as Sum\(first, second\)"),

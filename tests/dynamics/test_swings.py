@@ -54,6 +54,11 @@ def test_a_pendulum_and_bodies_that_do_not_swing():
     free = ss.Scene()
     free.add_body("free", joint="free").add_box((0.1, 0.1, 0.1), pos=(3, 0, 0), mass=1)
     assert ss.Dynamics(free.compile()).swing_norm(free.compile().state().q) == 0.0
+    carried = ss.Scene()  # a robot whose base has hardly any inertia of its own falls as a whole
+    base = carried.add_body("base", joint="free")
+    base.add_sphere(1e-3, mass=1e-6)
+    base.add_body("arm", joint="hinge", axis=(0, 1, 0)).add_box((0.1, 0.1, 0.4), pos=(0, 0, -0.2), mass=1)
+    assert ss.Dynamics(carried.compile()).swing_norm(carried.compile().state().q) == 0.0
     weightless = chain(3)
     weightless.gravity = (0, 0, 0)
     assert ss.Simulation(weightless, "coulomb").stable_dt == np.inf

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip.control.actuation import Actuation, check_bound
+from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, expected, names_keywords
 from stickslip.model.model import Model
 from stickslip.model.scene import Robot
@@ -43,6 +44,18 @@ class PD:
                 raise expected(f"PD {name}", wanted, given) from None
             if value.shape not in ((), (len(names),)):
                 raise expected(f"PD {name}", wanted, value.shape)
+
+    def longest_period(self, model: Model, q: np.ndarray) -> float:
+        """[s] Above it, the joints shake at the configuration q (nq,): a force that holds for a period T turns the
+        velocity of a joint around if T·W·kd > 2, and swings it up if T²·W·kp > 4, where W is M⁻¹ of all joints
+        together. Both limits are necessary, not sufficient."""
+        dynamics, dofs, limits = Dynamics(model), self._actuation.dofs, [np.inf]
+        for gain, power in ((self.kd, 1.0), (self.kp, 0.5)):
+            weight = np.zeros(model.nv)
+            np.add.at(weight, dofs, np.maximum(0.0 if gain is None else gain, 0.0))
+            if (rate := dynamics.mobility_norm(q, weight)) > 0.0:
+                limits.append(2.0 / rate**power)
+        return min(limits)
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         check_bound(self)

@@ -28,6 +28,11 @@ class Sum:
             if bind := getattr(each, "bind", None):
                 bind(model)
 
+    def longest_period(self, model: Model, q: np.ndarray) -> float:
+        """[s] Above it, joints shake at the configuration q (nq,): the shortest that one of the controllers knows."""
+        known = [each.longest_period(model, q) for each in self.controllers if hasattr(each, "longest_period")]
+        return min(known, default=np.inf)
+
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         total = np.asarray(self.controllers[0](t, q, v))
         for each in self.controllers[1:]:

@@ -390,15 +390,19 @@ class Dynamics(Named):
 
             ∂²V/∂qᵢ∂qⱼ = −g·(ωᵢ × uⱼ),    uⱼ = Σ m·∂c/∂qⱼ over all links.
 
-        Entries among the velocities of one ball joint are means of both orders. Free joints are left out, since a free
-        body falls and does not swing.
+        Entries among the velocities of one ball joint are means of both orders. All that a free joint carries is left
+        out: it falls, and gravity swings none of its links.
         """
         m = self.model
         size = float(np.linalg.norm(m.inertia.gravity))
         moment = m.inertia.mass.sum() * self.center_of_mass_jacobian(q).T
         axes = self.data.kin.S[:, 3:].copy()
+        falls = np.zeros(m.nv, dtype=bool)
         for first in m.tree.joint_v[m.tree.joint_type == FREE]:
-            axes[first : first + JOINT_NV[FREE]] = 0.0
+            falls[first : first + JOINT_NV[FREE]] = True
+        for d, parent in enumerate(m.support.dof_parent):
+            falls[d] |= parent >= 0 and falls[parent]
+        axes[falls] = 0.0
         if not (size and axes.any()):
             return 0.0
         self._factor(q)

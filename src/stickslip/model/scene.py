@@ -215,6 +215,9 @@ class Scene(Summarised, Guarded):
         self, *, normal: Vector = (0, 0, 1), pos: Vector = (0, 0, 0), **options: Unpack[PlaneOptions]
     ) -> Body:
         """An infinite plane through ``pos`` (3,) [m]; the side of ``normal`` (3,) is free space."""
+        for name, value in options.items():
+            if name in ("mass", "density"):
+                raise expected(f"add_plane {name}", "none, since a plane is fixed to the world", value)
         return self.world._shape(GEOM.mjGEOM_PLANE, [0, 0, 0.1], pos=pos, quat=quat_from_normal(normal), **options)
 
     @says_why

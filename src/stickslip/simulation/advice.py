@@ -19,6 +19,7 @@ from stickslip.errors import (
     StickslipWarning,
     UnconvergedWarning,
     UnstableStepWarning,
+    called,
 )
 from stickslip.methods.base import Method
 from stickslip.model.arrays import SLIDE
@@ -76,6 +77,18 @@ def softened_contacts(method: str, stepper: Method) -> None:
         _warn(
             f"dt = {stepper.dt:g} s is above {time:g} s, the time constant (solref) in which contacts of {method} push "
             f"bodies out: they will sink in deeply; take dt = {0.5 * time:g} s or less.",
+            UnstableStepWarning,
+        )
+
+
+def shaking_controller(sim: Simulation, period: float) -> None:
+    """Gains at which a controller that is asked every ``period`` [s] makes the joints shake, if it knows."""
+    longest = getattr(sim.controller, "longest_period", None)
+    if longest is not None and period > (limit := longest(sim.model, sim.state.q)):
+        _warn(
+            f"{called(sim.controller)}: joints shake, since a control holds for {period:g} s, and at these gains it "
+            f"may hold for at most {limit:.2g} s; take dt and control_dt = {round_step(limit, period):g} s or lower "
+            "gains.",
             UnstableStepWarning,
         )
 

@@ -21,8 +21,8 @@ the simulation ends with an error; if the step is longer than the stable one, th
 the kinetic energy T₀, and springs and contacts no more than U₀, what they stored then.
 
 The velocities of the variational integrator are those of the middle of a step. The energy of its state goes up and down
-with the motion, and is not the one that it keeps; that of the middle of the last step is, to second order in dt, and is
-looked at instead.
+with the motion, by more than the one that belongs to the middle of the last step, which is looked at instead. That one
+waves, too, in proportion to dt; waves beyond the limit are announced like gains.
 
 Nothing is watched while something drives the scene: actuators, applied forces, wrenches and pushes, bodies that are
 moved, wind, adhesion, preloads, and stages that are Python functions. A state, force or parameter that is set from

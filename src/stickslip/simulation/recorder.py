@@ -59,6 +59,13 @@ class Recorder(Every):
         self._last = self.sim.steps
         self.sim.record_frame(self.writer)
 
+    def before_steps(self, sim: Simulation) -> None:
+        if sim.steps < self._last:
+            raise InputError(
+                f"Recorder: expected a time that goes on, got {sim.time:g} s after {self._last * sim.dt:g} s; "
+                "close the recorder before sim.reset() or sim.restore(), and make another one then"
+            )
+
     def after_steps(self, sim: Simulation) -> None:
         self.writer.flush_if_due()
         super().after_steps(sim)
@@ -70,7 +77,7 @@ class Recorder(Every):
         if self.writer.closed:
             return
         try:
-            if outcome == "complete" and self._last != self.sim.steps:
+            if outcome == "complete" and self._last < self.sim.steps:
                 self.frame()
         finally:
             self.writer.close(outcome)

@@ -613,11 +613,14 @@ class Simulation(Summarised, Guarded):
         if self._turned and state.q.tobytes() != self._q_left:
             self.dynamics.check_q(state.q)
 
-    def _look_at_start(self) -> None:
-        """Warn of a violent start, once for every start; ``observe`` must have been called."""
+    def _look_at_start(self, every_control: int | None = None) -> None:
+        """Warn of a violent start and of a controller that shakes the joints, once for every start; ``observe`` must
+        have been called."""
         if self.steps == 0 and not self._start_looked_at:
             self._start_looked_at = True
             advice.violent_start(self)
+            if self.controller is not None:
+                advice.shaking_controller(self, self.dt * (every_control or self.control_steps()))
 
     @between_steps
     def reset(self, keyframe: str = "home") -> None:
@@ -711,7 +714,7 @@ class Simulation(Summarised, Guarded):
             self.observers.append(captures)
             with captures, Progress(f"{self.method}, dt = {self.dt:g} s", duration, "s", show=progress) as bar:
                 self.observers.append(Shown(bar, first))
-                self._look_at_start()
+                self._look_at_start(every_control)
                 self._loop(end, every_control, called=controller is None)
             outcome = "complete"
         except DivergedError as error:
