@@ -81,3 +81,9 @@ def test_a_long_chain_keeps_its_energy_at_the_default_step(method):
 def test_a_step_at_which_links_swing_apart_is_a_warning():
     with pytest.warns(ss.UnstableStepWarning, match="all links hang; leave dt out for 0.002 s"):
         ss.Simulation(chain(60), "coulomb", dt=1e-2)
+
+
+@pytest.mark.parametrize("n", [2, 5])
+def test_eigenvalues_beyond_all_numbers_are_infinite(n):
+    assert interface.largest_eigenvalue(lambda x: np.full(n, np.inf), n) == np.inf
+    assert interface.largest_eigenvalue(lambda x: 3.0 * x, n) == pytest.approx(3.0)

@@ -356,6 +356,7 @@ class Dynamics(Named):
         def apply(x: np.ndarray) -> np.ndarray:
             y = np.ascontiguousarray(root * x.ravel())
             factor.solve(self.model.support, self.data.mass.L, y)
+            y[root == 0.0] = 0.0  # velocities that move next to no mass may overflow
             return root * y
 
         return largest_eigenvalue(apply, self.model.nv)
@@ -568,11 +569,16 @@ class Dynamics(Named):
 
 
 def largest_eigenvalue(apply: Callable[[np.ndarray], np.ndarray], n: int) -> float:
-    """Largest eigenvalue, to 0.1 %, of a symmetric positive semidefinite n×n matrix given by its action ``apply``."""
+    """Largest eigenvalue, to 0.1 %, of a symmetric positive semidefinite n×n matrix given by its action ``apply``;
+    infinite where numbers overflow."""
     if n <= 3:
-        return float(np.linalg.eigvalsh(np.stack([apply(column) for column in np.eye(n)])).max())
+        matrix = np.stack([apply(column) for column in np.eye(n)])
+        return float(np.linalg.eigvalsh(matrix).max()) if np.isfinite(matrix).all() else np.inf
     start = np.random.default_rng(0).normal(size=n)
-    if not apply(start).any():
+    first = apply(start)
+    if not np.isfinite(first).all():
+        return np.inf
+    if not first.any():
         return 0.0
     operator = LinearOperator((n, n), matvec=apply, dtype=float)
     return float(eigsh(operator, k=1, which="LA", tol=1e-3, v0=start, return_eigenvectors=False)[0])
