@@ -228,6 +228,18 @@ def add_drive_mass(drives, support, dt, M):
 
 
 @kernel
+def drive_stiffness(drives, support, dt, M):
+    """The largest of (dt·b + dt²·k)·J_i²/M_ii over all rows, with slopes k, b ≥ 0: how stiff drives are for a step."""
+    most = 0.0
+    for r in range(drives.force.shape[0]):
+        w = dt * (max(0.0, drives.damping[r]) + dt * max(0.0, drives.stiffness[r]))
+        if w != 0.0:
+            for i in range(drives.start[r], drives.start[r + 1]):
+                most = max(most, w * drives.value[i] * drives.value[i] / M[support.start[drives.column[i]]])
+    return most
+
+
+@kernel
 def add_drive_slopes(drives, dt, A):
     """A (nv, nv) += Jᵀ·(b + dt·k)·J of all rows with their true slopes, which may be negative. The change of the moment
     arms themselves, ∂J/∂q·f, is left out, so that Newton's method with A converges linearly where they change."""

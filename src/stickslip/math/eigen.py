@@ -18,6 +18,9 @@ from stickslip._jit import kernel
 
 MOST_SWEEPS = 30
 """Largest number of QL iterations for one eigenvalue; two are usual."""
+FEW_SWEEPS = 10
+"""Iterations after which what is round-off beside the largest eigenvalue counts as zero: eigenvalues that are zero
+have no digits of their own."""
 EPS = 2.220446049250313e-16
 
 
@@ -131,15 +134,17 @@ def diagonalise(n, basis, x, y, z):
     """QL with implicit shifts on the tridiagonal form; the rotations are also applied to x, y and z. Returns the number
     of rotations, or −1 if the iteration did not converge."""
     d, e = basis.value, basis.off
+    largest = abs(d[0])
     for i in range(1, n):
         e[i - 1] = e[i]
+        largest = max(largest, abs(d[i]) + abs(e[i]))
     e[n - 1] = 0.0
     count = 0
     for first in range(n):
         sweeps = 0
         while True:
-            last = first
-            while last < n - 1 and abs(e[last]) > EPS * (abs(d[last]) + abs(d[last + 1])):
+            last, floor = first, EPS * largest if sweeps > FEW_SWEEPS else 0.0
+            while last < n - 1 and abs(e[last]) > floor + EPS * (abs(d[last]) + abs(d[last + 1])):
                 last += 1
             if last == first:
                 break

@@ -376,7 +376,7 @@ class EventSelected(Viscoelastic):
 
     def _formulate(self, sim) -> None:
         """Fills in the contact forces for display; steps do not use them. The anchors already belong to this state."""
-        spring_damper(self.work.kin, self._buffer, self.anchors, 0.0)
+        spring_damper(self.work.kin, self._buffer, self.anchors, 0.0, 0.0)
 
     def make_room(self, contacts: int) -> None:
         """Make as many places as contacts, and keep what is in the present ones."""

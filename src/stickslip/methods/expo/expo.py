@@ -34,14 +34,11 @@ from stickslip.collision.contacts import ContactList
 from stickslip.dynamics import Dynamics
 from stickslip.dynamics.data import make_data
 from stickslip.dynamics.delassus import make_contact_rows
-from stickslip.errors import expected, number, one_of
+from stickslip.dynamics.gyroscopic import lone_links
+from stickslip.errors import expected, number, one_of, whole
 from stickslip.math.pade import DEGREES
-from stickslip.methods.base import OK, Inputs, Stage
-from stickslip.methods.expo.average_forces import (
-    MOST_PASSES,
-    make_averages,
-    make_island_work,
-)
+from stickslip.methods.base import Inputs, Stage
+from stickslip.methods.expo.average_forces import FOLLOW, PROJECT, SETTLE
 from stickslip.methods.expo.contact_space import make_islands
 from stickslip.methods.expo.expo_step import (
     MOST_SUBSTEPS,
@@ -51,10 +48,14 @@ from stickslip.methods.expo.expo_step import (
     Settings,
     accelerate,
     advance_held,
+    forget_motion,
     integrate_state,
     islands_fit,
+    move_anchors,
     press_contacts,
+    remember_motion,
 )
+from stickslip.methods.expo.island import make_averages, make_island_work
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import make_anchors
 from stickslip.methods.soft.explicit import longest
@@ -74,10 +75,11 @@ class ExpoOptions(SoftOptions):
     matmuls: int | str = option(
         "auto", "'auto': modes, Padé where contacts differ in B/K; 'pade'; or the order of 0 … 6 products"
     )
+    order: int = option(2, "order in dt of what depends on velocities: 2, or 1 as in the paper")
     tolerance: float = option(1e-8, "relative error that chooses the order of a Padé approximant")
     freeze: str = option("middle", "where the contact dynamics is linearised: the 'middle' of the step, or its 'start'")
-    landing: str = option(
-        "divide", "where a contact begins: 'divide' the step there, or see it 'late', at the next step"
+    events: str = option(
+        "all", "what divides a step: 'none', 'touchdown' of a contact, or 'all' changes between stick, slip and open"
     )
     slip: str = option(
         "solve", "'solve': slipping contacts are integrated as such; 'project': they are clipped to the cone"
@@ -89,9 +91,10 @@ class ExpoOptions(SoftOptions):
             raise expected("matmuls", "'auto', 'pade' or a whole number from 0 to 6", self.matmuls)
         if not isinstance(self.matmuls, str):
             self.matmuls = int(self.matmuls)
+        self.order = whole("order", self.order, 1, 2)
         one_of("slip", self.slip, ("solve", "project"))
         one_of("freeze", self.freeze, ("middle", "start"))
-        one_of("landing", self.landing, ("divide", "late"))
+        one_of("events", self.events, ("none", "touchdown", "all"))
         self.tolerance = number("tolerance", self.tolerance, "a number from 1e-15 to 1", least=1e-15, most=1.0)
 
 
@@ -114,16 +117,20 @@ class Expo(Viscoelastic):
         super().__init__(model, dt, variant, **options)
         chosen = self.options
         self.settings = Settings(
+            order=chosen.order,
             freeze=0.5 if chosen.freeze == "middle" else 0.0,
-            substeps=MOST_SUBSTEPS if chosen.landing == "divide" else 1,
-            passes=MOST_PASSES if chosen.slip == "solve" else 1,
+            substeps=1 if chosen.events == "none" else MOST_SUBSTEPS,
+            slip=PROJECT if chosen.slip == "project" else FOLLOW if chosen.events == "all" else SETTLE,
             matmuls=ORDERS[chosen.matmuls] if isinstance(chosen.matmuls, str) else chosen.matmuls,
             tolerance=chosen.tolerance,
         )
         self.near = ContactList(self.work.kin)
-        stiffness, damping, free, mean = np.zeros((4, model.nv))
+        stiffness, damping, free, mean, v, before, last, end, ahead = np.zeros((9, model.nv))
         middle, q = np.zeros((2, model.nq))
-        self.joints = JointWork(stiffness, damping, free, mean, middle, q, np.zeros(model.nv), np.zeros(1))
+        self.joints = JointWork(
+            stiffness, damping, free, mean, middle, q, v, before, last, end, ahead,
+            turn=np.zeros(model.nlink), lone=lone_links(model), touching=np.zeros(1, np.int64), elapsed=np.zeros(1),
+        )  # fmt: skip
         self._make_work(len(self._buffer.pair), 3 * min(8, len(self._buffer.pair)))
 
     def _make_work(self, contacts: int, rows: int) -> None:
@@ -181,16 +188,19 @@ class Expo(Viscoelastic):
 
     def _solve(self, sim) -> None:
         """Accelerations of a step that is not divided: contacts of a Python collision function cannot be predicted."""
-        status = accelerate(
+        forget_motion(self.joints, sim.state.v)
+        length = accelerate(
             self.world, self.work, self.expo, self.joints, self._buffer, sim.acting,
-            self.settings, self.dt, sim.state.q, sim.state.v,
+            self.settings, self.dt, False, sim.state.q, sim.state.v,
         )  # fmt: skip
         self._show_averages()
-        if status != OK:
+        if length < 0.0:
             self.work.acceleration[:] = np.nan
 
     def _integrate(self, sim) -> None:
-        integrate_state(self.world, self.work.acceleration, self.joints.mean, self.dt, sim.state.q, sim.state.v)
+        move_anchors(self._buffer, self.anchors, self.expo.averages)
+        remember_motion(self.work.acceleration, self.joints, self._buffer, True)
+        integrate_state(self.world, self.work.acceleration, self.joints, self.dt, sim.state.q, sim.state.v)
         self.joints.elapsed[0] = self.dt
         narrow_limits(self.world.passive, self.world.limits, self.dt)
 
@@ -200,4 +210,12 @@ class Expo(Viscoelastic):
         return longest(Dynamics(self.model).swing_norm(state.q), 0.0)
 
     def memory(self) -> dict[str, np.ndarray]:
-        return {**super().memory(), "elapsed": self.joints.elapsed}
+        joints = self.joints
+        return {
+            **super().memory(), "elapsed": joints.elapsed, "before": joints.before,
+            "end": joints.end, "touching": joints.touching,
+        }  # fmt: skip
+
+    @property
+    def unconverged(self) -> int:
+        return int(self.expo.averages.unsettled[1])

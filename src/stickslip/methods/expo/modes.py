@@ -17,6 +17,10 @@ Several contacts on one link move with six degrees of freedom, so that the rank 
 pivoted Cholesky factor S = R·Rᵀ (n×r) gives the modes of the small RᵀR = V·Λ·Vᵀ, and f(S)·x = f(0)·x + R·V·φ(Λ)·Vᵀ·Rᵀ·x
 with φ(σ) = (f(σ) − f(0))/σ. The integrated equation gives φ without a difference too: (Gₖ − Gₖ(0))/σ = −Bₖ₊₂.
 
+How far the forces of a mode, f = −(y + βy′), depart from their mean within the step is bounded by their energy: since
+f″ = −σ·f − d·f′ − c, the sum (f − f∞)² + f′²/σ with f∞ = −c/σ never grows. ``departure`` is the bound that this gives
+for the forces of all contacts together, so that contacts well inside their cones need not be followed in time.
+
 Cost: a symmetric eigenvalue problem of size n, or one of size r and n·r² for the factor.
 """
 
@@ -33,28 +37,45 @@ RANK = 1e-13
 
 
 @kernel
+def departure(sigma, beta, h, y, w, c):
+    """A bound of the squared difference of the force of a mode from its mean over [0, h]."""
+    force = y + beta * w
+    rate = w + beta * (c - sigma * force)
+    if sigma * h * h <= 0.5:  # |f′| ≤ 2·(|f′₀| + h·|c − σf₀|): damping only makes it less
+        largest = 2.0 * h * (abs(rate) + h * abs(c - sigma * force))
+        return largest * largest
+    away = force - c / sigma
+    return 4.0 * (away * away + rate * rate / sigma)
+
+
+@kernel
 def modal_averages(S, n, beta, h, basis, y, w, c):
-    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; S[:n, :n] is overwritten. Returns False if the
-    eigenvalue iteration does not converge."""
+    """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; S[:n, :n] is overwritten. Returns the bound of
+    the departures of forces from their means, or −1 if the eigenvalue iteration does not converge."""
     rotations = to_modes(S, n, basis, y, w, c)
     if rotations < 0:
-        return False
+        return -1.0
+    bound = 0.0
     for i in range(n):
         sigma = max(0.0, basis.value[i])
         g, G1, G2, G3, _, _ = response(sigma, beta * sigma, h)
         B1, B2, B3 = G1 + beta * g, G2 + beta * G1, G3 + beta * G2
         y0, w0, c0 = y[i], w[i], c[i]
+        bound += departure(sigma, beta, h, y0, w0, c0)
         y[i] = y0 * g + w0 * B1 + c0 * B2
         w[i] = y0 * G1 + w0 * B2 + c0 * B3
     from_modes(S, n, basis, rotations, y, w)
-    return True
+    return sqrt(bound)
 
 
 @kernel
 def low_rank_averages(S, n, beta, h, basis, factor, small, y, w, c):
-    """Write the averages by the modes of RᵀR; ``factor`` (2, n, n) holds Rᵀ and R, ``small`` (4, n) is scratch."""
+    """As ``modal_averages``, by the modes of RᵀR; ``factor`` (2, n, n) holds Rᵀ and R, ``small`` (4, n) is scratch."""
     r = cholesky_factor(S, n, factor, small[3])
     R, a, b, d = factor[1], small[0], small[1], small[2]
+    bound, beyond = 0.0, 0.0  # the second: |c|² outside the range of S, where nothing holds against it
+    for i in range(n):
+        beyond += c[i] * c[i]
     for k in range(r):
         a[k], b[k], d[k] = 0.0, 0.0, 0.0
         for m in range(r):
@@ -70,9 +91,12 @@ def low_rank_averages(S, n, beta, h, basis, factor, small, y, w, c):
     if r > 0:
         rotations = to_modes(S, r, basis, a, b, d)
         if rotations < 0:
-            return False
+            return -1.0
         for k in range(r):
             sigma = max(0.0, basis.value[k])
+            if sigma > 0.0:
+                bound += departure(sigma, beta, h, a[k], b[k], d[k]) / sigma
+                beyond -= d[k] * d[k] / sigma
             _, G1, G2, G3, G4, G5 = response(sigma, beta * sigma, h)
             B2, B3, B4, B5 = G2 + beta * G1, G3 + beta * G2, G4 + beta * G3, G5 + beta * G4
             y0, w0, c0 = a[k], b[k], d[k]
@@ -89,7 +113,7 @@ def low_rank_averages(S, n, beta, h, basis, factor, small, y, w, c):
         for i in range(n):
             y[i] += factor[0, k, i] * a[k]
             w[i] += factor[0, k, i] * b[k]
-    return True
+    return sqrt(bound) + h * (0.5 * h + beta) * sqrt(max(0.0, beyond))
 
 
 @kernel

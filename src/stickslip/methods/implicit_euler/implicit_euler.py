@@ -81,7 +81,7 @@ def step(world, work, contacts, anchors, start, inputs, der, newton, report, tol
             copy_to(report.v, v)
             copy_anchors(report.anchors, anchors)
             return status
-        spring_damper(work.kin, contacts, anchors, h)
+        spring_damper(work.kin, contacts, anchors, h, h)
         begin_contacts(work.kin, contacts, anchors, start)
         copy_to(newton.q, q)
         copy_to(newton.v, v)
@@ -228,4 +228,4 @@ class ImplicitEuler(Viscoelastic):
     def _formulate(self, sim) -> None:
         """Fills in the contact forces at this state, with a copy of the anchors, for display; steps do not use them."""
         copy = Anchors(*(array.copy() for array in self.anchors))
-        spring_damper(self.work.kin, self.contacts.arrays, copy, 0.0)
+        spring_damper(self.work.kin, self.contacts.arrays, copy, 0.0, 0.0)

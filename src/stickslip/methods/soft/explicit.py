@@ -65,7 +65,7 @@ def evaluate(world, work, contacts, anchors, inputs, armature, lag, elapsed, sin
     update_kinematics(world, work, q, v)
     status = detect_later(world, work, contacts, since)
     if status == OK:
-        spring_damper(work.kin, contacts, anchors, elapsed)
+        spring_damper(work.kin, contacts, anchors, elapsed, elapsed)
         accelerate(world, work, contacts, inputs, armature, lag, q, v)
     return status
 

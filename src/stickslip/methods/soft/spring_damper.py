@@ -36,9 +36,10 @@ from stickslip.methods.soft.spin_friction import apply_contact_torques, resists_
 
 
 @kernel
-def spring_damper(kin, contacts, anchors, dt):
+def spring_damper(kin, contacts, anchors, dt, slid):
     """Contact forces from positions and velocities, eq. (2); anchors are created, moved and dropped. ``dt`` [s] is the
-    time since the last call. Also writes ``contacts.stretch``, the springs' elongations after slip."""
+    time since the last call. Slip of rolling contacts since then is ``slid`` [s] times the velocity; 0 if their anchors
+    have been moved already. Also writes ``contacts.stretch``, the springs' elongations after slip."""
     contact_velocities(kin, contacts)
     match_anchors(kin, contacts, anchors)
     drop_unseen(anchors)
@@ -47,7 +48,7 @@ def spring_damper(kin, contacts, anchors, dt):
             only_pull(contacts, c, contacts.material[c, ADHESION])
             continue
         k = give_place(anchors, c)
-        press(kin, contacts, anchors, c, k, dt * contacts.velocity[c, 1], dt * contacts.velocity[c, 2], dt)
+        press(kin, contacts, anchors, c, k, slid * contacts.velocity[c, 1], slid * contacts.velocity[c, 2], dt)
         if resists_spin(contacts, c):
             spin_friction(kin, contacts, anchors, c, k)
     anchors.begun[0] = 1

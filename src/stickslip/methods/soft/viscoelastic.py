@@ -270,7 +270,7 @@ class Viscoelastic(Method):
 
     def _formulate(self, sim) -> None:
         self._append_loops()
-        spring_damper(self.work.kin, self._buffer, self.anchors, self.dt)
+        spring_damper(self.work.kin, self._buffer, self.anchors, self.dt, self.dt)
 
     def make_room(self, contacts: int) -> None:
         if contacts > len(self.anchors.pair):

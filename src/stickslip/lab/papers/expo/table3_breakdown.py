@@ -31,8 +31,9 @@ from stickslip.lab.papers.expo.setups import METHODS, TESTS, Sizes, advance, con
 from stickslip.lab.papers.paper import Part, Results, table
 from stickslip.lab.store import Store
 from stickslip.methods.expo import expo_step
-from stickslip.methods.expo.average_forces import average_forces, contact_dynamics
+from stickslip.methods.expo.average_forces import average_forces
 from stickslip.methods.expo.contact_space import find_islands
+from stickslip.methods.expo.island import contact_dynamics
 from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.methods.soft.viscoelastic import detect, poses_and_velocities
 from stickslip.progress import Progress
@@ -65,17 +66,18 @@ def contact_stage(n, world, work, contacts, anchors, dt, q, v):
     for _ in range(n):
         poses_and_velocities(world, work, q, v)
         detect(world, work, contacts)
-        spring_damper(work.kin, contacts, anchors, dt)
+        spring_damper(work.kin, contacts, anchors, dt, 0.0)
 
 
 @kernel
-def linear_stage(n, world, work, scratch, joints, contacts, inputs, ahead, dt, q, v):
+def linear_stage(n, world, work, scratch, joints, contacts, inputs, order, ahead, dt, q, v):
     """The present robots are one island, whose system stays in ``scratch.island``."""
     support, islands = world.support, scratch.islands
     for _ in range(n):
+        expo_step.mean_velocity(world, joints, contacts, order, dt, v)
         if ahead > 0.0:
             expo_step.look_ahead(world, work, joints, contacts, ahead, q, v)
-        expo_step.free_motion(world, work, scratch, joints, contacts, inputs, dt, q, v)
+        expo_step.free_motion(world, work, scratch, joints, contacts, inputs, order, dt, q, v)
         for c in range(contacts.found[0]):
             contact_jacobian(
                 support, work.kin, contacts.link1, contacts.link2, contacts.point, contacts.axes, c, scratch.rows
@@ -92,11 +94,19 @@ def linear_stage(n, world, work, scratch, joints, contacts, inputs, ahead, dt, q
 
 
 @kernel
-def integral_stage(n, scratch, contacts, passes, matmuls, tolerance, dt):
+def integral_stage(n, scratch, contacts, start, slip, matmuls, tolerance, dt):
+    """``start`` (4, m) keeps y, y′, c and β, which contacts that slip change."""
     members = scratch.islands.order[: contacts.found[0]]
-    for _ in range(n):
+    island = scratch.island
+    for k in range(n):
+        for r in range(4):
+            source, target = (island.full[r], start[r]) if k == 0 else (start[r], island.full[r])
+            set_to(source, target)
         if contacts.found[0] > 0:
-            average_forces(contacts, members, scratch.averages, scratch.island, passes, matmuls, tolerance, dt)
+            average_forces(contacts, members, scratch.averages, island, slip, matmuls, tolerance, dt, False)
+    if n > 0:
+        for r in range(4):
+            set_to(start[r], island.full[r])
 
 
 @kernel
@@ -107,7 +117,7 @@ def rest_stage(n, world, work, scratch, joints, contacts, dt, q0, v0, q, v):
         expo_step.add_contact_acceleration(world, scratch, nc, scratch.averages.second, joints.free, joints.mean)
         set_to(q0, q)
         set_to(v0, v)
-        expo_step.integrate_state(world, work.acceleration, joints.mean, dt, q, v)
+        expo_step.integrate_state(world, work.acceleration, joints, dt, q, v)
 
 
 def calls_of_steps(sim: Simulation, truth: GroundTruth, k: int, steps: int) -> Callable[[int], None]:
@@ -133,11 +143,11 @@ def expo_loops(truth: GroundTruth, label: str, k: int) -> dict[str, Callable[[in
     q, v = q0.copy(), v0.copy()
     buffer, settings = s.contacts.arrays, s.settings
     ahead = settings.freeze * DT
-    averages = (settings.passes, settings.matmuls, settings.tolerance, DT)
+    averages = (s.expo.island.full.copy(), settings.slip, settings.matmuls, settings.tolerance, DT)
     loops: dict[str, Callable[[int], None]] = {
         "computeContactForces": lambda n: contact_stage(n, s.world, s.work, buffer, s.anchors, DT, q0, v0),
         "prepareExpLDS": lambda n: linear_stage(
-            n, s.world, s.work, s.expo, s.joints, buffer, sim.inputs, ahead, DT, q0, v0
+            n, s.world, s.work, s.expo, s.joints, buffer, sim.inputs, settings.order, ahead, DT, q0, v0
         ),
         "computeIntegrals": lambda n: integral_stage(n, s.expo, buffer, *averages),
         "rest": lambda n: rest_stage(n, s.world, s.work, s.expo, s.joints, buffer, DT, q0, v0, q, v),

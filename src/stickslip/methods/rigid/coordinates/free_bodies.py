@@ -23,6 +23,7 @@ from stickslip.dynamics.data import Kinematics, MassMatrix
 from stickslip.dynamics.drives import Drives
 from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
 from stickslip.dynamics.fluid_forces import Fluid
+from stickslip.dynamics.gyroscopic import average_gyroscopic_torques
 from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_motion, forward_velocities
 from stickslip.dynamics.outside_forces import outside_forces
@@ -35,7 +36,6 @@ from stickslip.maximal.rows import body_rows, joint_errors, pair_speed, times_ve
 from stickslip.maximal.soft_rows import Soft, soft_rows
 from stickslip.maximal.stabilisation import Correction, correct_positions, correct_velocities
 from stickslip.methods.rigid.coordinates.coordinates import free_velocities
-from stickslip.methods.rigid.coordinates.gyroscopic import average_gyroscopic_torques
 from stickslip.methods.rigid.formulations.formulation import JOINT_FEEDBACK
 from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 

@@ -34,12 +34,12 @@ from stickslip.dynamics.drive_forces import (
 from stickslip.dynamics.drives import make_drives
 from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
 from stickslip.dynamics.fluid_forces import make_fluid
+from stickslip.dynamics.gyroscopic import average_gyroscopic_torques
 from stickslip.dynamics.joint_forces import damper_force, joint_gains, spring_and_limit_forces
 from stickslip.dynamics.kinematics import forward_motion
 from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.methods.base import Inputs
 from stickslip.methods.rigid.coordinates.coordinates import Coordinates, free_velocities
-from stickslip.methods.rigid.coordinates.gyroscopic import average_gyroscopic_torques
 from stickslip.methods.rigid.coordinates.joint_limits import Limits, joined_trees, joint_rows, make_limits, widest
 from stickslip.methods.rigid.coordinates.look_ahead import LookAhead, look_ahead, make_look_ahead
 from stickslip.model.model import Model, State

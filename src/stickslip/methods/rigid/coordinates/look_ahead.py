@@ -20,9 +20,9 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.dynamics.factor import solve
+from stickslip.dynamics.gyroscopic import lone_links
 from stickslip.dynamics.kinematics import forward_velocities
 from stickslip.dynamics.rnea import bias_forces
-from stickslip.methods.rigid.coordinates.gyroscopic import lone_links
 from stickslip.methods.rigid.coordinates.joint_limits import joint_rows
 from stickslip.model.arrays import Support
 from stickslip.model.model import Model

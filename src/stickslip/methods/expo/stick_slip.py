@@ -1,0 +1,755 @@
+"""Contacts that stick, slip and open within a step: their phases, and the forces that go with them.
+
+A contact that sticks is held by its springs. One that slips is held by the spring of its normal; its friction opposes
+the slip and has the size μ·f_n. One that is open has no force. As long as no phase changes, the contacts of an island
+are linear, and their forces, velocities and displacements are known at every instant by the modes of ``island``.
+
+``march`` follows the phases through the step. Each piece of the step ends at the first instant at which a contact
+leaves its cone, opens, closes, or comes to rest against its slip. Friction of a piece is constant: μ times the mean
+normal force, against the mean slip, which leaves errors of second order.
+
+``settle`` finds phases that fit the averages over the step without looking inside: a contact whose mean force leaves
+the cone slips, one that pulls on average opens, and friction brings a slipping point to rest at the end of the step if
+less than μ·f_n does. Every contact changes from sticking to slipping to open only, so that there are at most three
+passes per contact. All contacts are judged at once, so that their order does not matter.
+
+The friction spring of a contact that slips ends with the stretch that the shared law (``soft.spring_damper``) gives it:
+along the friction force, and at most μ·f_n/K. The anchor moves by the rest.
+"""
+
+from __future__ import annotations
+
+from math import exp, pi, sqrt
+
+from stickslip._jit import kernel
+from stickslip.collision.contacts import is_loop
+from stickslip.math.eigen import from_modes, to_modes
+from stickslip.methods.expo.island import OPEN, SLIP, STICK, alike, hold_rows
+from stickslip.methods.expo.oscillator import response
+from stickslip.methods.expo.viscoelastic_pade import balanced_norm, choose, pade_averages
+
+AUTO, PADE = -1, -2
+"""Values of ``matmuls`` other than a number of matrix products: modes if possible; Padé approximants by tolerance."""
+MOST_PIECES = 40
+"""Largest number of pieces into which the phases of an island divide a step; the rest of the step is settled."""
+MOST_ROWS = 96
+"""Rows of the largest island whose phases are followed; the time of larger ones grows with the cube of their rows."""
+MOST_PASSES = 16
+"""Largest number of passes over the phases of an island."""
+MOST_ITERATIONS = 500
+"""Largest number of iterations of friction forces."""
+CRITICAL = 4.0
+"""β·√σ of the damping added to contacts that would pull (2 is critical)."""
+LEAST_PART = 0.05
+"""The step is divided at an opening, but not before this part of it: a force that has just vanished may come back."""
+SHORT = 1e-3
+"""Length of a piece, as a fraction of the step, that counts as chatter if the phase of a contact ends with it."""
+CHATTER = 4
+"""Number of short pieces in a row after which a contact that alternates between stick and slip is held by its springs;
+twice as many, and one that alternates with opening is left open. Both end with the next longer piece."""
+TURNS = 100.0
+"""How often, in a piece, the damper turns a spring that slips by its share of the force."""
+EDGE = 1e-9
+"""Relative tolerance of the edge of a cone."""
+
+
+@kernel
+def phase_now(averages, island, a, c):
+    """The phase of contact c, the a-th of its island, by the contact law at this instant; also the direction of its
+    slip."""
+    full, i = island.full, 3 * a
+    fn = -(full[0, i] + full[3, i] * full[1, i])
+    if fn < 0.0 or full[0, i] >= averages.edge[c]:
+        return OPEN
+    w1, w2 = full[1, i + 1], full[1, i + 2]
+    f1, f2 = -(full[0, i + 1] + full[3, i + 1] * w1), -(full[0, i + 2] + full[3, i + 2] * w2)
+    size, most = sqrt(f1 * f1 + f2 * f2), averages.mu[c] * fn
+    power = f1 * w1 + f2 * w2
+    slow = EDGE * most * sqrt(island.W[i + 1, i + 1] + island.W[i + 2, i + 2])
+    slips = size > most * (1.0 + EDGE) or (size >= most * (1.0 - EDGE) and power < -slow * size)
+    if not slips and averages.mu[c] > 0.0:
+        return STICK
+    averages.slip[c, 0], averages.slip[c, 1] = 0.0, 0.0
+    if size > 0.0:
+        averages.slip[c, 0], averages.slip[c, 1] = -f1 / size, -f2 / size
+    return SLIP
+
+
+@kernel
+def begin_phases(contacts, members, averages, island):
+    """Phases at the beginning of the step, which the anchors remember: a spring that slipped lies on its cone. Returns
+    whether all contacts that touch stick."""
+    sticking = True
+    for a in range(members.shape[0]):
+        c = members[a]
+        averages.phase[c] = STICK
+        if is_loop(contacts, c):
+            continue
+        if contacts.gap[c] >= 0.0:
+            averages.phase[c] = OPEN
+            continue
+        averages.phase[c] = phase_now(averages, island, a, c)
+        sticking = sticking and averages.phase[c] == STICK
+    return sticking
+
+
+@kernel(inline=False)
+def find_modes(island, n):
+    """Modes of the held rows: eigenvectors in the rows of ``factor[0]``, eigenvalues in ``basis.value``, and y, y′ and
+    c of each mode in ``start``. Returns False if the eigenvalues are not found (never seen)."""
+    if n == 0:
+        return True
+    S, V, basis = island.S, island.factor[0], island.basis
+    rotations = to_modes(S, n, basis, island.y, island.w, island.c)
+    if rotations < 0:
+        return False
+    for i in range(n):
+        island.start[0, i], island.start[1, i], island.start[2, i] = island.y[i], island.w[i], island.c[i]
+        basis.value[i] = max(0.0, basis.value[i])
+        for j in range(n):
+            V[i, j] = 1.0 if i == j else 0.0
+    for i in range(0, n, 2):
+        from_modes(S, n, basis, rotations, V[i], V[i + 1] if i + 1 < n else island.factor[1, 0])
+    return True
+
+
+@kernel
+def modal_columns(members, averages, island, n):
+    """What a unit of force in each row that is not held adds to c of the modes: ``columns[0]``. The same numbers turn
+    ∫f of the modes into the velocity of that row."""
+    W, V, C = island.W, island.factor[0], island.columns[0]
+    for a in range(members.shape[0]):
+        phase = averages.phase[members[a]]
+        if phase == STICK:
+            continue
+        for r in range(3):
+            t = 3 * a + r
+            if island.place[t] >= 0:
+                continue
+            for k in range(n):
+                total = 0.0
+                for i in range(n):
+                    total += V[k, i] * W[island.row[i], t]
+                C[t, k] = total
+
+
+@kernel(inline=False)
+def modal_responses(members, averages, island, n, T):
+    """∫f and ∫∫f of the held rows over T [s]: ``alone`` without friction, and ``columns`` for a unit of friction."""
+    V, C, P, Q = island.factor[0], island.columns[0], island.columns[1], island.columns[2]
+    alone, start, b2, b3 = island.alone, island.start, island.small[0], island.small[1]
+    for i in range(n):
+        alone[0, i], alone[1, i] = 0.0, 0.0
+    for k in range(n):
+        sigma, beta = island.basis.value[k], island.beta[0]
+        g, G1, G2, G3, _, _ = response(sigma, beta * sigma, T)
+        B1 = G1 + beta * g
+        b2[k], b3[k] = G2 + beta * G1, G3 + beta * G2
+        y0, w0, c0 = start[0, k], start[1, k], start[2, k]
+        first, second = y0 * g + w0 * B1 + c0 * b2[k], y0 * G1 + w0 * b2[k] + c0 * b3[k]
+        for i in range(n):
+            alone[0, i] -= V[k, i] * first
+            alone[1, i] -= V[k, i] * second
+    for a in range(members.shape[0]):
+        if averages.phase[members[a]] != SLIP:
+            continue
+        for t in (3 * a + 1, 3 * a + 2):
+            for i in range(n):
+                P[t, i], Q[t, i] = 0.0, 0.0
+            for k in range(n):
+                first, second = b2[k] * C[t, k], b3[k] * C[t, k]
+                for i in range(n):
+                    P[t, i] -= V[k, i] * first
+                    Q[t, i] -= V[k, i] * second
+
+
+@kernel(inline=False)
+def pade_responses(members, averages, island, n, matmuls, tolerance, T):
+    """As ``modal_responses``, where rows differ in B/K or the order of the approximant is given."""
+    row, times = matmuls, 1
+    if matmuls < 0:
+        row, times = choose(balanced_norm(island.S, n, island.beta, T), tolerance, n)
+    pade_averages(island.S, n, island.beta, T, row, times, island.pade, island.y, island.w, island.c)
+    for i in range(n):
+        island.alone[0, i], island.alone[1, i] = -island.y[i], -island.w[i]
+    for a in range(members.shape[0]):
+        if averages.phase[members[a]] != SLIP:
+            continue
+        for t in (3 * a + 1, 3 * a + 2):
+            for i in range(n):
+                island.y[i], island.w[i], island.c[i] = 0.0, 0.0, island.W[island.row[i], t]
+            pade_averages(island.S, n, island.beta, T, row, times, island.pade, island.y, island.w, island.c)
+            for i in range(n):
+                island.columns[1, t, i], island.columns[2, t, i] = -island.y[i], -island.w[i]
+
+
+@kernel
+def add_friction(members, averages, island, n, T):
+    """``part``, ∫f and ∫∫f over T [s] of all rows, under the present friction."""
+    part, friction = island.part, island.friction
+    for i in range(3 * members.shape[0]):
+        part[0, i], part[1, i] = T * friction[i], 0.5 * T * T * friction[i]
+    for i in range(n):
+        part[0, island.row[i]], part[1, island.row[i]] = island.alone[0, i], island.alone[1, i]
+    for a in range(members.shape[0]):
+        if averages.phase[members[a]] != SLIP:
+            continue
+        for t in (3 * a + 1, 3 * a + 2):
+            f = friction[t]
+            if f != 0.0:
+                for i in range(n):
+                    part[0, island.row[i]] += island.columns[1, t, i] * f
+                    part[1, island.row[i]] += island.columns[2, t, i] * f
+
+
+@kernel
+def row_velocity(members, island, t, T):
+    """y′ of row t after T [s] under ``part``."""
+    total = island.full[1, t] + T * island.full[2, t]
+    for i in range(3 * members.shape[0]):
+        total += island.W[t, i] * island.part[0, i]
+    return total
+
+
+@kernel
+def row_displacement(members, island, t, T):
+    """Change of y of row t in T [s] under ``part``."""
+    total = T * island.full[1, t] + 0.5 * T * T * island.full[2, t]
+    for i in range(3 * members.shape[0]):
+        total += island.W[t, i] * island.part[1, i]
+    return total
+
+
+@kernel
+def set_friction(averages, island, a, c, size):
+    """Friction of contact c against its slip; returns the change."""
+    t = 3 * a + 1
+    f1, f2 = -size * averages.slip[c, 0], -size * averages.slip[c, 1]
+    change = abs(f1 - island.friction[t]) + abs(f2 - island.friction[t + 1])
+    island.friction[t], island.friction[t + 1] = f1, f2
+    return change
+
+
+@kernel
+def turn_slip(members, averages, island, a, c, T, gently):
+    """Turn the direction of slip from the one at the beginning of the piece to that of the mean slip. The law turns its
+    spring at once where the damper's force is felt beside it, and else as the point slips by the spring's length."""
+    t = 3 * a + 1
+    d1, d2 = row_displacement(members, island, t, T), row_displacement(members, island, t + 1, T)
+    size = sqrt(d1 * d1 + d2 * d2)
+    if d1 * averages.slip[c, 0] + d2 * averages.slip[c, 1] <= 0.1 * size:
+        return
+    y1, y2 = island.full[0, t], island.full[0, t + 1]
+    w1, w2 = island.full[1, t], island.full[1, t + 1]
+    length, way = sqrt(y1 * y1 + y2 * y2), size + TURNS * island.full[3, t] * sqrt(w1 * w1 + w2 * w2)
+    share = exp(-way / length) if length > 0.0 else 0.0
+    d1 = share * averages.slip[c, 2] + (1.0 - share) * d1 / size
+    d2 = share * averages.slip[c, 3] + (1.0 - share) * d2 / size
+    if gently:
+        d1, d2 = d1 + averages.slip[c, 0], d2 + averages.slip[c, 1]
+    size = sqrt(d1 * d1 + d2 * d2)
+    averages.slip[c, 0], averages.slip[c, 1] = d1 / size, d2 / size
+
+
+@kernel(inline=False)
+def full_friction(members, averages, island, n, T, turning):
+    """Friction of contacts that slip for T [s] without coming to rest: μ times the mean normal force. Its direction is
+    that of the mean slip if ``turning``, else the one that ``averages.slip`` has. Leaves ``part`` up to date. Returns
+    False if there is no such friction: it would press the surfaces together by more than itself, and they jam."""
+    for k in range(40):
+        add_friction(members, averages, island, n, T)
+        change, scale = 0.0, 0.0
+        for a in range(members.shape[0]):
+            c = members[a]
+            if averages.phase[c] != SLIP or averages.mu[c] == 0.0:
+                continue
+            if turning:
+                turn_slip(members, averages, island, a, c, T, k >= 6)
+            size = averages.mu[c] * max(0.0, island.part[0, 3 * a]) / T
+            change += set_friction(averages, island, a, c, size)
+            scale += size
+        if change <= 1e-13 * scale:
+            return True
+    add_friction(members, averages, island, n, T)
+    return change <= 1e-7 * scale
+
+
+@kernel
+def look_at(island, n, t):
+    """f, y, ∫f and ∫∫f of all modes at the instant t of the piece: ``small``. ``c`` has c of modes with friction."""
+    small, start = island.small, island.start
+    for k in range(n):
+        sigma, beta = island.basis.value[k], island.beta[0]
+        d = beta * sigma
+        g, G1, G2, G3, _, _ = response(sigma, d, t)
+        y0, w0, c0 = start[0, k], start[1, k], island.c[k]
+        rate = 1.0 - sigma * G1 - d * g
+        y = y0 * (1.0 - sigma * G1) + w0 * g + c0 * G1
+        small[0, k] = -(y + beta * (-y0 * sigma * g + w0 * rate + c0 * g))
+        small[1, k] = y
+        small[2, k] = -(y0 * g + w0 * (G1 + beta * g) + c0 * (G2 + beta * G1))
+        small[3, k] = -(y0 * G1 + w0 * (G2 + beta * G1) + c0 * (G3 + beta * G2))
+
+
+@kernel
+def held(island, n, what, i):
+    """f (0) or y (1) of the held row i at the instant of ``look_at``."""
+    V, p, total = island.factor[0], island.place[i], 0.0
+    for k in range(n):
+        total += V[k, p] * island.small[what, k]
+    return total
+
+
+@kernel
+def apart(averages, island, n, c, i):
+    """How far the surfaces of contact c are from parting while its spring still pushes, as in a preload."""
+    if averages.edge[c] >= 0.0:
+        return 1e300
+    return averages.edge[c] - held(island, n, 1, i)
+
+
+@kernel
+def loose(members, averages, island, n, t, T, which):
+    """y (0) or y′ (1) of row t, which is not held, after T [s]; the instant of ``look_at``."""
+    full = island.full
+    total = full[1, t] + T * full[2, t] if which else full[0, t] + T * (full[1, t] + 0.5 * T * full[2, t])
+    share = T if which else 0.5 * T * T
+    for a in range(members.shape[0]):
+        if averages.phase[members[a]] == SLIP:
+            for s in (3 * a + 1, 3 * a + 2):
+                total += share * island.W[t, s] * island.friction[s]
+    for k in range(n):
+        total += island.columns[0, t, k] * island.small[3 - which, k]
+    return total
+
+
+@kernel
+def distance(members, averages, island, n, a, which, T):
+    """How far contact a is from the end of its phase at the instant of ``look_at``; negative beyond. Slipping contacts
+    have two ends: they open (0) or come to rest (1)."""
+    c, i = members[a], 3 * a
+    phase = averages.phase[c]
+    if phase == STICK:
+        if which == 1:
+            return 1e300
+        if island.ending[1, a] >= CHATTER:
+            return min(held(island, n, 0, i), apart(averages, island, n, c, i))
+        fn, f1, f2 = held(island, n, 0, i), held(island, n, 0, i + 1), held(island, n, 0, i + 2)
+        return min(averages.mu[c] * fn - sqrt(f1 * f1 + f2 * f2), apart(averages, island, n, c, i))
+    if phase == SLIP:
+        if which == 0:
+            return min(held(island, n, 0, i), apart(averages, island, n, c, i))
+        if averages.mu[c] == 0.0:
+            return 1e300
+        # the law sticks when K·s + B·v < μ·f_n: its spring s is at most μ·f_n/K long, and slip stretches it
+        d1, d2, most = averages.slip[c, 0], averages.slip[c, 1], averages.mu[c] * held(island, n, 0, i)
+        v1, v2 = loose(members, averages, island, n, i + 1, T, 1), loose(members, averages, island, n, i + 2, T, 1)
+        y1, y2 = loose(members, averages, island, n, i + 1, T, 0), loose(members, averages, island, n, i + 2, T, 0)
+        drag, short = max(island.full[3, i + 1], 1e-9) * (d1 * v1 + d2 * v2), d1 * y1 + d2 * y2 - most
+        return drag + min(0.0, short)
+    if which == 1:
+        return 1e300
+    y = loose(members, averages, island, n, i, T, 0)
+    force = y + island.full[3, i] * loose(members, averages, island, n, i, T, 1)
+    return max(force, y - averages.edge[c])
+
+
+@kernel
+def bracketed(members, averages, island, n, a, which, low, at_low, high, at_high):
+    """The instant between two at which contact a ends its phase, where ``distance`` changes its sign; at or just behind
+    the root."""
+    if at_low <= 0.0:
+        return low
+    for k in range(60):
+        middle = (low * at_high - high * at_low) / (at_high - at_low)
+        if k % 3 == 2 or not low < middle < high:
+            middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        look_at(island, n, middle)
+        at = distance(members, averages, island, n, a, which, middle)
+        if at > 0.0:
+            low, at_low = middle, at
+        else:
+            high, at_high = middle, at
+        if high - low <= 1e-13 * high:
+            break
+    return high
+
+
+@kernel(inline=False)
+def first_end(contacts, members, averages, island, n, T):
+    """The first instant up to T [s] at which a phase ends, and in ``ending`` the contacts whose phase does. The grid on
+    which ends are looked for has sixteen instants in the first period of the fastest mode and then grows wider."""
+    margin, ending = island.margin, island.ending
+    count, fastest, scale = members.shape[0], 0.0, 0.0
+    for k in range(n):
+        fastest = max(fastest, sqrt(island.basis.value[k]))
+        c = island.start[2, k]
+        for a in range(count):
+            if averages.phase[members[a]] == SLIP:
+                for t in (3 * a + 1, 3 * a + 2):
+                    c += island.columns[0, t, k] * island.friction[t]
+        island.c[k] = c
+    step = T / 8.0
+    if fastest * step > pi / 8.0:
+        step = max(pi / (8.0 * fastest), T * 2.0**-20)
+    look_at(island, n, 0.0)
+    for k in range(n):
+        scale += abs(island.small[0, k])
+    for a in range(count):
+        ending[0, a] = 0
+        for which in range(2):
+            margin[which, a] = distance(members, averages, island, n, a, which, 0.0)
+    before, points = 0.0, 0
+    while before < T:
+        now = min(T, before + step)
+        look_at(island, n, now)
+        found = False
+        for a in range(count):
+            c = members[a]
+            for which in range(2):
+                margin[2 + which, a] = 1.0
+                if is_loop(contacts, c) or ending[1, a] >= 2 * CHATTER:
+                    continue
+                least = -1e-11 * scale if averages.phase[c] == STICK or which == 0 else 0.0
+                margin[2 + which, a] = distance(members, averages, island, n, a, which, now)
+                found = found or margin[2 + which, a] < least
+        if found:
+            return refine(members, averages, island, n, before, now, scale)
+        for a in range(count):
+            margin[0, a], margin[1, a] = margin[2, a], margin[3, a]
+        before = now
+        points += 1
+        if points >= 16 and points % 8 == 0:
+            step *= 2.0
+    return T
+
+
+@kernel
+def refine(members, averages, island, n, before, now, scale):
+    """The first of the ends between two instants of the grid, and in ``ending`` whose they are."""
+    margin, ending, first = island.margin, island.ending, now
+    count = members.shape[0]
+    for a in range(count):
+        for which in range(2):
+            if margin[2 + which, a] < 0.0:
+                low, high = margin[which, a], margin[2 + which, a]
+                end = bracketed(members, averages, island, n, a, which, before, low, now, high)
+                margin[2 + which, a] = -1.0 - end
+                first = min(first, end)
+    for a in range(count):
+        for which in range(2):
+            if margin[2 + which, a] < 0.0 and -1.0 - margin[2 + which, a] <= first + 1e-9 * (now - before):
+                ending[0, a] = 1 + which
+    return first
+
+
+@kernel
+def turned_friction(members, averages, island, n, T):
+    """``full_friction`` against the mean slip; where its direction does not converge, next to rest, against the last
+    one."""
+    return full_friction(members, averages, island, n, T, True) or full_friction(members, averages, island, n, T, False)
+
+
+@kernel(inline=False)
+def follow(contacts, members, averages, island, n, T):
+    """Friction and length of the next piece of the step, at most T [s]; ``part`` and ``ending`` are up to date. Returns
+    −1 if contacts that slip jam."""
+    slipping, full = False, island.full
+    for a in range(members.shape[0]):
+        c, t = members[a], 3 * a + 1
+        if averages.phase[c] != SLIP or averages.mu[c] == 0.0:
+            continue
+        slipping = True
+        d1, d2 = full[0, t] + full[3, t] * full[1, t], full[0, t + 1] + full[3, t + 1] * full[1, t + 1]
+        size = sqrt(d1 * d1 + d2 * d2)
+        if size > 0.0 and d1 * averages.slip[c, 0] + d2 * averages.slip[c, 1] >= 0.0:
+            averages.slip[c, 0], averages.slip[c, 1] = d1 / size, d2 / size
+        averages.slip[c, 2], averages.slip[c, 3] = averages.slip[c, 0], averages.slip[c, 1]
+    modal_responses(members, averages, island, n, T)
+    free = full_friction(members, averages, island, n, T, False)
+    end = first_end(contacts, members, averages, island, n, T) if free else 0.5 * T
+    if end == T and slipping:
+        free = turned_friction(members, averages, island, n, T)
+        end = first_end(contacts, members, averages, island, n, T)
+    fitted = T
+    for _ in range(4):
+        if end <= 0.0 or abs(end - fitted) <= 1e-10 * T:
+            break
+        fitted = end
+        modal_responses(members, averages, island, n, end)
+        free = turned_friction(members, averages, island, n, end)
+        if slipping:
+            end = first_end(contacts, members, averages, island, n, T)
+    if end > 0.0 and end != fitted:
+        modal_responses(members, averages, island, n, end)
+        free = full_friction(members, averages, island, n, end, False)
+    return end if free else -1.0
+
+
+@kernel
+def add_part(members, island, T):
+    """Add the piece of length T [s] to the integrals since the beginning of the step."""
+    total, part = island.total, island.part
+    for i in range(3 * members.shape[0]):
+        total[1, i] += T * total[0, i] + part[1, i]
+        total[0, i] += part[0, i]
+
+
+@kernel
+def end_stretch(averages, island, a, c, most, turned):
+    """Shorten the tangential springs of contact c, which slips, to the law's stretch, at most ``most``, and turn them
+    against the slip if ``turned``. Their anchor moves by the rest. They have their new lengths already."""
+    full, t = island.full, 3 * a + 1
+    y1, y2 = full[0, t], full[0, t + 1]
+    length = sqrt(y1 * y1 + y2 * y2)
+    if length == 0.0:
+        return
+    short = min(length, most)
+    full[0, t], full[0, t + 1] = y1 * short / length, y2 * short / length
+    if turned:
+        full[0, t], full[0, t + 1] = short * averages.slip[c, 0], short * averages.slip[c, 1]
+    averages.creep[c, 0] += (y1 - full[0, t]) / island.root[t]
+    averages.creep[c, 1] += (y2 - full[0, t + 1]) / island.root[t + 1]
+
+
+@kernel(inline=False)
+def advance_rows(members, averages, island, n, T):
+    """Move y and y′ of all rows to the end of the piece of length T [s]."""
+    full, V = island.full, island.factor[0]
+    for t in range(3 * members.shape[0]):
+        if island.place[t] < 0:
+            y, w = full[0, t] + row_displacement(members, island, t, T), row_velocity(members, island, t, T)
+            island.margin[0, t], island.margin[1, t] = y, w
+    look_at(island, n, T)
+    for k in range(n):
+        # y′ from the integrated equation of motion: y′ = w₀ + c·T + σ·∫f
+        island.small[2, k] = island.start[1, k] + T * island.c[k] + island.basis.value[k] * island.small[2, k]
+    for i in range(n):
+        y, w = 0.0, 0.0
+        for k in range(n):
+            y += V[k, i] * island.small[1, k]
+            w += V[k, i] * island.small[2, k]
+        island.margin[0, island.row[i]], island.margin[1, island.row[i]] = y, w
+    for t in range(3 * members.shape[0]):
+        full[0, t], full[1, t] = island.margin[0, t], island.margin[1, t]
+    for a in range(members.shape[0]):
+        c, i = members[a], 3 * a
+        if averages.phase[c] == SLIP:
+            fn = max(0.0, -(full[0, i] + full[3, i] * full[1, i]))
+            end_stretch(averages, island, a, c, averages.mu[c] * fn, True)
+        elif averages.phase[c] == OPEN:
+            end_stretch(averages, island, a, c, 0.0, False)
+
+
+@kernel
+def change_phases(members, averages, island):
+    """The phases that follow those that end. Returns whether a contact opens."""
+    opens, full = False, island.full
+    for a in range(members.shape[0]):
+        c, i = members[a], 3 * a
+        if island.ending[0, a] == 0:
+            continue
+        phase = averages.phase[c]
+        if phase == SLIP and island.ending[0, a] == 2:
+            averages.phase[c] = STICK
+        elif phase == STICK:
+            f1 = -(full[0, i + 1] + full[3, i + 1] * full[1, i + 1])
+            f2 = -(full[0, i + 2] + full[3, i + 2] * full[1, i + 2])
+            fn, size = -(full[0, i] + full[3, i] * full[1, i]), sqrt(f1 * f1 + f2 * f2)
+            averages.phase[c] = SLIP
+            if fn <= 0.0 or size == 0.0 or full[0, i] >= averages.edge[c]:
+                averages.phase[c] = OPEN
+            else:
+                averages.slip[c, 0], averages.slip[c, 1] = -f1 / size, -f2 / size
+        elif phase == SLIP:
+            averages.phase[c] = OPEN
+        else:
+            averages.phase[c] = phase_now(averages, island, a, c)
+        if island.ending[1, a] >= 2 * CHATTER:
+            averages.phase[c] = OPEN
+        elif island.ending[1, a] >= CHATTER and averages.phase[c] == SLIP and averages.mu[c] > 0.0:
+            averages.phase[c] = STICK
+        if averages.phase[c] == OPEN:
+            island.friction[i + 1], island.friction[i + 2] = 0.0, 0.0
+            end_stretch(averages, island, a, c, 0.0, False)
+            opens = opens or phase != OPEN
+        if averages.phase[c] == STICK:
+            island.friction[i + 1], island.friction[i + 2] = 0.0, 0.0
+    return opens
+
+
+@kernel(inline=False)
+def march(contacts, members, averages, island, matmuls, tolerance, dt, divide):
+    """Follow the phases of an island through the step. Returns the time up to which ``total`` reaches: dt [s], or the
+    first opening if ``divide``; −1 if the modes cannot be found."""
+    left, done, opened, least = dt, 0.0, False, LEAST_PART * dt
+    for a in range(members.shape[0]):
+        island.ending[1, a] = 0
+    for _ in range(MOST_PIECES):
+        n = hold_rows(members, averages, island)
+        if 3 * members.shape[0] > MOST_ROWS or matmuls >= 0 or not alike(island, n):
+            break
+        if not find_modes(island, n):
+            return -1.0
+        modal_columns(members, averages, island, n)
+        length = follow(contacts, members, averages, island, n, least - done if opened else left)
+        if length < 0.0:
+            break
+        if length > 0.0:
+            add_part(members, island, length)
+            advance_rows(members, averages, island, n, length)
+        for a in range(members.shape[0]):
+            if length > SHORT * dt:
+                island.ending[1, a] = 0
+            if island.ending[0, a]:
+                island.ending[1, a] += 1
+        left, done = left - length, done + length
+        if left <= 1e-12 * dt:
+            return dt
+        opened = (change_phases(members, averages, island) and divide) or opened
+        if opened and done >= least:
+            return done
+    if not settle(contacts, members, averages, island, matmuls, tolerance, left):
+        return -1.0
+    return dt
+
+
+@kernel
+def revise(contacts, members, averages, island, T):
+    """Change phases that do not fit the mean forces of ``part`` over T [s]. Returns whether one has changed.
+
+    A contact that would pull on average opens if its bodies separate. If they do not, the step is longer than the
+    contact's oscillation, half of which a real contact would not follow; the contacts of the island are then damped for
+    this step so that they do not oscillate."""
+    again, damping, full = False, 0.0, island.full
+    for a in range(members.shape[0]):
+        c, i = members[a], 3 * a
+        if is_loop(contacts, c) or averages.phase[c] == OPEN:
+            continue
+        fn, f1, f2 = island.part[0, i], island.part[0, i + 1], island.part[0, i + 2]
+        size = sqrt(f1 * f1 + f2 * f2)
+        if averages.phase[c] == STICK and size > averages.mu[c] * max(0.0, fn) * (1.0 + EDGE):
+            averages.phase[c], again = SLIP, True
+            averages.slip[c, 0], averages.slip[c, 1] = -f1 / size, -f2 / size
+    if again:
+        return True
+    for a in range(members.shape[0]):
+        c, i = members[a], 3 * a
+        if is_loop(contacts, c) or averages.phase[c] == OPEN or island.part[0, i] >= 0.0:
+            continue
+        again = True
+        enough = CRITICAL / sqrt(island.W[i, i])
+        if full[1, i] > 0.0 or enough <= full[3, i]:
+            averages.phase[c] = OPEN
+            island.friction[i + 1], island.friction[i + 2] = 0.0, 0.0
+        else:
+            damping = max(damping, enough)
+    if damping > 0.0:
+        for i in range(3 * members.shape[0]):
+            if not is_loop(contacts, members[i // 3]):
+                full[3, i] = max(damping, full[3, i])
+    return again
+
+
+@kernel(inline=False)
+def friction_to_rest(members, averages, island, n, T):
+    """Friction of slipping contacts over T [s]: μ times the mean normal force against the slip, or less if that brings
+    the point to rest. All contacts change at once, by no more than keeps the sum stable, with momentum (Nesterov's
+    accelerated projection). Returns whether it has converged; ``part`` is up to date."""
+    E = island.margin[0]
+    count = members.shape[0]
+    for a in range(count):
+        E[a] = 0.0
+        if averages.phase[members[a]] != SLIP:
+            continue
+        for t in (3 * a + 1, 3 * a + 2):
+            total = 0.0
+            for b in range(count):
+                if averages.phase[members[b]] != SLIP:
+                    continue
+                for s in (3 * b + 1, 3 * b + 2):
+                    x = T * island.W[t, s]
+                    for i in range(n):
+                        x += island.W[t, island.row[i]] * island.columns[1, s, i]
+                    total += abs(x)
+            E[a] = max(E[a], total)
+    best, run = island.margin[1], 0
+    for i in range(3 * count):
+        best[i] = island.friction[i]
+    for _ in range(MOST_ITERATIONS):
+        add_friction(members, averages, island, n, T)
+        change, scale, back = 0.0, 0.0, 0.0
+        run += 1
+        for a in range(count):
+            c, t = members[a], 3 * a + 1
+            if averages.phase[c] != SLIP:
+                continue
+            v1, v2 = row_velocity(members, island, t, T), row_velocity(members, island, t + 1, T)
+            d1, d2 = row_displacement(members, island, t, T) / T, row_displacement(members, island, t + 1, T) / T
+            square, along = d1 * d1 + d2 * d2, v1 * d1 + v2 * d2
+            if square > 0.0 and along > 0.0:  # it slips on: against the mean slip
+                share = min(1.0, along / square)
+                v1, v2 = v1 + share * (d1 - v1), v2 + share * (d2 - v2)
+            f1, f2 = island.friction[t], island.friction[t + 1]
+            if E[a] > 0.0:
+                f1, f2 = f1 - v1 / E[a], f2 - v2 / E[a]
+            size, most = sqrt(f1 * f1 + f2 * f2), averages.mu[c] * max(0.0, island.part[0, 3 * a]) / T
+            if size > 0.0:
+                averages.slip[c, 0], averages.slip[c, 1] = -f1 / size, -f2 / size
+            island.margin[2, t], island.margin[2, t + 1] = island.friction[t], island.friction[t + 1]
+            change += set_friction(averages, island, a, c, min(size, most))
+            scale += most
+            for r in range(t, t + 2):
+                back += (island.margin[2, r] - island.friction[r]) * (island.friction[r] - best[r])
+        if change <= 1e-12 * scale:
+            break
+        if back > 0.0:  # the momentum of the iteration points back: it starts again
+            run = 0
+        for i in range(3 * count):
+            now = island.friction[i]
+            island.friction[i] += run / (run + 3.0) * (now - best[i])
+            best[i] = now
+    else:
+        for i in range(3 * count):
+            island.friction[i] = best[i]
+    add_friction(members, averages, island, n, T)
+    return change <= 1e-6 * scale
+
+
+@kernel(inline=False)
+def settle(contacts, members, averages, island, matmuls, tolerance, T):
+    """Find phases that fit the averages over the rest of the step, T [s], and add their forces to ``total``. Returns
+    False if the modes cannot be found."""
+    settled = False
+    for i in range(3 * members.shape[0]):
+        island.friction[i] = 0.0
+    for _ in range(MOST_PASSES):
+        n = hold_rows(members, averages, island)
+        if matmuls == AUTO and alike(island, n):
+            if not find_modes(island, n):
+                return False
+            modal_columns(members, averages, island, n)
+            modal_responses(members, averages, island, n, T)
+        else:
+            pade_responses(members, averages, island, n, matmuls, tolerance, T)
+        settled = friction_to_rest(members, averages, island, n, T)
+        if not revise(contacts, members, averages, island, T):
+            break
+    else:
+        settled = False
+    if not settled:
+        averages.unsettled[0] += 1
+    for t in range(3 * members.shape[0]):
+        island.margin[0, t] = island.full[0, t] + row_displacement(members, island, t, T)
+    for a in range(members.shape[0]):
+        c, i = members[a], 3 * a
+        for t in range(i, i + 3):
+            island.full[0, t] = island.margin[0, t]
+        if averages.phase[c] == SLIP:
+            end_stretch(averages, island, a, c, averages.mu[c] * max(0.0, island.part[0, i]) / T, False)
+        elif averages.phase[c] == OPEN:
+            end_stretch(averages, island, a, c, 0.0, False)
+    add_part(members, island, T)
+    return True
