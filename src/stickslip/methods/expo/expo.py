@@ -37,6 +37,7 @@ from stickslip.dynamics.delassus import make_contact_rows
 from stickslip.errors import expected, number, one_of
 from stickslip.math.pade import DEGREES
 from stickslip.methods.base import OK, Inputs, Stage
+from stickslip.methods.expo import paper_step
 from stickslip.methods.expo.average_forces import (
     MOST_PASSES,
     make_averages,
@@ -55,6 +56,10 @@ from stickslip.methods.expo.expo_step import (
     islands_fit,
     press_contacts,
 )
+from stickslip.methods.expo.paper_anchors import slip_anchors
+from stickslip.methods.expo.paper_preset import paper_options
+from stickslip.methods.expo.paper_step import PaperWork, accelerate_from_start
+from stickslip.methods.handle import HeldCall
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import make_anchors
 from stickslip.methods.soft.explicit import longest
@@ -99,7 +104,8 @@ class Expo(Viscoelastic):
     """Exponential integration of spring-damper contacts."""
 
     capabilities = soft_capabilities(
-        summary="exponential integrator: exact for linear contact dynamics, any stiffness",
+        "exponential integrator: exact for linear contact dynamics, any stiffness",
+        "paper",
         reference="Hammoud et al., eqs. (11)–(30)",
         bibtex=("hammoud2021",),
         stability="tens of milliseconds",
@@ -109,9 +115,14 @@ class Expo(Viscoelastic):
     advance_held = staticmethod(advance_held)
     Options = ExpoOptions
     options: ExpoOptions
+    paper: PaperWork | None = None
+    """Of the variant ``paper``, whose steps are those of ``paper_step``."""
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
-        super().__init__(model, dt, variant, **options)
+        super().__init__(model, dt, variant, **(paper_options(options) if variant == "paper" else options))
+        if variant == "paper":
+            self._call = HeldCall(paper_step.advance_held)
+            self.paper = paper_step.make_paper_work(len(self.anchors.pair))
         chosen = self.options
         self.settings = Settings(
             freeze=0.5 if chosen.freeze == "middle" else 0.0,
@@ -159,7 +170,8 @@ class Expo(Viscoelastic):
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         self._fit_work()
-        memory = (self.expo, self.joints, self._buffer, self.anchors)
+        scratch = (self.expo,) if self.paper is None else (self.expo, self.paper)
+        memory = (*scratch, self.joints, self._buffer, self.anchors)
         end = self._call((self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v), n)
         self._show_averages()
         return end
@@ -177,14 +189,19 @@ class Expo(Viscoelastic):
         self._fit_work()
         while not islands_fit(self.world.support, self.expo.islands, len(self.expo.island.y), self._buffer):
             self.grow()
-        press_contacts(self.work, self._buffer, self.anchors, self.expo.averages, self.joints.elapsed[0])
+        if self.paper is None:
+            press_contacts(self.work, self._buffer, self.anchors, self.expo.averages, self.joints.elapsed[0])
+        else:
+            slip_anchors(self.work.kin, self._buffer, self.anchors, self.paper.slip, self.joints.elapsed[0])
 
     def _solve(self, sim) -> None:
         """Accelerations of a step that is not divided: contacts of a Python collision function cannot be predicted."""
-        status = accelerate(
-            self.world, self.work, self.expo, self.joints, self._buffer, sim.acting,
-            self.settings, self.dt, sim.state.q, sim.state.v,
-        )  # fmt: skip
+        given = (self.joints, self._buffer, sim.acting, self.settings, self.dt, sim.state.q, sim.state.v)
+        if self.paper is None:
+            status = accelerate(self.world, self.work, self.expo, *given)
+        else:
+            status = OK
+            accelerate_from_start(self.world, self.work, self.expo, self.paper, *given)
         self._show_averages()
         if status != OK:
             self.work.acceleration[:] = np.nan
@@ -199,5 +216,15 @@ class Expo(Viscoelastic):
         change within a step, and gravity does not."""
         return longest(Dynamics(self.model).swing_norm(state.q), 0.0)
 
+    def make_room(self, contacts: int) -> None:
+        super().make_room(contacts)
+        places = len(self.anchors.pair)
+        if self.paper is not None and places > len(self.paper.touching):
+            slipping, self.paper = self.paper.slip.velocity, paper_step.make_paper_work(places)
+            self.paper.slip.velocity[: len(slipping)] = slipping
+
     def memory(self) -> dict[str, np.ndarray]:
-        return {**super().memory(), "elapsed": self.joints.elapsed}
+        own = {"elapsed": self.joints.elapsed}
+        if self.paper is not None:
+            own["anchor_velocity"] = self.paper.slip.velocity
+        return {**super().memory(), **own}

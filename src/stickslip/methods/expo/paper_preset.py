@@ -1,0 +1,31 @@
+"""Which options of ``expo`` the variant ``paper`` fixes, and to what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stickslip.errors import expected
+from stickslip.methods.expo.viscoelastic_pade import DENSE_TOLERANCE
+
+PAPER: dict[str, Any] = {
+    "freeze": "start",
+    "landing": "late",
+    "slip": "project",
+    "rest": "detected",
+    "tolerance": DENSE_TOLERANCE,
+}
+"""The paper's choices; its standard exponential reaches double precision (Sec. V-C)."""
+
+
+def paper_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of ``expo/paper``; one that the paper chooses otherwise is an error by name."""
+    for name, value in PAPER.items():
+        if name in given and given[name] != value:
+            raise expected(
+                f"{name} of expo/paper", f"{value!r}, which the paper fixes", given[name], "method='expo' has others"
+            )
+    if given.get("matmuls") == "pade":
+        wanted = "'auto' or a whole number from 0 to 6, since its exponential is dense"
+        raise expected("matmuls of expo/paper", wanted, "pade", "method='expo' has it")
+    return {**PAPER, **given}
