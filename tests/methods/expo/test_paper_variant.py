@@ -180,3 +180,50 @@ def test_the_papers_own_choices_may_be_given():
     plain = ss.Simulation(sliding_block(), method="expo", dt=1e-3)
     assert plain.stepper.options.freeze == "middle"
     assert "anchor_velocity" not in plain.stepper.memory()
+
+
+# -- what the paper does not have --------------------------------------------------------------------------------------
+
+
+def test_a_preloaded_spring_rests_further_out():
+    scene = ss.Scene()
+    scene.add_plane(stiffness=K, damping=B, preload=5.0)
+    scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.1 - 1e-4), mass=1.0)
+    sim = ss.Simulation(scene, method="expo/paper", dt=1e-3)
+    sim.step(1000)
+    assert 0.1 - sim.state.q[2] == pytest.approx(1e-4 + (G - 5.0) / K, rel=1e-6)
+
+
+def test_a_block_rides_on_a_belt():
+    scene = ss.Scene()
+    scene.add_box((4, 4, 0.2), pos=(0, 0, -0.1), joint="fixed", friction=0.5, surface_velocity=(0.1, 0.05, 0))
+    scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.1), mass=1.0, friction=0.5)
+    sim = ss.Simulation(scene, method="expo/paper", dt=5e-4)
+    sim.step(200)
+    assert sim.state.v[:2] == pytest.approx([0.1, 0.05], rel=0.01)
+    assert np.abs(sim.state.v[2:]).max() < 1e-3
+
+
+@pytest.mark.parametrize(("pull", "hangs"), [(15.0, True), (5.0, False)])
+def test_a_block_hangs_by_adhesion_or_falls(pull, hangs):
+    """A contact that is near but does not touch pulls without a spring."""
+    scene = ss.Scene()
+    scene.add_box((1, 1, 0.2), pos=(0, 0, 0.1), joint="fixed", adhesion=pull / 4, gap=1e-4)
+    scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, -0.1 - 1e-5), mass=1.0)
+    sim = ss.Simulation(scene, method="expo/paper", dt=1e-3)
+    sim.step(100)
+    assert (abs(sim.state.q[2] + 0.1) < 3e-4) == hangs
+
+
+def test_spin_slows_down_at_the_analytic_rate():
+    """A ball that spins on its spot under τ = μ_t·m·g, after its springs have come to rest."""
+    torsion, inertia = 0.01, 0.4 * 0.1**2
+    scene = ss.Scene()
+    scene.add_plane(friction=0.5)
+    scene.add_sphere(0.1, pos=(0, 0, 0.1), mass=1.0, torsion=torsion)
+    sim = ss.Simulation(scene, method="expo/paper", dt=1e-3)
+    sim.set_state(v=[0, 0, 0, 0, 0, 8.0])
+    sim.step(200)
+    before = sim.state.v[5]
+    sim.step(50)
+    assert (before - sim.state.v[5]) / 0.05 == pytest.approx(torsion * G / inertia, rel=1e-6)
