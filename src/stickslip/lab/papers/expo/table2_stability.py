@@ -36,7 +36,7 @@ from stickslip.lab.store import Store
 from stickslip.lab.targets import Target
 from stickslip.progress import Progress
 
-STEPPERS = ("expo", "euler", "implicit-euler", "semi-implicit-euler", "rk4")
+STEPPERS = ("expo", "expo/paper", "euler", "implicit-euler", "semi-implicit-euler", "rk4")
 MOST_HALVINGS = 10
 PAPER = {
     "solo12-squat": {"expo": 40.0, "euler": 40 / 512, "implicit-euler": 20.0},
@@ -44,7 +44,7 @@ PAPER = {
     "solo12-trot": {"expo": 2.0, "euler": 2 / 16, "implicit-euler": 2.0},
     "romeo-walk": {"expo": 5.0, "euler": 1.25, "implicit-euler": 10.0},
 }
-"""The paper's largest stable steps [ms]."""
+"""The paper's largest stable steps [ms]; those of its Expo stand beside ``expo/paper``, too."""
 
 
 def vertical(q: np.ndarray) -> np.ndarray:
@@ -138,7 +138,7 @@ def section(results: Results) -> str:
         name = TESTS[test].paper_name
         for label in (label for label in STEPPERS if label in distinct(rows, "method")):
             stable, stands = (ms(largest(rows, test, label, what)) for what in ("stable", "upright"))
-            lines.append((name, label, stable, stands, number(PAPER[test].get(label))))
+            lines.append((name, label, stable, stands, number(PAPER[test].get(label.removesuffix("/paper")))))
         euler, limit = largest(rows, test, "euler", "upright"), damper_limit(TESTS[test])
         notes.append(f"{name} {ms(euler)} ms, limit {ms(limit)} ms")
     return "\n".join([
