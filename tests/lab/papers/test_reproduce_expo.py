@@ -17,7 +17,17 @@ from stickslip.lab.papers.expo import fig4_stiffness, fig5_prediction, local_err
 from stickslip.lab.papers.expo.best_order import choose
 from stickslip.lab.papers.expo.ground_truth import GroundTruth, ground_truth
 from stickslip.lab.papers.expo.reproduction import Expo
-from stickslip.lab.papers.expo.setups import DAMPING, METHODS, STIFFNESS, TESTS, Sizes, bundled, simulation, steps
+from stickslip.lab.papers.expo.setups import (
+    CHANGES,
+    DAMPING,
+    METHODS,
+    STIFFNESS,
+    TESTS,
+    Sizes,
+    bundled,
+    simulation,
+    steps,
+)
 from stickslip.lab.store import Store
 
 SQUAT, G = TESTS["solo12-squat"], 9.81
@@ -225,16 +235,34 @@ def test_driver_writes_figures_tables_and_data(made):
         assert png.with_suffix(".pdf").stat().st_size > 1000
         assert f"]({png.name})" in text
     assert "| Solo-trot | euler |" in text
+    assert "| Solo-trot | expo/paper |" in text
     assert "| computeIntegrals |" in text
     assert "| 94 | 39 |" in text, "the paper's Table III"
     results = json.loads((folder / "results.json").read_text(), parse_constant=refuse)
     assert results == json.loads((folder / "copy.json").read_text())
     assert met is results["met"] is all(target["met"] for target in results["targets"])
     assert {r["method"] for r in results["local_error"]} == set(TINY.methods)
-    times = results["breakdown"]["times"]["expo"]
-    assert all(times[stage] > 0 for stage in ("step", "computeContactForces", "prepareExpLDS", "computeIntegrals"))
+    for version in ("expo", "expo/paper", "expo/paper mmm-0"):
+        times = results["breakdown"]["times"][version]
+        assert all(times[stage] > 0 for stage in ("step", "computeContactForces", "prepareExpLDS", "computeIntegrals"))
+    for part in ("stiffness", "depths", "curves", "stability", "local_error"):
+        assert {"expo", "expo/paper"} <= {r["method"] for r in results[part]}, part
+    assert {"predicted", "predicted_middle"} <= results["predictions"][0].keys()
     lines = (folder / "local_error.csv").read_text().splitlines()
     assert len(lines) == 1 + len(results["local_error"])
+
+
+def test_what_each_change_brings(made):
+    """From the paper's algorithm to ours: a row per change and test, and the friction that each of them finds."""
+    results = json.loads((made[0] / "results.json").read_text())
+    assert [r["change"] for r in results["changes"]] == [r["change"] for r in results["slides"]] == list(CHANGES)
+    assert all(r["error"] > 0.0 and r["step_us"] > 0.0 for r in results["changes"])
+    slides = {r["change"]: r["relative_error"] for r in results["slides"]}
+    assert slides["the paper's"] > 0.1, "the prediction goes on with the anchor's velocity"
+    assert slides["slip solved, not projected"] < 0.01
+    last = CHANGES["slip solved, not projected"].options
+    own = simulation(SQUAT, METHODS["expo"], 1e-3).stepper.options
+    assert {name: getattr(own, name) for name in last} == {**last, "tolerance": own.tolerance}, "the last one is expo"
 
 
 def test_driver_continues_where_it_stopped(made, capsys):

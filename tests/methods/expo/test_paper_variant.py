@@ -227,3 +227,35 @@ def test_spin_slows_down_at_the_analytic_rate():
     before = sim.state.v[5]
     sim.step(50)
     assert (before - sim.state.v[5]) / 0.05 == pytest.approx(torsion * G / inertia, rel=1e-6)
+
+
+def test_buffers_that_grow_change_nothing():
+    """Twelve rolling spheres on one body: more rows than there is room for at first."""
+    ends = []
+    for roomy in (False, True):
+        scene = ss.Scene()
+        scene.add_plane(friction=0.5)
+        body = scene.add_body("skate", pos=(0, 0, 0.0999))
+        body.set_inertia(2.0, inertia=(0.1, 0.1, 0.1))
+        for k in range(12):
+            body.add_sphere(0.1, pos=(0.3 * np.cos(k), 0.3 * np.sin(k), 0), mass=0.0)
+        sim = ss.Simulation(scene, method="expo/paper", dt=5e-3)
+        sim.set_state(v=[0.5, 0.1, 0, 0, 0, 1.0])
+        while roomy and len(sim.stepper.expo.island.y) < 36:
+            sim.stepper.grow()
+        sim.step(5)
+        assert len(sim.contacts) == 12
+        ends.append(np.concatenate([sim.state.q, sim.state.v]))
+    assert np.array_equal(*ends)
+
+
+def test_a_step_that_ends_badly_leaves_the_anchors_as_they_were():
+    sim = ss.Simulation(sliding_block(0.5), method="expo/paper", dt=1e-3)
+    sim.set_state(q=[0, 0, -1e-3], v=[1.0, 0, 0])
+    sim.step(5)
+    before = {name: array.copy() for name, array in sim.stepper.memory().items()}
+    assert before["anchor_velocity"].any()
+    sim.inputs.applied[0] = 1e300
+    with pytest.raises(ss.DivergedError):
+        sim.step(1)
+    assert all(np.array_equal(array, before[name]) for name, array in sim.stepper.memory().items())
