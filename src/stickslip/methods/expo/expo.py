@@ -21,6 +21,8 @@ repetitions follow from the norm; slipping contacts are integrated again as such
 detection and anchors are updated at the beginning of a step instead of its end, which is equivalent; joint damping,
 springs, limits and servos are treated implicitly, so that they do not limit dt; accelerations of contact points that
 move over the bodies, on spheres and on moving bodies, are included (``contact_space.py``).
+
+The variant ``paper`` is the paper's algorithm as it is written (``paper_step.py``, ``paper_anchors.py``).
 """
 
 from __future__ import annotations
