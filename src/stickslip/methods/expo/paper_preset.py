@@ -21,11 +21,13 @@ PAPER: dict[str, Any] = {
 def paper_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """The options of ``expo/paper``; one that the paper chooses otherwise is an error by name."""
     for name, value in PAPER.items():
-        if name in given and given[name] != value:
+        got = given.get(name, value)
+        if not isinstance(got, str | float) or got != value:
             raise expected(
-                f"{name} of expo/paper", f"{value!r}, which the paper fixes", given[name], "method='expo' has others"
+                f"{name} of expo/paper", f"{value!r}, which the paper fixes", got, "method='expo' has others"
             )
-    if given.get("matmuls") == "pade":
+    matmuls = given.get("matmuls")
+    if isinstance(matmuls, str) and matmuls == "pade":
         wanted = "'auto' or a whole number from 0 to 6, since its exponential is dense"
         raise expected("matmuls of expo/paper", wanted, "pade", "method='expo' has it")
     return {**PAPER, **given}
