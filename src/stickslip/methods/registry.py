@@ -44,6 +44,7 @@ METHODS: dict[str, type[Method]] = {
 
 VARIANTS: dict[str, str] = {
     "spring-damper": "viscoelastic contacts with Coulomb friction, between all convex shapes",
+    "paper": "viscoelastic contacts as Hammoud et al. integrate them, step by step",
     "sticking": "every contact that touches becomes a joint: it neither slips nor, by default, lets go",
     "pyramid": "rigid contacts with Coulomb friction in a pyramid of four or more facets",
     "circular": "rigid contacts with Coulomb friction in the circular cone",

@@ -17,13 +17,23 @@ from stickslip.lab.papers.expo import fig4_stiffness, fig5_prediction, local_err
 from stickslip.lab.papers.expo.best_order import choose
 from stickslip.lab.papers.expo.ground_truth import GroundTruth, ground_truth
 from stickslip.lab.papers.expo.reproduction import Expo
-from stickslip.lab.papers.expo.setups import DAMPING, METHODS, STIFFNESS, TESTS, Sizes, bundled, simulation, steps
+from stickslip.lab.papers.expo.setups import (
+    CHANGES,
+    DAMPING,
+    METHODS,
+    STIFFNESS,
+    TESTS,
+    Sizes,
+    bundled,
+    simulation,
+    steps,
+)
 from stickslip.lab.store import Store
 
 SQUAT, G = TESTS["solo12-squat"], 9.81
 TINY = Sizes(
     tests=("solo12-trot",),
-    methods=("expo", "expo mmm-0", "euler"),
+    methods=("expo", "expo mmm-0", "expo/paper", "euler"),
     seconds={"solo12-trot": 0.006},
     stride=3,
     repeats=1,
@@ -51,12 +61,12 @@ def fall():
     q, v = np.tile(model.state().q, (3, 1)), np.zeros((3, model.nv))
     q[:, 2] += 10.0 - 0.5 * G * t**2
     v[:, 2] = -G * t
-    sim = simulation(SQUAT, METHODS["expo"], 1e-3)
+    sim = simulation(SQUAT, METHODS["expo/paper"], 1e-3)  # whose memory holds what others remember, and more
     memory = {name: np.stack([array] * 3) for name, array in sim.stepper.memory().items()}
     return GroundTruth(q, v, np.zeros((2, model.nu)), memory)
 
 
-@pytest.mark.parametrize("label", ["expo", "expo mmm-0", "euler", "rk4"])
+@pytest.mark.parametrize("label", ["expo", "expo mmm-0", "expo/paper", "euler", "rk4"])
 def test_free_fall_has_no_error(fall, label):
     result = local_error.measure(fall, SQUAT, METHODS[label], 0.01, 1, STIFFNESS, DAMPING)
     assert result["error"] < 1e-10
@@ -225,16 +235,34 @@ def test_driver_writes_figures_tables_and_data(made):
         assert png.with_suffix(".pdf").stat().st_size > 1000
         assert f"]({png.name})" in text
     assert "| Solo-trot | euler |" in text
+    assert "| Solo-trot | expo/paper |" in text
     assert "| computeIntegrals |" in text
     assert "| 94 | 39 |" in text, "the paper's Table III"
     results = json.loads((folder / "results.json").read_text(), parse_constant=refuse)
     assert results == json.loads((folder / "copy.json").read_text())
     assert met is results["met"] is all(target["met"] for target in results["targets"])
     assert {r["method"] for r in results["local_error"]} == set(TINY.methods)
-    times = results["breakdown"]["times"]["expo"]
-    assert all(times[stage] > 0 for stage in ("step", "computeContactForces", "prepareExpLDS", "computeIntegrals"))
+    for version in ("expo", "expo/paper", "expo/paper mmm-0"):
+        times = results["breakdown"]["times"][version]
+        assert all(times[stage] > 0 for stage in ("step", "computeContactForces", "prepareExpLDS", "computeIntegrals"))
+    for part in ("stiffness", "depths", "curves", "stability", "local_error"):
+        assert {"expo", "expo/paper"} <= {r["method"] for r in results[part]}, part
+    assert {"predicted", "predicted_middle"} <= results["predictions"][0].keys()
     lines = (folder / "local_error.csv").read_text().splitlines()
     assert len(lines) == 1 + len(results["local_error"])
+
+
+def test_what_each_change_brings(made):
+    """From the paper's algorithm to ours: a row per change and test, and the friction that each of them finds."""
+    results = json.loads((made[0] / "results.json").read_text())
+    assert [r["change"] for r in results["changes"]] == [r["change"] for r in results["slides"]] == list(CHANGES)
+    assert all(r["error"] > 0.0 and r["step_us"] > 0.0 for r in results["changes"])
+    slides = {r["change"]: r["relative_error"] for r in results["slides"]}
+    assert slides["the paper's"] > 0.1, "the prediction goes on with the anchor's velocity"
+    assert slides["slip solved, not projected"] < 0.01
+    last = CHANGES["slip solved, not projected"].options
+    own = simulation(SQUAT, METHODS["expo"], 1e-3).stepper.options
+    assert {name: getattr(own, name) for name in last} == {**last, "tolerance": own.tolerance}, "the last one is expo"
 
 
 def test_driver_continues_where_it_stopped(made, capsys):
@@ -263,7 +291,10 @@ def test_a_part_of_it(tmp_path, capsys):
     assert "## Fig. 5" in text
     assert "## Table II:" not in text
     assert "Made by `stickslip reproduce expo --only fig5`. " in text
-    assert "Not here yet: fig2, fig3, orders, table2, fig4, fig6, table3 (`stickslip reproduce expo --only" in text
+    assert (
+        "Not here yet: fig2, fig3, orders, table2, fig4, fig6, table3, changes (`stickslip reproduce expo --only"
+        in text
+    )
     assert files == written(tmp_path) == {"fig5_force_prediction.png", "fig5_force_prediction.pdf", "results.json"}
     assert "worst: Fig. 5" in capsys.readouterr().out
     with pytest.raises(InputError, match="fig2"):
@@ -299,7 +330,7 @@ def test_a_part_of_it_leaves_the_others_in_the_report(copied, capsys, monkeypatc
     text, files = mentioned(copied)
     sections = [[line for line in t.splitlines() if line.startswith("## ")] for t in (whole, text)]
     assert sections[0] == sections[1]
-    assert "--only fig5`; fig2, fig3, orders, table2, fig4, fig6, table3 from units of work" in text
+    assert "--only fig5`; fig2, fig3, orders, table2, fig4, fig6, table3, changes from units of work" in text
     assert files == written(copied)
 
 

@@ -64,7 +64,7 @@ def test_a_body_hangs_open_by_weight_over_stiffness(method):
         assert len(sim.contacts) == 0
 
 
-@pytest.mark.parametrize("method", ["rk4", "event-selected", "expo"])
+@pytest.mark.parametrize("method", ["rk4", "event-selected", "expo", "expo/paper"])
 def test_a_stiffer_loop_is_nearer_to_the_rigid_joint(method):
     """A pendulum on a spring beside one on a hinge: their difference is proportional to 1/K."""
     rigid = ss.Simulation(pendulum(loop=False), "rk4/none", dt=1e-3)

@@ -21,6 +21,8 @@ repetitions follow from the norm; slipping contacts are integrated again as such
 detection and anchors are updated at the beginning of a step instead of its end, which is equivalent; joint damping,
 springs, limits and servos are treated implicitly, so that they do not limit dt; accelerations of contact points that
 move over the bodies, on spheres and on moving bodies, are included (``contact_space.py``).
+
+The variant ``paper`` is the paper's algorithm as it is written (``paper_step.py``, ``paper_anchors.py``).
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from stickslip.dynamics.gyroscopic import lone_links
 from stickslip.errors import expected, number, one_of, whole
 from stickslip.math.pade import DEGREES
 from stickslip.methods.base import Inputs, Stage
+from stickslip.methods.expo import paper_step
 from stickslip.methods.expo.average_forces import FOLLOW, PROJECT, SETTLE
 from stickslip.methods.expo.contact_space import make_islands
 from stickslip.methods.expo.expo_step import (
@@ -56,6 +59,10 @@ from stickslip.methods.expo.expo_step import (
     remember_motion,
 )
 from stickslip.methods.expo.island import make_averages, make_island_work
+from stickslip.methods.expo.paper_anchors import slip_anchors
+from stickslip.methods.expo.paper_preset import paper_options
+from stickslip.methods.expo.paper_step import PaperWork, accelerate_from_start
+from stickslip.methods.handle import HeldCall
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import make_anchors
 from stickslip.methods.soft.explicit import longest
@@ -78,8 +85,9 @@ class ExpoOptions(SoftOptions):
     order: int = option(2, "order in dt of what depends on velocities: 2, or 1 as in the paper")
     tolerance: float = option(1e-8, "relative error that chooses the order of a Padé approximant")
     freeze: str = option("middle", "where the contact dynamics is linearised: the 'middle' of the step, or its 'start'")
-    events: str = option(
-        "all", "what divides a step: 'none', 'touchdown' of a contact, or 'all' changes between stick, slip and open"
+    events: str | None = option(
+        None,
+        "what divides a step: 'none', 'touchdown', or 'all' changes of stick, slip and open (default where it can)",
     )
     slip: str = option(
         "solve", "'solve': slipping contacts are integrated as such; 'project': they are clipped to the cone"
@@ -94,15 +102,30 @@ class ExpoOptions(SoftOptions):
         self.order = whole("order", self.order, 1, 2)
         one_of("slip", self.slip, ("solve", "project"))
         one_of("freeze", self.freeze, ("middle", "start"))
-        one_of("events", self.events, ("none", "touchdown", "all"))
+        self.events = self._events()
         self.tolerance = number("tolerance", self.tolerance, "a number from 1e-15 to 1", least=1e-15, most=1.0)
+
+    def _events(self) -> str:
+        """What divides a step: by default all that the other options leave room for."""
+        why = ""
+        if self.slip == "project":
+            why = "slip='project' clips forces without asking when they leave the cone"
+        elif not isinstance(self.matmuls, str):
+            why = "a fixed number of products has no forces within the step; take matmuls='auto' or 'pade'"
+        if self.events is None:
+            return "touchdown" if why else "all"
+        one_of("events", self.events, ("none", "touchdown", "all"))
+        if why and self.events == "all":
+            raise expected("events", "'none' or 'touchdown'", "all", why)
+        return self.events
 
 
 class Expo(Viscoelastic):
     """Exponential integration of spring-damper contacts."""
 
     capabilities = soft_capabilities(
-        summary="exponential integrator: exact for linear contact dynamics, any stiffness",
+        "exponential integrator: exact for linear contact dynamics, any stiffness",
+        "paper",
         reference="Hammoud et al., eqs. (11)–(30)",
         bibtex=("hammoud2021",),
         stability="tens of milliseconds",
@@ -112,9 +135,14 @@ class Expo(Viscoelastic):
     advance_held = staticmethod(advance_held)
     Options = ExpoOptions
     options: ExpoOptions
+    paper: PaperWork | None = None
+    """Of the variant ``paper``, whose steps are those of ``paper_step``."""
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
-        super().__init__(model, dt, variant, **options)
+        super().__init__(model, dt, variant, **(paper_options(options) if variant == "paper" else options))
+        if variant == "paper":
+            self._call = HeldCall(paper_step.advance_held)
+            self.paper = paper_step.make_paper_work(len(self.anchors.pair))
         chosen = self.options
         self.settings = Settings(
             order=chosen.order,
@@ -166,7 +194,8 @@ class Expo(Viscoelastic):
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         self._fit_work()
-        memory = (self.expo, self.joints, self._buffer, self.anchors)
+        scratch = (self.expo,) if self.paper is None else (self.expo, self.paper)
+        memory = (*scratch, self.joints, self._buffer, self.anchors)
         end = self._call((self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v), n)
         self._show_averages()
         return end
@@ -184,22 +213,28 @@ class Expo(Viscoelastic):
         self._fit_work()
         while not islands_fit(self.world.support, self.expo.islands, len(self.expo.island.y), self._buffer):
             self.grow()
-        press_contacts(self.work, self._buffer, self.anchors, self.expo.averages, self.joints.elapsed[0])
+        if self.paper is None:
+            press_contacts(self.work, self._buffer, self.anchors, self.expo.averages, self.joints.elapsed[0])
+        else:
+            slip_anchors(self.work.kin, self._buffer, self.anchors, self.paper.slip, self.joints.elapsed[0])
 
     def _solve(self, sim) -> None:
         """Accelerations of a step that is not divided: contacts of a Python collision function cannot be predicted."""
-        forget_motion(self.joints, sim.state.v)
-        length = accelerate(
-            self.world, self.work, self.expo, self.joints, self._buffer, sim.acting,
-            self.settings, self.dt, False, sim.state.q, sim.state.v,
-        )  # fmt: skip
+        work, settings, state = (self.world, self.work, self.expo), (self.settings, self.dt), (sim.state.q, sim.state.v)
+        if self.paper is None:
+            forget_motion(self.joints, sim.state.v)
+            length = accelerate(*work, self.joints, self._buffer, sim.acting, *settings, False, *state)
+        else:
+            length = self.dt
+            accelerate_from_start(*work, self.paper, self.joints, self._buffer, sim.acting, *settings, *state)
         self._show_averages()
         if length < 0.0:
             self.work.acceleration[:] = np.nan
 
     def _integrate(self, sim) -> None:
-        move_anchors(self._buffer, self.anchors, self.expo.averages)
-        remember_motion(self.work.acceleration, self.joints, self._buffer, True)
+        if self.paper is None:
+            move_anchors(self._buffer, self.anchors, self.expo.averages)
+            remember_motion(self.work.acceleration, self.joints, self._buffer, True)
         integrate_state(self.world, self.work.acceleration, self.joints, self.dt, sim.state.q, sim.state.v)
         self.joints.elapsed[0] = self.dt
         narrow_limits(self.world.passive, self.world.limits, self.dt)
@@ -209,13 +244,23 @@ class Expo(Viscoelastic):
         change within a step, and gravity does not."""
         return longest(Dynamics(self.model).swing_norm(state.q), 0.0)
 
+    def make_room(self, contacts: int) -> None:
+        super().make_room(contacts)
+        places = len(self.anchors.pair)
+        if self.paper is not None and places > len(self.paper.touching):
+            slipping, self.paper = self.paper.slip.velocity, paper_step.make_paper_work(places)
+            self.paper.slip.velocity[: len(slipping)] = slipping
+
     def memory(self) -> dict[str, np.ndarray]:
         joints = self.joints
-        return {
-            **super().memory(), "elapsed": joints.elapsed, "before": joints.before,
-            "end": joints.end, "touching": joints.touching,
-        }  # fmt: skip
+        own = {"elapsed": joints.elapsed}
+        if self.paper is None:
+            own |= {"before": joints.before, "end": joints.end, "touching": joints.touching}
+        else:
+            own["anchor_velocity"] = self.paper.slip.velocity
+        return {**super().memory(), **own}
 
     @property
     def unconverged(self) -> int:
+        """Steps so far in which the phases of contacts did not settle."""
         return int(self.expo.averages.unsettled[1])

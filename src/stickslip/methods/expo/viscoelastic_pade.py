@@ -120,7 +120,7 @@ def pade_averages(S, n, beta, h, row, times, pade, y, w, c):
     """Overwrite y with ∫(y + βy′) and w with ∫∫(y + βy′) over [0, h]; ``beta`` (n,), ``row`` of DEGREES. ``times`` is
     the number of repetitions, or SQUARE, which chooses its own degree."""
     if times == SQUARE:
-        dense_averages(S, n, beta, h, pade, y, w, c)
+        dense_averages(S, n, beta, h, AUTO, DENSE_TOLERANCE, pade, y, w, c)
         return
     pairs, single = DEGREE[row] // 2, DEGREE[row] % 2
     tau = h / times
@@ -196,10 +196,10 @@ def complex_factor(S, n, tau, pole, k, pade, c):
 
 
 @kernel
-def dense_averages(S, n, beta, h, pade, y, w, c):
+def dense_averages(S, n, beta, h, row, tolerance, pade, y, w, c):
     """Compute the averages by eq. (29): the last two columns of the exponential of eq. (30) are ∫x and ∫∫x of
     x = (y, y′). Its rows are y, y′, then 1, t and t²/2 of the polynomial that drives them: c, then the initial values
-    (y, w)."""
+    (y, w). ``row`` of DEGREES without scaling (Sec. V-C), or AUTO to reach ``tolerance`` with squarings."""
     A, X, size = pade.dense[0], pade.columns[0], 2 * n + 3
     work = ExpmWork(
         pade.dense[1:5], pade.dense[5], pade.dense[6], pade.dense[7], pade.columns[1], pade.pivot[0]
@@ -218,7 +218,7 @@ def dense_averages(S, n, beta, h, pade, y, w, c):
         A[i, 2 * n + 1], A[n + i, 2 * n + 1] = h * y[i], h * w[i]
     A[2 * n, 2 * n + 1], A[2 * n + 1, 2 * n + 2] = h, h
     X[2 * n + 1, 0], X[2 * n + 2, 1] = 1.0, 1.0
-    expm_action(A, size, X, 2, AUTO, DENSE_TOLERANCE, pade.scale, work)
+    expm_action(A, size, X, 2, row, tolerance, pade.scale, work)
     for i in range(n):
         y[i] = X[i, 0] + beta[i] * X[n + i, 0]
         w[i] = X[i, 1] + beta[i] * X[n + i, 1]

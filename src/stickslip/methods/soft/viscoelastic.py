@@ -142,10 +142,12 @@ def end_joints(world, dt):
     narrow_limits(world.passive, world.limits, dt)
 
 
-def soft_capabilities(summary: str, **declared: Any) -> Capabilities:
-    """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too."""
+def soft_capabilities(summary: str, *others: str, **declared: Any) -> Capabilities:
+    """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too; ``others``
+    are variants of its own."""
     honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling", "adhesion"})
-    return Capabilities(summary, ("spring-damper", "none"), honours, loops=True, stiff_loops=False, **declared)
+    variants = ("spring-damper", *others, "none")
+    return Capabilities(summary, variants, honours, loops=True, stiff_loops=False, **declared)
 
 
 @dataclass(kw_only=True)

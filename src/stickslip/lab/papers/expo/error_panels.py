@@ -5,22 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from stickslip.lab.papers.expo.setups import FIXED_ORDERS, RIVALS, TESTS
+from stickslip.lab.papers.expo.setups import FIXED_ORDERS, PAPER_VERSIONS, RIVALS, TESTS
 from stickslip.lab.papers.paper import new_figure
 from stickslip.lab.papers.rows import Row, Rows, distinct, where
 
 COLORS = {
     "expo": "black",
     "expo pade": "tab:purple",
+    "expo/paper": "tab:cyan",
     "rk4": "tab:green",
     "implicit-euler": "tab:red",
     "semi-implicit-euler": "tab:brown",
     "euler": "tab:blue",
 }
-MARKERS = {"expo": "o", "expo pade": "s", "rk4": "D", "implicit-euler": "v", "semi-implicit-euler": "P", "euler": "X"}
+MARKERS = {
+    "expo": "o",
+    "expo pade": "s",
+    "expo/paper": "p",
+    "rk4": "D",
+    "implicit-euler": "v",
+    "semi-implicit-euler": "P",
+    "euler": "X",
+}
 WORST = 1e2
 """Errors beyond it, and those of runs that diverged, are drawn as triangles on the upper edge."""
-SHOWN = ("expo", "expo pade", *FIXED_ORDERS[:5], *RIVALS)
+SHOWN = ("expo", "expo pade", *FIXED_ORDERS[:5], *PAPER_VERSIONS, *RIVALS)
 """Curves of Figs. 2 and 3."""
 
 
@@ -29,10 +38,14 @@ def _style(label: str) -> dict[str, Any]:
         order = FIXED_ORDERS.index(label)
         color = (1.0, 0.35 + 0.07 * order, 0.1)
         return {"color": color, "marker": f"${order}$", "linewidth": 1.0, "linestyle": "--", "markersize": 6}
+    if label in PAPER_VERSIONS[1:]:
+        order = PAPER_VERSIONS.index(label) - 1
+        color = (0.0, 0.45 + 0.1 * order, 0.65 + 0.08 * order)
+        return {"color": color, "marker": f"${order}$", "linewidth": 1.0, "linestyle": ":", "markersize": 6}
     return {
         "color": COLORS[label],
         "marker": MARKERS[label],
-        "linewidth": 2.2 if label == "expo" else 1.4,
+        "linewidth": 2.2 if label in ("expo", "expo/paper") else 1.4,
         "markersize": 5,
         "zorder": 3 if label == "expo" else 2,
     }

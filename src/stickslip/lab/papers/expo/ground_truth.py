@@ -2,7 +2,8 @@
 
 Explicit Euler, the least accurate, takes steps eight times finer, as in the authors' code; so does semi-implicit Euler.
 Versions of Expo that differ in the matrix exponential only share one ground truth: their differences are the error that
-is looked for. State, contact memory (anchors) and control are kept at the beginning of every control step.
+is looked for. So do the changes that lead from the paper's algorithm to ours, where the contact law is the same. State,
+contact memory (anchors) and control are kept at the beginning of every control step.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stickslip.errors import ControlError
-from stickslip.lab.papers.expo.setups import DAMPING, METHODS, STIFFNESS, Method, Test, advance, bundled, simulation
+from stickslip.lab.papers.expo.setups import DAMPING, STIFFNESS, TRUTHS, Method, Test, advance, bundled, simulation
 from stickslip.lab.store import Store
 
 
@@ -57,7 +58,7 @@ def follow(test: Test, method: Method, n: int, stiffness: float, damping: float)
 def ground_truth(
     store: Store, test: Test, method: Method, n: int, stiffness: float = STIFFNESS, damping: float = DAMPING
 ) -> GroundTruth:
-    method = METHODS[method.truth or method.label]
+    method = TRUTHS[method.truth or method.label]
     parameters = {
         "test": test.name, "method": method.label, "n": n, "control_dt": test.control_dt, "dt": method.finest,
         "stiffness": stiffness, "damping": damping,

@@ -26,6 +26,7 @@ from stickslip.lab.papers.expo.setups import (
     METHODS,
     STIFFNESS,
     TESTS,
+    TRUTHS,
     Method,
     Sizes,
     Test,
@@ -104,7 +105,7 @@ def local_error(
     """A unit of work; ``error`` is None where it is infinite, or where the ground truth itself fell short."""
     parameters = {
         "test": test.name, "method": method.label, "dt": dt, "n": n, "control_dt": test.control_dt,
-        "finest": METHODS[method.truth or method.label].finest, "repeats": repeats,
+        "finest": TRUTHS[method.truth or method.label].finest, "repeats": repeats,
         "stiffness": stiffness, "damping": damping,
     }  # fmt: skip
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from stickslip.lab.papers.expo.error_panels import panels
 from stickslip.lab.papers.expo.local_error import study
-from stickslip.lab.papers.expo.setups import FIXED_ORDERS, TESTS, ms, paper_name, size
+from stickslip.lab.papers.expo.setups import FIXED_ORDERS, PAPER_VERSIONS, TESTS, ms, paper_name, size
 from stickslip.lab.papers.paper import Part, Results, image
 from stickslip.lab.papers.rows import Row, table_of
 
 
 def draw(results: Results):
     """Error against time per control step of all versions of Expo."""
-    shown = ["expo", "expo pade", *FIXED_ORDERS]
+    shown = ["expo", "expo pade", *FIXED_ORDERS, *PAPER_VERSIONS]
     return panels(results["local_error"], shown, lambda row: 1e3 * row["seconds"], "time per control step [ms]")
 
 
@@ -47,8 +47,9 @@ def section(results: Results) -> str:
     return "\n".join([
         "## The open question: how many matrix products?\n",
         image("orders_error_vs_time", "All versions of Expo: error against time"),
-        "The best fixed number of products is the fastest whose error is within 5 % of the least of all versions at "
-        "that step (\"none\": no fixed order is that accurate). " + summary + ".\n",
+        "The curves of `expo/paper` are the paper's algorithm, by its standard exponential and by fixed numbers of "
+        "products. Of `expo`, the best fixed number of products is the fastest whose error is within 5 % of the least "
+        "of all versions at that step (\"none\": no fixed order is that accurate). " + summary + ".\n",
         table_of(rows, {
             "test": paper_name, "δt [ms]": lambda r: ms(r["dt"]), "best fixed": lambda r: r["best_fixed"] or "none",
             "its error": lambda r: size(r["fixed_error"]), "its µs/step": one("fixed_us", 1),

@@ -78,11 +78,19 @@ def _expo(matmuls: int | str) -> Method:
     return Method(label, "expo", {"matmuls": matmuls}, truth="expo")
 
 
+def _paper(matmuls: int | str) -> Method:
+    label = "expo/paper" if matmuls == "auto" else f"expo/paper mmm-{matmuls}"
+    return Method(label, "expo/paper", {"matmuls": matmuls}, truth="expo/paper")
+
+
 ORDERS: tuple[int | str, ...] = ("auto", "pade", 0, 1, 2, 3, 4, 5, 6)
+PAPER_ORDERS: tuple[int | str, ...] = ("auto", 0, 1, 2, 3, 4)
+"""Those of the paper's Fig. 2, for its own algorithm."""
 METHODS = {
     method.label: method
     for method in (
         *(_expo(matmuls) for matmuls in ORDERS),
+        *(_paper(matmuls) for matmuls in PAPER_ORDERS),
         Method("rk4", "rk4"),
         Method("implicit-euler", "implicit-euler"),
         Method("semi-implicit-euler", "semi-implicit-euler", least_dt=1e-3 / 33, finest=FINEST / 8),
@@ -90,7 +98,39 @@ METHODS = {
     )
 }
 FIXED_ORDERS = tuple(f"expo mmm-{n}" for n in range(7))
+PAPER_VERSIONS = tuple(_paper(matmuls).label for matmuls in PAPER_ORDERS)
 RIVALS = tuple(label for label in METHODS if not label.startswith("expo"))
+
+_AS_PAPER: dict[str, Any] = {
+    "freeze": "start", "events": "none", "slip": "project", "rest": "detected", "matmuls": "pade", "tolerance": 1e-12,
+    "order": 1,
+}  # fmt: skip
+_CHANGES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("anchors at rest, exponential of half the size", {}),
+    ("modes in place of the exponential", {"matmuls": "auto"}),
+    ("springs rest on the surface", {"rest": "surface"}),
+    ("linearised in the middle", {"freeze": "middle"}),
+    ("divided where contacts begin", {"events": "touchdown"}),
+    ("slip solved, not projected", {"slip": "solve"}),
+    ("phases of contacts followed within the step", {"events": "all"}),
+    ("second order in velocities", {"order": 2}),
+)
+_DETECTED = Method("expo, springs rest where detected", "expo", {"rest": "detected"})
+
+
+def _changes() -> dict[str, Method]:
+    """From the paper's algorithm to ours, one change after another; the last one is ``expo``."""
+    options, found = _AS_PAPER, {"the paper's": METHODS["expo/paper"]}
+    for label, change in _CHANGES:
+        options = {**options, **change}
+        truth = "expo" if options["rest"] == "surface" else _DETECTED.label
+        found[label] = Method(label, "expo", options, truth=truth)
+    return found
+
+
+CHANGES = _changes()
+TRUTHS = {**METHODS, _DETECTED.label: _DETECTED}
+"""Methods by the label of their ground truth."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +158,16 @@ class Sizes:
 
 FULL = Sizes()
 QUICK = Sizes(
-    methods=("expo", "expo pade", "expo mmm-0", "expo mmm-2", "expo mmm-4", *RIVALS),
+    methods=(
+        "expo",
+        "expo pade",
+        "expo mmm-0",
+        "expo mmm-2",
+        "expo mmm-4",
+        "expo/paper",
+        "expo/paper mmm-0",
+        *RIVALS,
+    ),
     seconds={"solo12-squat": 0.12, "solo12-jump": 0.6, "solo12-trot": 0.4, "romeo-walk": 0.24},
     stride=3,
     repeats=2,
