@@ -165,8 +165,8 @@ def test_observing_moves_no_anchor():
 
 
 @pytest.mark.parametrize(("name", "other"), [
-    ("freeze", "middle"), ("events", "touchdown"), ("order", 2), ("slip", "solve"), ("rest", "surface"), ("tolerance", 1e-8),
-    ("matmuls", "pade"), ("slip", None), ("tolerance", np.ones(2)),
+    ("freeze", "middle"), ("events", "touchdown"), ("order", 2), ("slip", "solve"), ("rest", "surface"),
+    ("tolerance", 1e-8), ("matmuls", "pade"), ("slip", None), ("tolerance", np.ones(2)),
 ])  # fmt: skip
 def test_what_the_paper_fixes_is_refused_by_name(name, other):
     with pytest.raises(InputError, match=f"^{name} of expo/paper: expected ") as refused:
