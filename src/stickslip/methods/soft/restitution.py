@@ -15,8 +15,8 @@ stiffness K = ΣK_i and the Jacobian rows J of their normals,
     1/m = kᵀ·J·M⁻¹·Jᵀ·k/K²,   k = (K_1 … K_n),      B_i = K_i·2·ζ·√(m/K),
 
 the inverse mass that the springs feel: m = 1/W_ii of one contact, and the mass of a block that lands flat on all its
-corners. Other contacts of the links, friction and joint dampers are left out, and so e is that of a free impact. Damping
-along the surface follows B, unless a surface says it.
+corners. Other contacts of the links, friction and joint dampers are left out, and so e is that of a free impact.
+Damping along the surface follows B, unless a surface says it.
 
 Reference: Schwager, Pöschel, "Coefficient of restitution and linear-dashpot model revisited", Granular Matter 9, 2007.
 Cost: a factor of M, and one solve for each group of contacts, in scenes that ask for restitution.
