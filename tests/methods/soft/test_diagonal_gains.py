@@ -115,8 +115,8 @@ def sled(gravity=G, **floor):
     """A mass of 2 kg that moves along x and z, on a contact point."""
     scene = ss.Scene(gravity=(0, 0, -gravity))
     scene.add_plane(**floor)
-    along = scene.add_body("along", joint="slide", axis=(1, 0, 0))
-    body = along.add_body("sled", joint="slide", axis=(0, 0, 1))
+    body = scene.add_body("sled", joint="slide", axis=(1, 0, 0))
+    body.add_joint("slide", axis=(0, 0, 1))
     body.set_inertia(2.0, inertia=(1, 1, 1))
     body.add_contact_point("tip")
     return scene
