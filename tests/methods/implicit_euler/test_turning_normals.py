@@ -107,7 +107,8 @@ def check(kind, links, phase, seed, rate):
     depth = -0.02 if phase == "apart" else 0.005
     stepper = stepper_for(model, DT, shapes_of(kind, links, dyn.poses(q), depth, PHASES[phase], rng), damper_rate=rate)
     if phase != "apart":
-        v = with_normal_velocity(stepper, q, v, 1.0 if phase == "opens" else -0.1)
+        closing = -0.1 if rate == "mean" else -1.5  # within the step the normal turns, and the rate at its end grows
+        v = with_normal_velocity(stepper, q, v, 1.0 if phase == "opens" else closing)
     stepper.anchors.pair[:] = 0
     problem = Problem(stepper, q, v)
     if phase.startswith("begins"):  # as if the contact had been open when the step began
