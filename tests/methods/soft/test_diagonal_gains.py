@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import stickslip as ss
+from stickslip.collision.contacts import TANGENT_DAMPING, TANGENT_STIFFNESS, ContactList
+from stickslip.dynamics.data import make_data
 from stickslip.errors import InputError, NotHonouredWarning
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_STIFFNESS, Material, combine
 
@@ -87,6 +89,17 @@ def test_explicit_pairs_have_those_of_their_surfaces():
     scene.add_contact_pair("floor", "skin")
     (pair,) = scene.compile().pairs
     assert (pair.material.tangent_stiffness, pair.material.tangent_damping) == (2e3, 8.0)
+
+
+def test_collision_functions_of_one_s_own_give_them():
+    scene = ss.Scene()
+    scene.add_sphere(0.1, mass=1.0)
+    contacts = ContactList(make_data(scene.compile()).kin, capacity=2)
+    contacts.add(0, 1, (0, 0, 0), (0, 0, 1), -0.01, pair=0, stiffness=1e4, damping=20.0)
+    contacts.add(0, 1, (0, 0, 0), (0, 0, 1), -0.01, pair=1, stiffness=1e4, tangent_stiffness=0.0, tangent_damping=3.0)
+    first, second = contacts.arrays.material[:2]
+    assert (first[TANGENT_STIFFNESS], first[TANGENT_DAMPING]) == (1e4, 20.0)
+    assert (second[TANGENT_STIFFNESS], second[TANGENT_DAMPING]) == (0.0, 3.0)
 
 
 @pytest.mark.parametrize("method", ["relaxed", "mujoco/spring-damper"])
