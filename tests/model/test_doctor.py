@@ -278,7 +278,7 @@ def test_models_specs_and_compiled_models_are_examined_too():
 def test_the_report_prints_and_serialises(look):
     report = look(mjcf(FLOOR + BALL.format('friction="0"') + CLOTH))
     out = io.StringIO()
-    report.print(Console(file=out, width=400))
+    report.print(Console(file=out, width=600))
     printed = out.getvalue()
     for part in ("error", "flex", "geom 'skin'", COMBINATION_RULE, "1 error, 1 warning"):
         assert part in printed
