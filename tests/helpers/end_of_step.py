@@ -22,10 +22,11 @@ TWO_TREES = """
 </worldbody></mujoco>"""
 
 
-def shape(kind, link, *, pos=(0, 0, 0), rot=None, size=(), friction=1.0, stiffness=1e4, damping=100.0):
-    """A shape in a link; ``size`` as in MuJoCo."""
+def shape(kind, link, *, pos=(0, 0, 0), rot=None, size=(), friction=1.0, stiffness=1e4, damping=100.0, along=(1, 1)):
+    """A shape in a link; ``size`` as in MuJoCo. ``along`` is what K and B are multiplied by along the surface."""
     size = np.r_[np.array(size, dtype=float), np.zeros(3 - len(size))]
-    material = Material(friction, 2.0 * stiffness, 2.0 * damping)  # two of them in series
+    K, B = 2.0 * stiffness, 2.0 * damping  # two of them in series
+    material = Material(friction, K, B, tangent_stiffness=along[0] * K, tangent_damping=along[1] * B)
     rot = np.eye(3) if rot is None else np.array(rot, dtype=float)
     return Shape(f"{kind} {link}", kind, link, np.array(pos, float), rot, size, None, material, 1, 1, np.ones(4), link)
 

@@ -21,8 +21,11 @@ ALL = {
     "torsion": 0.02,
     "rolling": 0.003,
     "adhesion": 1.0,
+    "tangent_stiffness": 3e3,
+    "tangent_damping": 8.0,
 }
 SURPRISING = ("restitution", "preload", "torsion", "rolling", "adhesion")
+ALONG = ("tangent_stiffness", "tangent_damping")
 
 
 def scene(**asked) -> ss.Scene:
@@ -52,6 +55,8 @@ def test_every_method_says_what_it_makes_of_each_property(method):
         "μ_t = 0.02 m",
         "μ_r = 0.003 m",
         "A = 1 N",
+        "K_t = 3000 N/m",
+        "B_t = 8 N s/m",
     )
     assert len(said) == len(NAMES)
     for sentence, name, value in zip(said, NAMES, values, strict=True):
@@ -60,7 +65,8 @@ def test_every_method_says_what_it_makes_of_each_property(method):
         assert len(sentence.split(": ", 1)[1]) > 10
     missing = [name for name in NAMES if name not in stepper.honours]
     assert [sentence.split()[0] for sentence in stepper.not_honoured()] == missing
-    wanted = [f"{method.split('/')[0]} does not honour {s}." for s in stepper.not_honoured(*SURPRISING)]
+    surprising = (*SURPRISING, *ALONG) if "stiffness" in stepper.honours else SURPRISING
+    wanted = [f"{method.split('/')[0]} does not honour {s}." for s in stepper.not_honoured(*surprising)]
     assert announced == wanted
 
 
@@ -134,7 +140,7 @@ def test_a_stepper_from_outside_says_at_least_what_it_honours():
     class Mine(METHODS["semi-implicit-euler"]):
         reads: ClassVar = {}
 
-    stepper, announced = made(Mine, scene(restitution=0.7))
+    stepper, announced = made(Mine, scene(restitution=0.7, damping=5.0))  # the damping decides how it bounces
     said = stepper.materials()
     assert said[0] == "friction μ = 0.5: acts as the method defines it"
     assert said[-1] == "restitution e = 0.7: does not act"

@@ -38,8 +38,9 @@ SERVO = {
 }
 SURFACE = {
     **dict.fromkeys(("friction", "torsion", "rolling", "gap", "adhesion", "damping", "restitution"), NEGATIVE),
-    "preload": NEGATIVE, "margin": (*WRONG, [], {}), "condim": (2, 0, "4", 3.5, NAN, [4], True),
-    "priority": (1.5, NAN, "x", [1], 2**40, []), "stiffness": (0.0, *NEGATIVE),
+    **dict.fromkeys(("preload", "stiffness", "tangent_stiffness", "tangent_damping"), NEGATIVE),
+    "margin": (*WRONG, [], {}), "condim": (2, 0, "4", 3.5, NAN, [4], True),
+    "priority": (1.5, NAN, "x", [1], 2**40, []),
 }  # fmt: skip
 CASES = {
     "tendon": (

@@ -16,11 +16,12 @@ from stickslip.dynamics.data import Kinematics
 from stickslip.dynamics.jacobian import point_velocity
 from stickslip.errors import expected
 from stickslip.math.spatial import cross
-from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS, Material
+from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS, SAID, Material
 
 FRICTION, STIFFNESS, DAMPING, RESTITUTION, PRELOAD, TORSION, ROLLING, ADHESION = range(8)
-"""Columns of ``material``."""
-PROPERTIES = 8
+TANGENT_STIFFNESS, TANGENT_DAMPING, BOUNCE = range(8, 11)
+"""Columns of ``material``; STIFFNESS and DAMPING act along the normal."""
+PROPERTIES = 11
 ON_SPHERE, ON_BOX = 1, 2
 """Values of ``rolling``: the contact point moves over body 2 because that is round, or because body 1 carries it."""
 MOST_PAIRS = 1 << 31
@@ -62,8 +63,9 @@ class Contacts(NamedTuple):
     drift: np.ndarray
     """(capacity, 3) velocity of the geometric contact point, ṗ [m/s, world]."""
     material: np.ndarray
-    """(capacity, 8) friction, stiffness [N/m], damping [N s/m], restitution, preload [N], coefficients of torsional and
-    rolling friction [m], adhesion [N]."""
+    """(capacity, 11) friction, stiffness [N/m], damping [N s/m], restitution, preload [N], coefficients of torsional
+    and rolling friction [m], adhesion [N], stiffness and damping along the surface, and whether methods with springs
+    choose the damping by the restitution (``model.shape.SAID`` …)."""
     shape1: np.ndarray
     """(capacity,) the shape of body 1 among those that can touch, and ``shape2`` that of body 2; −1 if unknown. In a
     group of subcontacts all but the first have −2 − the shape."""
@@ -307,6 +309,8 @@ class ContactList:
         spin=(0.0, 0.0, 0.0),
         drift=None,
         surface=(0.0, 0.0, 0.0),
+        tangent_stiffness: float | None = None,
+        tangent_damping: float | None = None,
     ) -> None:
         """Append a contact between two links at a point [m, world]; gap [m] < 0 in penetration.
 
@@ -314,7 +318,8 @@ class ContactList:
         are stored by it. ``spin`` [rad/s, world] is the angular velocity of the normal relative to link 1, ``drift``
         [m/s, world] the velocity of the contact point. By default the normal is fixed to link 1 and the point to
         link 2. Methods that predict contact accelerations use them. ``surface`` [m/s, world] is the velocity of link
-        2's surface relative to link 1's that is not due to their motion, as of a conveyor belt.
+        2's surface relative to link 1's that is not due to their motion, as of a conveyor belt. Stiffness and damping
+        along the surface are those along the normal by default.
         """
         n, p = np.asarray(normal, dtype=float), np.asarray(point, dtype=float)
         if n.shape != (3,) or not abs(np.linalg.norm(n) - 1.0) < 1e-6:
@@ -329,9 +334,10 @@ class ContactList:
             raise expected("contact links", "two different links", (link1, link2))
         if not 0 <= pair < MOST_PAIRS:
             raise expected("contact pair", f"a whole number from 0 to {MOST_PAIRS - 1}", pair)
-        Material(
-            friction, stiffness, damping, restitution, preload, torsion, rolling_friction, adhesion=adhesion
-        )  # checks the numbers
+        K_t, B_t = Material(
+            friction, stiffness, damping, restitution, preload, torsion, rolling_friction, adhesion=adhesion,
+            tangent_stiffness=tangent_stiffness, tangent_damping=tangent_damping,
+        ).along  # fmt: skip
         if drift is None:
             velocity, arm = self.kin.vel[link2], p - self.kin.origin[link2]
             drift = velocity[:3] + np.cross(velocity[3:], arm)
@@ -345,7 +351,10 @@ class ContactList:
         c.pair[i] = pair
         c.link1[i], c.link2[i] = link1, link2
         c.point[i], c.axes[i], c.gap[i] = p, tangents(n), gap
-        c.material[i] = friction, stiffness, damping, restitution, preload, torsion, rolling_friction, adhesion
+        c.material[i, : ADHESION + 1] = (
+            friction, stiffness, damping, restitution, preload, torsion, rolling_friction, adhesion,
+        )  # fmt: skip
+        c.material[i, TANGENT_STIFFNESS], c.material[i, TANGENT_DAMPING], c.material[i, BOUNCE] = K_t, B_t, SAID
         c.rolling[i], c.radius[i], c.curvature[i] = rolling, 0.0, 0.0
         c.spin[i], c.drift[i] = motion[:2]
         c.shape1[i] = c.shape2[i] = -1

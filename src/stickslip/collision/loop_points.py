@@ -38,7 +38,8 @@ class LoopPoints(NamedTuple):
     """(n, 6) velocity at the world's origin [m/s] and angular velocity [rad/s] of what holds p₁, if that is moved from
     outside; world axes."""
     material: np.ndarray
-    """(n, 8) stiffness and damping of the point as in ``Contacts.material``; the other columns are zero."""
+    """(n, 11) stiffness and damping of the point, the same in all directions, as in ``Contacts.material``; the other
+    columns are zero."""
 
 
 def no_loop_points() -> LoopPoints:

@@ -4,12 +4,13 @@
 
 k and D depend on deviation and speed where a spring or damper is polynomial (``joint_forces``).
 
-e > 0 is how far a limit is exceeded, e₀ ≥ 0 how far it was at the beginning of the step. With the joint's speed in
-place of (e − e₀)/dt the force would jump by b_l·v where the limit is met, and an implicit equation with a discontinuous
-force need not have a solution. For hinges and slides that are already beyond the limit the two are the same.
+e > 0 is how far a limit is exceeded, e₀ ≥ 0 how far at the beginning of the step: (e − e₀)/dt is the mean rate.
+With the joint's speed ė in place of it (``mean`` = 0) the force jumps by b_l·v where the limit is met, and an implicit
+equation with a discontinuous force need not have a solution. For hinges and slides that are already beyond the limit
+the two are the same.
 
 Derivatives by the orientation of a ball or free joint are by its rotation vector in body axes, as everywhere.
-Differs from ``joint_forces.py`` in: damping is included; the damper of a limit uses (e − e₀)/dt.
+Differs from ``joint_forces.py`` in: damping is included; the damper of a limit may use (e − e₀)/dt.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ from stickslip.model.arrays import BALL, FREE, HINGE, SLIDE
 
 
 @kernel
-def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, dt, tau):
-    """tau (nv,) at the configuration q and velocity v at the end of a step that began at q0."""
+def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, mean, dt, tau):
+    """tau (nv,) at the configuration q and velocity v at the end of a step that began at q0; ``mean`` is 1 if limits
+    are damped by their mean rate, 0 for that at the end."""
     for d in range(tau.shape[0]):
         tau[d] = inputs.applied[d] + damper_force(passive, d, v[d])
     drive_forces(actuators, q, v, inputs.control)
@@ -45,8 +47,8 @@ def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, dt, tau):
             tau[d] -= secant_stiffness(passive, j, e) * e
             if passive.limited[j] != 0:
                 low, high = passive.range[j, 0], passive.range[j, 1]
-                tau[d] += limit_push(passive, j, low - q[i], low - q0[i], dt)
-                tau[d] -= limit_push(passive, j, q[i] - high, q0[i] - high, dt)
+                tau[d] += limit_push(passive, j, low - q[i], low - q0[i], -v[d], mean, dt)
+                tau[d] -= limit_push(passive, j, q[i] - high, q0[i] - high, v[d], mean, dt)
             continue
         if kind == FREE:
             stiffness = secant_stiffness(passive, j, displacement(passive.q_spring, q, i))
@@ -62,25 +64,29 @@ def end_joint_forces(tree, passive, actuators, inputs, q0, q, v, dt, tau):
         if kind == BALL and passive.limited[j] != 0:
             x, y, z, angle = axis_and_angle(q, i)
             before = axis_and_angle(q0, i)[3] - passive.range[j, 1]
-            push = limit_push(passive, j, angle - passive.range[j, 1], before, dt)
+            rate = x * v[d] + y * v[d + 1] + z * v[d + 2]
+            push = limit_push(passive, j, angle - passive.range[j, 1], before, rate, mean, dt)
             tau[d], tau[d + 1], tau[d + 2] = tau[d] - push * x, tau[d + 1] - push * y, tau[d + 2] - push * z
 
 
 @kernel
-def limit_push(passive, j, excess, before, dt):
-    """Force of a limit that is exceeded by ``excess`` now and by ``before`` at the beginning of the step."""
+def limit_push(passive, j, excess, before, rate, mean, dt):
+    """Force of a limit that is exceeded by ``excess`` now, which grows at ``rate``, and by ``before`` at the beginning
+    of the step."""
     if excess <= 0.0:
         return 0.0
-    rate = (excess - max(0.0, before)) / dt
+    if mean != 0:
+        rate = (excess - max(0.0, before)) / dt
     return max(0.0, passive.limit_stiffness[j] * excess + passive.limit_damping[j] * rate)
 
 
 @kernel
-def limit_slope(passive, j, excess, before, dt):
-    """Derivative of ``limit_push`` by the excess."""
-    if limit_push(passive, j, excess, before, dt) == 0.0:
-        return 0.0
-    return passive.limit_stiffness[j] + passive.limit_damping[j] / dt
+def limit_slopes(passive, j, excess, before, rate, mean, dt):
+    """Derivatives of ``limit_push`` by the excess and by its rate."""
+    if limit_push(passive, j, excess, before, rate, mean, dt) == 0.0:
+        return 0.0, 0.0
+    k, b = passive.limit_stiffness[j], passive.limit_damping[j]
+    return (k + b / dt, 0.0) if mean != 0 else (k, b)
 
 
 @kernel
@@ -93,7 +99,7 @@ def axis_and_angle(q, i):
 
 
 @kernel
-def subtract_joint_slopes(tree, passive, actuators, inputs, q0, q, v, dt, turn, block, A):
+def subtract_joint_slopes(tree, passive, actuators, inputs, q0, q, v, mean, dt, turn, block, A):
     """A −= dτ/dv⁺ where q⁺ = q0 ⊕ dt·v⁺; ``turn`` (nj, 3, 3): right Jacobians of the rotations, ``block`` (3, 3)."""
     for d in range(v.shape[0]):
         A[d, d] += damper_slope(passive, d, v[d])
@@ -105,8 +111,10 @@ def subtract_joint_slopes(tree, passive, actuators, inputs, q0, q, v, dt, turn, 
             A[d, d] += dt * tangent_stiffness(passive, j, q[i] - passive.q_spring[i])
             if passive.limited[j] != 0:
                 low, high = passive.range[j, 0], passive.range[j, 1]
-                A[d, d] += dt * limit_slope(passive, j, low - q[i], low - q0[i], dt)
-                A[d, d] += dt * limit_slope(passive, j, q[i] - high, q0[i] - high, dt)
+                k, b = limit_slopes(passive, j, low - q[i], low - q0[i], -v[d], mean, dt)
+                A[d, d] += dt * k + b
+                k, b = limit_slopes(passive, j, q[i] - high, q0[i] - high, v[d], mean, dt)
+                A[d, d] += dt * k + b
             continue
         if kind == FREE:
             subtract_displacement_slope(passive, j, i, d, q, dt, A)
@@ -123,7 +131,7 @@ def subtract_joint_slopes(tree, passive, actuators, inputs, q0, q, v, dt, turn, 
                 )  # fmt: skip
             add_turned(block, turn, j, d, A)
         if kind == BALL and passive.limited[j] != 0:
-            subtract_ball_limit(passive, j, i, d, q0, q, dt, turn, block, A)
+            subtract_ball_limit(passive, j, i, d, q0, q, v, mean, dt, turn, block, A)
 
 
 @kernel
@@ -145,23 +153,30 @@ def subtract_displacement_slope(passive, j, i, d, q, dt, A):
 
 
 @kernel
-def subtract_ball_limit(passive, j, i, d, q0, q, dt, turn, block, A):
-    """τ = −push·u: −dτ = u·slope·δθ + push·δu, with δθ = u·δφ and δu = (1 − u uᵀ)·J⁻¹·δφ/θ."""
+def subtract_ball_limit(passive, j, i, d, q0, q, v, mean, dt, turn, block, A):
+    """τ = −push·u: −dτ = u·(k·δθ + b·(ω·δu + u·δω)) + push·δu, with δθ = u·δφ and δu = (1 − u uᵀ)·J⁻¹·δφ/θ."""
     x, y, z, angle = axis_and_angle(q, i)
     excess, before = angle - passive.range[j, 1], axis_and_angle(q0, i)[3] - passive.range[j, 1]
-    push = limit_push(passive, j, excess, before, dt)
+    rate = x * v[d] + y * v[d + 1] + z * v[d + 2]
+    push = limit_push(passive, j, excess, before, rate, mean, dt)
     if push == 0.0:
         return
-    slope = limit_slope(passive, j, excess, before, dt)
+    slope, damping = limit_slopes(passive, j, excess, before, rate, mean, dt)
     fill(block, inverse_right_jacobian(angle * x, angle * y, angle * z), 1.0 / angle)
     for c in range(3):
         along = x * block[0, c] + y * block[1, c] + z * block[2, c]
         b0, b1, b2 = block[0, c] - along * x, block[1, c] - along * y, block[2, c] - along * z
-        grow = slope * (x if c == 0 else (y if c == 1 else z))
+        grow = slope * (x if c == 0 else (y if c == 1 else z)) + damping * (v[d] * b0 + v[d + 1] * b1 + v[d + 2] * b2)
         block[0, c] = dt * (x * grow + push * b0)
         block[1, c] = dt * (y * grow + push * b1)
         block[2, c] = dt * (z * grow + push * b2)
     add_turned(block, turn, j, d, A)
+    if damping != 0.0:
+        for c in range(3):
+            along = damping * (x if c == 0 else (y if c == 1 else z))
+            A[d, d + c], A[d + 1, d + c], A[d + 2, d + c] = (
+                A[d, d + c] + x * along, A[d + 1, d + c] + y * along, A[d + 2, d + c] + z * along
+            )  # fmt: skip
 
 
 @kernel

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stickslip.collision.contacts import PROPERTIES
 from stickslip.model.model import Model
 from stickslip.model.shape import Material, Shape, combine
 
@@ -24,8 +25,12 @@ NAMES = {
     "torsion": ("torsion μ_t", " m"),
     "rolling": ("rolling μ_r", " m"),
     "adhesion": ("adhesion A", " N"),
+    "tangent_stiffness": ("tangent_stiffness K_t", " N/m"),
+    "tangent_damping": ("tangent_damping B_t", " N s/m"),
 }
 """The properties in the order of rows of ``material``: name and unit in sentences."""
+ALONG = ("tangent_stiffness", "tangent_damping")
+"""Properties that are those along the normal unless a surface says them."""
 UNSAID = ("acts as the method defines it", "does not act")
 """What is said of honoured properties and of others if a method from outside says nothing."""
 
@@ -33,6 +38,8 @@ SPRINGS = {
     "friction": "Coulomb's circular cone; until it slips, a spring and a damper along the surface",
     "stiffness": "springs in every direction, which the contact points of a pair share",
     "damping": "dampers in every direction, which the contact points of a pair share",
+    "tangent_stiffness": "the springs along the surface, in place of K",
+    "tangent_damping": "the dampers along the surface, in place of B",
     "restitution": "bounce follows from stiffness and damping",
     "preload": "presses as soon as a contact touches",
     "torsion": "a torque about the normal up to μ_t times the normal force; until it slips, a spring and a damper",
@@ -48,6 +55,8 @@ RIGID = {
     "torsion": "a torque about the normal up to μ_t times the normal force, besides the cone",
     "rolling": "a torque about the tangents up to μ_r times the normal force, besides the cone",
     "adhesion": "pulls while a contact is within its distance; the rigid contact holds against it",
+    "tangent_stiffness": "contacts are rigid",
+    "tangent_damping": "contacts are rigid",
 }
 VARIATIONAL = {
     **RIGID,
@@ -78,10 +87,14 @@ def asked_for(model: Model) -> dict[str, Asked]:
     solid, rows = solid_shapes(model), combined_materials(model)
     if len(rows) == 0:
         return {}
-    said = [any(getattr(shape.material, name) is not None for shape in solid) or bool(model.pairs) for name in NAMES]
+    said = [
+        any(getattr(shape.material, name) is not None for shape in solid) or (bool(model.pairs) and name not in ALONG)
+        for name in NAMES
+    ]
+    least, largest = rows.min(axis=0)[: len(NAMES)], rows.max(axis=0)[: len(NAMES)]
     return {
         name: Asked(float(low), float(high), given)
-        for name, low, high, given in zip(NAMES, rows.min(axis=0), rows.max(axis=0), said, strict=True)
+        for name, low, high, given in zip(NAMES, least, largest, said, strict=True)
     }
 
 
@@ -91,7 +104,8 @@ def solid_shapes(model: Model) -> list[Shape]:
 
 
 def combined_materials(model: Model) -> np.ndarray:
-    """(n, 8) the materials of pairs that may touch, by kinds of surfaces: of a thousand equal balls one row."""
+    """(n, 11) rows of ``Contacts.material`` of the pairs that may touch, by kinds of surfaces: of a thousand equal
+    balls one row."""
     kinds: dict[tuple[Material, int, int], set[int]] = {}
     for shape in solid_shapes(model):
         kinds.setdefault((shape.material, shape.group, shape.mask), set()).add(shape.link)
@@ -106,7 +120,7 @@ def combined_materials(model: Model) -> np.ndarray:
         if meet and any(apart(a, b) for a in kinds[one] for b in kinds[other]):
             rows.append(combine(one[0], other[0]).row)
     rows += [pair.material.row for pair in model.pairs]
-    return np.array(rows).reshape(-1, len(NAMES))
+    return np.array(rows).reshape(-1, PROPERTIES)
 
 
 def how_read(asked: Mapping[str, Asked], honours: frozenset[str], reads: Mapping[str, str]) -> tuple[str, ...]:
@@ -116,7 +130,8 @@ def how_read(asked: Mapping[str, Asked], honours: frozenset[str], reads: Mapping
     return tuple(
         f"{_value(name, values)}: {reads.get(name, UNSAID[0]) if name in honours else _instead(name, reads)}"
         for name, values in asked.items()
-        if values.largest > 0.0 or name in honours & {"friction", "stiffness", "damping"}
+        if (values.largest > 0.0 and (values.said or name not in ALONG))
+        or name in honours & {"friction", "stiffness", "damping"}
     )
 
 

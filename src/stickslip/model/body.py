@@ -240,7 +240,8 @@ class Body(Closed):
         density: float | None = None, friction: float | None = None, stiffness: float | None = None,
         damping: float | None = None, restitution: float | None = None, preload: float | None = None,
         torsion: float | None = None, rolling: float | None = None, condim: int | None = None, priority: int = 0,
-        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0, surface_velocity: Vector | None = None,
+        margin: float = 0.0, gap: float = 0.0, adhesion: float = 0.0, tangent_stiffness: float | None = None,
+        tangent_damping: float | None = None, surface_velocity: Vector | None = None,
         material: Material | None = None, collide: bool = True, rgba: Vector | None = None, name: str | None = None,
         fluid: str | None = None, fluid_coefficients: Vector | None = None, meshname: str | None = None,
         hfieldname: str | None = None,
@@ -256,7 +257,8 @@ class Body(Closed):
         given: dict[str, Any] = {
             "friction": friction, "stiffness": stiffness, "damping": damping, "restitution": restitution,
             "preload": preload, "torsion": torsion, "rolling": rolling, "condim": condim, "margin": margin,
-            "gap": gap, "adhesion": adhesion, "priority": priority,
+            "gap": gap, "adhesion": adhesion, "priority": priority, "tangent_stiffness": tangent_stiffness,
+            "tangent_damping": tangent_damping,
         }  # fmt: skip
         unsaid = {"margin": 0.0, "gap": 0.0, "adhesion": 0.0, "priority": 0} if material is not None else {}
         given = {

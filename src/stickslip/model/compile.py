@@ -184,6 +184,10 @@ def contacts_enabled(mj: mujoco.MjModel) -> bool:
     return not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_CONTACT
 
 
+LEAST_USER = 4
+"""Shortest user data of geoms that is read; that of the oldest files."""
+
+
 def filters_parents(mj: mujoco.MjModel) -> bool:
     """Whether a link does not touch its parent link; ``<flag filterparent="disable"/>`` lets it."""
     return not mj.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT
@@ -200,7 +204,7 @@ def build_material(mj: mujoco.MjModel, g: int) -> Material:
     if overridden(mj):
         own = mj.opt.o_friction
         friction, margin = np.array([max(own[:2]), own[2], max(own[3:])]), 0.5 * float(mj.opt.o_margin)
-    user = mj.geom_user[g] if mj.nuser_geom >= 4 else np.zeros(4)
+    user = mj.geom_user[g] if mj.nuser_geom >= LEAST_USER else np.zeros(0)
     return Material.from_user(
         user, friction, int(mj.geom_condim[g]), priority=int(mj.geom_priority[g]), margin=margin,
         gap=float(mj.geom_gap[g]), adhesion=float(mj.geom_adhesion[g]),
@@ -227,6 +231,7 @@ def build_pairs(mj: mujoco.MjModel, shapes: tuple[Shape, ...]) -> tuple[ContactP
             torsion=float(mu[2]) if condim >= 4 else 0.0, rolling=float(max(mu[3:])) if condim >= 6 else 0.0,
             adhesion=float(mj.pair_adhesion[k]),
             margin=float(mj.opt.o_margin if override else mj.pair_margin[k]), gap=float(mj.pair_gap[k]),
+            tangent_stiffness=own.tangent_stiffness, tangent_damping=own.tangent_damping, bounce=own.bounce,
         )  # fmt: skip
         pairs[one, two] = ContactPair(one, two, material)
     return tuple(pairs[key] for key in sorted(pairs))

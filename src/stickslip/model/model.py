@@ -325,16 +325,18 @@ class Model(Summarised, Named):
         damping: float | str | None = None, restitution: float | str | None = None, preload: float | str | None = None,
         torsion: float | None = None, rolling: float | None = None, condim: int | None = None,
         priority: int | None = None, margin: float | None = None, gap: float | None = None,
-        adhesion: float | None = None,
+        adhesion: float | None = None, tangent_stiffness: float | str | None = None,
+        tangent_damping: float | str | None = None,
     ) -> None:  # fmt: skip
         """Set properties of a shape's surface, or of all shapes of a body, as in ``Body.add_box`` and docs/models.md.
 
-        "unset" for friction, stiffness, damping, restitution or preload lets the other surface of a pair decide.
+        "unset" for friction, stiffness, damping (also along the surface: ``tangent_stiffness``, ``tangent_damping``),
+        restitution or preload lets the other surface of a pair decide.
         """
         set_shape(
             self.source or self, name, friction=friction, stiffness=stiffness, damping=damping, restitution=restitution,
             preload=preload, torsion=torsion, rolling=rolling, condim=condim, priority=priority, margin=margin,
-            gap=gap, adhesion=adhesion,
+            gap=gap, adhesion=adhesion, tangent_stiffness=tangent_stiffness, tangent_damping=tangent_damping,
         )  # fmt: skip
 
     @names_keywords

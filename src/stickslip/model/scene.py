@@ -60,7 +60,7 @@ from stickslip.model.model import Model, compile_model
 from stickslip.model.rays import Hit, RayCaster
 from stickslip.model.sensors import add_sensor
 from stickslip.model.servo import Servo, check_tendon
-from stickslip.model.shape import DEFAULT_FRICTION
+from stickslip.model.shape import DEFAULT_FRICTION, USER
 from stickslip.summary import Summarised, Summary, counted, numbers, plural
 
 ROBOTS = Path(__file__).parent / "robots"
@@ -97,7 +97,7 @@ class Scene(Summarised, Guarded):
         self.gravity = gravity
         self.spec.compiler.fusestatic = False
         self.spec.compiler.degree = False
-        self.spec.nuser_geom, self.spec.nuser_site = 5, 1
+        self.spec.nuser_geom, self.spec.nuser_site = USER, 1
         self._count = 0  # of names that were made up
         self._bodies = {"world"}  # names in use
         self._loaded: set[str] = set()  # those of them that come from files
@@ -543,8 +543,8 @@ class Scene(Summarised, Guarded):
     ) -> None:  # fmt: skip
         """Let two shapes touch, given by their names, whatever their bodies and masks; with a friction of their own.
 
-        Stiffness, damping, restitution and preload are those of the two surfaces. Torsional and rolling coefficients,
-        margin and gap are in m, adhesion in N.
+        Stiffness, damping, restitution and preload are those of the two surfaces, in all directions. Torsional and
+        rolling coefficients, margin and gap are in m, adhesion in N.
         """
         for shape in (one, two):
             if not isinstance(shape, str) or self.spec.geom(shape) is None:

@@ -20,14 +20,14 @@ from stickslip.model import compile as build
 from stickslip.model.arrays import JOINT_NV
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.parameters import build_parameters
-from stickslip.model.shape import Material
+from stickslip.model.shape import USER, Material
 
 if TYPE_CHECKING:
     from stickslip.model.model import Model
 
 Vector = Sequence[float] | np.ndarray
 LIMITED = mujoco.mjtLimited
-UNSET = ("friction", "stiffness", "damping", "restitution", "preload")
+UNSET = ("friction", "stiffness", "damping", "tangent_stiffness", "tangent_damping", "restitution", "preload")
 """Properties of a surface that may be "unset", so that the other surface of a pair decides."""
 SAME = 1e-13
 """Relative difference below which an inertia counts as the compiled one, so that its bits come back."""
@@ -227,6 +227,7 @@ def set_shape(model: Model, name: str, **properties: Any) -> None:
     if build.overridden(mj):
         raise InputError("set_shape: the flag override of the file gives all contacts one friction and margin")
     made: dict[int, Material] = {}
+    room = mj.nuser_geom if mj.nuser_geom >= build.LEAST_USER else 0
     for g in shape_ids(model, name):
         values: dict[str, Any] = {
             key: None if value == "unset" and key in UNSET else value for key, value in given.items()
@@ -234,14 +235,13 @@ def set_shape(model: Model, name: str, **properties: Any) -> None:
         if values.get("torsion") or values.get("rolling"):
             values.setdefault("condim", None)  # the least that lets them act
         made[g] = replace(model.shapes[g].material, **values)
-        if mj.nuser_geom < 5 and any(made[g].to_user()):
+        if any(made[g].to_user()[room:]):
             raise InputError(f"set_shape: {name!r} has no room for {', '.join(given)}; compile the model from a Scene")
     for g, material in made.items():
         mj.geom_friction[g], mj.geom_condim[g] = material.coefficients, material.least_condim
         mj.geom_priority[g], mj.geom_margin[g] = material.priority, material.margin
         mj.geom_gap[g], mj.geom_adhesion[g] = material.gap, material.adhesion
-        if mj.nuser_geom >= 5:
-            mj.geom_user[g, :5] = material.to_user()
+        mj.geom_user[g, : min(room, USER)] = material.to_user()[:room]
         geom = element(model, "geoms", g)
         if geom is not None:
             geom.friction, geom.condim, geom.priority = mj.geom_friction[g], mj.geom_condim[g], mj.geom_priority[g]

@@ -14,8 +14,11 @@ DEFAULT_STIFFNESS = 1e5
 """[N/m] contact stiffness in the paper of ``expo``."""
 DEFAULT_DAMPING = 300.0
 """[N s/m] contact damping in the paper of ``expo``."""
-
-
+USER = 7
+"""Length of a geom's user data (``Material.to_user``)."""
+SAID, ALONG_NORMAL, ALL_ROUND = range(3)
+"""Which damping of a pair methods with springs choose by its restitution: none, because a surface says a damping; that
+along the normal, because a surface says one along itself; all."""
 CONDIMS = (1, 3, 4, 6)
 """Dimensions of a contact force: without friction, with friction along the surface, against spinning, and rolling."""
 
@@ -48,15 +51,24 @@ class Material:
     """Distance beyond the margin at which adhesion begins [m]."""
     adhesion: float = 0.0
     """Force with which a contact may pull [N]."""
+    tangent_stiffness: float | None = None
+    """K_t [N/m] along the surface; where it is unset, the surface has K in all directions."""
+    tangent_damping: float | None = None
+    """B_t [N s/m] along the surface; where it is unset, the surface has B in all directions."""
 
     def __post_init__(self) -> None:
-        for name in ("friction", "damping", "restitution", "preload", "torsion", "rolling", "gap", "adhesion"):
+        for name in (
+            "friction", "stiffness", "damping", "restitution", "preload", "torsion", "rolling", "gap", "adhesion",
+            "tangent_stiffness", "tangent_damping",
+        ):  # fmt: skip
             value = getattr(self, name)
             if value is not None:
                 number(name, value, "a finite number ≥ 0", least=0.0)
         number("margin", self.margin, "a finite number [m]")
-        if self.stiffness is not None:
-            number("stiffness", self.stiffness, "a number > 0 [N/m], or none for the default of 1e5", above=0.0)
+        if self.stiffness == 0.0 and self.damping == 0.0:
+            raise expected("stiffness and damping", "at least one of them above 0", (0.0, 0.0), "nothing would push")
+        if self.stiffness == 0.0 and self.preload:
+            raise expected("preload", "0 where the stiffness is 0, since it compresses a spring", self.preload)
         if self.restitution is not None and self.restitution > 1.0:
             raise expected("restitution", "a number from 0 to 1", self.restitution)
         if self.condim is not None and (isinstance(self.condim, bool) or self.condim not in CONDIMS):
@@ -75,14 +87,23 @@ class Material:
         """``condim``, or, where that is unset, the least that lets the coefficients act."""
         return self.condim or (6 if self.rolling else 4 if self.torsion else 3)
 
-    # MJCF carries stiffness, damping, restitution, "friction is unset" and preload in the user="…" attribute of a geom,
-    # 0 meaning unset; damping, restitution and preload of exactly zero are written as -1.
+    @property
+    def along(self) -> tuple[float | None, float | None]:
+        """Stiffness and damping along the surface; where they are unset, those along its normal."""
+        return (
+            self.stiffness if self.tangent_stiffness is None else self.tangent_stiffness,
+            self.damping if self.tangent_damping is None else self.tangent_damping,
+        )
+
+    # MJCF carries stiffness, damping, restitution, "friction is unset", preload, tangential stiffness and tangential
+    # damping in the user="…" attribute of a geom, 0 meaning unset; what is exactly zero is written as -1.
     def to_user(self) -> list[float]:
         def code(value: float | None) -> float:
             return 0.0 if value is None else (value if value > 0.0 else -1.0)
 
         unset = float(self.friction is None)
-        return [code(self.stiffness), code(self.damping), code(self.restitution), unset, code(self.preload)]
+        first = [code(self.stiffness), code(self.damping), code(self.restitution), unset, code(self.preload)]
+        return [*first, code(self.tangent_stiffness), code(self.tangent_damping)]
 
     @staticmethod
     def from_user(user: np.ndarray, friction: Sequence[float], condim: int, **contact) -> Material:
@@ -95,14 +116,15 @@ class Material:
         def value(x: float) -> float | None:
             return None if x == 0.0 else max(float(x), 0.0)
 
+        user = np.concatenate([user, np.zeros(max(0, USER - len(user)))])  # older files say less
         unset = user[3] == 1.0
         more = None if unset and condim <= 3 else condim
         torsion = None if more is None or (friction[1] == 0.0 and more < 4) else float(friction[1])
         rolling = None if more is None or (friction[2] == 0.0 and more < 6) else float(friction[2])
         return Material(
             None if unset else float(friction[0]), value(user[0]), value(user[1]), value(user[2]),
-            value(user[4]) if len(user) > 4 else None,  # older files end with user[3]
-            torsion, rolling, more, **contact,
+            value(user[4]), torsion, rolling, more, tangent_stiffness=value(user[5]), tangent_damping=value(user[6]),
+            **contact,
         )  # fmt: skip
 
 
@@ -122,14 +144,25 @@ class PairMaterial:
     """Distance of the surfaces below which contact forces act [m]: contact gaps are measured from it."""
     gap: float = 0.0
     """Distance beyond the margin at which adhesion begins [m]."""
+    tangent_stiffness: float = None  # type: ignore[assignment]
+    """K_t [N/m]; by default K."""
+    tangent_damping: float = None  # type: ignore[assignment]
+    """B_t [N s/m]; by default B."""
+    bounce: int = SAID
+    """Whether methods with springs choose the damping by the restitution: SAID, ALONG_NORMAL or ALL_ROUND."""
+
+    def __post_init__(self) -> None:
+        for name, normal in (("tangent_stiffness", self.stiffness), ("tangent_damping", self.damping)):
+            if getattr(self, name) is None:
+                object.__setattr__(self, name, normal)
 
     @property
     def row(self) -> tuple[float, ...]:
         """A row of ``Contacts.material``: friction, stiffness, damping, restitution, preload, torsion, rolling,
-        adhesion."""
+        adhesion, tangential stiffness and damping, bounce."""
         return (
             self.friction, self.stiffness, self.damping, self.restitution, self.preload, self.torsion, self.rolling,
-            self.adhesion,
+            self.adhesion, self.tangent_stiffness, self.tangent_damping, float(self.bounce),
         )  # fmt: skip
 
     @property
@@ -140,7 +173,8 @@ class PairMaterial:
 
 COMBINATION_RULE = (
     "friction, condim, restitution and preload: the larger of the two surfaces (of friction, MuJoCo's rule); "
-    "stiffness and damping: two springs, two dampers in series; margin and adhesion: the sum; the surface of higher "
+    "stiffness and damping, along the normal and along the surface: two springs, two dampers in series, and a surface "
+    "that says nothing along itself is there as along its normal; margin and adhesion: the sum; the surface of higher "
     "priority dictates all but the margin; a property left unset takes the other surface's"
 )
 
@@ -155,23 +189,36 @@ def combine(a: Material, b: Material) -> PairMaterial:
             return [x if a.priority > b.priority else y]
         return [value for value in (x, y) if value is not None]
 
+    def along(which: int) -> list[float]:
+        """As ``given``, of stiffness (0) or damping (1) along the surface."""
+        x, y = a.along[which], b.along[which]
+        if x is not None and y is not None and a.priority != b.priority:
+            return [x if a.priority > b.priority else y]
+        return [value for value in (x, y) if value is not None]
+
     def series(values: list[float], default: float) -> float:
         if not values:
             return default
         return 0.0 if min(values) == 0.0 else 1.0 / sum(1.0 / value for value in values)
 
     condim = max(given("condim"), default=3)
+    stiffness, restitution, bounce = series(given("stiffness"), DEFAULT_STIFFNESS), given("restitution"), SAID
+    if max(restitution, default=0.0) > 0.0 and not given("damping") and stiffness > 0.0:
+        bounce = ALONG_NORMAL if along(1) else ALL_ROUND
     return PairMaterial(
         friction=max(given("friction"), default=DEFAULT_FRICTION) if condim >= 3 else 0.0,
-        stiffness=series(given("stiffness"), DEFAULT_STIFFNESS),
+        stiffness=stiffness,
         damping=series(given("damping"), DEFAULT_DAMPING),
-        restitution=max(given("restitution"), default=0.0),
-        preload=max(given("preload"), default=0.0),
+        restitution=max(restitution, default=0.0),
+        preload=max(given("preload"), default=0.0) if stiffness > 0.0 else 0.0,
         torsion=max(given("torsion"), default=0.0) if condim >= 4 else 0.0,
         rolling=max(given("rolling"), default=0.0) if condim >= 6 else 0.0,
         adhesion=sum(given("adhesion")),
         margin=a.margin + b.margin,
         gap=a.gap + b.gap,
+        tangent_stiffness=series(along(0), DEFAULT_STIFFNESS),
+        tangent_damping=series(along(1), DEFAULT_DAMPING),
+        bounce=bounce,
     )
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from stickslip.control import PD
 from stickslip.errors import expected, number, whole
+from stickslip.methods.soft.restitution import damping_ratio
 from stickslip.model.scene import Scene
 from stickslip.model.shape import Material
 from stickslip.scenes.rpisim import FRICTION
@@ -44,20 +44,11 @@ def ball_rolling(angle: float = 0.3, *, friction: float = FRICTION) -> Setup:
 def bounce_damping(restitution: float, stiffness: float, mass: float) -> float:
     """Damping [N s/m] for which a mass [kg] on a spring [N/m] rebounds with ``restitution`` times its speed.
 
-    Without gravity, the mass leaves where the force is zero, not the depth:
-    e = exp(−ζ/ω·(π − arctan(2·ζ·ω/(ω² − ζ²)))), ω = √(1 − ζ²)
-    (Schwager, Pöschel, Granular Matter 9, 2007).
+    Without gravity, by ``methods.soft.restitution``: the mass leaves where the force is zero, not the depth.
     """
-
-    def excess(zeta: float) -> float:
-        omega = np.sqrt(1.0 - zeta**2)
-        return np.exp(-zeta / omega * (np.pi - np.arctan2(2 * zeta * omega, omega**2 - zeta**2))) - restitution
-
-    critical = 1.0 - 1e-9
-    if number("restitution", restitution) > 1.0 or excess(critical) > 0.0:
-        raise expected("restitution", "a number from 0.136 to 1, which such springs can give", restitution)
-    zeta = brentq(excess, 0.0, critical) if restitution < 1.0 else 0.0
-    return float(2.0 * zeta * np.sqrt(stiffness * mass))
+    if number("restitution", restitution) > 1.0 or restitution <= 0.0:
+        raise expected("restitution", "a number above 0 and up to 1, which such springs can give", restitution)
+    return float(2.0 * damping_ratio(float(restitution)) * np.sqrt(stiffness * mass))
 
 
 def bouncing_ball(

@@ -35,8 +35,10 @@ TINY_STEP = 1e-5
 
 
 def not_honoured(method: str, stepper: Method) -> None:
-    """Restitution and preload; that a rigid contact has no stiffness is what the method is chosen for."""
-    for sentence in stepper.not_honoured("restitution", "preload", "torsion", "rolling", "adhesion"):
+    """Restitution and preload; that a rigid contact has no stiffness is what the method is chosen for. One that has K
+    along the normal is also asked for K along the surface."""
+    along = ("tangent_stiffness", "tangent_damping") if "stiffness" in stepper.honours else ()
+    for sentence in stepper.not_honoured("restitution", "preload", "torsion", "rolling", "adhesion", *along):
         _warn(f"{method} does not honour {sentence}.", NotHonouredWarning)
 
 

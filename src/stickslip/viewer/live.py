@@ -19,6 +19,7 @@ from stickslip.methods.base import OK
 from stickslip.model.importers.messages import compile_spec
 from stickslip.model.model import Model, compile_model
 from stickslip.model.scene import Scene
+from stickslip.model.shape import USER
 from stickslip.scenes import Setup
 from stickslip.simulation import Simulation
 from stickslip.viewer.watched import Settings, Watched
@@ -106,7 +107,7 @@ def with_materials(model: Model, friction: float | None, stiffness: float | None
         return model
     spec = model.spec.copy()
     for geom in spec.geoms:
-        user = np.zeros(5)
+        user = np.zeros(USER)
         user[: len(geom.userdata)] = geom.userdata
         if friction is not None:
             geom.friction = [friction, *geom.friction[1:]]

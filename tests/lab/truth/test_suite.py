@@ -241,7 +241,7 @@ def test_the_page_says_what_a_trial_said():
 # -- the new scenes ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("e", [0.2, 0.7, 0.95])
+@pytest.mark.parametrize("e", [0.02, 0.1, 0.2, 0.7, 0.95])
 def test_damping_gives_the_restitution(e):
     """Against a spring and damper without weight, integrated by event-selected steps."""
     scene = ss.Scene(gravity=(0, 0, 0))
@@ -255,7 +255,7 @@ def test_damping_gives_the_restitution(e):
 
 def test_damping_of_what_springs_cannot_give():
     assert bounce_damping(1.0, 1e4, 1.0) == 0.0
-    for e in (0.1, 1.5):
+    for e in (0.0, -0.1, 1.5):
         with pytest.raises(InputError, match="restitution"):
             bounce_damping(e, 1e4, 1.0)
 

@@ -1,5 +1,7 @@
 """Implicit Euler: its Jacobian against finite differences, its order, its stability, and what it says of itself."""
 
+import warnings
+
 import numpy as np
 import pytest
 from end_of_step import TWO_TREES, Problem, on_plane, stepper_for
@@ -8,8 +10,9 @@ import stickslip as ss
 from stickslip.dynamics import Dynamics
 from stickslip.errors import InputError, UnconvergedWarning
 from stickslip.methods.base import DIVERGED, Inputs
-from stickslip.methods.implicit_euler.implicit_euler import ImplicitEuler
+from stickslip.methods.implicit_euler.implicit_euler import PLAIN, ImplicitEuler
 from stickslip.methods.implicit_euler.implicit_step import evaluate
+from stickslip.methods.implicit_euler.spring_damper_derivatives import RATES
 from stickslip.methods.soft.spring_damper import spring_damper
 from stickslip.model.compile import rotation
 
@@ -105,8 +108,9 @@ EVERYTHING = """
   <position joint="low" kp="500" forcerange="-1 1"/></actuator></mujoco>"""
 
 
+@pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("before", [True, False], ids=["beyond limits before", "limits met in the step"])
-def test_jacobian_of_joint_forces_and_wrenches(before):
+def test_jacobian_of_joint_forces_and_wrenches(before, rate):
     model, rng = ss.Scene.from_xml(EVERYTHING).compile(), np.random.default_rng(4)
     q = model.tree.q0.copy()
     q[7:11] = np.r_[np.cos(0.3), np.sin(0.3) * np.array([2.0, 1.0, 2.0]) / 3] if before else [1.0, 0.0, 0.0, 0.0]
@@ -116,9 +120,10 @@ def test_jacobian_of_joint_forces_and_wrenches(before):
     if not before:
         v[6:9], v[9], v[10] = np.array([2.0, 1.0, 2.0]) * 30, 4.0, -5.0
     inputs = Inputs(np.array([0.5, 0.3, 1.0]), rng.normal(size=model.nv), 3 * rng.normal(size=(model.nlink, 6)))
-    stepper = ImplicitEuler(model, dt, "none")
+    stepper = ImplicitEuler(model, dt, "none", damper_rate=rate)
     problem = Problem(stepper, q, v, inputs)
-    without = Problem(ImplicitEuler(model, dt, "none"), q, v, inputs._replace(wrench=np.zeros((model.nlink, 6))))
+    other = ImplicitEuler(model, dt, "none", damper_rate=rate)
+    without = Problem(other, q, v, inputs._replace(wrench=np.zeros((model.nlink, 6))))
     assert np.abs(problem.residual(v) - without.residual(v)).max() > 1.0
     passive = model.joint_forces
     stepper.newton.v[:] = v
@@ -163,6 +168,26 @@ def test_forces_at_the_end_of_a_step_are_those_of_the_law(radius, friction):
     spring_damper(stepper.work.kin, contacts, stepper.anchors, stepper.dt)
     np.testing.assert_allclose(ours, contacts.force[:1], rtol=1e-9)
     assert np.linalg.norm(ours[0, 1:]) > 0.05 * ours[0, 0]
+
+
+@pytest.mark.parametrize("radius", [0.0, 0.1], ids=["point", "sphere"])
+@pytest.mark.parametrize("friction", [0.1, 8.0], ids=["slip", "stick"])
+def test_plain_forces_are_those_of_the_law_in_any_motion(radius, friction):
+    """Backward Euler evaluates the law itself, also for a body that turns and for one that has just touched."""
+    stepper, q = on_tilted_plane(radius, friction, -1e-5)
+    plain = ImplicitEuler(stepper.model, stepper.dt, "spring-damper", stiffness_per="point", **PLAIN)
+    normal, rng = np.array(TILTED) / np.linalg.norm(TILTED), np.random.default_rng(7)
+    v = np.r_[-0.5 * normal + 0.3 * np.cross(normal, [0.0, 1.0, 0.0]), 0.1 * rng.normal(size=3)]
+    sizes = []
+    for each in (stepper, plain):
+        Problem(each, q, v).residual(v)
+        contacts = each.contacts.arrays
+        ours = contacts.force[:1].copy()
+        assert ours[0, 0] > 1.0
+        spring_damper(each.work.kin, contacts, each.anchors, each.dt)
+        sizes.append(np.abs(ours - contacts.force[:1]).max() / ours[0, 0])
+    assert sizes[1] < 1e-12
+    assert sizes[0] > 1e-3  # the mean rate of a contact that begins is smaller
 
 
 # -- the motion --------------------------------------------------------------------------------------------------------
@@ -328,6 +353,34 @@ def test_converged_steps_say_nothing_and_are_recorded():
     assert 1 <= log.iterations.max() < 30
 
 
+def test_plain_backward_euler_divides_no_step():
+    """On the falls that the default divides steps for, it goes on with its best velocities, and counts them."""
+    setup = ss.SCENES["solo12-drop"].build()
+    steppers = []
+    for options in ({}, PLAIN):
+        sim = ss.Simulation(setup.scene, METHOD, dt=1e-2, **options)
+        sim.set_state(v=np.r_[2 * np.random.default_rng(6).normal(size=6), np.zeros(12)])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnconvergedWarning)
+            sim.step(60)
+        steppers.append(sim.stepper)
+    ours, plain = steppers
+    assert ours.divided > 0
+    assert ours.unconverged == 0
+    assert plain.divided == 0
+    assert plain.unconverged > 0
+
+
+def test_plain_backward_euler_is_of_the_same_order_on_a_lasting_contact():
+    """Where a contact lasts and its point moves straight on, the two rates agree to round-off."""
+    ends = []
+    for options in ({}, PLAIN):
+        sim = ss.Simulation(mass_on_spring(1e4, 30.0, -2e-3), METHOD, dt=1e-3, **options)
+        sim.step(100)
+        ends.append(sim.state.q.copy())
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-10)
+
+
 def test_forces_without_sense_diverge_by_name():
     sim = ss.Simulation(mass_on_spring(1e4, 0.0, 0.1), METHOD)
     sim.inputs.applied[2] = 1e15
@@ -339,7 +392,10 @@ def test_forces_without_sense_diverge_by_name():
     assert sim.state.q[2] == 0.2
 
 
-@pytest.mark.parametrize("option", [{"tolerance": 0.0}, {"max_iterations": 0}, {"max_iterations": 1.5}])
+@pytest.mark.parametrize(
+    "option",
+    [{"tolerance": 0.0}, {"max_iterations": 0}, {"max_iterations": 1.5}, {"damper_rate": "last"}, {"divisions": -1}],
+)
 def test_bad_options_are_refused_by_name(option):
     sim = ss.Simulation(mass_on_spring(1e4, 0.0, 0.1), METHOD)
     with pytest.raises(InputError, match=next(iter(option))):

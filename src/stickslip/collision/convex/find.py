@@ -63,7 +63,7 @@ class Search(NamedTuple):
     shares: np.ndarray
     """(1,) what stiffness, damping and preload are counted by: an index of ``finish.SHARES``."""
     material: np.ndarray
-    """(1, 10) scratch."""
+    """(1, 13) scratch."""
 
 
 @kernel(deferred=True)

@@ -17,12 +17,15 @@ from math import isnan, pi
 from stickslip._jit import kernel
 from stickslip.collision.contacts import (
     ADHESION,
+    BOUNCE,
     DAMPING,
     FRICTION,
     PRELOAD,
     RESTITUTION,
     ROLLING,
     STIFFNESS,
+    TANGENT_DAMPING,
+    TANGENT_STIFFNESS,
     TORSION,
     append,
     move,
@@ -46,7 +49,7 @@ from stickslip.collision.convex.geometry import (
 from stickslip.collision.convex.motion import follow, tilt
 from stickslip.collision.tangent import carried_axis, from_carried_axis, smooth_tangent
 from stickslip.math.spatial import rotate, rotate_transposed
-from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS
+from stickslip.model.shape import ALL_ROUND, ALONG_NORMAL, DEFAULT_DAMPING, DEFAULT_FRICTION, DEFAULT_STIFFNESS, SAID
 
 FEATURES = 1 << 31
 SHARES = ("point", "pair", "area")
@@ -94,11 +97,16 @@ def combine(shapes, rules, a, b, out):
     out[0, STIFFNESS] = in_series(material[a, 1], material[b, 1], lead, DEFAULT_STIFFNESS)
     out[0, DAMPING] = in_series(material[a, 2], material[b, 2], lead, DEFAULT_DAMPING)
     out[0, RESTITUTION] = larger(material[a, 3], material[b, 3], lead, 0.0)
-    out[0, PRELOAD] = larger(material[a, 4], material[b, 4], lead, 0.0)
+    out[0, PRELOAD] = larger(material[a, 4], material[b, 4], lead, 0.0) if out[0, STIFFNESS] > 0.0 else 0.0
     out[0, TORSION] = larger(material[a, 5], material[b, 5], lead, 0.0) if condim >= 4.0 else 0.0
     out[0, ROLLING] = larger(material[a, 6], material[b, 6], lead, 0.0) if condim >= 6.0 else 0.0
     own, other = (material[a, 7] if lead >= 0.0 else 0.0), (material[b, 7] if lead <= 0.0 else 0.0)
     out[0, ADHESION] = own + other
+    out[0, TANGENT_STIFFNESS] = in_series(material[a, 8], material[b, 8], lead, DEFAULT_STIFFNESS)
+    out[0, TANGENT_DAMPING] = in_series(material[a, 9], material[b, 9], lead, DEFAULT_DAMPING)
+    out[0, BOUNCE] = SAID
+    if out[0, RESTITUTION] > 0.0 and isnan(material[a, 2]) and isnan(material[b, 2]) and out[0, STIFFNESS] > 0.0:
+        out[0, BOUNCE] = ALL_ROUND if isnan(material[a, 9]) and isnan(material[b, 9]) else ALONG_NORMAL
     out[0, MARGIN] = material[a, MARGIN] + material[b, MARGIN]
     out[0, GAP] = material[a, GAP] + material[b, GAP]
 
@@ -142,12 +150,14 @@ def share_out(geometry, placed, found, i, a, b, by, nx, ny, nz, material):
     material[0, STIFFNESS] *= share
     material[0, DAMPING] *= share
     material[0, PRELOAD] *= share
+    material[0, TANGENT_STIFFNESS] *= share
+    material[0, TANGENT_DAMPING] *= share
 
 
 @kernel
 def finish(geometry, rules, placed, kin, found, contacts, by, margin, material):
     """Append all raw contacts whose gap, less the margin of their pair, is below ``margin`` [m] to ``contacts``; ``by``
-    is one of ``SHARES``; ``material`` (1, 10) is scratch.
+    is one of ``SHARES``; ``material`` (1, PAIR) is scratch.
 
     The margin of a pair inflates its surfaces: it is subtracted from the gap, once the contact's motion, which depends
     on the surfaces themselves, is known. Adhesion is dropped beyond the distance at which it begins; contacts that

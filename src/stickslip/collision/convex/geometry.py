@@ -60,8 +60,9 @@ class Shapes(NamedTuple):
     mask: np.ndarray
     """(ns,) bit mask of the groups that it touches."""
     material: np.ndarray
-    """(ns, 13) friction, stiffness, damping, restitution, preload, torsion, rolling, adhesion, margin [m], gap [m],
-    condim, priority, 1 if an explicit pair names the shape; NaN leaves the value to the other shape."""
+    """(ns, 16) friction, stiffness, damping, restitution, preload, torsion, rolling, adhesion, stiffness and damping
+    along the surface, 0, margin [m], gap [m], condim, priority, 1 if an explicit pair names the shape; NaN leaves the
+    value to the other shape."""
     polyhedron: np.ndarray
     """(ns,) index among the polyhedra, or −1."""
     corners: np.ndarray
@@ -94,7 +95,7 @@ class Rules(NamedTuple):
     pair: np.ndarray
     """(np,) sorted names a·ns + b of explicit pairs of shapes a < b, which may touch whatever the masks."""
     pair_material: np.ndarray
-    """(np, 10) their properties: a row of ``Contacts.material``, margin and gap [m]."""
+    """(np, 13) their properties: a row of ``Contacts.material``, margin and gap [m]."""
     margin: np.ndarray
     """(1,) the largest margin of any pair [m], ≥ 0; the search looks this much farther."""
 
@@ -267,8 +268,8 @@ def bounding_radius(shape: Shape) -> float:
 def surface(shape: Shape) -> list[float]:
     m = shape.material
     values = (
-        m.friction, m.stiffness, m.damping, m.restitution, m.preload, m.torsion, m.rolling, m.adhesion, m.margin, m.gap,
-        m.condim, m.priority, shape.paired,
+        m.friction, m.stiffness, m.damping, m.restitution, m.preload, m.torsion, m.rolling, m.adhesion, *m.along, 0.0,
+        m.margin, m.gap, m.condim, m.priority, shape.paired,
     )  # fmt: skip
     return [np.nan if value is None else float(value) for value in values]
 

@@ -30,7 +30,7 @@ class PolyhedronPairs(NamedTuple):
     first: np.ndarray
     """(n,) first id of the pair."""
     material: np.ndarray
-    """(n, 8) friction, stiffness, damping, restitution, preload, torsion, rolling, adhesion."""
+    """(n, 11) rows of ``Contacts.material``."""
     shape1: np.ndarray
     """(n,) the shapes of ``one`` and ``two`` among all that can touch."""
     shape2: np.ndarray

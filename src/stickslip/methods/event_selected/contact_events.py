@@ -39,6 +39,7 @@ from stickslip.methods.handle import restorer
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, grown_anchors, make_anchors, slips_over
 from stickslip.methods.soft.explicit import accelerate
 from stickslip.methods.soft.loop_springs import loop_forces
+from stickslip.methods.soft.restitution import choose_damping
 from stickslip.methods.soft.spin_friction import resists_spin, spin_friction
 from stickslip.methods.soft.spring_damper import only_pull, press
 from stickslip.methods.soft.viscoelastic import SoftWorld, poses_and_velocities
@@ -184,6 +185,9 @@ def look(handle, x):
     if places.full[0] != 0:
         contacts.found[0] = 0
         append_loops(loops, kin, contacts)
+    world = system.world
+    if world.bounces[0] != 0:
+        choose_damping(world.tree, world.support, world.inertia, world.fluid, world.rows, kin, contacts)
     contact_velocities(kin, contacts)
     match_places(kin, contacts, places, system.anchors)
 

@@ -15,15 +15,16 @@ from __future__ import annotations
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, STIFFNESS
+from stickslip.collision.contacts import BOUNCE, DAMPING, STIFFNESS, TANGENT_DAMPING, TANGENT_STIFFNESS
 from stickslip.constraints.joint_rows import FEEDBACK
 from stickslip.dynamics.configuration import integrate
 from stickslip.methods.base import OK, Inputs, Stage, bounded
 from stickslip.methods.handle import restored
-from stickslip.methods.materials import combined_materials
-from stickslip.methods.soft.explicit import Explicit, evaluate, hold
+from stickslip.methods.soft.explicit import Explicit, evaluate, hold, impact_masses
+from stickslip.methods.soft.loads import loads
 from stickslip.methods.soft.viscoelastic import begin_joints, end_joints, soft_capabilities
 from stickslip.model.model import Model, State
+from stickslip.model.shape import ALL_ROUND, SAID
 
 
 @kernel
@@ -82,11 +83,19 @@ class Euler(Explicit):
         self.mean = np.zeros(model.nv)
 
     def stable_dt(self, state: State) -> float:
-        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every damped pair and loop."""
-        material = np.concatenate([combined_materials(self.model), self.world.loops.material])
-        damped = material[material[:, DAMPING] > 0.0]
-        ratio = 2.0 * damped[:, DAMPING] / damped[:, STIFFNESS]
-        return min(super().stable_dt(state), float(np.min(ratio, initial=np.inf)))
+        """Besides the limit of semi-implicit Euler, K·dt < 2·B for every damped pair and loop, in all directions."""
+        material = np.concatenate([self._materials, self.world.loops.material])
+        bounces = material[:, BOUNCE] != SAID
+        along = (TANGENT_STIFFNESS, TANGENT_DAMPING, bounces & (material[:, BOUNCE] == ALL_ROUND))
+        limit = super().stable_dt(state)
+        for K, B, chosen in ((STIFFNESS, DAMPING, bounces), along):
+            damped = material[(material[:, B] > 0.0) & (material[:, K] > 0.0) & ~chosen]
+            limit = min(limit, float(np.min(2.0 * damped[:, B] / damped[:, K], initial=np.inf)))
+        if np.any(bounces):
+            at = loads(self.model, self.work.kin, self.options.stiffness_per)
+            B = at.bounce * np.sqrt(impact_masses(self.model, state, at.link, at.point)[0])
+            limit = min(limit, float(np.min(2.0 * B[B > 0.0] / at.stiffness[B > 0.0], initial=np.inf)))
+        return limit
 
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         fixed = (self._buffer, self.anchors, inputs, self.armature, self.mean)

@@ -16,13 +16,15 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS, is_loop
+from stickslip.collision.contacts import DAMPING, FRICTION, STIFFNESS, TANGENT_DAMPING, TANGENT_STIFFNESS, is_loop
 from stickslip.dynamics.delassus import block, block_of_one_link
 from stickslip.math.eigen import Eigenbasis, make_eigenbasis
 from stickslip.methods.expo.contact_space import contact_acceleration
 from stickslip.methods.expo.viscoelastic_pade import PadeWork, make_pade_work
 
 STICK, SLIP, OPEN = 0, 1, 2
+SLIGHT, LEAST = 1e-6, 1e-9
+"""Stiffness of a damper without a spring over its damping [1/s], and the least stiffness [N/m]."""
 
 
 class IslandWork(NamedTuple):
@@ -143,21 +145,28 @@ def make_averages(contacts: int) -> Averages:
 
 
 @kernel
+def gains(K, B):
+    """(√K, B/K) of a spring and its damper. A damper without a spring gets one that is not felt beside it."""
+    K = max(K, SLIGHT * B, LEAST)
+    return sqrt(K), B / K
+
+
+@kernel
 def contact_dynamics(support, L, rows, kin, contacts, members, averages, island):
     """W, y, y′, c, β and √K of all rows of an island: A and b of eq. (11) in scaled coordinates."""
     W, full, scale = island.W, island.full, island.root
     for a in range(members.shape[0]):
         i, c = 3 * a, members[a]
-        K = contacts.material[c, STIFFNESS]
-        root = sqrt(K)
-        averages.mu[c] = contacts.material[c, FRICTION]
+        across = gains(contacts.material[c, TANGENT_STIFFNESS], contacts.material[c, TANGENT_DAMPING])
+        along = gains(contacts.material[c, STIFFNESS], contacts.material[c, DAMPING])
+        root = along[0]
+        averages.mu[c] = contacts.material[c, FRICTION] * root / across[0]
         full[2, i], full[2, i + 1], full[2, i + 2] = contact_acceleration(kin, contacts, c)
         for r in range(3):
-            scale[i + r] = root
-            full[0, i + r] = root * contacts.stretch[c, r]
-            full[1, i + r] = root * contacts.velocity[c, r]
-            full[2, i + r] *= root
-            full[3, i + r] = contacts.material[c, DAMPING] / K
+            scale[i + r], full[3, i + r] = along if r == 0 else across
+            full[0, i + r] = scale[i + r] * contacts.stretch[c, r]
+            full[1, i + r] = scale[i + r] * contacts.velocity[c, r]
+            full[2, i + r] *= scale[i + r]
             island.total[0, i + r], island.total[1, i + r], island.friction[i + r] = 0.0, 0.0, 0.0
         full[1, i] -= root * averages.leaving[c]
         averages.edge[c] = 1e300

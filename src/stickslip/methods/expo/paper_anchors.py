@@ -19,18 +19,25 @@ whatever slides, and the authors' code keeps that force, too.
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import ADHESION, DAMPING, FRICTION, STIFFNESS, contact_velocities, entries
+from stickslip.collision.contacts import ADHESION, TANGENT_STIFFNESS, contact_velocities, entries
 from stickslip.math.spatial import rotate, rotate_transposed
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors
 from stickslip.methods.soft.loop_springs import loop_forces
 from stickslip.methods.soft.spin_friction import resists_spin, spin_friction
-from stickslip.methods.soft.spring_damper import hold, only_pull, tangential_stretch, tie
+from stickslip.methods.soft.spring_damper import (
+    hold,
+    inside_cone,
+    normal_force,
+    only_pull,
+    tangent_force,
+    tangential_stretch,
+    tie,
+)
 
 
 class AnchorSlip(NamedTuple):
@@ -78,15 +85,13 @@ def stick_or_slip(kin, contacts, anchors, slip, c, k, dt):
     hold(kin, contacts, anchors, c, k, dt * v1, dt * v2, dt)
     s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
     s1, s2 = s1 - dt * u1, s2 - dt * u2
-    K, B, mu = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING], contacts.material[c, FRICTION]
-    sn = contacts.gap[c] - anchors.rest[k]
-    fn = max(0.0, -K * sn - B * contacts.velocity[c, 0])  # Hammoud et al., eq. (21)
-    f1, f2 = -K * s1 - B * v1, -K * s2 - B * v2
-    size = sqrt(f1 * f1 + f2 * f2)
-    slips = size > mu * fn
+    K, sn = contacts.material[c, TANGENT_STIFFNESS], contacts.gap[c] - anchors.rest[k]
+    fn = normal_force(contacts, c, sn, contacts.velocity[c, 0])  # Hammoud et al., eq. (21)
+    f1, f2 = tangent_force(contacts, c, s1, v1), tangent_force(contacts, c, s2, v2)
+    f1, f2, factor = inside_cone(contacts, c, fn, f1, f2)
+    slips = factor < 1.0
     if slips:  # Hammoud et al., eq. (28)
-        f1, f2 = mu * fn * f1 / size, mu * fn * f2 / size
-        s1, s2 = -f1 / K, -f2 / K
+        s1, s2 = (-f1 / K, -f2 / K) if K > 0.0 else (0.0, 0.0)
         slip.rate[c, 0], slip.rate[c, 1] = v1, v2
     if slips or u1 != 0.0 or u2 != 0.0:
         tie(kin, contacts, anchors, c, k, s1, s2)

@@ -10,13 +10,12 @@ which of its options it fixes.
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import FRICTION, STIFFNESS, entries, is_loop
+from stickslip.collision.contacts import FRICTION, entries, is_loop
 from stickslip.constraints.joint_rows import FEEDBACK, hold_joints
 from stickslip.dynamics.delassus import contact_jacobian, eliminate
 from stickslip.math.linear import copy_to
@@ -70,10 +69,8 @@ def linear_system(world, work, expo, paper, contacts, members):
         world.support, expo.mass.L, expo.rows, work.kin, contacts, touching, expo.averages, expo.island
     )  # fmt: skip
     for a in range(n):
-        c = touching[a]
-        root = sqrt(contacts.material[c, STIFFNESS])
         for r in range(2):
-            full[1, 3 * a + 1 + r] -= root * paper.slip.rate[c, r]  # Δṗ = ṗ − ṗ₀
+            full[1, 3 * a + 1 + r] -= expo.island.root[3 * a + 1 + r] * paper.slip.rate[touching[a], r]  # Δṗ = ṗ − ṗ₀
     return n
 
 
@@ -85,8 +82,9 @@ def projected_averages(expo, paper, contacts, n, matmuls, tolerance, dt):
     dense_averages(island.W, 3 * n, beta, dt, matmuls, tolerance, island.pade, y, w, c)
     for a in range(n):
         k = paper.touching[a]
-        root, mu = sqrt(contacts.material[k, STIFFNESS]), contacts.material[k, FRICTION]
+        mu = contacts.material[k, FRICTION]
         for r in range(3):
+            root = island.root[3 * a + r]
             first[k, r] = -root * y[3 * a + r] / dt
             second[k, r] = -root * w[3 * a + r] * 2.0 / (dt * dt)
         if not is_loop(contacts, k):

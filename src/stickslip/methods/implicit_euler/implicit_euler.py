@@ -3,15 +3,20 @@
     M(q⁺)·(v⁺ − v)/dt + b(q⁺, v⁺) = τ(q⁺, v⁺) + J(q⁺)ᵀ·λ(q⁺, v⁺),    q⁺ = q ⊕ dt·v⁺
 
 This is solved for the nv velocities v⁺ by Newton's method with the exact Jacobian (``implicit_step.py``). The method is
-of first order, dissipative, and stable for any dt on linear springs and dampers. A step whose iteration does not
-converge, or leads to another turn of a joint, is divided into shorter ones (counted in ``divided``). If even the
-shortest does not converge, the best velocities are used and the step is counted in ``unconverged``.
+of first order, dissipative, and stable for any dt on linear springs and dampers. The contact law is that of
+``soft/spring_damper.py``, at the end of the step.
+
+Two options make the iteration converge where the law is discontinuous. With ``damper_rate="mean"``, the default,
+dampers of contacts and limits act on their mean rate over the step, so that forces do not jump where surfaces meet
+(``spring_damper_derivatives.py``). A step whose iteration does not converge, or leads to another turn of a joint, is
+divided into shorter ones (``divisions``; counted in ``divided``). If even the shortest does not converge, the best
+velocities are used and the step is counted in ``unconverged``. ``PLAIN`` switches both off: backward Euler as the paper
+compares it.
 
 Paper: Hammoud et al., "Exponential integration for efficient and accurate multi-body simulation with stiff
 viscoelastic contacts", method Eul-imp of section VI. Differs from it in: the unknowns are v⁺ alone instead of (q⁺, v⁺);
-the residual is a balance of forces; the line search is on step·r, not on |r|; steps are divided; contacts and limits
-are damped by their mean rate over the step, so that forces do not jump where surfaces meet, see
-``spring_damper_derivatives.py``.
+the residual is a balance of forces; the line search is on step·r, not on |r|; and, unless the options are ``PLAIN``,
+the mean rates and the divided steps.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.dynamics.derivatives import make_derivatives
-from stickslip.errors import number, whole
+from stickslip.errors import number, one_of, whole
 from stickslip.math.linear import copy_to
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, bounded
 from stickslip.methods.handle import restored
@@ -37,7 +42,7 @@ from stickslip.methods.implicit_euler.implicit_step import (
     make_report,
     solve,
 )
-from stickslip.methods.implicit_euler.spring_damper_derivatives import begin_contacts
+from stickslip.methods.implicit_euler.spring_damper_derivatives import RATES, begin_contacts, make_start
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
 from stickslip.methods.soft.spring_damper import spring_damper
@@ -52,21 +57,25 @@ from stickslip.methods.soft.viscoelastic import (
 )
 from stickslip.model.model import Model, State
 
-DIVISIONS = 6
-"""A step that does not converge is divided into up to 2⁶ shorter ones."""
+PLAIN = {"damper_rate": "end", "divisions": 0}
+"""The options of plain backward Euler: the law at the end of an undivided step."""
+MOST_DIVISIONS = 20
+"""Largest value of the option ``divisions``."""
 
 
 @kernel
-def step(world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v):
+def step(
+    world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, divisions, dt, q, v
+):
     """One step: solve for the state at its end, move the anchors, and go there. If the iteration does not converge, the
-    step is divided into two, four, … shorter ones, up to 2^DIVISIONS."""
+    step is divided into two, four, … shorter ones, up to 2^divisions."""
     copy_to(q, report.q)
     copy_to(v, report.v)
     copy_anchors(anchors, report.anchors)
     report.tally[ITERATIONS] = 0
-    left, piece, worst = 1 << DIVISIONS, 1 << DIVISIONS, 0.0  # in units of the shortest step
+    left, piece, worst = 1 << divisions, 1 << divisions, 0.0  # in units of the shortest step
     while left > 0:
-        h = dt * piece / (1 << DIVISIONS)
+        h = dt * piece / (1 << divisions)
         status = solve(
             world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, h, q, v
         )
@@ -88,7 +97,7 @@ def step(world, work, contacts, anchors, start, inputs, der, newton, report, tol
         left -= piece
         worst = max(worst, report.residual[0])
     report.residual[0] = worst
-    if piece < 1 << DIVISIONS:
+    if piece < 1 << divisions:
         report.tally[DIVIDED] += 1
         for d in range(v.shape[0]):
             work.acceleration[d] = (v[d] - report.v[d]) / dt
@@ -122,16 +131,18 @@ def begin(world, work, contacts, anchors, start, q, v):
 
 @kernel
 def advance(
-    world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v, n
-):
+    world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, divisions, dt, q, v,
+    n,
+):  # fmt: skip
     """n steps without Python in between; returns (status, steps done)."""
     status = OK if continues(anchors, newton, q, v) else begin(world, work, contacts, anchors, start, q, v)
     if status != OK:
         return status, 0
     for k in range(n):
         status = step(
-            world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, dt, q, v
-        )
+            world, work, contacts, anchors, start, inputs, der, newton, report, tolerance, most_iterations, divisions,
+            dt, q, v,
+        )  # fmt: skip
         if status != OK:
             return status, k
     return OK, n
@@ -149,11 +160,17 @@ class ImplicitEulerOptions(SoftOptions):
 
     tolerance: float = option(1e-8, "relative error of the velocities at which Newton's iteration ends")
     max_iterations: int = option(30, "largest number of Newton iterations in one step")
+    damper_rate: str = option(
+        "mean", "rate on which dampers of contacts and limits act: the 'mean' over the step, or that at its 'end'"
+    )
+    divisions: int = option(6, "how often a step that does not converge may be halved; 0: never")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.tolerance = number("tolerance", self.tolerance, "a number > 0", above=0.0)
         self.max_iterations = whole("max_iterations", self.max_iterations, 1)
+        one_of("damper_rate", self.damper_rate, RATES)
+        self.divisions = whole("divisions", self.divisions, 0, MOST_DIVISIONS)
 
 
 class ImplicitEuler(Viscoelastic):
@@ -175,8 +192,7 @@ class ImplicitEuler(Viscoelastic):
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
         super().__init__(model, dt, variant, **options)
-        self.start = np.zeros(len(self.anchors.pair))
-        """(places,) gaps at the beginning of the step by places of anchors [m], 0 for open contacts."""
+        self.start = make_start(len(self.anchors.pair), self.options.damper_rate)
         self.derivatives, self.newton, self.report = (
             make_derivatives(model),
             make_newton(model),
@@ -203,7 +219,7 @@ class ImplicitEuler(Viscoelastic):
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         memory = (self._buffer, self.anchors, self.start, inputs)
         scratch = (self.derivatives, self.newton, self.report)
-        options = (self.options.tolerance, self.options.max_iterations, self.dt)
+        options = (self.options.tolerance, self.options.max_iterations, self.options.divisions, self.dt)
         return self._call((self.world, self.work, *memory, *scratch, *options, state.q, state.v), n)
 
     def before_moving(self, state: State) -> None:
@@ -216,8 +232,8 @@ class ImplicitEuler(Viscoelastic):
     def make_room(self, contacts: int) -> None:
         super().make_room(contacts)
         n = len(self.anchors.pair)
-        if n > len(self.start):
-            self.start = np.zeros(n)
+        if n > len(self.start.gap):
+            self.start = make_start(n, self.options.damper_rate)
             self.newton.q[:] = np.nan  # so that the next step stores the contacts anew
             self.report = self.report._replace(anchors=make_anchors(n))
 

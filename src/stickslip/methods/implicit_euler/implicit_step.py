@@ -151,7 +151,7 @@ def evaluate(world, work, contacts, anchors, start, inputs, der, newton, dt, q, 
     outside_forces(world.inertia, world.fluid, kin, inputs.wrench, f_ext)
     apply_contact_forces(kin, contacts, f_ext)
     split_forces(world.tree, world.inertia, f_ext, kin, der)
-    end_joint_forces(world.tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, tau)
+    end_joint_forces(world.tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, start.mean[0], dt, tau)
     coupling_forces(world.rows, kin, dt, tau)
     S, F, G = kin.S, der.inner, der.outer
     for d in range(a.shape[0]):
@@ -222,7 +222,7 @@ def linearise(world, work, contacts, anchors, start, inputs, der, newton, exact,
     if world.inertia.cable_armature.shape[0] > 0:
         add_cable_slopes(world.inertia, kin, dt, A)
     subtract_joint_slopes(
-        tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, dt, newton.turn, B[5], A
+        tree, world.passive, world.actuators, inputs, q, newton.q, newton.v, start.mean[0], dt, newton.turn, B[5], A
     )  # fmt: skip
     subtract_coupling_slopes(world.rows, dt, A)
     balance_slopes(world.rows, dt, A)

@@ -1,11 +1,13 @@
 """Spring–damper contacts at the end of an implicit step: their forces and the exact derivatives of the forces.
 
-The law is that of ``spring_damper.py`` at the end of the step. The anchors are those of its beginning and do not move,
-because an iteration evaluates many trial states. In the contact frame
+The law is that of ``spring_damper.py``, by its functions, at the end of the step. The anchors are those of its
+beginning and do not move, because an iteration evaluates many trial states. In the contact frame
 
-    λ_n = max(0, −K·(gap − rest) − B·(gap − gap₀)/dt),   g = −K·s − B·ṗ_t,   λ_t = g or, where |g| > μ·λ_n, μ·λ_n·g/|g|
+    λ_n = max(0, −K·(gap − rest) − B·u),   g = −K_t·s − B_t·ṗ_t,   λ_t = g or, where |g| > μ·λ_n, μ·λ_n·g/|g|
 
-with gap₀ ≤ 0 the gap at the beginning, 0 if the contact was open then. The stretch is s = (p − p₀)_t for a point,
+where the normal damper acts on the rate u = ġap at the end of the step (``damper_rate="end"``), as plain backward Euler
+does, or on the mean rate u = (gap − gap₀)/dt over it ("mean"), with gap₀ ≤ 0 the gap at the beginning, 0 if the contact
+was open then. The stretch is s = (p − p₀)_t for a point,
 s = s₀ + dt·ṗ_t for a rolling sphere, and s = 0 for a new contact. While a deep start is undone, rest and gap₀ move by
 dt times the speed of the rest point (``overlap_recovery``).
 
@@ -21,23 +23,25 @@ A displacement of body 1 acts with the opposite sign and carries the contact alo
 ξ ×* W if both bodies move alike. Contacts with the world add a 6×6 stiffness and damping to their link, at a cost that
 does not depend on the depth of the tree. Those between two moving links are added to the matrix directly.
 
-Differs from ``spring_damper.py`` in: the normal damper uses the mean rate of compression over the step instead of ġap
-at its end. With ġap the force would jump by B·ġap where the surfaces meet, and an implicit equation with a
-discontinuous force need not have a solution. The two are equal if the contact persists and its point moves along a
-straight line.
+With ġap the force jumps by B·ġap where the surfaces meet, and an implicit equation with a discontinuous force need not
+have a solution. The two rates are equal if the contact persists and its point moves along a straight line.
 """
 
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import (
     ADHESION,
     DAMPING,
     FRICTION,
-    PRELOAD,
     STIFFNESS,
+    TANGENT_DAMPING,
+    TANGENT_STIFFNESS,
     contact_velocities,
     entries,
     is_loop,
@@ -53,38 +57,80 @@ from stickslip.methods.implicit_euler.turning_normals import (
 )
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
 from stickslip.methods.soft.loop_springs import loop_forces
-from stickslip.methods.soft.overlap_recovery import lies_before_rest, rest_speed, starts_deep
+from stickslip.methods.soft.overlap_recovery import lies_before_rest, preload_rest, rest_speed, starts_deep
+from stickslip.methods.soft.restitution import recall_damping
 from stickslip.methods.soft.spin_friction import angular_gains, resists_spin, set_torque, torque_before_bounds
-from stickslip.methods.soft.spring_damper import hold, only_pull
+from stickslip.methods.soft.spring_damper import hold, inside_cone, normal_force, only_pull, tangent_force
+
+RATES = ("end", "mean")
+"""On which rate normal dampers act: that at the end of the step, or the mean over it."""
+
+
+class Start(NamedTuple):
+    """What a step knows of its beginning, and how its dampers act."""
+
+    gap: np.ndarray
+    """(places,) gaps at the beginning of the step by places of anchors [m], 0 for open contacts."""
+    mean: np.ndarray
+    """(1,) constant: the index in ``RATES``."""
+
+
+def make_start(places: int, rate: str) -> Start:
+    return Start(np.zeros(places), np.array([RATES.index(rate)], dtype=np.int64))
 
 
 @kernel
 def begin_contacts(kin, contacts, anchors, start):
-    """Store the gaps at the beginning of a step, ``start`` (places,) ≤ 0 [m]; anchor contacts without an anchor."""
+    """Store the gaps at the beginning of a step; anchor contacts without an anchor."""
     match_anchors(kin, contacts, anchors)
     drop_unseen(anchors)
-    for k in range(start.shape[0]):
-        start[k] = 0.0
+    for k in range(start.gap.shape[0]):
+        start.gap[k] = 0.0
     for c in range(contacts.found[0]):
         if contacts.gap[c] >= 0.0:
             continue
         k = give_place(anchors, c)
-        start[k] = contacts.gap[c]
+        start.gap[k] = contacts.gap[c]
         if anchors.pair[k] != contacts.pair[c] + 1:  # at the start, or after the state was set
             hold(kin, contacts, anchors, c, k, 0.0, 0.0, 0.0)
     anchors.begun[0] = 1
 
 
 @kernel
-def slopes(contacts, anchors, c, dt):
-    """(k_n, k_t, b_t): stiffness of contact c along the normal, stiffness and damping in the tangent plane."""
-    K, B = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
+def normal_stretch(contacts, anchors, c, dt):
+    """(stretch of the normal spring of contact c [m], its derivative by the gap) at the end of a step."""
+    k, gap = anchors.place[c], contacts.gap[c]
+    if k < 0:  # new: a spring that rests at detection is stretched by its preload alone
+        outside = preload_rest(contacts, c)
+        return (-outside, 0.0) if anchors.at_detection[0] != 0 else (gap - outside, 1.0)
+    if lies_before_rest(contacts, anchors, c, k, dt):
+        return 0.0, 0.0
+    return gap - anchors.rest[k] - dt * rest_speed(anchors, k), 1.0
+
+
+@kernel
+def normal_rate(contacts, anchors, start, c, dt):
+    """The rate on which the normal damper of contact c acts, relative to its rest point [m/s]."""
     k = anchors.place[c]
-    if k < 0:  # new: no stretch, and no spring if springs rest at detection
-        return (0.0 if anchors.at_detection[0] != 0 else K) + B / dt, 0.0, B
+    speed = rest_speed(anchors, k) if k >= 0 else 0.0
+    if start.mean[0] == 0:
+        return contacts.velocity[c, 0] - speed
+    return (contacts.gap[c] - (start.gap[k] if k >= 0 else 0.0)) / dt - speed
+
+
+@kernel
+def slopes(contacts, anchors, start, c, dt):
+    """(k_n, b_n, k_t, b_t): stiffness and damping of contact c along the normal and in the tangent plane."""
+    K, B = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
+    K_t, B_t = contacts.material[c, TANGENT_STIFFNESS], contacts.material[c, TANGENT_DAMPING]
+    k, mean = anchors.place[c], start.mean[0] != 0
+    kn = K * normal_stretch(contacts, anchors, c, dt)[1] + (B / dt if mean else 0.0)
+    bn = 0.0 if mean else B
+    if k < 0:  # new: no stretch
+        return kn, bn, 0.0, B_t
     if slips_over(contacts, anchors, c, k):
-        return (0.0 if lies_before_rest(contacts, anchors, c, k, dt) else K) + B / dt, 0.0, B + K * dt
-    return K + B / dt, K, B
+        return kn, bn, 0.0, B_t + K_t * dt
+    return kn, bn, K_t, B_t
 
 
 @kernel
@@ -93,26 +139,22 @@ def forces_before_cone(kin, contacts, anchors, start, c, dt):
     k, a, A, v = anchors.place[c], contacts.link1[c], contacts.axes, contacts.velocity
     if k < 0 and starts_deep(contacts, anchors, c):
         return 0.0, 0.0, 0.0, 0.0
-    kn, _, bt = slopes(contacts, anchors, c, dt)
-    fn = -kn * contacts.gap[c]
-    if k >= 0:
-        B, speed = contacts.material[c, DAMPING], rest_speed(anchors, k)
-        fn += B * (start[k] / dt + speed) + (kn - B / dt) * (anchors.rest[k] + speed * dt)
-    else:
-        fn += contacts.material[c, PRELOAD]
-    fn = max(0.0, fn)
-    along, g1, g2 = -bt * v[c, 0], -bt * v[c, 1], -bt * v[c, 2]
+    fn = normal_force(
+        contacts, c, normal_stretch(contacts, anchors, c, dt)[0], normal_rate(contacts, anchors, start, c, dt)
+    )
+    s0, s1, s2 = 0.0, 0.0, 0.0
     if k >= 0:
         x0, y0, z0 = link_point(kin, a, anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2])
         if slips_over(contacts, anchors, c, k):  # from the previous point: rolling does not stretch the spring
             x, y, z = link_point(kin, a, anchors.point[k, 0], anchors.point[k, 1], anchors.point[k, 2])
+            s0, s1, s2 = dt * v[c, 0], dt * v[c, 1], dt * v[c, 2]
         else:
             x, y, z = contacts.point[c, 0], contacts.point[c, 1], contacts.point[c, 2]
-        K = contacts.material[c, STIFFNESS]
-        along -= K * (A[c, 0, 0] * (x - x0) + A[c, 0, 1] * (y - y0) + A[c, 0, 2] * (z - z0))
-        g1 -= K * (A[c, 1, 0] * (x - x0) + A[c, 1, 1] * (y - y0) + A[c, 1, 2] * (z - z0))
-        g2 -= K * (A[c, 2, 0] * (x - x0) + A[c, 2, 1] * (y - y0) + A[c, 2, 2] * (z - z0))
-    return fn, g1, g2, along
+        s0 += A[c, 0, 0] * (x - x0) + A[c, 0, 1] * (y - y0) + A[c, 0, 2] * (z - z0)
+        s1 += A[c, 1, 0] * (x - x0) + A[c, 1, 1] * (y - y0) + A[c, 1, 2] * (z - z0)
+        s2 += A[c, 2, 0] * (x - x0) + A[c, 2, 1] * (y - y0) + A[c, 2, 2] * (z - z0)
+    g1, g2 = tangent_force(contacts, c, s1, v[c, 1]), tangent_force(contacts, c, s2, v[c, 2])
+    return fn, g1, g2, tangent_force(contacts, c, s0, v[c, 0])
 
 
 @kernel
@@ -124,10 +166,10 @@ def end_forces(kin, contacts, anchors, start, dt):
         if contacts.gap[c] >= 0.0:
             only_pull(contacts, c, contacts.material[c, ADHESION])
             continue
+        if anchors.place[c] >= 0:
+            recall_damping(contacts, anchors, c, anchors.place[c])
         fn, f1, f2, _ = forces_before_cone(kin, contacts, anchors, start, c, dt)
-        size, most = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION] * fn
-        if size > most:
-            f1, f2 = most / size * f1, most / size * f2
+        f1, f2, _ = inside_cone(contacts, c, fn, f1, f2)
         contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn - contacts.material[c, ADHESION], f1, f2
         if resists_spin(contacts, c):
             t0, t1, t2 = torque_before_bounds(kin, contacts, anchors, c, anchors.place[c], dt)
@@ -174,17 +216,18 @@ def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
     fn, g1, g2, along = forces_before_cone(kin, contacts, anchors, start, c, dt)
     if contacts.gap[c] >= 0.0 or fn == 0.0:
         return 0
-    kn, kt, bt = slopes(contacts, anchors, c, dt)
-    A = contacts.axes
-    size, most = sqrt(g1 * g1 + g2 * g2), contacts.material[c, FRICTION] * fn
+    kn, bn, kt, bt = slopes(contacts, anchors, start, c, dt)
+    A, mu = contacts.axes, contacts.material[c, FRICTION]
+    _, _, ratio = inside_cone(contacts, c, fn, g1, g2)
+    size = sqrt(g1 * g1 + g2 * g2)
+    e1, e2 = (g1 / size, g2 / size) if ratio < 1.0 else (0.0, 0.0)
     for which in range(2):
-        n, t = (kn, kt) if which == 0 else (0.0, bt)
+        n, t = (kn, kt) if which == 0 else (bn, bt)
         for i in range(3):
             for j in range(3):
                 local[i, j] = 0.0
         local[0, 0] = -n
-        if size > most:  # the direction follows g, the size follows the normal force
-            e1, e2, mu, ratio = g1 / size, g2 / size, contacts.material[c, FRICTION], most / size
+        if ratio < 1.0:  # the direction follows g, the size follows the normal force
             local[1, 0], local[2, 0] = -exact * n * mu * e1, -exact * n * mu * e2
             local[1, 1] = -t * ratio * (1.0 - exact * e1 * e1)
             local[2, 2] = -t * ratio * (1.0 - exact * e2 * e2)
@@ -199,7 +242,7 @@ def force_slopes(kin, contacts, anchors, start, c, dt, exact, local, slope):
                     x += A[c, m, i] * (local[m, 0] * A[c, 0, j] + local[m, 1] * A[c, 1, j] + local[m, 2] * A[c, 2, j])
                 slope[which, i, j] = x
     if turns(contacts, c):
-        normal_slopes(contacts, c, fn, g1, g2, along, exact, slope[2])
+        normal_slopes(contacts, c, fn, g1, g2, along, bn, exact, slope[2])
     return 1
 
 

@@ -14,6 +14,9 @@ stick ρ = 1 and e = 0),
 
     N = ∂f/∂n = (λ_n − a − ρ·n·h)·1 + ρ·(n·h)·e·eᵀ − n·λ_tᵀ        on δn ⟂ n.
 
+Where the normal damper acts on ġap = n·ṗ at the end of the step, λ_n changes by −B·ṗ·δn besides, and N has another
+term, −B·(n + μ·e)·ṗ_tᵀ.
+
 Sizes: three 3×3 matrices per contact. A contact with the world adds a 6×6 stiffness to its link, column by column.
 """
 
@@ -25,6 +28,7 @@ from stickslip._jit import kernel
 from stickslip.collision.contacts import ADHESION, FRICTION, ON_BOX
 from stickslip.dynamics.jacobian import point_velocity
 from stickslip.math.spatial import cross
+from stickslip.methods.soft.spring_damper import inside_cone
 
 
 @kernel
@@ -66,19 +70,24 @@ def world_force(contacts, c):
 
 
 @kernel
-def normal_slopes(contacts, c, fn, g1, g2, along, exact, N):
-    """N (3, 3) in world axes from forces before the cone; ``along`` is n·h; ``exact`` as in ``force_slopes``."""
-    A = contacts.axes
-    size, most = sqrt(g1 * g1 + g2 * g2), contacts.material[c, FRICTION] * fn
-    ratio, e1, e2 = 1.0, 0.0, 0.0
-    if size > most:
-        ratio, e1, e2 = most / size, g1 / size, g2 / size
+def normal_slopes(contacts, c, fn, g1, g2, along, damping, exact, N):
+    """N (3, 3) in world axes from forces before the cone; ``along`` is n·h, ``damping`` acts on ġap at the end of the
+    step; ``exact`` as in ``force_slopes``."""
+    A, mu = contacts.axes, contacts.material[c, FRICTION]
+    _, _, ratio = inside_cone(contacts, c, fn, g1, g2)
+    e1, e2 = 0.0, 0.0
+    if ratio < 1.0:
+        size = sqrt(g1 * g1 + g2 * g2)
+        e1, e2 = g1 / size, g2 / size
+    u1, u2 = damping * contacts.velocity[c, 1], damping * contacts.velocity[c, 2]
     turned, kept = fn - contacts.material[c, ADHESION] - ratio * along, exact * ratio * along
     for j in range(3):
         e = kept * (e1 * A[c, 1, j] + e2 * A[c, 2, j])
         f = ratio * (g1 * A[c, 1, j] + g2 * A[c, 2, j])
+        u = u1 * A[c, 1, j] + u2 * A[c, 2, j]
         for i in range(3):
-            N[i, j] = (e1 * A[c, 1, i] + e2 * A[c, 2, i]) * e - A[c, 0, i] * f
+            slip = e1 * A[c, 1, i] + e2 * A[c, 2, i]
+            N[i, j] = slip * (e - exact * mu * u) - A[c, 0, i] * (f + u)
         N[j, j] += turned
 
 

@@ -333,6 +333,8 @@ class MuJoCo(Method):
             "sliding contacts part, resting ones creep"
         )
         reads = {**SPRINGS, "friction": friction, "preload": RIGID["preload"]}
+        reads["tangent_stiffness"] = "MuJoCo's friction has no springs"
+        reads["tangent_damping"] = "the regularisation of MuJoCo's friction, by impratio, takes its place"
         if self.variant == "spring-damper":
             reads["stiffness"] = f"a spring per contact: solref −K·(1 − d)·Â of the pair, impedance d = {IMPEDANCE:g}"
             reads["damping"] = "a damper per contact and direction, −B·(1 − d)·Â; along the surface it is alone"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, ClassVar, NamedTuple, cast
 
 from stickslip.methods.base import Capabilities
@@ -144,6 +145,7 @@ class RelaxedMethod(CompiledStepping):
         """How materials act: springs and dampers are the regularisation R of ``relaxed``."""
         ratio = cast(Relaxed, self.formulation).friction_ratio
         reads = {**SPRINGS, **{name: RIGID[name] for name in ("preload", "torsion", "rolling", "adhesion")}}
+        reads["tangent_stiffness"] = reads["tangent_damping"] = f"R_t = R_n/{ratio:g} by option friction_ratio"
         reads["friction"] = f"circular cone, relaxed: sliding contacts part, resting ones creep; R_t = R_n/{ratio:g}"
         if self._soft is None:
             reads["stiffness"] = f"a spring per contact, implicit: R_n = 1/(dt·(dt·K + B)), dt = {self.dt:g} s"
@@ -158,7 +160,8 @@ class RelaxedMethod(CompiledStepping):
         """The largest B/K of any two materials, but no more than AHEAD steps [s]."""
         materials = {shape.material for shape in self.model.shapes}
         pairs = [combine(a, b) for a in materials for b in materials]
-        return max((min(pair.damping / pair.stiffness, AHEAD * self.dt) for pair in pairs), default=0.0)
+        ratios = [pair.damping / pair.stiffness if pair.stiffness > 0.0 else inf for pair in pairs]
+        return max((min(ratio, AHEAD * self.dt) for ratio in ratios), default=0.0)
 
 
 def method_of(name: str, class_name: str) -> type[TimeStepping]:

@@ -36,6 +36,8 @@ class Anchors(NamedTuple):
     """(n,) the gap at which the normal spring rests [m]; negative while a deep start is undone."""
     twist: np.ndarray
     """(n, 3) twist of the angular spring of torsional and rolling friction, contact frame [rad]."""
+    ratio: np.ndarray
+    """(n,) B/K [s] that the restitution of the contact has chosen at its touchdown; 0 where it chooses none."""
     begun: np.ndarray
     """(1,) 0 before the contacts of the start have been anchored, then 1."""
     place: np.ndarray
@@ -63,6 +65,7 @@ def make_anchors(
         point=np.zeros((n, 3)),
         rest=np.zeros(n),
         twist=np.zeros((n, 3)),
+        ratio=np.zeros(n),
         begun=np.zeros(1, np.int64),
         place=np.zeros(n, np.int64),
         seen=np.zeros(n, np.int64),
@@ -77,7 +80,7 @@ def grown_anchors(anchors: Anchors, contacts: int) -> Anchors:
     """A copy with places for more contacts."""
     rest, speed = REST[anchors.at_detection[0]], float(anchors.speed[0])
     bigger = make_anchors(contacts, rest, speed, anchors.weight, anchors.angular)
-    for name in ("pair", "anchor", "point", "rest", "twist", "begun"):
+    for name in ("pair", "anchor", "point", "rest", "twist", "ratio", "begun"):
         old = getattr(anchors, name)
         getattr(bigger, name)[: len(old)] = old
     return bigger
@@ -89,6 +92,7 @@ def copy_anchors(source, target):
     for k in range(source.pair.shape[0]):
         target.pair[k] = source.pair[k]
         target.rest[k] = source.rest[k]
+        target.ratio[k] = source.ratio[k]
         for i in range(3):
             target.anchor[k, i] = source.anchor[k, i]
             target.point[k, i] = source.point[k, i]

@@ -119,13 +119,13 @@ class Explicit(Viscoelastic):
             bw += dynamics.drag_rate(state.q, state.v)
         kw += dynamics.swing_norm(state.q)
         look(self.world, self.work, state.q, state.v)
-        link1, link2, point, K, B = self._loads()
+        link1, link2, point, K, B = self._loads(state)
         if len(link2):
             kw += dynamics.delassus_norm(state.q, link1, link2, point, K)
             bw += dynamics.delassus_norm(state.q, link1, link2, point, B)
         return longest(kw, bw)
 
-    def _loads(self) -> tuple[np.ndarray, ...]:
+    def _loads(self, state: State) -> tuple[np.ndarray, ...]:
         """(link 1, link 2, point, K, B) of the contacts that may act, and of all loops, at the poses at hand."""
         loops, n = self.world.loops, len(self.world.loops.link1)
         held = make_contacts(n)
@@ -134,8 +134,22 @@ class Explicit(Viscoelastic):
         if self.variant == "none":
             return own
         at = loads(self.model, self.work.kin, self.options.stiffness_per)
-        contacts = (np.zeros_like(at.link), at.link, at.point, at.stiffness, at.damping)
+        damping = at.damping
+        if np.any(at.bounce > 0.0):
+            damping = damping + at.bounce * np.sqrt(impact_masses(self.model, state, at.link, at.point)[1])
+        contacts = (np.zeros_like(at.link), at.link, at.point, at.stiffness, damping)
         return tuple(np.concatenate(both) for both in zip(contacts, own, strict=True))
+
+
+def impact_masses(model: Model, state: State, link: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(n,) each: the smallest and the largest mass that a force on these points of links could feel, by its direction;
+    at most that of all that hangs together [kg]."""
+    world, axes = np.zeros_like(link), np.tile(np.eye(3), (len(link), 1, 1))
+    W = Dynamics(model).delassus_sparse(state.q, world, link, point, axes).tocsr()
+    each = [np.linalg.eigvalsh(W[3 * k : 3 * k + 3, 3 * k : 3 * k + 3].toarray())[[0, 2]] for k in range(len(link))]
+    least, largest = np.array(each).reshape(-1, 2).T
+    total = np.bincount(model.tree.root, weights=model.inertia.mass, minlength=model.nlink)[model.tree.root[link]]
+    return 1.0 / np.maximum(largest, 1e-300), 1.0 / np.maximum(least, 1.0 / np.maximum(total, 1e-300))
 
 
 def longest(kw: float, bw: float) -> float:

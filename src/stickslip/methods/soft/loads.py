@@ -18,8 +18,9 @@ import numpy as np
 from stickslip.collision.convex.geometry import POINTS, largest_faces
 from stickslip.collision.convex.polyhedron import build_polyhedra
 from stickslip.methods.materials import solid_shapes
+from stickslip.methods.soft.restitution import damping_ratio
 from stickslip.model.model import Model
-from stickslip.model.shape import Material, Shape, combine
+from stickslip.model.shape import ALL_ROUND, SAID, Material, PairMaterial, Shape, combine
 
 FIXED_AT_ONCE = 3
 """Number of fixed shapes that a shape can touch at once: a floor and two walls."""
@@ -42,6 +43,8 @@ class Loads(NamedTuple):
     """(n,) [N/m]."""
     damping: np.ndarray
     """(n,) [N s/m]."""
+    bounce: np.ndarray
+    """(n,) 2·ζ·√K [√(N/m)] of pairs whose restitution chooses their damping: times √m it is B."""
 
 
 class Surface(NamedTuple):
@@ -103,12 +106,12 @@ def loads(model: Model, kin, stiffness_per: str) -> Loads:
     gravity = np.asarray(model.inertia.gravity, dtype=float)
     size = float(np.linalg.norm(gravity))
     down = gravity / size if size > 0.0 else np.array([0.0, 0.0, -1.0])
-    links, points, stiffness, damping = [], [], [], []
+    links, points, stiffness, damping, bounce = [], [], [], [], []
     for shape in solid:
         if shape.link == 0:
             continue
-        K, B = _at_once(shape, kinds, on_link, model.tree.parent if model.filter_parents else np.zeros(model.nlink))
-        K, B = K + paired[id(shape)][0], B + paired[id(shape)][1]
+        parent = model.tree.parent if model.filter_parents else np.zeros(model.nlink)
+        K, B, Z = (x + y for x, y in zip(_at_once(shape, kinds, on_link, parent), paired[id(shape)], strict=True))
         if K == 0.0 and B == 0.0:
             continue
         R = kin.rot[shape.link]
@@ -118,27 +121,36 @@ def loads(model: Model, kin, stiffness_per: str) -> Loads:
         points += list(kin.pos[shape.link] + local @ R.T)
         stiffness += [share * K] * len(local)
         damping += [share * B] * len(local)
-    return Loads(
-        np.array(links, dtype=np.int64), np.array(points).reshape(-1, 3), np.array(stiffness), np.array(damping)
-    )
+        bounce += [share * Z] * len(local)
+    numbers = (np.array(stiffness), np.array(damping), np.array(bounce))
+    return Loads(np.array(links, dtype=np.int64), np.array(points).reshape(-1, 3), *numbers)
 
 
-def explicit_loads(model: Model) -> dict[int, tuple[float, float]]:
-    """(K, B) of explicit pairs whose shapes' masks would not let them touch, by the id of a shape."""
-    loads: dict[int, tuple[float, float]] = defaultdict(lambda: (0.0, 0.0))
+def gains(pair: PairMaterial) -> tuple[float, float, float]:
+    """(K, B, 2·ζ·√K) of a pair, the larger ones of the normal and the tangents."""
+    K = max(pair.stiffness, pair.tangent_stiffness)
+    if pair.bounce == SAID:
+        return K, max(pair.damping, pair.tangent_damping), 0.0
+    zeta = damping_ratio(pair.restitution)
+    return K, 0.0 if pair.bounce == ALL_ROUND else pair.tangent_damping, 2.0 * zeta * np.sqrt(pair.stiffness)
+
+
+def explicit_loads(model: Model) -> dict[int, tuple[float, float, float]]:
+    """``gains`` of explicit pairs whose shapes' masks would not let them touch, by the id of a shape."""
+    loads: dict[int, tuple[float, float, float]] = defaultdict(lambda: (0.0, 0.0, 0.0))
     for pair in model.pairs:
-        a, b, m = model.shapes[pair.one], model.shapes[pair.two], pair.material
+        a, b = model.shapes[pair.one], model.shapes[pair.two]
         if a.group & b.mask or b.group & a.mask:
             continue
         factor = 2.0 if a.link and b.link else 1.0
         for shape in (a, b):
-            K, B = loads[id(shape)]
-            loads[id(shape)] = K + factor * m.stiffness, B + factor * m.damping
+            K, B, Z = (x + factor * y for x, y in zip(loads[id(shape)], gains(pair.material), strict=True))
+            loads[id(shape)] = K, B, Z
     return loads
 
 
-def _at_once(shape: Shape, kinds: Counter, on_link: Counter, parent: np.ndarray) -> tuple[float, float]:
-    """(K, B) of all partners that a shape may touch at once."""
+def _at_once(shape: Shape, kinds: Counter, on_link: Counter, parent: np.ndarray) -> tuple[float, float, float]:
+    """``gains`` of all partners that a shape may touch at once."""
     own, found = surface_of(shape), []
     for other, count in kinds.items():
         if not (own.group & other.mask or other.group & own.mask):
@@ -147,14 +159,16 @@ def _at_once(shape: Shape, kinds: Counter, on_link: Counter, parent: np.ndarray)
         if parent[shape.link] != 0:
             count -= on_link[other, int(parent[shape.link])]
         if count > 0:
-            pair = combine(shape.material, other.material)
-            found.append((pair.stiffness, pair.damping, other.moving, other.ball, count))
-    K, B = 0.0, 0.0
+            found.append((*gains(combine(shape.material, other.material)), other.moving, other.ball, count))
+    K, B, Z = 0.0, 0.0, 0.0
     balls = own.ball and all(other.ball for other in kinds if other.moving)
     for moving, room in ((False, FIXED_AT_ONCE), (True, BALLS_AT_ONCE if balls else SOLIDS_AT_ONCE)):
-        for stiffness, damping, _, ball, count in sorted((row for row in found if row[2] == moving), reverse=True):
+        for stiffness, damping, bounce, _, ball, count in sorted(
+            (row for row in found if row[3] == moving), reverse=True
+        ):
             many = ball and not own.ball and not moving
             used = count if many else min(room, count)
             room -= 0 if many else used
-            K, B = K + used * stiffness * (2.0 if moving else 1.0), B + used * damping * (2.0 if moving else 1.0)
-    return K, B
+            factor = used * (2.0 if moving else 1.0)
+            K, B, Z = K + factor * stiffness, B + factor * damping, Z + factor * bounce
+    return K, B, Z

@@ -25,7 +25,14 @@ from math import sqrt
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import DAMPING, PROPERTIES, STIFFNESS, entries
+from stickslip.collision.contacts import (
+    DAMPING,
+    PROPERTIES,
+    STIFFNESS,
+    TANGENT_DAMPING,
+    TANGENT_STIFFNESS,
+    entries,
+)
 from stickslip.collision.loop_points import LoopPoints, no_loop_points
 from stickslip.dynamics import Dynamics
 from stickslip.model.loops import Constraint
@@ -83,6 +90,7 @@ def loop_points(model: Model, stiffness: float | None, damping: float | None) ->
         material[:, DAMPING] = np.repeat(ratio, count) * material[:, STIFFNESS]
     else:
         material[:, DAMPING] = np.repeat(damping / count, count)
+    material[:, TANGENT_STIFFNESS], material[:, TANGENT_DAMPING] = material[:, STIFFNESS], material[:, DAMPING]
     return LoopPoints(link1, link2, pos1, pos2, np.zeros((len(link1), 6)), material)
 
 

@@ -13,6 +13,8 @@ surface, unless another contact of the same two shapes still recovers. Cost: an 
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from stickslip._jit import kernel
@@ -33,6 +35,8 @@ def tree_weights(model: Model) -> np.ndarray:
 @kernel
 def bearable_depth(contacts, anchors, c):
     """d₀ [m] of contact c: the depth up to which a start is left to the springs."""
+    if contacts.material[c, STIFFNESS] == 0.0:
+        return inf
     weight = max(anchors.weight[contacts.link1[c]], anchors.weight[contacts.link2[c]])
     return (anchors.speed[0] * contacts.material[c, DAMPING] + weight) / contacts.material[c, STIFFNESS]
 
@@ -65,8 +69,14 @@ def first_rest(contacts, anchors, c):
     """The gap at which the normal spring of the new contact c rests [m]."""
     if starts_deep(contacts, anchors, c):
         return contacts.gap[c]
-    outside = contacts.material[c, PRELOAD] / contacts.material[c, STIFFNESS]
-    return outside + (contacts.gap[c] if anchors.at_detection[0] != 0 else 0.0)
+    return preload_rest(contacts, c) + (contacts.gap[c] if anchors.at_detection[0] != 0 else 0.0)
+
+
+@kernel
+def preload_rest(contacts, c):
+    """P/K: how far outside the surface a preloaded spring rests [m]; without a spring there is no preload."""
+    K = contacts.material[c, STIFFNESS]
+    return contacts.material[c, PRELOAD] / K if K > 0.0 else 0.0
 
 
 @kernel
@@ -94,4 +104,4 @@ def move_rest(contacts, anchors, c, k, dt):
         return
     anchors.rest[k] += speed * dt
     if anchors.rest[k] >= 0.0:
-        anchors.rest[k] = contacts.material[c, PRELOAD] / contacts.material[c, STIFFNESS]
+        anchors.rest[k] = preload_rest(contacts, c)

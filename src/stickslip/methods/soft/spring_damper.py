@@ -1,5 +1,10 @@
 """Spring–damper contacts with Coulomb friction: λ = −K·(p − p₀) − B·(ṗ − ṗ₀), kept inside the friction cone.
 
+K and B are diagonal in the contact frame: K, B along the normal and K_t, B_t along the surface. Either may be zero: a
+contact of K = 0 is a damper without a spring, which slows down what sinks in and holds nothing. This module is the only
+place of the law: ``normal_force``, ``tangent_force`` and ``inside_cone`` are its three equations, for explicit methods,
+Expo and event-selected systems by ``press``, and for implicit Euler at the end of its step.
+
 Paper: Hammoud et al., "Exponential integration for efficient and accurate multi-body simulation with stiff
 viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per contact, contact frame (normal, tangents).
 
@@ -7,9 +12,10 @@ viscoelastic contacts", eqs. (2), (21), (22), (28). Sizes: one 3-vector per cont
   surface (rest = 0) or, as in the paper, where penetration was first detected (``rest="detected"``). A preloaded spring
   (P [N]) rests P/K further out and presses with P as soon as it touches: f_n = max(0, P − K·gap − B·ġap) for gap < 0.
   Deep starts are undone at a bounded speed, by rest points that move (``overlap_recovery``).
-* Tangent: the spring is attached to an anchor p₀, set where the contact began. If |f_t| > μ·f_n, the force is scaled
-  back to the cone (22) at the same normal force, and the anchor moves along the force so that the spring alone gives it
-  (28), but never so far that the spring becomes longer than it was.
+* Tangent: the spring of K_t is attached to an anchor p₀, set where the contact began. If |f_t| > μ·f_n, the force is
+  scaled back to the cone (22) at the same normal force, and the anchor moves along the force so that the spring alone
+  gives it (28), but never so far that the spring becomes longer than it was.
+* Restitution e, where no surface says a damping: the damper that gives e (``restitution``).
 * Torsional and rolling friction (condim 4 and 6): ``spin_friction``.
 * Adhesion a pulls besides: the force along the normal is f_n − a, and friction is bounded by μ·f_n.
 * A surface that moves (``Contacts.surface``) takes the anchor along: only slip relative to it stretches the spring.
@@ -26,12 +32,23 @@ from __future__ import annotations
 from math import sqrt
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import ADHESION, DAMPING, FRICTION, PRELOAD, STIFFNESS, contact_velocities, entries
+from stickslip.collision.contacts import (
+    ADHESION,
+    DAMPING,
+    FRICTION,
+    PRELOAD,
+    STIFFNESS,
+    TANGENT_DAMPING,
+    TANGENT_STIFFNESS,
+    contact_velocities,
+    entries,
+)
 from stickslip.dynamics.jacobian import add_point_force, link_point, to_link
 from stickslip.math.spatial import rotate
 from stickslip.methods.soft.anchors import drop_unseen, give_place, match_anchors, slips_over
 from stickslip.methods.soft.loop_springs import loop_energy, loop_forces
-from stickslip.methods.soft.overlap_recovery import first_rest, move_rest, rest_speed
+from stickslip.methods.soft.overlap_recovery import first_rest, move_rest, preload_rest, rest_speed
+from stickslip.methods.soft.restitution import keep_damping, recall_damping
 from stickslip.methods.soft.spin_friction import apply_contact_torques, resists_spin, spin_friction, twist_anchor
 
 
@@ -66,6 +83,28 @@ def only_pull(contacts, c, adhesion):
 
 
 @kernel
+def normal_force(contacts, c, stretch, rate):
+    """f_n = max(0, −K·stretch − B·rate) of contact c, eqs. (2), (21)."""
+    return max(0.0, -contacts.material[c, STIFFNESS] * stretch - contacts.material[c, DAMPING] * rate)
+
+
+@kernel
+def tangent_force(contacts, c, stretch, rate):
+    """−K_t·stretch − B_t·rate of contact c in one direction along the surface, eq. (2), before the friction cone."""
+    return -contacts.material[c, TANGENT_STIFFNESS] * stretch - contacts.material[c, TANGENT_DAMPING] * rate
+
+
+@kernel
+def inside_cone(contacts, c, fn, f1, f2):
+    """(f₁, f₂, factor): the tangential force scaled back to the cone, eq. (22), at the same normal force; the factor is
+    1 in stick."""
+    size, most = sqrt(f1 * f1 + f2 * f2), contacts.material[c, FRICTION] * fn
+    if size > most:
+        return most * f1 / size, most * f2 / size, most / size
+    return f1, f2, 1.0
+
+
+@kernel
 def press(kin, contacts, anchors, c, k, w1, w2, dt):
     """Force of the touching contact c and elongation of its springs; its anchor in place k is created or moved.
 
@@ -73,17 +112,17 @@ def press(kin, contacts, anchors, c, k, w1, w2, dt):
     """
     hold(kin, contacts, anchors, c, k, w1, w2, dt)
     s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
-    K, B, mu = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING], contacts.material[c, FRICTION]
     sn = contacts.gap[c] - anchors.rest[k]
-    fn = max(0.0, -K * sn - B * (contacts.velocity[c, 0] - rest_speed(anchors, k)))
-    f1 = -K * s1 - B * contacts.velocity[c, 1]
-    f2 = -K * s2 - B * contacts.velocity[c, 2]
-    size = sqrt(f1 * f1 + f2 * f2)
-    if size > mu * fn:  # slip: back to the cone (22), and the anchor follows (28)
-        length = min(sqrt(s1 * s1 + s2 * s2), mu * fn / K)
-        s1, s2 = -length * f1 / size, -length * f2 / size
+    fn = normal_force(contacts, c, sn, contacts.velocity[c, 0] - rest_speed(anchors, k))
+    g1 = tangent_force(contacts, c, s1, contacts.velocity[c, 1])
+    g2 = tangent_force(contacts, c, s2, contacts.velocity[c, 2])
+    f1, f2, factor = inside_cone(contacts, c, fn, g1, g2)
+    if factor < 1.0:  # slip: the anchor follows (28)
+        size, K, length = sqrt(g1 * g1 + g2 * g2), contacts.material[c, TANGENT_STIFFNESS], sqrt(s1 * s1 + s2 * s2)
+        if K > 0.0:
+            length = min(length, contacts.material[c, FRICTION] * fn / K)
+        s1, s2 = -length * g1 / size, -length * g2 / size
         tie(kin, contacts, anchors, c, k, s1, s2)
-        f1, f2 = mu * fn * f1 / size, mu * fn * f2 / size
     contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn - contacts.material[c, ADHESION], f1, f2
     contacts.stretch[c, 0], contacts.stretch[c, 1], contacts.stretch[c, 2] = sn, s1, s2
 
@@ -98,7 +137,9 @@ def hold(kin, contacts, anchors, c, k, w1, w2, dt):
         anchors.anchor[k, 0], anchors.anchor[k, 1], anchors.anchor[k, 2] = px, py, pz
         anchors.rest[k] = first_rest(contacts, anchors, c)
         anchors.twist[k, 0], anchors.twist[k, 1], anchors.twist[k, 2] = 0.0, 0.0, 0.0
+        keep_damping(contacts, anchors, c, k)
     else:
+        recall_damping(contacts, anchors, c, k)
         if resists_spin(contacts, c):
             twist_anchor(kin, contacts, anchors, c, k, dt)
         move_rest(contacts, anchors, c, k, dt)
@@ -181,8 +222,8 @@ def contact_energy(contacts):
     energy = loop_energy(contacts)
     for c in range(contacts.found[0]):
         sn, s1, s2 = min(0.0, contacts.stretch[c, 0]), contacts.stretch[c, 1], contacts.stretch[c, 2]
-        K, P = contacts.material[c, STIFFNESS], contacts.material[c, PRELOAD]
-        energy += 0.5 * K * (sn * sn + s1 * s1 + s2 * s2)
+        K, K_t = contacts.material[c, STIFFNESS], contacts.material[c, TANGENT_STIFFNESS]
+        energy += 0.5 * (K * sn * sn + K_t * (s1 * s1 + s2 * s2))
         if contacts.gap[c] < 0.0:
-            energy -= 0.5 * P * P / K
+            energy -= 0.5 * contacts.material[c, PRELOAD] * preload_rest(contacts, c)
     return energy

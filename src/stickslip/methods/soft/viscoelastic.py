@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from stickslip._jit import kernel
-from stickslip.collision.contacts import ContactList, Contacts
+from stickslip._jit import kernel, prepare
+from stickslip.collision.contacts import BOUNCE, PROPERTIES, RESTITUTION, ContactList, Contacts
 from stickslip.collision.convex.detect import ConvexDetector
 from stickslip.collision.convex.find import Search, find_contacts
 from stickslip.collision.convex.finish import SHARES
@@ -25,7 +25,7 @@ from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.errors import number, one_of
 from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
 from stickslip.methods.handle import HeldCall
-from stickslip.methods.materials import SPRINGS
+from stickslip.methods.materials import SPRINGS, combined_materials
 from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options, option
 from stickslip.methods.recovery import make_recovery, pushed_out, put_back, recovery_option
@@ -40,10 +40,12 @@ from stickslip.methods.soft.limit_recovery import (
 )
 from stickslip.methods.soft.loop_springs import loop_points
 from stickslip.methods.soft.overlap_recovery import bearable_depths, tree_weights
+from stickslip.methods.soft.restitution import choose_damping
 from stickslip.methods.soft.spin_friction import angular_bounds
 from stickslip.methods.soft.spring_damper import contact_energy, spring_damper
 from stickslip.model.arrays import Inertia, JointForces, Support, Tree
 from stickslip.model.model import Model
+from stickslip.model.shape import SAID
 
 
 class SoftWorld(NamedTuple):
@@ -66,6 +68,8 @@ class SoftWorld(NamedTuple):
     """(nlink,) upper bounds of the distances of the points of links from their origins [m]."""
     rows: JointRows
     """Dry friction and couplings of joints."""
+    bounces: np.ndarray
+    """(1,) 1 if the restitution of some pair chooses its damping."""
 
 
 @kernel
@@ -93,6 +97,8 @@ def detect(world, work, contacts):
     """Find the contacts that touch, since a spring-damper acts only in penetration, and the loops behind them."""
     if not find_contacts(world.search, work.kin, 0.0, world.cell[0], contacts):
         return CONTACTS_FULL
+    if world.bounces[0] != 0:
+        choose_damping(world.tree, world.support, world.inertia, world.fluid, world.rows, work.kin, contacts)
     return OK if append_loops(world.loops, work.kin, contacts) else CONTACTS_FULL
 
 
@@ -104,6 +110,8 @@ def detect_later(world, work, contacts, since):
         return detect(world, work, contacts)
     if not find_contacts(world.search, work.kin, ahead, world.cell[0], contacts):
         return CONTACTS_FULL
+    if world.bounces[0] != 0:
+        choose_damping(world.tree, world.support, world.inertia, world.fluid, world.rows, work.kin, contacts)
     if not append_loops(world.loops, work.kin, contacts):
         return CONTACTS_FULL
     for c in range(contacts.found[0]):
@@ -146,6 +154,7 @@ def soft_capabilities(summary: str, *others: str, **declared: Any) -> Capabiliti
     """The capabilities of a method with spring-damper contacts, whose loops are springs and dampers, too; ``others``
     are variants of its own."""
     honours = frozenset({"friction", "stiffness", "damping", "preload", "torsion", "rolling", "adhesion"})
+    honours |= {"restitution", "tangent_stiffness", "tangent_damping"}
     variants = ("spring-damper", *others, "none")
     return Capabilities(summary, variants, honours, loops=True, stiff_loops=False, **declared)
 
@@ -196,9 +205,14 @@ class Viscoelastic(Method):
         self.limits = make_limits(model, self.recovery)
         self._passive = model.joint_forces._replace(range=model.joint_forces.range.copy())
         self._drives, self._fluid = self.world.actuators, self.world.fluid
+        self._materials = combined_materials(model) if variant != "none" else np.zeros((0, PROPERTIES))
         self._loops = loop_points(model, self.options.loop_stiffness, self.options.loop_damping)
         self._closure = LoopClosure(model) if model.loops else None
         self.world = self._world()
+        w = self.world
+        if w.bounces[0] != 0:
+            parts = (w.tree, w.support, w.inertia, w.fluid, w.rows)
+            prepare(choose_damping, *parts, self.work.kin, self.contacts.arrays)
         room = len(self.contacts.arrays.pair) + len(self._loops.link1)
         self.contacts = ContactList(self.work.kin, capacity=room)
         self.anchors = self._make_anchors(room)
@@ -214,7 +228,8 @@ class Viscoelastic(Method):
         m, d = self.model, self.detector
         constants = (m.tree, m.support, m.inertia, self._passive, self._drives, self._fluid)
         cell = np.array([d.cell], dtype=float)
-        return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows)
+        bounces = np.array([np.any(self._materials[:, BOUNCE] != SAID)], dtype=np.int64)
+        return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows, bounces)
 
     @property
     def at_overlap(self) -> str:
@@ -239,15 +254,27 @@ class Viscoelastic(Method):
             self.make_room(len(arrays.pair))
         return arrays
 
+    @property
+    def honours(self) -> frozenset[str]:
+        """Restitution acts unless a pair that asks for it says a damping, or has no spring."""
+        rows = self._materials
+        unmet = np.any((rows[:, RESTITUTION] > 0.0) & (rows[:, BOUNCE] == SAID))
+        return self.capabilities.honours - ({"restitution"} if unmet else set())
+
     def reading(self) -> Mapping[str, str]:
+        reads = dict(self.reads)
+        if "restitution" in self.honours:
+            reads["restitution"] = "where no surface says a damping, the damper that gives e in a free impact"
+        elif np.any(self._materials[:, BOUNCE] != SAID):
+            reads["restitution"] = "bounce follows from stiffness and damping where a surface says a damping"
         words = {
             "point": "a {} per contact point and direction, as it is",
             "area": "a {} per m² and direction, as it is",
         }
         if self.options.stiffness_per == "pair":
-            return self.reads
+            return reads
         said = words[self.options.stiffness_per]
-        return {**self.reads, "stiffness": said.format("spring"), "damping": said.format("damper")}
+        return {**reads, "stiffness": said.format("spring"), "damping": said.format("damper")}
 
     def stages(self) -> dict[str, Stage]:
         return {
@@ -263,6 +290,9 @@ class Viscoelastic(Method):
     def _collision(self, sim) -> None:
         while not find_contacts(self.world.search, self.work.kin, 0.0, self.detector.cell, self._buffer):
             self.grow()
+        if self.world.bounces[0] != 0:
+            w = self.world
+            choose_damping(w.tree, w.support, w.inertia, w.fluid, w.rows, self.work.kin, self._buffer)
         self._append_loops()
 
     def _append_loops(self) -> None:
@@ -299,7 +329,7 @@ class Viscoelastic(Method):
     def memory(self) -> dict[str, np.ndarray]:
         a = self.anchors
         anchors = {"anchored": a.pair, "anchor": a.anchor, "point": a.point, "rest": a.rest, "begun": a.begun}
-        anchors["twist"] = a.twist
+        anchors["twist"], anchors["ratio"] = a.twist, a.ratio
         return {**anchors, **limits_memory(self.limits), "joint_forces": self.joint_rows.force}
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:

@@ -242,9 +242,10 @@ def hints(mj: mujoco.MjModel) -> list[Finding]:
     """Say what the materials mean for the choice of a method."""
     findings = []
     touching = [(int(g), _material(mj, int(g))) for g in np.flatnonzero(colliding(mj))]
+    damped = any(material.damping is not None for _, material in touching)
     bouncy = [element_name(mj, OBJ.mjOBJ_GEOM, g) for g, material in touching if material.restitution]
-    if bouncy:
-        message = "has restitution, which spring-damper contacts cannot honour"
+    if bouncy and damped:
+        message = "has restitution, which spring-damper contacts honour only where no surface says a damping"
         remedy = "bounce follows from stiffness and damping there"
         findings.append(Finding("note", "method", ", ".join(bouncy[:4]), message, remedy))
     loaded = [element_name(mj, OBJ.mjOBJ_GEOM, g) for g, material in touching if material.preload]
@@ -257,8 +258,9 @@ def hints(mj: mujoco.MjModel) -> list[Finding]:
     for g, material in touching:
         link = bodies[mj.geom_bodyid[g]].link
         if link and inertia.mass[link] > 0.0:
-            stiffness = material.stiffness or DEFAULT_STIFFNESS
-            stiff.append((float(np.sqrt(inertia.mass[link] / stiffness)), link, stiffness))
+            stiffness = DEFAULT_STIFFNESS if material.stiffness is None else material.stiffness
+            if stiffness > 0.0:
+                stiff.append((float(np.sqrt(inertia.mass[link] / stiffness)), link, stiffness))
     if stiff:
         shortest, link, stiffness = min(stiff)
         message = (
