@@ -9,7 +9,7 @@ from stickslip.dynamics.data import make_data
 from stickslip.errors import InputError, NotHonouredWarning
 from stickslip.model.shape import DEFAULT_DAMPING, DEFAULT_STIFFNESS, Material, combine
 
-METHODS = ("euler", "semi-implicit-euler", "rk4", "implicit-euler", "event-selected")
+METHODS = ("euler", "semi-implicit-euler", "rk4", "implicit-euler", "event-selected", "expo")
 G = 9.81
 
 
