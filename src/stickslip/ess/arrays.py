@@ -13,7 +13,7 @@ OK, STOPPED, TOO_SMALL, NOT_FINITE, GRAZING, ZENO, TOO_MANY, FULL = 0, 1, -1, -2
 """Status of an integration; after FULL, the trace is grown and the integration continues."""
 TIME, STEP = 0, 1
 """Indices of ``Flow.clock``."""
-STEPS, PROJECTIONS, FIELDS, GUARDS, CROSSINGS, STALE, CULPRIT, LIVENESS = range(8)
+STEPS, PROJECTIONS, FIELDS, GUARDS, CROSSINGS, STALE, CULPRIT, LIVENESS, LATEST = range(9)
 """Indices of ``Flow.counts``."""
 ROWS, MET, BROKEN = range(3)
 """Indices of ``Trace.found``."""
@@ -63,8 +63,8 @@ class Flow(NamedTuple):
     clock: np.ndarray
     """(2,) time, and the next step size (0: to be chosen)."""
     counts: np.ndarray
-    """(8,) steps, projections, evaluations of f and h, crossings; whether dx is stale; the guard that ended the
-    integration or was just located at 0, or −1; number of violations of liveness."""
+    """(9,) steps, projections, evaluations of f and h, crossings; whether dx is stale; the guard that ended the
+    integration or was just located at 0, or −1; number of violations of liveness; the guard that was crossed last."""
 
 
 class Trace(NamedTuple):
@@ -141,7 +141,7 @@ def make_flow(n: int, m: int) -> Flow:
         last=np.full(m, -np.inf),
         again=np.zeros(m, dtype=np.int64),
         clock=np.zeros(2),
-        counts=np.zeros(8, dtype=np.int64),
+        counts=np.zeros(9, dtype=np.int64),
     )
 
 

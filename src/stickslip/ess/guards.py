@@ -18,6 +18,7 @@ from stickslip.ess.arrays import (
     CROSSINGS,
     CULPRIT,
     GRAZING,
+    LATEST,
     LIVENESS,
     MET,
     NOT_FINITE,
@@ -142,6 +143,7 @@ def cross(rules, flow, trace, k):
         flow.crossed[other] = False
         arm(rules, flow, other, flow.h[other])
     flow.counts[CROSSINGS] += 1
+    flow.counts[LATEST] = k
     if trace.t.shape[0] > 0:
         c = trace.found[MET]
         trace.found[MET] = c + 1

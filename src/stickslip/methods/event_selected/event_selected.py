@@ -29,6 +29,7 @@ from stickslip.ess.arrays import (
     CROSSINGS,
     CULPRIT,
     GRAZING,
+    LATEST,
     LIVENESS,
     NOT_FINITE,
     PROJECTIONS,
@@ -58,10 +59,12 @@ from stickslip.methods.event_selected.contact_events import (
     guards,
     make_places,
     rates_of_coordinates,
+    rearm,
     restore,
     slopes,
     touching,
 )
+from stickslip.methods.event_selected.stick_slip import EACH, SLIP, TOUCHDOWN, is_slipping
 from stickslip.methods.handle import make_handle, restored
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
@@ -70,7 +73,8 @@ from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, begin
 from stickslip.model.model import Model, State
 
 MOST_TURNS, WINDOW = 40, 0.01
-"""A contact chatters if it begins and ends more than this number of times within this time [s] or within a step."""
+"""A contact chatters if it begins and ends, or begins to slip and to stick, more than this number of times within this
+time [s] or within a step."""
 STRETCH, CRAWL, PRECISE, SHORTEST = 0.02, 1e-3, 1e-6, 1e-7
 """Duration of a motion without guards [s]; its longest step [s]; its largest error by changing forces per step [m,
 rad]; its shortest step, as a fraction of dt."""
@@ -78,8 +82,9 @@ MOST_STEPS = 100_000
 """Largest number of Runge–Kutta steps in a step; if 1 % of them were crossings, it continues without guards."""
 FEW = 4
 """Number of places for near contacts at first; it is doubled where it does not suffice."""
-STEPS_AT, CROSSED_AT, VIOLATED_AT, CHATTERED_AT = range(4)
-"""Indices of ``totals``: Runge–Kutta steps, crossings and violations of liveness; steps in which a pair chattered."""
+STEPS_AT, CROSSED_AT, VIOLATED_AT, CHATTERED_AT, SLIPPED_AT = range(5)
+"""Indices of ``totals``: Runge–Kutta steps, touchdowns and lift-offs, violations of liveness; steps in which a contact
+chattered; beginnings of slip and stick."""
 
 
 @kernel
@@ -131,14 +136,24 @@ def crawl(handle, flow, work, dt):
 
 @kernel
 def turned(flow, pressed, turns):
-    """Whether a contact chatters; ``pressed`` (places,) is the mask at the last call, ``turns`` counts the changes."""
+    """Whether a contact chatters; ``pressed`` (places,) says which contacts pressed, and which slipped, at the last
+    call; ``turns`` counts the changes."""
     found = False
     for k in range(pressed.shape[0]):
-        if pressed[k] != flow.crossed[2 * k]:
-            pressed[k] = flow.crossed[2 * k]
+        now = phase(flow.crossed, k)
+        if pressed[k] != now:
+            pressed[k] = now
             turns[k] += 1
             found = found or turns[k] >= MOST_TURNS
     return found
+
+
+@kernel
+def phase(crossed, k):
+    """0 if the contact in place k is open, 1 if it sticks or has no friction, 2 if it slips."""
+    if not crossed[EACH * k + TOUCHDOWN]:
+        return 0
+    return 2 if is_slipping(crossed, k) else 1
 
 
 @kernel
@@ -153,7 +168,7 @@ def new_step(flow):
 def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
     """One step of dt [s] from ``flow.x``: the table of contents of the method."""
     new_step(flow)
-    fresh, chattered, since, crossings = True, False, 0.0, 0
+    fresh, chattered, since, crossings, slips = True, False, 0.0, 0, 0
     while flow.clock[TIME] < dt:
         if fresh:
             fresh, since = False, -np.inf
@@ -163,14 +178,19 @@ def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
         if flow.clock[TIME] >= since + WINDOW:
             since = flow.clock[TIME]
             for k in range(turns.shape[0]):
-                pressed[k], turns[k] = flow.crossed[2 * k], 0
+                pressed[k], turns[k] = phase(flow.crossed, k), 0
         status = integrate(field, guards, slopes, arrive, handle, rules, flow, trace, work, dt)  # to a crossing, or dt
         if status == GRAZING:
             status = STOPPED if cross(rules, flow, trace, flow.counts[CULPRIT]) == DONE else ZENO
             arrive(handle, 0.0, flow.x, flow.crossed)
-        crossings += flow.counts[CROSSINGS]
-        flow.counts[CROSSINGS] = 0
-        chatters = status == ZENO or (status == TOO_MANY and 100 * crossings >= MOST_STEPS)
+        if flow.counts[CROSSINGS] > 0:
+            if flow.counts[LATEST] % EACH >= SLIP:
+                slips += 1
+            else:
+                crossings += 1
+            flow.counts[CROSSINGS] = 0
+            rearm(handle, flow, work.h1)
+        chatters = status == ZENO or (status == TOO_MANY and 100 * (crossings + slips) >= MOST_STEPS)
         if chatters or (status == STOPPED and turned(flow, pressed, turns)):
             status = crawl(handle, flow, work, dt)
             fresh = chattered = True
@@ -178,6 +198,7 @@ def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
             return DIVERGED if status == NOT_FINITE else STALLED
     totals[STEPS_AT] += flow.counts[STEPS]
     totals[CROSSED_AT] += crossings
+    totals[SLIPPED_AT] += slips
     totals[VIOLATED_AT] += flow.counts[LIVENESS]
     totals[CHATTERED_AT] += 1 if chattered else 0
     return OK
@@ -189,7 +210,9 @@ class Kept(NamedTuple):
     guarded: np.ndarray
     """(places,)."""
     crossed: np.ndarray
-    """(2·places,)."""
+    """(4·places,)."""
+    direction: np.ndarray
+    """(places, 3)."""
     clock: np.ndarray
     """(2,)."""
     x: np.ndarray
@@ -198,11 +221,18 @@ class Kept(NamedTuple):
 
 
 @kernel
+def copy_rows(source, target):
+    for k in range(source.shape[0]):
+        copy_to(source[k], target[k])
+
+
+@kernel
 def keep(handle, flow, kept):
     """Copy the memory at the beginning of a step."""
     system = restore(handle)
     copy_to(system.places.guarded, kept.guarded)
     copy_to(flow.crossed, kept.crossed)
+    copy_rows(system.places.direction, kept.direction)
     copy_to(flow.clock, kept.clock)
     copy_to(flow.x, kept.x)
     copy_anchors(system.anchors, kept.anchors)
@@ -214,6 +244,7 @@ def put_back(handle, flow, kept):
     system = restore(handle)
     copy_to(kept.guarded, system.places.guarded)
     copy_to(kept.crossed, flow.crossed)
+    copy_rows(kept.direction, system.places.direction)
     copy_to(kept.clock, flow.clock)
     copy_to(kept.x, flow.x)
     copy_anchors(kept.anchors, system.anchors)
@@ -304,28 +335,31 @@ class EventSelected(Viscoelastic):
         super().__init__(model, dt, variant, **options)
         room = FEW + len(self.world.loops.link1)
         self.contacts = ContactList(self.work.kin, capacity=room)
-        self.totals = np.zeros(4, dtype=np.int64)
-        """Runge–Kutta steps, crossings, violations of liveness, steps in which a contact chattered."""
+        self.totals = np.zeros(5, dtype=np.int64)
+        """Runge–Kutta steps, touchdowns and lift-offs, violations of liveness, steps in which a contact chattered,
+        beginnings of slip and stick."""
         self.anchors = self._make_anchors(room)
         self._make_places(room)
 
     def _make_places(self, places: int) -> None:
         """Allocate what depends on the number of places for near contacts."""
         model, chosen, reach = self.model, self.options, Reach(self.model)
-        n, m = model.nq + model.nv + 2 * places, 2 * places
-        turns = [[k ^ 1] for k in range(m)]  # touchdown arms lift-off, and vice versa
+        n, m = model.nq + model.nv + 2 * places, EACH * places
+        turns = [[k ^ 1] for k in range(m)]  # touchdown arms lift-off, slip arms stick, and vice versa
         most = {"longest": chosen.max_step, "most_steps": MOST_STEPS, "most_crossings": 1}
         share = np.sqrt((model.nq + model.nv) / n)  # the error's mean over all numbers as one over coordinates
         atol, rtol = np.full(n, share * chosen.atol), share * chosen.rtol
-        self.rules = make_rules(np.full(m, chosen.eps), turns, atol, rtol=rtol, **most)
+        eps = np.where(np.arange(m) % EACH < SLIP, chosen.eps, 0.0)  # stick and slip are located exactly
+        self.rules = make_rules(eps, turns, atol, rtol=rtol, **most)
         self.flow, self.trace, self.scratch = make_flow(n, m), make_trace(0, n, m, False), make_work(n, m)
-        self._turns = np.zeros(places, dtype=np.bool_), np.zeros(places, dtype=np.int64)
+        self._turns = np.zeros(places, dtype=np.int64), np.zeros(places, dtype=np.int64)
         far = np.array([reach.at_rest(chosen.max_step), reach.seconds(chosen.max_step)])
         self.places = make_places(places, far, reach.radius)
         flow = self.flow
         self._kept = Kept(
-            self.places.guarded.copy(), flow.crossed.copy(), flow.clock.copy(), flow.x.copy(), make_anchors(places)
-        )
+            self.places.guarded.copy(), flow.crossed.copy(), self.places.direction.copy(), flow.clock.copy(),
+            flow.x.copy(), make_anchors(places),
+        )  # fmt: skip
         self._system: ContactSystem | None = None
 
     def _handle_for(self, inputs: Inputs):
@@ -349,6 +383,11 @@ class EventSelected(Viscoelastic):
     def crossings(self) -> int:
         """Number of touchdowns and lift-offs so far."""
         return int(self.totals[CROSSED_AT])
+
+    @property
+    def slips(self) -> int:
+        """How often a contact began to slip, or to stick again, so far."""
+        return int(self.totals[SLIPPED_AT])
 
     @property
     def substeps(self) -> int:
@@ -398,7 +437,7 @@ class EventSelected(Viscoelastic):
         """The anchors; the mask and the state that it belongs to; dt, 0 before the first step; the Runge–Kutta step
         size."""
         flow = self.flow
-        places = {"guarded": self.places.guarded, "crossed": flow.crossed}
+        places = {"guarded": self.places.guarded, "crossed": flow.crossed, "direction": self.places.direction}
         return {**super().memory(), **places, "clock": flow.clock, "x": flow.x}
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:

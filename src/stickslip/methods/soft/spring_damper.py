@@ -72,18 +72,46 @@ def press(kin, contacts, anchors, c, k, w1, w2, dt):
     """
     hold(kin, contacts, anchors, c, k, w1, w2, dt)
     s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
-    K, B, mu = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING], contacts.material[c, FRICTION]
-    sn = contacts.gap[c] - anchors.rest[k]
-    fn = max(0.0, -K * sn - B * (contacts.velocity[c, 0] - rest_speed(anchors, k)))
-    f1 = -K * s1 - B * contacts.velocity[c, 1]
-    f2 = -K * s2 - B * contacts.velocity[c, 2]
+    fn = normal_force(contacts, anchors, c, k)
+    f1, f2 = sticking_force(contacts, c, s1, s2)
     size = sqrt(f1 * f1 + f2 * f2)
-    if size > mu * fn:  # slip: back to the cone (22), and the anchor follows (28)
-        length = min(sqrt(s1 * s1 + s2 * s2), mu * fn / K)
-        s1, s2 = -length * f1 / size, -length * f2 / size
-        tie(kin, contacts, anchors, c, k, s1, s2)
-        f1, f2 = mu * fn * f1 / size, mu * fn * f2 / size
+    if size > contacts.material[c, FRICTION] * fn:
+        slide(kin, contacts, anchors, c, k, fn, sqrt(s1 * s1 + s2 * s2), f1, f2, size)
+    else:
+        write_force(contacts, anchors, c, k, fn, f1, f2, s1, s2)
+
+
+@kernel
+def normal_force(contacts, anchors, c, k):
+    """f_n of the touching contact c without adhesion [N], eqs. (2) and (21)."""
+    K, B = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
+    sn = contacts.gap[c] - anchors.rest[k]
+    return max(0.0, -K * sn - B * (contacts.velocity[c, 0] - rest_speed(anchors, k)))
+
+
+@kernel
+def sticking_force(contacts, c, s1, s2):
+    """The force along the tangents of contact c that sticks, with its spring stretched by (s1, s2) [N], eq. (2)."""
+    K, B = contacts.material[c, STIFFNESS], contacts.material[c, DAMPING]
+    return -K * s1 - B * contacts.velocity[c, 1], -K * s2 - B * contacts.velocity[c, 2]
+
+
+@kernel
+def slide(kin, contacts, anchors, c, k, fn, longest, f1, f2, size):
+    """Force of contact c that slips, μ·f_n along (f1, f2)/size, eq. (22). The anchor follows so that the spring alone
+    gives this force, eq. (28), or pulls in its direction with a stretch of ``longest`` [m]."""
+    bound = contacts.material[c, FRICTION] * fn
+    length = min(longest, bound / contacts.material[c, STIFFNESS])
+    s1, s2 = -length * f1 / size, -length * f2 / size
+    tie(kin, contacts, anchors, c, k, s1, s2)
+    write_force(contacts, anchors, c, k, fn, bound * f1 / size, bound * f2 / size, s1, s2)
+
+
+@kernel
+def write_force(contacts, anchors, c, k, fn, f1, f2, s1, s2):
+    """Write force and elongation of contact c; adhesion pulls besides."""
     contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn - contacts.material[c, ADHESION], f1, f2
+    sn = contacts.gap[c] - anchors.rest[k]
     contacts.stretch[c, 0], contacts.stretch[c, 1], contacts.stretch[c, 2] = sn, s1, s2
 
 

@@ -11,7 +11,7 @@ from stickslip.ess import solve_ess
 from stickslip.ess.result import EssResult
 from stickslip.lab.papers.event_selected import systems
 from stickslip.lab.papers.event_selected.exact import Hop
-from stickslip.lab.papers.event_selected.setups import DT, END, SAMPLES, TABLE_END, TABLE_START, Bed
+from stickslip.lab.papers.event_selected.setups import DT, END, LEGS_END, SAMPLES, TABLE_END, TABLE_START, Bed, Legs
 
 TIMES = DT * np.arange(SAMPLES + 1)
 """Times at which errors are taken [s]."""
@@ -37,6 +37,14 @@ def hopper(hop: Hop, end: float = END, **options: Any) -> EssResult:
     return solve_ess(
         systems.hopper_field, systems.hopper_guards, systems.hopper_slopes, (0.0, end), (hop.height, 0.0),
         args=(hop.stiffness,), reset=systems.opposite(1), **{"rtol": RTOL, "atol": ATOL} | options,
+    )  # fmt: skip
+
+
+def three_legs(legs: Legs, start: np.ndarray, eps: float, **options: Any) -> EssResult:
+    """Steps so exact that projections make the error."""
+    return solve_ess(
+        systems.legs_field, systems.legs_guards, systems.legs_slopes, (0.0, LEGS_END), start, eps,
+        args=tuple(legs), reset=systems.opposite(3), **{"rtol": 1e-12, "atol": 1e-14} | options,
     )  # fmt: skip
 
 
