@@ -34,7 +34,7 @@ DAMPING_RATIO = 0.1
 """Damping ratio of the plate on the whole bed."""
 LEGS_START, LEGS_END = (1.2, 0.03, -0.02, 0.0, 0.0, 0.0), 0.8
 """Start, at rest and tilted [m, rad], and duration [s] of the hopper on three legs."""
-SPRING_SHARE = 0.2
+SPRING_SHARE = 0.05
 """Stiffness and damping of a spring on beds of identical springs, in those of a whole bed of the others: MuJoCo's step
 of 2 ms is then stable beyond 1000 of them."""
 OURS, THEIRS = "C3", "C0"
