@@ -14,7 +14,8 @@ Anderson and Revzen, "Rapid integrator for a class of multi-contact systems", Se
 Differs from the paper in: its listing does not run; the region is the crossing mask, not the sign of h; candidates must
 be approached; a guard reset matrix arms guards again (the paper's future work); no projection goes beyond the end;
 entries are located on the dense output instead of at the ends of steps; a projection that misses its guard by more than
-a fraction of ε (``trust``) is undone, and that guard is located exactly; each guard has its own ε.
+a fraction of ε (``trust``) is undone, and that guard is located exactly; each guard has its own ε, which by default
+follows from its speed and from the tolerance (``guards.choose_widths``; Sec. 2.2 leaves the scale to the user).
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ from stickslip.ess.guards import (
     ENTERED,
     NOTHING,
     TOO_LONG,
+    choose_widths,
     cross,
     first_candidate,
     highest,
@@ -233,6 +235,7 @@ def meets(guards, system, rules, flow, work, h):
     guards(system, work.x1, work.h1)
     halfway(guards, system, flow, work, h)
     flow.counts[GUARDS] += 1
+    choose_widths(rules, flow, work.k[STAGES - 1], work.middle, work.h1, h)
     what, low, high, k, where, peak = look(flow, flow.h, work.middle, work.h1, np.inf)
     if what == TOO_LONG:
         return TOO_LONG, 1.0, k

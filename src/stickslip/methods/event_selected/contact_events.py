@@ -1,18 +1,20 @@
 """Spring-damper scenes as event-selected systems: the field, guards and memory of ``event_selected``.
 
-    x = (q, v, w),   f = (q̇(q, v), M⁻¹(τ − D·v − b + Jᵀλ), ṗ_t),   h₂ₖ = −gapₖ (touchdown),   h₂ₖ₊₁ = gapₖ (lift-off)
+    x = (q, v, w),   f = (q̇(q, v), M⁻¹(τ − D·v − b + Jᵀλ), ṗ_t),   h₄ₖ = −gapₖ (touchdown),   h₄ₖ₊₁ = gapₖ (lift-off),
+    h₄ₖ₊₂, h₄ₖ₊₃: contact k begins to slip, to stick (``stick_slip``)
 
-A contact that is nearer than a margin has a place k, with two guards and its slip w since the last accepted point, two
+A contact that is nearer than a margin has a place k, with four guards and its slip w since the last accepted point, two
 numbers. The margin is what bodies can approach each other in the longest step and a little more. Places are given and
 freed at accepted points (``assign``). If the features of a pressing contact are replaced by others of the same two
-shapes, the new contact takes over its place. A contact presses while guard 2k is in the mask of crossed guards,
+shapes, the new contact takes over its place. A contact presses while guard 4k is in the mask of crossed guards,
 whatever its gap. So the force at touchdown and lift-off belongs to one side of the guard, even slightly before or
 behind the surface. Unit quaternions are integrated as four numbers, q̇ = ½·q∘(0, ω), and normalised at every accepted
 point. Friction anchors are memory: Runge–Kutta stages use copies, and accepted points move them. Cost of an evaluation:
 linear in links and in places, and one contact search. All kernels take a handle of a ContactSystem (see ``handle``).
 
-Differs from the paper in: friction, and contact forces that end before lift-off because damping would pull, change the
-field where there is no guard; the step-size control resolves these kinks, and those where contacts replace each other.
+Differs from the paper in: contact forces that end before lift-off because damping would pull change the field where
+there is no guard, and so do torsional and rolling friction; the step-size control resolves these kinks, and those where
+contacts replace each other.
 A contact that is found in penetration, because it was hidden before or appears with another face, presses at once.
 """
 

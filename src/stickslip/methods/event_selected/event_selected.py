@@ -2,9 +2,9 @@
 
 A step of length dt is an integration from t to t + dt with constant inputs: Dormand–Prince steps whose length follows
 from an error tolerance, and projections through the guards ±gap of contacts within eps of touchdown or lift-off
-(``ess.integrate``). So dt is only the period of controls and recordings. Runge–Kutta steps are at most ``max_step``
+(``ess.integrate``). Where a contact begins to slip or to stick is located, too (``stick_slip``). So dt is only the period of controls and recordings. Runge–Kutta steps are at most ``max_step``
 long, because in free flight the tolerance sets no bound, and bodies could meet and part within a step. Sizes: nq + nv
-numbers, and two numbers and two guards per place for a near contact. Cost: 6 evaluations of the forward dynamics per
+numbers, and two numbers and four guards per place for a near contact. Cost: 6 evaluations of the forward dynamics per
 Dormand–Prince step, 2 per crossing.
 
 Anderson and Revzen, "Rapid integrator for a class of multi-contact systems".
@@ -24,7 +24,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.reach import Reach
-from stickslip.errors import number
+from stickslip.errors import InputError, number
 from stickslip.ess.arrays import (
     CROSSINGS,
     CULPRIT,
@@ -64,6 +64,7 @@ from stickslip.methods.event_selected.contact_events import (
     slopes,
     touching,
 )
+from stickslip.methods.event_selected.step_derivative import StepDerivative, step_derivative
 from stickslip.methods.event_selected.stick_slip import EACH, SLIP, TOUCHDOWN, is_slipping
 from stickslip.methods.handle import make_handle, restored
 from stickslip.methods.options import option
@@ -157,8 +158,11 @@ def phase(crossed, k):
 
 
 @kernel
-def new_step(flow):
-    """Reset time and counts; keep the mask and the step size."""
+def new_step(rules, flow):
+    """Reset time and counts, and ε where it is chosen; keep the mask and the step size."""
+    for k in range(rules.eps.shape[0]):
+        if rules.chosen[k]:
+            rules.eps[k] = 0.0
     flow.clock[TIME] = 0.0
     for k in range(flow.counts.shape[0]):
         flow.counts[k] = 0
@@ -167,7 +171,7 @@ def new_step(flow):
 @kernel(inline=False)
 def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
     """One step of dt [s] from ``flow.x``: the table of contents of the method."""
-    new_step(flow)
+    new_step(rules, flow)
     fresh, chattered, since, crossings, slips = True, False, 0.0, 0, 0
     while flow.clock[TIME] < dt:
         if fresh:
@@ -294,14 +298,17 @@ def advance(handle, rules, flow, trace, work, pressed, turns, totals, kept, dt, 
 class EventSelectedOptions(SoftOptions):
     """Options of the method event-selected."""
 
-    eps: float = option(1e-5, "distance [m] within which touchdown and lift-off are crossed by projections")
+    eps: float | None = option(
+        None, "distance [m] at which touchdown and lift-off are projected through (default: by speed and tolerance)"
+    )
     rtol: float = option(1e-6, "relative tolerance of the Runge-Kutta steps")
     atol: float = option(1e-9, "absolute tolerance of coordinates and velocities [m, rad, m/s, rad/s]")
     max_step: float = option(0.01, "longest Runge-Kutta step [s]: contacts that last less may be missed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.eps = number("eps", self.eps, "a length > 0 [m]", above=0.0)
+        if self.eps is not None:
+            self.eps = number("eps", self.eps, "a length > 0 [m]", above=0.0)
         self.rtol = number("rtol", self.rtol, "a number ≥ 1e-13", least=1e-13)
         self.atol = number("atol", self.atol, "a number > 0", above=0.0)
         self.max_step = number("max_step", self.max_step, "a time > 0 [s]", above=0.0)
@@ -349,8 +356,9 @@ class EventSelected(Viscoelastic):
         most = {"longest": chosen.max_step, "most_steps": MOST_STEPS, "most_crossings": 1}
         share = np.sqrt((model.nq + model.nv) / n)  # the error's mean over all numbers as one over coordinates
         atol, rtol = np.full(n, share * chosen.atol), share * chosen.rtol
-        eps = np.where(np.arange(m) % EACH < SLIP, chosen.eps, 0.0)  # stick and slip are located exactly
-        self.rules = make_rules(eps, turns, atol, rtol=rtol, **most)
+        touches = np.arange(m) % EACH < SLIP  # stick and slip are located exactly
+        eps = np.where(touches, 0.0 if chosen.eps is None else chosen.eps, 0.0)
+        self.rules = make_rules(eps, turns, atol, rtol=rtol, chosen=touches & (chosen.eps is None), **most)
         self.flow, self.trace, self.scratch = make_flow(n, m), make_trace(0, n, m, False), make_work(n, m)
         self._turns = np.zeros(places, dtype=np.int64), np.zeros(places, dtype=np.int64)
         far = np.array([reach.at_rest(chosen.max_step), reach.seconds(chosen.max_step)])
@@ -373,6 +381,18 @@ class EventSelected(Viscoelastic):
     def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
         last = (self.rules, self.flow, self.trace, self.scratch, *self._turns, self.totals, self._kept, self.dt)
         return self._call((self._handle_for(inputs), *last, state.q, state.v), n)
+
+    def b_derivative(self, *, simultaneous: float | None = None) -> StepDerivative:
+        """The B-derivative of the last step, of length dt: how the end depends on the beginning, at the present inputs.
+
+        B(dx) moves the end for a displacement dx (2·nv,) = (δq, δv) of the beginning, q by its tangent; ``B.matrix``
+        (2·nv, 2·nv) is its matrix in the order in which contacts touched. ``simultaneous`` [s]: touchdowns and
+        lift-offs within this time count as one event; by default 1e-6·dt."""
+        if self._system is None or not self.flow.clock[TIME] > 0.0:
+            raise InputError("b_derivative: expected a step to differentiate, got none; call sim.step() first")
+        found = step_derivative(self, self._kept, self._system.inputs, self.dt, simultaneous)
+        self._forget()
+        return found
 
     @property
     def violations(self) -> int:

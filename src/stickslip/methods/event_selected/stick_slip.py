@@ -45,8 +45,8 @@ BAND = 1e-9
 
 
 @kernel
-def is_open_to_both(crossed, k):
-    """Whether the contact in place k has no mode: it has no friction, is open, or its mode is not decided yet."""
+def has_no_mode(crossed, k):
+    """Whether the contact in place k neither sticks nor slips: it has no friction, is open, or is not decided yet."""
     return crossed[EACH * k + SLIP] and crossed[EACH * k + STICK]
 
 
@@ -131,7 +131,7 @@ def anchored_length(kin, contacts, anchors, c, k):
 def press_by_mode(kin, contacts, places, anchors, c, k, w1, w2, elapsed, crossed):
     """Force of the touching contact c in its mode. ``anchors`` are those of the last accepted point, ``elapsed`` [s]
     ago, and are moved; (w1, w2) is the slip since then, or (its length, 0) if the contact slips [m]."""
-    if is_open_to_both(crossed, k):
+    if has_no_mode(crossed, k):
         press(kin, contacts, anchors, c, k, w1, w2, elapsed)
     elif is_slipping(crossed, k):
         longest = max(0.0, anchored_length(kin, contacts, anchors, c, k) + w1)
@@ -164,7 +164,7 @@ def press_and_decide(kin, contacts, places, anchors, c, k, w1, w2, elapsed, cros
     fn = normal_force(contacts, anchors, c, k)
     f1, f2 = sticking_force(contacts, c, s1, s2)
     size, bound = sqrt(f1 * f1 + f2 * f2), (1.0 + BAND) * mu * fn
-    begins = size > 0.0 and (is_slipping(crossed, k) or (is_open_to_both(crossed, k) and size > bound))
+    begins = size > 0.0 and (is_slipping(crossed, k) or (has_no_mode(crossed, k) and size > bound))
     if begins:
         slide(kin, contacts, anchors, c, k, fn, sqrt(s1 * s1 + s2 * s2), f1, f2, size)
         set_direction(contacts, places, c, k, -f1 / size, -f2 / size)
