@@ -55,6 +55,7 @@ def test_a_puck_slips_stops_and_sticks(damping, dt):
 
 def pushed(t, force):
     """Place of a puck that a force pulls out of rest, and when it begins to slip."""
+
     def excess(t):
         x, v = swing(t, 0.0, 0.0, force, B)
         return K * x + B * v - MU * G

@@ -8,7 +8,8 @@ Far from all guards the integrator takes Dormand–Prince steps, cut short where
     τ_k = −h_k/(∇h_k·f),  j = argmin τ_k,  x⁺ = x + τ_j·f,  t⁺ = t + τ_j,  b_j = 1, and what j arms: b_i = 0
 
 It is exact for constant fields and plane guards, for any order and number of crossings; otherwise the error is O(ε²).
-Cost: 6 evaluations of f and 2 of h per step; 2 of f and of Dh·f and 1 of h per projection; O(m) work in either.
+Cost: 6 evaluations of f and 2 of h per step; 2 of f and of Dh·f and 1 of h per projection, one less of f and of Dh·f if
+``trust`` is infinite; O(m) work in either.
 
 Anderson and Revzen, "Rapid integrator for a class of multi-contact systems", Sec. 3.
 Differs from the paper in: its listing does not run; the region is the crossing mask, not the sign of h; candidates must
@@ -140,7 +141,7 @@ def project(field, guards, slopes, arrive, system, rules, flow, trace, work, k, 
     guards(system, x, work.h1)
     flow.counts[GUARDS] += 1
     near = -flow.h[k] <= 2.0 * rules.trust * rules.eps[k] and wait <= SOON * flow.clock[STEP]
-    if flow.level[k] < 0.0 and not near:
+    if flow.level[k] < 0.0 and not near and rules.trust < np.inf:
         rate = work.rate[k]
         field(system, wait, x, flow.crossed, work.k[1])
         flow.counts[FIELDS] += 1

@@ -127,7 +127,9 @@ def contact_system(
     n, size = len(places.guarded), model.nq + model.nv
     q, seen, trial = np.zeros(model.nq), np.full(size, nan), grown_anchors(anchors, len(anchors.pair))
     scratch = np.zeros(size + 2 * n), np.zeros(EACH * n)
-    return ContactSystem(world, work, contacts, places, anchors, trial, inputs, model.inertia.armature, q, seen, *scratch)
+    return ContactSystem(
+        world, work, contacts, places, anchors, trial, inputs, model.inertia.armature, q, seen, *scratch
+    )
 
 
 def smallest() -> ContactSystem:

@@ -2,15 +2,16 @@
 
 A step of length dt is an integration from t to t + dt with constant inputs: Dormand–Prince steps whose length follows
 from an error tolerance, and projections through the guards ±gap of contacts within eps of touchdown or lift-off
-(``ess.integrate``). Where a contact begins to slip or to stick is located, too (``stick_slip``). So dt is only the period of controls and recordings. Runge–Kutta steps are at most ``max_step``
-long, because in free flight the tolerance sets no bound, and bodies could meet and part within a step. Sizes: nq + nv
-numbers, and two numbers and four guards per place for a near contact. Cost: 6 evaluations of the forward dynamics per
-Dormand–Prince step, 2 per crossing.
+(``ess.integrate``). Where a contact begins to slip or to stick is located, too (``stick_slip``). So dt is only the
+period of controls and recordings. Runge–Kutta steps are at most ``max_step`` long, because in free flight the tolerance
+sets no bound, and bodies could meet and part within a step. Sizes: nq + nv numbers, and two numbers and four guards per
+place for a near contact. Cost: 6 evaluations of the forward dynamics per Dormand–Prince step, 2 per crossing.
 
 Anderson and Revzen, "Rapid integrator for a class of multi-contact systems".
-Differs from the paper in: any mechanism; friction; a guard that is reached without speed (a graze) is crossed all the
-same, since the forces are then those of a contact of zero depth; if crossings never end (chattering), as for a leg
-whose preload carries more than its weight, the motion continues for STRETCH without guards (``crawl``).
+Differs from the paper in: any mechanism; friction; ε by the tolerance; a guard that is reached without speed (a graze)
+is crossed all the same, since the forces are then those of a contact of zero depth; if crossings never end
+(chattering), as for a leg whose preload carries more than its weight, the motion continues for STRETCH without guards
+(``crawl``).
 """
 
 from __future__ import annotations

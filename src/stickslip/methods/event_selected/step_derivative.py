@@ -78,7 +78,9 @@ class StepDerivative:
         """B(δq, δv) for one displacement (2·nv,) of the beginning, or for the columns of (2·nv, c)."""
         values = np.asarray(displacement, dtype=float)
         if values.ndim not in (1, 2) or values.shape[0] != self.begin.shape[1]:
-            raise expected("displacement", f"({self.begin.shape[1]},) or ({self.begin.shape[1]}, columns)", values.shape)
+            raise expected(
+                "displacement", f"({self.begin.shape[1]},) or ({self.begin.shape[1]}, columns)", values.shape
+            )
         return self.end @ self.flow(self.begin @ values)
 
 

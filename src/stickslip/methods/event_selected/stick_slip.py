@@ -6,12 +6,12 @@ With s the stretch of the tangential spring, v the slip velocity, g = K·s + B·
     sticks:  f_t = −g                     until  (|g| − μ·f_n)/K               rises through 0   (guard SLIP)
     slips:   f_t = −μ·f_n·n,  n = v/|v|   until  max(0, μ·f_n/K − ℓ)·K/B − v·d  rises through 0   (guard STICK)
 
-d is the direction of n at the last accepted point, and ℓ the length of the spring: it grows by the slip, up to μ·f_n/K,
-with which the spring alone reaches the cone, eq. (28) of ``spring_damper``. So a contact sticks again where it stops, or
-where the normal force grows faster than the spring. Without damping it sticks where the spring would become shorter
-than the cone is wide: −v·d − μ·ġap. Between these guards the force is a smooth function of the state. It is what
-``spring_damper`` goes to with short steps: there the stretch is turned into the direction of g at every step, and so
-into that of v. Below the speed SLOW the direction turns more slowly, so that it remains smooth where v reverses.
+d is the direction of n at the last accepted point, and ℓ the length of the spring: it grows by the slip, up to
+μ·f_n/K, with which the spring alone reaches the cone, eq. (28) of ``spring_damper``. So a contact sticks again where it
+stops, or where the normal force grows faster than the spring. Without damping it sticks where the spring would become
+shorter than the cone is wide: −v·d − μ·ġap. Between these guards the force is a smooth function of the state. It is
+what ``spring_damper`` goes to with short steps: there the stretch is turned into the direction of g at every step, and
+so into that of v. Below the speed SLOW the direction turns more slowly, so that it remains smooth where v reverses.
 
 Sizes: two numbers and two guards per place, and a direction. Cost: a square root or two per contact.
 """

@@ -1,8 +1,8 @@
 """Exact flows: of affine systems by matrix exponentials between crossings, the hopper's in closed form at any time.
 
 Affine (Tab. 4.1, three legs): in each region ẋ = A·x + c, so (x, 1)(t) = exp(t·[A c; 0 0])·(x, 1); the next crossing is
-the first root of an armed guard along it. Hopper from rest at z₀: falls for t_f = √(2·(z₀ − L₀)/g), stance lasts 2·(π − atan(v·ω/g))/ω
-with v = g·t_f and ω = √(k/m), then it rises as it fell; the motion repeats.
+the first root of an armed guard along it. Hopper from rest at z₀: falls for t_f = √(2·(z₀ − L₀)/g), stance lasts
+2·(π − atan(v·ω/g))/ω with v = g·t_f and ω = √(k/m), then it rises as it fell; the motion repeats.
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ def first_root(guards: Guards, flow: np.ndarray, state: np.ndarray, guard: int, 
     return np.inf
 
 
-def affine_flow(
-    field: Field, guards: Guards, start: np.ndarray, end: float, reset: np.ndarray | None = None
-) -> Flow:
+def affine_flow(field: Field, guards: Guards, start: np.ndarray, end: float, reset: np.ndarray | None = None) -> Flow:
     """The flow from ``start`` (n,) to ``end`` [s]. ``reset`` (m, m) says which guards each crossing arms again; these
     must be away from their guards for longer than SEARCH."""
     values = np.array(guards(start))

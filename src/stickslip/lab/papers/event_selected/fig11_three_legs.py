@@ -10,6 +10,7 @@ differences, in directions that make the legs touch in each of the six orders (S
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,9 @@ def targets(results: Results) -> list[Target]:
     off = float(np.max(np.abs(np.subtract(events["state"], events["exact_state"]))))
     met = len({row["order"] for row in rows})
     return [
-        Target("three legs: |order − 2|, fit for ε from 1e-5 to 1e-3", abs(order(results["legs"], FITTED) - 2.0), ORDER),
+        Target(
+            "three legs: |order − 2|, fit for ε from 1e-5 to 1e-3", abs(order(results["legs"], FITTED) - 2.0), ORDER
+        ),
         Target("three legs: crossings as ε → 0 [s]", late, CROSSING),
         Target("three legs: state at the end as ε → 0", off, CROSSING),
         Target("three legs: 6 / orders of touchdown that were met", 6.0 / met, 1.0),
@@ -159,7 +162,7 @@ def draw(results: Results):
     for key, colour, name in (("roll_rate", "C0", "about x"), ("pitch_rate", "C1", "about y")):
         right.plot(angles, column(rows, key), color=colour, label=f"B-derivative, rate {name}")
         right.plot(angles, column(rows, f"{key}_difference"), ".", color=colour, markersize=4, label="differences")
-    for before, after in zip(rows, rows[1:], strict=False):
+    for before, after in pairwise(rows):
         if before["order"] != after["order"]:
             right.axvline(0.5 * (before["angle"] + after["angle"]), color="0.8", linewidth=0.8)
     right.set(title="level start: six orders of touchdown", xlabel="direction of the tilt of the start [°]")
@@ -179,9 +182,9 @@ def section(results: Results) -> str:
         image("fig11_three_legs", "Lengths of the legs, error over ε, and derivatives by the tilt of a level start"),
         "**The paper:** *the hopper contact force model is affine, and cannot be readily solved using the machinery "
         f"for linear complementarity problems.* **Here:** {len(events['exact'])} touchdowns and lift-offs in "
-        f"{LEGS_END:g} s; the error is of order {order(results['legs'], FITTED):.4f} in ε. A level hopper touches with its "
-        "three legs at once. Its derivative at that point is taken once; one-sided differences of whole solutions, in "
-        f"{len(rows)} directions of tilt, agree with it in every order of touchdown:\n",
+        f"{LEGS_END:g} s; the error is of order {order(results['legs'], FITTED):.4f} in ε. A level hopper touches with "
+        "its three legs at once. Its derivative at that point is taken once; one-sided differences of whole solutions, "
+        f"in {len(rows)} directions of tilt, agree with it in every order of touchdown:\n",
         table_of(
             [{"order": name, "off": off} for name, off in sorted(worst.items())],
             {"legs touch in the order": "{order}", "largest difference / derivative": "{off:.1e}"},

@@ -57,7 +57,7 @@ def plate(bed: Bed, start: np.ndarray, reset: np.ndarray, matrix: bool = False, 
     slopes = systems.plate_slopes if matrix else None
     return solve_ess(
         systems.plate_field, systems.plate_guards, slopes, (0.0, END), start, args=tuple(bed),
-        reset=reset, max_steps=MOST_STEPS, **{"rtol": RTOL, "atol": ATOL} | options,
+        reset=reset, **{"rtol": RTOL, "atol": ATOL, "max_steps": MOST_STEPS} | options,
     )  # fmt: skip
 
 
