@@ -43,7 +43,7 @@ from stickslip.methods.event_selected.stick_slip import EACH, LIFTOFF, SLIP, STI
 from stickslip.methods.handle import make_handle
 from stickslip.methods.soft.anchors import Anchors, make_anchors
 
-TIGHT = {"rtol": 1e-9, "atol": 1e-11}
+TIGHT: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-11}
 """Tolerances of the second integration."""
 SAME = 1e-3
 """Largest distance of the ends of both integrations, relative to the largest coordinate or velocity, or to 1."""

@@ -173,7 +173,7 @@ def draw(results: Results):
 
 def section(results: Results) -> str:
     rows, events = results["legs_sides"], results["legs_events"]
-    worst = {}
+    worst: dict[str, float] = {}
     for row in rows:
         legs_in_order = ", ".join(str(int(guard) + 1) for guard in row["order"])
         worst[legs_in_order] = max(row["off"], worst.get(legs_in_order, 0.0))

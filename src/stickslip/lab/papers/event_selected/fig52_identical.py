@@ -137,7 +137,7 @@ def section(results: Results) -> str:
             f"To {rows[-1]['contacts']} springs the ratio is {ratio(rows):.2f}: each touchdown is a projection, and "
             "each projection evaluates all rows of Dh, so that our time grows as n², MuJoCo's as n.\n"
         )
-    columns = {
+    columns: dict[str, Any] = {
         "springs": "{contacts}", "MuJoCo [ms]": "{mujoco:.2f}", "ours, with Dh [ms]": "{ours_matrix:.2f}",
         "without Dh [ms]": "{ours:.2f}", "error of MuJoCo": lambda row: number(row["mujoco_rms"], 2),
         "ours": lambda row: number(row["rms"], 2), "our steps": "{steps:.0f}",
