@@ -99,7 +99,8 @@ def test_claims_on_identical_springs():
     assert len(missed(alike=rows(0.025))) == 2
     late = rows(0.01)
     assert len(missed(alike=[*late[:3], {**late[3], "ours_matrix": 100.0}])) == 1
-    assert len(missed(alike=[*late[:3], {**late[3], "failed": 0.1}])) == 1
+    assert len(missed(alike=[*late[:2], {**late[2], "failed": 0.1}, late[3]])) == 1
+    assert missed(alike=[*late[:3], {**late[3], "failed": 0.1}]) == []  # a bed that is larger than the paper's
 
 
 def test_plate_is_pushed_by_the_gradient_of_its_springs_energy():

@@ -1,4 +1,4 @@
-"""The paper's three systems as functions that Numba compiles: ẋ = f(x, b), guards h(x), Dh(x).
+"""The paper's systems as functions that Numba compiles: ẋ = f(x, b), guards h(x), Dh(x).
 
 * Sec. 4, Tab. 4.1: n = 3, an affine field in each of eight octants; guards (x, y, −z).
 * Fig. 1.1: a hopper on three preloaded legs at even angles, x = (z, φ, θ, ż, φ̇, θ̇), z the height of its body and φ, θ
