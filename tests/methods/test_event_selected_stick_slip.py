@@ -34,8 +34,26 @@ def swing(t, x, v, force, damping):
     return rest + e * (a * c + b * s), e * ((w * b - damping / 2 * a) * c - (w * a + damping / 2 * b) * s)
 
 
+def loading(x, v, force, damping, bound=MU * G):
+    """When the spring of a puck that sticks, or its damper, reaches the cone first [s]."""
+
+    def excess(t):
+        place, speed = swing(t, x, v, force, damping)
+        return K * place + damping * speed - bound
+
+    return 0.0 if excess(0.0) >= 0.0 else brentq(excess, 0.0, 0.5 * np.pi / np.sqrt(K), xtol=1e-15)
+
+
 def stopping(t, v, damping):
-    """Place of a puck that slips with v to the end, and swings on its spring then."""
+    """Place of a puck that moves with v on a relaxed spring: it sticks until the spring is loaded, unless the damper
+    alone reaches the cone; it slips, stops, and swings on its spring."""
+    begin = loading(0.0, v, 0.0, damping)
+    start, v = swing(begin, 0.0, v, 0.0, damping)
+    return start + slipping(t - begin, v, damping)
+
+
+def slipping(t, v, damping):
+    """Place of a puck that slips with v, stops, and swings on its spring."""
     stop = v / (MU * G)
     if t < stop:
         return v * t - MU * G * t**2 / 2
@@ -50,23 +68,18 @@ def test_a_puck_slips_stops_and_sticks(damping, dt):
     for n in range(round(0.5 / dt)):
         sim.step(1)
         assert sim.state.q[0] == pytest.approx(stopping((n + 1) * dt, 1.0, damping), abs=1e-8)
-    assert (sim.stepper.slips, sim.stepper.crossings, sim.stepper.chattering) == (1, 0, 0)
+    slips = 1 if damping > 0.0 else 2
+    assert (sim.stepper.slips, sim.stepper.crossings, sim.stepper.chattering) == (slips, 0, 0)
 
 
 def pushed(t, force):
-    """Place of a puck that a force pulls out of rest, and when it begins to slip."""
-
-    def excess(t):
-        x, v = swing(t, 0.0, 0.0, force, B)
-        return K * x + B * v - MU * G
-
-    first = np.pi / np.sqrt(K)
-    begin = brentq(excess, 0.0, first, xtol=1e-15)
+    """Place of a puck that a force pulls out of rest, when it begins to slip, and its speed."""
+    begin = loading(0.0, 0.0, force, B)
     x, v = swing(begin, 0.0, 0.0, force, B)
     return x + v * (t - begin) + (force - MU * G) * (t - begin) ** 2 / 2, begin, v + (force - MU * G) * (t - begin)
 
 
-def push_and_let_go(options, force=4.0, time=0.1):
+def push_and_let_go(options, force=8.0, time=0.1):
     """The puck sticks, slips, is let go after ``time``, stops and sticks; (place at 0.3 s, stepper)."""
     sim = ss.Simulation(puck(), "event-selected", dt=time, **options)
     sim.inputs.applied[0] = force
@@ -76,10 +89,10 @@ def push_and_let_go(options, force=4.0, time=0.1):
     return sim.state.q[0], sim.stepper
 
 
-def pushed_and_let_go(force=4.0, time=0.1):
+def pushed_and_let_go(force=8.0, time=0.1):
     x, begin, v = pushed(time, force)
     assert 0.0 < begin < time
-    return x + stopping(2 * time, v, B)
+    return x + slipping(2 * time, v, B)
 
 
 def test_a_push_begins_a_slip_which_ends():
@@ -118,7 +131,7 @@ def test_the_direction_of_a_slip_turns_with_its_velocity():
 
 
 def test_an_incline_that_is_too_steep_and_one_that_is_not():
-    for angle, slides in ((0.4, False), (0.6, True)):
+    for angle, slides in ((0.2, False), (0.6, True)):
         down = G * np.array([np.sin(angle), 0.0, -np.cos(angle)])
         scene = puck()
         scene.gravity = tuple(down)
@@ -127,7 +140,9 @@ def test_an_incline_that_is_too_steep_and_one_that_is_not():
         sim.step(1)
         assert (sim.stepper.slips == 1) == slides
         if slides:
-            assert sim.state.v[0] == pytest.approx((down[0] + MU * down[2]) * 0.5, rel=2e-2)  # less what sticking took
+            begin = loading(0.0, 0.0, down[0], B, -MU * down[2])
+            speed = swing(begin, 0.0, 0.0, down[0], B)[1] + (down[0] + MU * down[2]) * (0.5 - begin)
+            assert sim.state.v[0] == pytest.approx(speed, abs=1e-7)
         else:
             assert sim.state.q[0] == pytest.approx(down[0] / K, abs=1e-6)
 
