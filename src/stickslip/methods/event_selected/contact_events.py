@@ -66,6 +66,8 @@ from stickslip.model.scene import Scene
 
 SEARCH, PLACES = 1, 2
 """What is full."""
+PROJECTED = 1e-7
+"""Gap or depth [m], besides eps, that a projection may leave at a contact that has just touched or parted."""
 
 
 class Places(NamedTuple):
@@ -409,6 +411,25 @@ def arrive(handle, elapsed, x, crossed):
     push(handle, elapsed, x, crossed, True)
     for i in range(system.seen.shape[0], x.shape[0]):
         x[i] = 0.0
+
+
+@kernel(inline=False)
+def moved_between_steps(handle, eps, x, crossed):
+    """At the beginning of a step: contacts that a mocap body has brought about or ended since the last one, at which no
+    guard was crossed, press or not by their gaps. ``eps`` are the neighbourhoods of the guards [m]."""
+    look(handle, x)
+    system = restore(handle)
+    contacts, places, found = system.contacts, system.places, False
+    for c in range(contacts.found[0]):
+        k = places.at[c]
+        if k >= 0:
+            gap, presses = contacts.gap[c], crossed[EACH * k + TOUCHDOWN]
+            least = max(PROJECTED, eps[EACH * k + TOUCHDOWN])
+            if (presses and gap > least) or (not presses and gap < -least):
+                begin_touch(places, contacts, crossed, c, k)
+                found = True
+    if found:
+        arrive(handle, 0.0, x, crossed)
 
 
 @kernel(inline=False)

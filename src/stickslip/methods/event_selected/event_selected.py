@@ -59,6 +59,7 @@ from stickslip.methods.event_selected.contact_events import (
     forget,
     guards,
     make_places,
+    moved_between_steps,
     rates_of_coordinates,
     rearm,
     restore,
@@ -177,6 +178,7 @@ def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
     while flow.clock[TIME] < dt:
         if fresh:
             fresh, since = False, -np.inf
+            moved_between_steps(handle, rules.eps, flow.x, flow.crossed)
             begin(guards, handle, rules, flow)
             for k in range(flow.last.shape[0]):
                 flow.last[k], flow.again[k] = -np.inf, 0
