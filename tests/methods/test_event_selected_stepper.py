@@ -231,6 +231,19 @@ def test_a_state_written_directly_has_a_new_mask(time, q, v):
     np.testing.assert_allclose(*ends, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("start", [-0.2, -0.2003, -0.2011])
+def test_a_mocap_body_that_touches_between_two_steps(start):
+    """It stands still within a step, so that no guard is crossed where it meets the ball."""
+    scene = ss.Scene(gravity=(0, 0, 0))
+    scene.add_box((0.1, 1, 1), pos=(start, 0, 0), mocap=True, name="paddle", friction=0.0, stiffness=1e5, damping=0.0)
+    scene.add_sphere(0.1, mass=1.0, friction=0.0)
+    sim = ss.Simulation(scene, "event-selected", dt=1e-3)
+    sim.prescribe("paddle", lambda t: (start + 2.0 * t, 0, 0))
+    sim.step(50)
+    assert 1.99 < sim.state.v[0] < 5.0
+    assert sim.stepper.crossings >= 1
+
+
 def test_a_short_meeting_in_a_long_step():
     """A ball at 10 m/s hits another while both fall: in free flight nothing but max_step makes steps short."""
     scene = ss.Scene()
