@@ -1,4 +1,4 @@
-"""What is computed, as data: the paper's three systems with the numbers that it leaves open, and how much is computed.
+"""What is computed, as data: the paper's systems with the numbers that it leaves open, and how much is computed.
 
 Not in the text, and ours: the hopper's k/m = 200 1/s²; mass, length and time of the plate, width, stiffness and damping
 of its bed. A bed has the same stiffness and damping in all, whatever the number of its springs, so that plates move
