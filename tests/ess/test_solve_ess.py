@@ -49,6 +49,32 @@ def test_each_guard_has_its_own_eps():
     assert 1e-8 < errors[2] < 1e-3  # x
 
 
+def test_eps_follows_from_the_tolerance():
+    """By default projections are taken, and their error falls with the tolerance, as that of the steps does."""
+    tolerances, errors = np.array([1e-4, 1e-6, 1e-8, 1e-10]), []
+    for rtol in tolerances:
+        result = ss.solve_ess(*COMPILED_TABLE, (0.0, 0.5), START, rtol=rtol, atol=1e-2 * rtol)
+        errors.append(np.abs(result.x - AT_HALF).max())
+        assert result.nprojections == 3
+        assert not result.violations
+        assert np.all(result.crossings.rules.widest > 0.0)
+    assert np.all(errors < 10.0 * tolerances)
+    assert np.all(np.diff(np.log10(errors)) < -0.5)
+
+
+def test_eps_follows_from_the_speeds_of_the_guards():
+    """In other units of h the solution is the same, since ε is a time's way at the guard's own speed (Sec. 2.2)."""
+    f, h, Dh = TABLE
+    scale = np.array([1e3, 1e-4, 7.0])
+    one = ss.solve_ess(f, h, Dh, (0.0, 0.5), START)
+    other = ss.solve_ess(f, lambda x: scale * h(x), lambda x: scale[:, None] * np.array(Dh(x)), (0.0, 0.5), START)
+    assert other.x == pytest.approx(one.x, abs=1e-12)
+    assert other.crossings.t == pytest.approx(one.crossings.t, abs=1e-12)
+    assert other.crossings.rules.widest == pytest.approx(scale * one.crossings.rules.widest, rel=1e-6)
+    given = ss.solve_ess(f, lambda x: scale * h(x), None, (0.0, 0.5), START, 1e-3)
+    assert np.abs(given.x - one.x).max() > 1e-9  # a given ε means something else in other units
+
+
 def test_derivatives_of_guards_by_differences():
     with_rows = ss.solve_ess(*COMPILED_TABLE, (0.0, 0.5), START, 1e-3)
     for functions in (TABLE[:2], COMPILED_TABLE[:2]):

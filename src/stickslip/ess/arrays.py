@@ -13,7 +13,7 @@ OK, STOPPED, TOO_SMALL, NOT_FINITE, GRAZING, ZENO, TOO_MANY, FULL = 0, 1, -1, -2
 """Status of an integration; after FULL, the trace is grown and the integration continues."""
 TIME, STEP = 0, 1
 """Indices of ``Flow.clock``."""
-STEPS, PROJECTIONS, FIELDS, GUARDS, CROSSINGS, STALE, CULPRIT, LIVENESS = range(8)
+STEPS, PROJECTIONS, FIELDS, GUARDS, CROSSINGS, STALE, CULPRIT, LIVENESS, LATEST = range(9)
 """Indices of ``Flow.counts``."""
 ROWS, MET, BROKEN = range(3)
 """Indices of ``Trace.found``."""
@@ -24,6 +24,10 @@ class Rules(NamedTuple):
 
     eps: np.ndarray
     """(m,) half-widths ε of the guards' neighbourhoods, in units of h."""
+    chosen: np.ndarray
+    """(m,) whether ε follows from the speed of the guard (``guards.choose_widths``); it begins with 0."""
+    widest: np.ndarray
+    """(m,) the largest ε so far."""
     first: np.ndarray
     """(m + 1,) crossing guard i arms the guards ``arms[first[i]:first[i + 1]]``."""
     arms: np.ndarray
@@ -63,8 +67,8 @@ class Flow(NamedTuple):
     clock: np.ndarray
     """(2,) time, and the next step size (0: to be chosen)."""
     counts: np.ndarray
-    """(8,) steps, projections, evaluations of f and h, crossings; whether dx is stale; the guard that ended the
-    integration or was just located at 0, or −1; number of violations of liveness."""
+    """(9,) steps, projections, evaluations of f and h, crossings; whether dx is stale; the guard that ended the
+    integration or was just located at 0, or −1; number of violations of liveness; the guard that was crossed last."""
 
 
 class Trace(NamedTuple):
@@ -114,9 +118,10 @@ class Work(NamedTuple):
 def make_rules(
     eps: np.ndarray, reset: np.ndarray | Sequence[Sequence[int]], atol: np.ndarray, *, rtol: float = 1e-6,
     longest: float = np.inf, liveness: float = 0.0, trust: float = 0.1, most_steps: float = np.inf,
-    most_crossings: float = np.inf,
+    most_crossings: float = np.inf, chosen: np.ndarray | None = None,
 ) -> Rules:  # fmt: skip
-    """``reset`` is a matrix (m, m) or, for each guard, a list of the guards that it arms."""
+    """``reset`` is a matrix (m, m) or, for each guard, a list of the guards that it arms. ``chosen`` (m,) says which ε
+    follow from the speeds of the guards; these begin with 0."""
     if isinstance(reset, np.ndarray):
         rows, arms = np.divmod(np.flatnonzero(reset), max(1, len(reset)))
         sizes = np.bincount(rows, minlength=len(reset))
@@ -125,8 +130,10 @@ def make_rules(
         sizes = np.array([len(row) for row in reset], dtype=np.int64)
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     limits = [float(value) for value in (rtol, longest, liveness, trust, most_steps, most_crossings)]
+    chosen = np.zeros(len(eps), dtype=np.bool_) if chosen is None else np.array(chosen, dtype=np.bool_)
+    widths = np.where(chosen, 0.0, eps).astype(float)
     return Rules(
-        np.ascontiguousarray(eps, float), first, arms.astype(np.int64), np.ascontiguousarray(atol, float), *limits
+        widths, chosen, widths.copy(), first, arms.astype(np.int64), np.ascontiguousarray(atol, float), *limits
     )
 
 
@@ -141,7 +148,7 @@ def make_flow(n: int, m: int) -> Flow:
         last=np.full(m, -np.inf),
         again=np.zeros(m, dtype=np.int64),
         clock=np.zeros(2),
-        counts=np.zeros(8, dtype=np.int64),
+        counts=np.zeros(9, dtype=np.int64),
     )
 
 

@@ -152,7 +152,7 @@ def saltations_at(crossings: Crossings, system: System, liveness: float) -> np.n
         f, eta = system.f(x, before), system.Dh(x)[k]
         jumps[i] = saltation(f, system.f(x, after), eta, liveness)
         missed[i], rates[i], rounding[i] = system.h(x)[k], eta @ f, ROUNDING * (np.abs(eta) @ np.abs(x))
-    longest = 10.0 * (crossings.rules.eps[crossings.guard] / rates).max(initial=0.0)
+    longest = 10.0 * (crossings.rules.widest[crossings.guard] / rates).max(initial=0.0)
     slack = rates * (longest + ROUNDING * np.maximum(1.0, np.abs(crossings.t))) + rounding
     for i in np.flatnonzero(~(np.abs(missed) <= slack)).tolist():
         what = f"h of guard {crossings.guard[i]} where it is crossed, t = {crossings.t[i]:g}"

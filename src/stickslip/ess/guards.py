@@ -10,6 +10,8 @@ projection.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from stickslip._jit import kernel
@@ -18,6 +20,7 @@ from stickslip.ess.arrays import (
     CROSSINGS,
     CULPRIT,
     GRAZING,
+    LATEST,
     LIVENESS,
     MET,
     NOT_FINITE,
@@ -35,6 +38,8 @@ BEHIND = 1e-12
 """Largest value of h, by rounding, of a guard that was just crossed."""
 MOST_AGAIN = 10
 """Number of crossings of one guard without progress in time that counts as Zeno behaviour."""
+STRAIGHT = 0.1
+"""Error of a projection along a straight line, as a fraction of the tolerance, for which an ε is chosen."""
 TANGENT = 1e-9
 """Distance of a guard's largest value in a step from 0, relative to its change, below which the guard is grazed."""
 
@@ -142,6 +147,7 @@ def cross(rules, flow, trace, k):
         flow.crossed[other] = False
         arm(rules, flow, other, flow.h[other])
     flow.counts[CROSSINGS] += 1
+    flow.counts[LATEST] = k
     if trace.t.shape[0] > 0:
         c = trace.found[MET]
         trace.found[MET] = c + 1
@@ -185,6 +191,32 @@ def look(flow, h0, middle, h1, ceiling):
             if peak > -0.1 * (peak - min(a, c)) and nearest < peak < ceiling:
                 guard, where, nearest = k, theta, peak
     return what, low, high, guard, where, nearest
+
+
+@kernel
+def choose_widths(rules, flow, dx1, middle, h1, length):
+    """ε of the guards in ``rules.chosen``, from a step of ``length`` to the field ``dx1`` and the guards ``h1``.
+
+        ε_k = μ_k·τ,   μ_k = 2·max(|h_½ − h_0|, |h_1 − h_½|)/length,   τ = √(2·STRAIGHT/N),   N = ‖(f_1 − f_0)/length‖
+
+    μ_k is the speed of the guard (Sec. 2.2), and τ the time in which a straight line departs from the trajectory by
+    STRAIGHT of the tolerance, in whose norm N is. So all guards are crossed in the same time at most.
+    """
+    bend, n = 0.0, flow.x.shape[0]
+    for i in range(n):
+        off = (dx1[i] - flow.dx[i]) / (length * (rules.atol[i] + rules.rtol * abs(flow.x[i])))
+        bend += off * off
+    bend = sqrt(bend / n)
+    time = length
+    if bend * length * length > 2.0 * STRAIGHT:
+        time = sqrt(2.0 * STRAIGHT / bend)
+    for k in range(flow.h.shape[0]):
+        if rules.chosen[k]:
+            way = 2.0 * max(abs(middle[k] - flow.h[k]), abs(h1[k] - middle[k]))
+            rules.eps[k] = way / length * time
+            rules.widest[k] = max(rules.widest[k], rules.eps[k])
+            if flow.ready[k] and flow.h[k] < -rules.eps[k]:
+                flow.level[k] = -rules.eps[k]
 
 
 @kernel

@@ -8,13 +8,15 @@ Far from all guards the integrator takes Dormand–Prince steps, cut short where
     τ_k = −h_k/(∇h_k·f),  j = argmin τ_k,  x⁺ = x + τ_j·f,  t⁺ = t + τ_j,  b_j = 1, and what j arms: b_i = 0
 
 It is exact for constant fields and plane guards, for any order and number of crossings; otherwise the error is O(ε²).
-Cost: 6 evaluations of f and 2 of h per step; 2 of f and of Dh·f and 1 of h per projection; O(m) work in either.
+Cost: 6 evaluations of f and 2 of h per step; 2 of f and of Dh·f and 1 of h per projection, one less of f and of Dh·f if
+``trust`` is infinite; O(m) work in either.
 
 Anderson and Revzen, "Rapid integrator for a class of multi-contact systems", Sec. 3.
 Differs from the paper in: its listing does not run; the region is the crossing mask, not the sign of h; candidates must
 be approached; a guard reset matrix arms guards again (the paper's future work); no projection goes beyond the end;
 entries are located on the dense output instead of at the ends of steps; a projection that misses its guard by more than
-a fraction of ε (``trust``) is undone, and that guard is located exactly; each guard has its own ε.
+a fraction of ε (``trust``) is undone, and that guard is located exactly; each guard has its own ε, which by default
+follows from its speed and from the tolerance (``guards.choose_widths``; Sec. 2.2 leaves the scale to the user).
 """
 
 from __future__ import annotations
@@ -58,6 +60,7 @@ from stickslip.ess.guards import (
     ENTERED,
     NOTHING,
     TOO_LONG,
+    choose_widths,
     cross,
     first_candidate,
     highest,
@@ -138,7 +141,7 @@ def project(field, guards, slopes, arrive, system, rules, flow, trace, work, k, 
     guards(system, x, work.h1)
     flow.counts[GUARDS] += 1
     near = -flow.h[k] <= 2.0 * rules.trust * rules.eps[k] and wait <= SOON * flow.clock[STEP]
-    if flow.level[k] < 0.0 and not near:
+    if flow.level[k] < 0.0 and not near and rules.trust < np.inf:
         rate = work.rate[k]
         field(system, wait, x, flow.crossed, work.k[1])
         flow.counts[FIELDS] += 1
@@ -233,6 +236,7 @@ def meets(guards, system, rules, flow, work, h):
     guards(system, work.x1, work.h1)
     halfway(guards, system, flow, work, h)
     flow.counts[GUARDS] += 1
+    choose_widths(rules, flow, work.k[STAGES - 1], work.middle, work.h1, h)
     what, low, high, k, where, peak = look(flow, flow.h, work.middle, work.h1, np.inf)
     if what == TOO_LONG:
         return TOO_LONG, 1.0, k

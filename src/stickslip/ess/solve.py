@@ -26,7 +26,7 @@ def solve_ess(
     Dh: Function | None,
     t_span,
     x0,
-    eps=1e-6,
+    eps=None,
     *,
     args: tuple = (),
     reset=None,
@@ -49,8 +49,10 @@ def solve_ess(
       ``numba.njit``; the latter run in one compiled loop, ``args`` must then be numbers and arrays, and new values of
       them compile nothing.
     * ``t_span``: (start, end); ``x0`` (n,).
-    * ``eps``: a number, or (m,), in the units of h: the distance from a guard at which the state is projected through
-      it. The error of a crossing is O(ε²); with 0 all crossings are located exactly, one at a time.
+    * ``eps``: the distance from a guard at which the state is projected through it. By default it is chosen at every
+      step from the guard's speed, such that the projection's error is a tenth of the tolerance. A number, or (m,), in
+      the units of h, gives it; the error of a crossing is O(ε²). With 0 all crossings are located exactly, one at a
+      time.
     * ``reset`` (m, m): crossing guard i arms guard j again if reset[i, j]; or, for each guard, a list of those that it
       arms. By default each guard is crossed at most once.
     * ``crossed`` (m,): the initial mask; by default h(x0) ≥ 0.
@@ -68,7 +70,7 @@ def solve_ess(
     n, m = system.n, system.m
     mask = values >= 0.0 if crossed is None else _mask("crossed", crossed, m)
     system.check(x0, mask)
-    widths = _each("eps", eps, m, least=0.0)
+    widths = np.zeros(m) if eps is None else _each("eps", eps, m, least=0.0)
     table = _table("reset", reset, m)
     times = None if t_eval is None else _times(t_eval, start, end)
     rules = make_rules(
@@ -79,6 +81,7 @@ def solve_ess(
         trust=_positive("trust", trust),
         most_steps=_positive("max_steps", max_steps),
         most_crossings=np.inf if max_crossings is None else _positive("max_crossings", max_crossings),
+        chosen=np.full(m, eps is None),
     )  # fmt: skip
     if not np.all(rules.atol > 0.0):
         raise expected("atol", "a number > 0", atol, "where x is 0, rtol alone would ask for no error at all")

@@ -11,13 +11,27 @@ import pytest
 from stickslip.lab.papers.driver import reproduce
 from stickslip.lab.papers.event_selected import mujoco_models, ours, systems
 from stickslip.lab.papers.event_selected.exact import table_flow
+from stickslip.lab.papers.event_selected.fig11_three_legs import exact
 from stickslip.lab.papers.event_selected.fig41_order import order
 from stickslip.lab.papers.event_selected.irregular_beds import SAME, STIFF, limit
 from stickslip.lab.papers.event_selected.reproduction import EventSelected
-from stickslip.lab.papers.event_selected.setups import DT, END, HOP, TABLE_START, Sizes, bed, plate_starts, rms
+from stickslip.lab.papers.event_selected.setups import (
+    DT,
+    END,
+    HOP,
+    LEGS_END,
+    LEGS_START,
+    TABLE_START,
+    Sizes,
+    bed,
+    legs,
+    plate_starts,
+    rms,
+)
 from stickslip.lab.papers.event_selected.table51_hopper import FREE, LIKE_PAPER, MUJOCO, mujoco_error
 
-TINY = Sizes(order=17, hops=3, rounds=2, precision=2, contacts=(2, 4, 6), beyond=(8, 10), identical=(3,), starts=2,
+TINY = Sizes(order=17, hops=3, rounds=2, precision=2, contacts=(2, 4, 6), beyond=(8, 10), alike=(2, 4, 6),
+             identical=(3,), starts=2,
              judged=2)  # fmt: skip
 TIMES = "time"
 """In the names of targets of which a slice says nothing."""
@@ -47,6 +61,46 @@ def test_exact_hops():
     np.testing.assert_allclose(slopes[0], rate, atol=1e-8)
     expected = [systems.hopper_field.py_func(x, (x[0] < 1.0,), HOP.stiffness)[1] for x in zip(z, rate, strict=True)]
     np.testing.assert_allclose(slopes[1], expected, atol=1e-3)
+
+
+def test_three_legs_touch_in_their_own_order():
+    flow = exact(LEGS_START)
+    arms, _, stiffness, preload = legs()
+    assert sorted(flow.guards[:3]) == [0, 1, 2]
+    assert 0.0 < np.max(np.abs(flow(np.linspace(0.0, LEGS_END, 200))[1:3])) < 0.3  # its tilts are small
+    x = np.array([0.9, 0.02, -0.03, 0.1, 0.2, 0.3])
+    forces = preload + stiffness * (1.0 - x[0] - arms @ x[1:3])
+    found = systems.legs_field.py_func(x, np.array([True, False, True, False, True, False]), *legs())
+    assert found[3] == pytest.approx(forces[0] + forces[2] - systems.GRAVITY, rel=1e-12)
+    assert np.array(found[4:]) * legs().inertia == pytest.approx(arms[[0, 2]].T @ forces[[0, 2]], rel=1e-12)
+    slopes = [(systems.legs_guards.py_func(x + e, *legs()) - systems.legs_guards.py_func(x - e, *legs())) / 2e-6
+              for e in 1e-6 * np.eye(6)]  # fmt: skip
+    np.testing.assert_allclose(systems.legs_slopes.py_func(x, *legs()), np.transpose(slopes), atol=1e-9)
+
+
+def test_claims_on_three_legs():
+    rows = [{"eps": float(eps), "rms": eps**2} for eps in np.geomspace(1e-7, 0.1, 25)]
+    events = {"guards": [1], "found_guards": [1], "exact": [0.2], "found": [0.2], "state": [1.0], "exact_state": [1.0]}
+    sides = [{"order": order, "off": 1e-5} for order in ("012", "021", "102", "120", "201", "210")]
+    good = {"legs": rows, "legs_events": events, "legs_sides": sides}
+    assert missed(**good) == []
+    assert len(missed(**{**good, "legs_sides": sides[:5]})) == 1
+    assert len(missed(**{**good, "legs_sides": [*sides, {"order": "012", "off": 0.1}]})) == 1
+    assert len(missed(**{**good, "legs_events": {**events, "found": [0.3]}})) == 1
+    assert len(missed(**{**good, "legs": [{**row, "rms": row["eps"]} for row in rows]})) == 1
+
+
+def test_claims_on_identical_springs():
+    def rows(each):
+        return [{"contacts": n, "mujoco": 1.0 + 0.1 * n, "ours_matrix": 0.5 + each * n, "failed": 0.0}
+                for n in (2, 50, 100, 1000)]  # fmt: skip
+
+    assert missed(alike=rows(0.01)) == []
+    assert len(missed(alike=rows(0.025))) == 2
+    late = rows(0.01)
+    assert len(missed(alike=[*late[:3], {**late[3], "ours_matrix": 100.0}])) == 1
+    assert len(missed(alike=[*late[:2], {**late[2], "failed": 0.1}, late[3]])) == 1
+    assert missed(alike=[*late[:3], {**late[3], "failed": 0.1}]) == []  # a bed that is larger than the paper's
 
 
 def test_plate_is_pushed_by_the_gradient_of_its_springs_energy():
@@ -167,7 +221,7 @@ def test_driver_writes_figures_tables_and_data(made):
     folder, met, results = made
     text = (folder / "README.md").read_text()
     linked = re.findall(r"!\[.*?\]\((.*?)\.png\)", text)
-    assert len(linked) == 6
+    assert len(linked) == 8
     for name in linked:
         assert (folder / f"{name}.png").stat().st_size > 5000
         assert (folder / f"{name}.pdf").is_file()

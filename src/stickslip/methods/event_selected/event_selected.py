@@ -2,15 +2,16 @@
 
 A step of length dt is an integration from t to t + dt with constant inputs: Dormand–Prince steps whose length follows
 from an error tolerance, and projections through the guards ±gap of contacts within eps of touchdown or lift-off
-(``ess.integrate``). So dt is only the period of controls and recordings. Runge–Kutta steps are at most ``max_step``
-long, because in free flight the tolerance sets no bound, and bodies could meet and part within a step. Sizes: nq + nv
-numbers, and two numbers and two guards per place for a near contact. Cost: 6 evaluations of the forward dynamics per
-Dormand–Prince step, 2 per crossing.
+(``ess.integrate``). Where a contact begins to slip or to stick is located, too (``stick_slip``). So dt is only the
+period of controls and recordings. Runge–Kutta steps are at most ``max_step`` long, because in free flight the tolerance
+sets no bound, and bodies could meet and part within a step. Sizes: nq + nv numbers, and two numbers and four guards per
+place for a near contact. Cost: 6 evaluations of the forward dynamics per Dormand–Prince step, 2 per crossing.
 
 Anderson and Revzen, "Rapid integrator for a class of multi-contact systems".
-Differs from the paper in: any mechanism; friction; a guard that is reached without speed (a graze) is crossed all the
-same, since the forces are then those of a contact of zero depth; if crossings never end (chattering), as for a leg
-whose preload carries more than its weight, the motion continues for STRETCH without guards (``crawl``).
+Differs from the paper in: any mechanism; friction; ε by the tolerance; a guard that is reached without speed (a graze)
+is crossed all the same, since the forces are then those of a contact of zero depth; if crossings never end
+(chattering), as for a leg whose preload carries more than its weight, the motion continues for STRETCH without guards
+(``crawl``).
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ContactList
 from stickslip.collision.reach import Reach
-from stickslip.errors import number
+from stickslip.errors import InputError, number
 from stickslip.ess.arrays import (
     CROSSINGS,
     CULPRIT,
     GRAZING,
+    LATEST,
     LIVENESS,
     NOT_FINITE,
     PROJECTIONS,
@@ -57,11 +59,15 @@ from stickslip.methods.event_selected.contact_events import (
     forget,
     guards,
     make_places,
+    moved_between_steps,
     rates_of_coordinates,
+    rearm,
     restore,
     slopes,
     touching,
 )
+from stickslip.methods.event_selected.step_derivative import StepDerivative, step_derivative
+from stickslip.methods.event_selected.stick_slip import EACH, SLIP, TOUCHDOWN, is_slipping
 from stickslip.methods.handle import make_handle, restored
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
@@ -70,7 +76,8 @@ from stickslip.methods.soft.viscoelastic import SoftOptions, Viscoelastic, begin
 from stickslip.model.model import Model, State
 
 MOST_TURNS, WINDOW = 40, 0.01
-"""A contact chatters if it begins and ends more than this number of times within this time [s] or within a step."""
+"""A contact chatters if it begins and ends, or begins to slip and to stick, more than this number of times within this
+time [s] or within a step."""
 STRETCH, CRAWL, PRECISE, SHORTEST = 0.02, 1e-3, 1e-6, 1e-7
 """Duration of a motion without guards [s]; its longest step [s]; its largest error by changing forces per step [m,
 rad]; its shortest step, as a fraction of dt."""
@@ -78,8 +85,9 @@ MOST_STEPS = 100_000
 """Largest number of Runge–Kutta steps in a step; if 1 % of them were crossings, it continues without guards."""
 FEW = 4
 """Number of places for near contacts at first; it is doubled where it does not suffice."""
-STEPS_AT, CROSSED_AT, VIOLATED_AT, CHATTERED_AT = range(4)
-"""Indices of ``totals``: Runge–Kutta steps, crossings and violations of liveness; steps in which a pair chattered."""
+STEPS_AT, CROSSED_AT, VIOLATED_AT, CHATTERED_AT, SLIPPED_AT = range(5)
+"""Indices of ``totals``: Runge–Kutta steps, touchdowns and lift-offs, violations of liveness; steps in which a contact
+chattered; beginnings of slip and stick."""
 
 
 @kernel
@@ -131,19 +139,32 @@ def crawl(handle, flow, work, dt):
 
 @kernel
 def turned(flow, pressed, turns):
-    """Whether a contact chatters; ``pressed`` (places,) is the mask at the last call, ``turns`` counts the changes."""
+    """Whether a contact chatters; ``pressed`` (places,) says which contacts pressed, and which slipped, at the last
+    call; ``turns`` counts the changes."""
     found = False
     for k in range(pressed.shape[0]):
-        if pressed[k] != flow.crossed[2 * k]:
-            pressed[k] = flow.crossed[2 * k]
+        now = phase(flow.crossed, k)
+        if pressed[k] != now:
+            pressed[k] = now
             turns[k] += 1
             found = found or turns[k] >= MOST_TURNS
     return found
 
 
 @kernel
-def new_step(flow):
-    """Reset time and counts; keep the mask and the step size."""
+def phase(crossed, k):
+    """0 if the contact in place k is open, 1 if it sticks or has no friction, 2 if it slips."""
+    if not crossed[EACH * k + TOUCHDOWN]:
+        return 0
+    return 2 if is_slipping(crossed, k) else 1
+
+
+@kernel
+def new_step(rules, flow):
+    """Reset time and counts, and ε where it is chosen; keep the mask and the step size."""
+    for k in range(rules.eps.shape[0]):
+        if rules.chosen[k]:
+            rules.eps[k] = 0.0
     flow.clock[TIME] = 0.0
     for k in range(flow.counts.shape[0]):
         flow.counts[k] = 0
@@ -152,25 +173,31 @@ def new_step(flow):
 @kernel(inline=False)
 def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
     """One step of dt [s] from ``flow.x``: the table of contents of the method."""
-    new_step(flow)
-    fresh, chattered, since, crossings = True, False, 0.0, 0
+    new_step(rules, flow)
+    fresh, chattered, since, crossings, slips = True, False, 0.0, 0, 0
     while flow.clock[TIME] < dt:
         if fresh:
             fresh, since = False, -np.inf
+            moved_between_steps(handle, rules.eps, flow.x, flow.crossed)
             begin(guards, handle, rules, flow)
             for k in range(flow.last.shape[0]):
                 flow.last[k], flow.again[k] = -np.inf, 0
         if flow.clock[TIME] >= since + WINDOW:
             since = flow.clock[TIME]
             for k in range(turns.shape[0]):
-                pressed[k], turns[k] = flow.crossed[2 * k], 0
+                pressed[k], turns[k] = phase(flow.crossed, k), 0
         status = integrate(field, guards, slopes, arrive, handle, rules, flow, trace, work, dt)  # to a crossing, or dt
         if status == GRAZING:
             status = STOPPED if cross(rules, flow, trace, flow.counts[CULPRIT]) == DONE else ZENO
             arrive(handle, 0.0, flow.x, flow.crossed)
-        crossings += flow.counts[CROSSINGS]
-        flow.counts[CROSSINGS] = 0
-        chatters = status == ZENO or (status == TOO_MANY and 100 * crossings >= MOST_STEPS)
+        if flow.counts[CROSSINGS] > 0:
+            if flow.counts[LATEST] % EACH >= SLIP:
+                slips += 1
+            else:
+                crossings += 1
+            flow.counts[CROSSINGS] = 0
+            rearm(handle, flow, work.h1)
+        chatters = status == ZENO or (status == TOO_MANY and 100 * (crossings + slips) >= MOST_STEPS)
         if chatters or (status == STOPPED and turned(flow, pressed, turns)):
             status = crawl(handle, flow, work, dt)
             fresh = chattered = True
@@ -178,6 +205,7 @@ def step(handle, rules, flow, trace, work, pressed, turns, totals, dt):
             return DIVERGED if status == NOT_FINITE else STALLED
     totals[STEPS_AT] += flow.counts[STEPS]
     totals[CROSSED_AT] += crossings
+    totals[SLIPPED_AT] += slips
     totals[VIOLATED_AT] += flow.counts[LIVENESS]
     totals[CHATTERED_AT] += 1 if chattered else 0
     return OK
@@ -189,7 +217,9 @@ class Kept(NamedTuple):
     guarded: np.ndarray
     """(places,)."""
     crossed: np.ndarray
-    """(2·places,)."""
+    """(4·places,)."""
+    direction: np.ndarray
+    """(places, 3)."""
     clock: np.ndarray
     """(2,)."""
     x: np.ndarray
@@ -198,11 +228,18 @@ class Kept(NamedTuple):
 
 
 @kernel
+def copy_rows(source, target):
+    for k in range(source.shape[0]):
+        copy_to(source[k], target[k])
+
+
+@kernel
 def keep(handle, flow, kept):
     """Copy the memory at the beginning of a step."""
     system = restore(handle)
     copy_to(system.places.guarded, kept.guarded)
     copy_to(flow.crossed, kept.crossed)
+    copy_rows(system.places.direction, kept.direction)
     copy_to(flow.clock, kept.clock)
     copy_to(flow.x, kept.x)
     copy_anchors(system.anchors, kept.anchors)
@@ -214,6 +251,7 @@ def put_back(handle, flow, kept):
     system = restore(handle)
     copy_to(kept.guarded, system.places.guarded)
     copy_to(kept.crossed, flow.crossed)
+    copy_rows(kept.direction, system.places.direction)
     copy_to(kept.clock, flow.clock)
     copy_to(kept.x, flow.x)
     copy_anchors(kept.anchors, system.anchors)
@@ -263,14 +301,17 @@ def advance(handle, rules, flow, trace, work, pressed, turns, totals, kept, dt, 
 class EventSelectedOptions(SoftOptions):
     """Options of the method event-selected."""
 
-    eps: float = option(1e-5, "distance [m] within which touchdown and lift-off are crossed by projections")
+    eps: float | None = option(
+        None, "distance [m] at which touchdown and lift-off are projected through (default: by speed and tolerance)"
+    )
     rtol: float = option(1e-6, "relative tolerance of the Runge-Kutta steps")
     atol: float = option(1e-9, "absolute tolerance of coordinates and velocities [m, rad, m/s, rad/s]")
     max_step: float = option(0.01, "longest Runge-Kutta step [s]: contacts that last less may be missed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.eps = number("eps", self.eps, "a length > 0 [m]", above=0.0)
+        if self.eps is not None:
+            self.eps = number("eps", self.eps, "a length > 0 [m]", above=0.0)
         self.rtol = number("rtol", self.rtol, "a number ≥ 1e-13", least=1e-13)
         self.atol = number("atol", self.atol, "a number > 0", above=0.0)
         self.max_step = number("max_step", self.max_step, "a time > 0 [s]", above=0.0)
@@ -304,28 +345,32 @@ class EventSelected(Viscoelastic):
         super().__init__(model, dt, variant, **options)
         room = FEW + len(self.world.loops.link1)
         self.contacts = ContactList(self.work.kin, capacity=room)
-        self.totals = np.zeros(4, dtype=np.int64)
-        """Runge–Kutta steps, crossings, violations of liveness, steps in which a contact chattered."""
+        self.totals = np.zeros(5, dtype=np.int64)
+        """Runge–Kutta steps, touchdowns and lift-offs, violations of liveness, steps in which a contact chattered,
+        beginnings of slip and stick."""
         self.anchors = self._make_anchors(room)
         self._make_places(room)
 
     def _make_places(self, places: int) -> None:
         """Allocate what depends on the number of places for near contacts."""
         model, chosen, reach = self.model, self.options, Reach(self.model)
-        n, m = model.nq + model.nv + 2 * places, 2 * places
-        turns = [[k ^ 1] for k in range(m)]  # touchdown arms lift-off, and vice versa
+        n, m = model.nq + model.nv + 2 * places, EACH * places
+        turns = [[k ^ 1] for k in range(m)]  # touchdown arms lift-off, slip arms stick, and vice versa
         most = {"longest": chosen.max_step, "most_steps": MOST_STEPS, "most_crossings": 1}
         share = np.sqrt((model.nq + model.nv) / n)  # the error's mean over all numbers as one over coordinates
         atol, rtol = np.full(n, share * chosen.atol), share * chosen.rtol
-        self.rules = make_rules(np.full(m, chosen.eps), turns, atol, rtol=rtol, **most)
+        touches = np.arange(m) % EACH < SLIP  # stick and slip are located exactly
+        eps = np.where(touches, 0.0 if chosen.eps is None else chosen.eps, 0.0)
+        self.rules = make_rules(eps, turns, atol, rtol=rtol, chosen=touches & (chosen.eps is None), **most)
         self.flow, self.trace, self.scratch = make_flow(n, m), make_trace(0, n, m, False), make_work(n, m)
-        self._turns = np.zeros(places, dtype=np.bool_), np.zeros(places, dtype=np.int64)
+        self._turns = np.zeros(places, dtype=np.int64), np.zeros(places, dtype=np.int64)
         far = np.array([reach.at_rest(chosen.max_step), reach.seconds(chosen.max_step)])
         self.places = make_places(places, far, reach.radius)
         flow = self.flow
         self._kept = Kept(
-            self.places.guarded.copy(), flow.crossed.copy(), flow.clock.copy(), flow.x.copy(), make_anchors(places)
-        )
+            self.places.guarded.copy(), flow.crossed.copy(), self.places.direction.copy(), flow.clock.copy(),
+            flow.x.copy(), make_anchors(places),
+        )  # fmt: skip
         self._system: ContactSystem | None = None
 
     def _handle_for(self, inputs: Inputs):
@@ -340,6 +385,18 @@ class EventSelected(Viscoelastic):
         last = (self.rules, self.flow, self.trace, self.scratch, *self._turns, self.totals, self._kept, self.dt)
         return self._call((self._handle_for(inputs), *last, state.q, state.v), n)
 
+    def b_derivative(self, *, simultaneous: float | None = None) -> StepDerivative:
+        """The B-derivative of the last step, of length dt: how the end depends on the beginning, at the present inputs.
+
+        B(dx) moves the end for a displacement dx (2·nv,) = (δq, δv) of the beginning, q by its tangent; ``B.matrix``
+        (2·nv, 2·nv) is its matrix in the order in which contacts touched. ``simultaneous`` [s]: touchdowns and
+        lift-offs within this time count as one event; by default 1e-6·dt."""
+        if self._system is None or not self.flow.clock[TIME] > 0.0:
+            raise InputError("b_derivative: expected a step to differentiate, got none; call sim.step() first")
+        found = step_derivative(self, self._kept, self._system.inputs, self.dt, simultaneous)
+        self._forget()
+        return found
+
     @property
     def violations(self) -> int:
         """Number of violations of liveness so far: an approached guard was reached without speed or not on a line."""
@@ -349,6 +406,11 @@ class EventSelected(Viscoelastic):
     def crossings(self) -> int:
         """Number of touchdowns and lift-offs so far."""
         return int(self.totals[CROSSED_AT])
+
+    @property
+    def slips(self) -> int:
+        """How often a contact began to slip, or to stick again, so far."""
+        return int(self.totals[SLIPPED_AT])
 
     @property
     def substeps(self) -> int:
@@ -398,7 +460,7 @@ class EventSelected(Viscoelastic):
         """The anchors; the mask and the state that it belongs to; dt, 0 before the first step; the Runge–Kutta step
         size."""
         flow = self.flow
-        places = {"guarded": self.places.guarded, "crossed": flow.crossed}
+        places = {"guarded": self.places.guarded, "crossed": flow.crossed, "direction": self.places.direction}
         return {**super().memory(), **places, "clock": flow.clock, "x": flow.x}
 
     def remember(self, memory: Mapping[str, np.ndarray]) -> None:

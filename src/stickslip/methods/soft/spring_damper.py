@@ -112,18 +112,45 @@ def press(kin, contacts, anchors, c, k, w1, w2, dt):
     """
     hold(kin, contacts, anchors, c, k, w1, w2, dt)
     s1, s2 = tangential_stretch(kin, contacts, anchors, c, k)
-    sn = contacts.gap[c] - anchors.rest[k]
-    fn = normal_force(contacts, c, sn, contacts.velocity[c, 0] - rest_speed(anchors, k))
-    g1 = tangent_force(contacts, c, s1, contacts.velocity[c, 1])
-    g2 = tangent_force(contacts, c, s2, contacts.velocity[c, 2])
-    f1, f2, factor = inside_cone(contacts, c, fn, g1, g2)
-    if factor < 1.0:  # slip: the anchor follows (28)
-        size, K, length = sqrt(g1 * g1 + g2 * g2), contacts.material[c, TANGENT_STIFFNESS], sqrt(s1 * s1 + s2 * s2)
-        if K > 0.0:
-            length = min(length, contacts.material[c, FRICTION] * fn / K)
-        s1, s2 = -length * g1 / size, -length * g2 / size
-        tie(kin, contacts, anchors, c, k, s1, s2)
+    fn = pressing_force(contacts, anchors, c, k)
+    f1, f2 = sticking_force(contacts, c, s1, s2)
+    size = sqrt(f1 * f1 + f2 * f2)
+    if size > contacts.material[c, FRICTION] * fn:
+        slide(kin, contacts, anchors, c, k, fn, sqrt(s1 * s1 + s2 * s2), f1, f2, size)
+    else:
+        write_force(contacts, anchors, c, k, fn, f1, f2, s1, s2)
+
+
+@kernel
+def pressing_force(contacts, anchors, c, k):
+    """f_n of the touching contact c, whose anchor is in place k, without adhesion [N]."""
+    sn, rate = contacts.gap[c] - anchors.rest[k], contacts.velocity[c, 0] - rest_speed(anchors, k)
+    return normal_force(contacts, c, sn, rate)
+
+
+@kernel
+def sticking_force(contacts, c, s1, s2):
+    """The force along the tangents of contact c that sticks, with its spring stretched by (s1, s2) [N]."""
+    f1 = tangent_force(contacts, c, s1, contacts.velocity[c, 1])
+    return f1, tangent_force(contacts, c, s2, contacts.velocity[c, 2])
+
+
+@kernel
+def slide(kin, contacts, anchors, c, k, fn, longest, f1, f2, size):
+    """Force of contact c that slips, μ·f_n along (f1, f2)/size, eq. (22). The anchor follows so that the spring alone
+    gives this force, eq. (28), or pulls in its direction with a stretch of ``longest`` [m]."""
+    bound, K = contacts.material[c, FRICTION] * fn, contacts.material[c, TANGENT_STIFFNESS]
+    length = min(longest, bound / K) if K > 0.0 else longest
+    s1, s2 = -length * f1 / size, -length * f2 / size
+    tie(kin, contacts, anchors, c, k, s1, s2)
+    write_force(contacts, anchors, c, k, fn, bound * f1 / size, bound * f2 / size, s1, s2)
+
+
+@kernel
+def write_force(contacts, anchors, c, k, fn, f1, f2, s1, s2):
+    """Write force and elongation of contact c; adhesion pulls besides."""
     contacts.force[c, 0], contacts.force[c, 1], contacts.force[c, 2] = fn - contacts.material[c, ADHESION], f1, f2
+    sn = contacts.gap[c] - anchors.rest[k]
     contacts.stretch[c, 0], contacts.stretch[c, 1], contacts.stretch[c, 2] = sn, s1, s2
 
 

@@ -67,15 +67,15 @@ def study(store: Store, sizes: Sizes) -> Results:
     return {"order": units(store, "order", grid(eps=values), measure), "events": store.unit("events", {}, events)}
 
 
-def fitted(rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+def fitted(rows: Rows, interval: tuple[float, float] = FITTED) -> tuple[np.ndarray, np.ndarray]:
     """(ε, error) in the interval of the fit."""
-    chosen = [row for row in rows if 0.999 * FITTED[0] <= row["eps"] <= 1.001 * FITTED[1]]
+    chosen = [row for row in rows if 0.999 * interval[0] <= row["eps"] <= 1.001 * interval[1]]
     return column(chosen, "eps"), column(chosen, "rms")
 
 
-def order(rows: Rows) -> float:
+def order(rows: Rows, interval: tuple[float, float] = FITTED) -> float:
     """Slope of log(error) over log(ε), from a fit to all of them."""
-    return slope(*fitted(rows))
+    return slope(*fitted(rows, interval))
 
 
 def local_orders(rows: Rows) -> np.ndarray:

@@ -68,8 +68,10 @@ def mujoco_counts(model: mujoco.MjModel, start: np.ndarray) -> dict[str, float]:
     }
 
 
-def spent(springs: Bed, model: mujoco.MjModel, starts: np.ndarray, reset: np.ndarray, eps: float) -> dict[str, Any]:
-    """Medians [ms] of both over all starts, and means of what ours counts."""
+def spent(
+    springs: Bed, model: mujoco.MjModel, starts: np.ndarray, reset: np.ndarray, **options: Any
+) -> dict[str, Any]:  # fmt: skip
+    """Medians [ms] of both over all starts, and means of what ours counts; ``options`` are those of ours."""
     data, steps = mujoco.MjData(model), mujoco_models.steps(model, END)
     theirs, mine, with_matrix, counts = [], [], [], []
 
@@ -79,9 +81,9 @@ def spent(springs: Bed, model: mujoco.MjModel, starts: np.ndarray, reset: np.nda
 
     for start in starts:
         theirs.append(milliseconds(partial(mujoco_steps, start)))
-        mine.append(milliseconds(partial(ours.plate, springs, start, reset, eps=eps)))
-        with_matrix.append(milliseconds(partial(ours.plate, springs, start, reset, matrix=True, eps=eps)))
-        found = ours.plate(springs, start, reset, eps=eps)
+        mine.append(milliseconds(partial(ours.plate, springs, start, reset, **options)))
+        with_matrix.append(milliseconds(partial(ours.plate, springs, start, reset, matrix=True, **options)))
+        found = ours.plate(springs, start, reset, **options)
         counts.append((found.nsteps, found.nprojections, found.nfev, found.nhev, len(found.violations),
                        not found.success))  # fmt: skip
     names = ("steps", "projections", "fields", "guards", "violations", "failed")
@@ -108,7 +110,7 @@ def measure(contacts: int, number: int, judged: int) -> dict[str, Any]:
         "rms": error,
         "mujoco_rms": target,
         "unfinished_references": judged - len(whole),
-        **spent(springs, model, starts, reset, eps),
+        **spent(springs, model, starts, reset, eps=eps),
         **mujoco_counts(model, starts[0]),
     }
 

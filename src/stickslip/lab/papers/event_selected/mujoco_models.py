@@ -85,7 +85,7 @@ def plate(bed: Bed, dt: float = DT, integrator: str = "Euler") -> mujoco.MjModel
         "".join(tips),
         '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 0 1"/><joint type="hinge" axis="0 -1 0"/>'
         f'<inertial mass="1" pos="0 0 0" diaginertia="{bed.inertia:.17g} {bed.inertia:.17g} {bed.inertia:.17g}"/>'
-        '<geom name="plate" type="box" size="50 1 10" pos="0 0 10"/>',
+        '<geom name="plate" type="box" size="50 50 10" pos="0 0 10"/>',
         "".join(_pair("plate", f"tip{i}") for i in range(bed.tips.size)),
     )
     return _spring(model, bed.stiffness, bed.damping)

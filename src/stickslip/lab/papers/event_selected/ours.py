@@ -11,7 +11,7 @@ from stickslip.ess import solve_ess
 from stickslip.ess.result import EssResult
 from stickslip.lab.papers.event_selected import systems
 from stickslip.lab.papers.event_selected.exact import Hop
-from stickslip.lab.papers.event_selected.setups import DT, END, SAMPLES, TABLE_END, TABLE_START, Bed
+from stickslip.lab.papers.event_selected.setups import DT, END, LEGS_END, SAMPLES, TABLE_END, TABLE_START, Bed, Legs
 
 TIMES = DT * np.arange(SAMPLES + 1)
 """Times at which errors are taken [s]."""
@@ -40,6 +40,14 @@ def hopper(hop: Hop, end: float = END, **options: Any) -> EssResult:
     )  # fmt: skip
 
 
+def three_legs(legs: Legs, start: np.ndarray, eps: float, **options: Any) -> EssResult:
+    """Steps so exact that projections make the error."""
+    return solve_ess(
+        systems.legs_field, systems.legs_guards, systems.legs_slopes, (0.0, LEGS_END), start, eps,
+        args=tuple(legs), reset=systems.opposite(3), **{"rtol": 1e-12, "atol": 1e-14} | options,
+    )  # fmt: skip
+
+
 def plate(bed: Bed, start: np.ndarray, reset: np.ndarray, matrix: bool = False, **options: Any) -> EssResult:
     """``reset`` is ``systems.opposite(n)``, made once. ``matrix``: with Dh (2n, 6) as in the paper.
 
@@ -49,7 +57,7 @@ def plate(bed: Bed, start: np.ndarray, reset: np.ndarray, matrix: bool = False, 
     slopes = systems.plate_slopes if matrix else None
     return solve_ess(
         systems.plate_field, systems.plate_guards, slopes, (0.0, END), start, args=tuple(bed),
-        reset=reset, max_steps=MOST_STEPS, **{"rtol": RTOL, "atol": ATOL} | options,
+        reset=reset, **{"rtol": RTOL, "atol": ATOL, "max_steps": MOST_STEPS} | options,
     )  # fmt: skip
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from stickslip.lab.papers.event_selected.beyond_1000_contacts import BEYOND
+from stickslip.lab.papers.event_selected.fig11_three_legs import FIG11
 from stickslip.lab.papers.event_selected.fig41_order import FIG41
+from stickslip.lab.papers.event_selected.fig52_identical import ALIKE
 from stickslip.lab.papers.event_selected.fig52_plate import FIG52
 from stickslip.lab.papers.event_selected.irregular_beds import IRREGULAR
 from stickslip.lab.papers.event_selected.setups import (
@@ -20,13 +22,13 @@ from stickslip.lab.papers.paper import Reproduction
 
 
 class EventSelected(Reproduction):
-    """The order of projections, a hopper and a plate beside MuJoCo."""
+    """Three preloaded legs, the order of projections, a hopper and a plate beside MuJoCo."""
 
     name = "event-selected"
     title = "A rapid integrator for multi-contact systems, with stickslip"
     citation = 'Marion Anderson, Shai Revzen: "Rapid Integrator for a Class of Multi-Contact Systems"'
     quick_note = "fewer values of ε, beds and starts"
-    contents = (FIG41, TABLE51, FIG52, BEYOND, IRREGULAR)
+    contents = (FIG11, FIG41, TABLE51, FIG52, ALIKE, BEYOND, IRREGULAR)
     full, quick = FULL, QUICK
 
     def preface(self, sizes: Sizes) -> str:

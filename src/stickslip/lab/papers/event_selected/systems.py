@@ -1,6 +1,9 @@
-"""The paper's three systems as functions that Numba compiles: ẋ = f(x, b), guards h(x), Dh(x).
+"""The paper's systems as functions that Numba compiles: ẋ = f(x, b), guards h(x), Dh(x).
 
 * Sec. 4, Tab. 4.1: n = 3, an affine field in each of eight octants; guards (x, y, −z).
+* Fig. 1.1: a hopper on three preloaded legs at even angles, x = (z, φ, θ, ż, φ̇, θ̇), z the height of its body and φ, θ
+  its tilts, which are small: leg i is z_i = z + a_i·(φ, θ) long, and presses with P + K·(L₀ − z_i) along the vertical.
+  So the field is affine in each region, and jumps by P at each touchdown. Guards L₀ − z_i, then their negatives.
 * Sec. 5.1: a hopper in one dimension, x = (z, ż), z̈ = −g, and + κ·(L₀ − z) in stance; κ = k/m. Guards (L₀ − z, z − L₀).
 * Sec. 5.2: a plate in SE(2) on a bed of n springs with tips at (s_i, L₀), x = (x, z, θ, ẋ, ż, θ̇). Guards
   h_i = L₀ + tan θ·(x − s_i) − z, then their negatives.
@@ -8,7 +11,8 @@
 Stance is the touchdown guard's bit; crossing a guard arms its opposite (``opposite``).
 
 Differs from the paper in: the guards of Tab. 4.1 (with its h = z the third starts crossed and is not live); the
-hopper's guard at L₀, where the field changes, not at z₀; zero columns for the velocities in the plate's Dh; the force
+hopper's guard at L₀, where the field changes, not at z₀; equations of motion for the hopper of Fig. 1.1, of which the
+paper shows a photograph; zero columns for the velocities in the plate's Dh; the force
 of a spring acts along the normal of the plate, as a contact's force does in MuJoCo, N_i = max(0, K·p_i + B·ṗ_i) with
 the depth p_i = h_i·cos θ: the same system for both. All masses are 1 kg, so K and B are per kilogram.
 """
@@ -65,6 +69,37 @@ def hopper_guards(x, stiffness):
 def hopper_slopes(x, stiffness):
     result = np.zeros((2, 2))
     result[0, 0], result[1, 0] = -1.0, 1.0
+    return result
+
+
+@compiled
+def legs_field(x, b, arms, inertia, stiffness, preload):
+    """``arms`` (3, 2) a_i [m]; ``inertia`` [m²], ``stiffness`` [1/s²] and ``preload`` [m/s²] of a leg, per kilogram."""
+    push = roll = pitch = 0.0
+    for i in range(3):
+        if b[i]:
+            force = preload + stiffness * (LENGTH - x[0] - arms[i, 0] * x[1] - arms[i, 1] * x[2])
+            push += force
+            roll += force * arms[i, 0]
+            pitch += force * arms[i, 1]
+    return x[3], x[4], x[5], push - GRAVITY, roll / inertia, pitch / inertia
+
+
+@compiled
+def legs_guards(x, arms, inertia, stiffness, preload):
+    result = np.empty(6)
+    for i in range(3):
+        result[i] = LENGTH - x[0] - arms[i, 0] * x[1] - arms[i, 1] * x[2]
+        result[3 + i] = -result[i]
+    return result
+
+
+@compiled
+def legs_slopes(x, arms, inertia, stiffness, preload):
+    result = np.zeros((6, 6))
+    for i in range(3):
+        result[i, 0], result[i, 1], result[i, 2] = -1.0, -arms[i, 0], -arms[i, 1]
+        result[3 + i, 0], result[3 + i, 1], result[3 + i, 2] = 1.0, arms[i, 0], arms[i, 1]
     return result
 
 

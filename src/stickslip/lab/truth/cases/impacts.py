@@ -77,10 +77,6 @@ CASES = (
              Lesson(("relaxed*",),
                     "Relaxed contacts are springs and dampers at the end of the step, as implicit Euler's, and damped "
                     "like them; they also push before they touch."),
-             Lesson(("expo",),
-                    "Expo meets touchdown at its instant, but not lift-off: the last step of a contact averages over a "
-                    "spring that would pull, and takes up to 11 % of the speed where a contact has three steps (dt = 1 "
-                    "ms), 0.1 % where it has thirty."),
              Lesson(("anitescu-potra*",),
                     "Contacts that would be met within the step are held where they are: the ball rests up to g·dt² = "
                     "0.98 mm above the floor.", ("rest_height",)),
@@ -107,10 +103,6 @@ CASES = (
              Lesson(("implicit-euler", "relaxed*"),
                     "Implicit springs damp a contact that lasts 0.22 ms, a few steps, until little or no bounce is "
                     "left."),
-             Lesson(("expo",),
-                    "Expo meets touchdown at its instant, but not lift-off: the last step of a contact averages over a "
-                    "spring that would pull, and speed is lost. A contact lasts 0.22 ms here, less than one step to "
-                    "eleven."),
              sticks("Two balls joined where they touch make a rigid triangle with their pivots: everything stops."),
              SOFT,
          )),

@@ -55,10 +55,6 @@ CASES = (
              Lesson(EXPLICIT,
                     "Explicit steps of 10 ms are beyond what is stable for springs of 1e5 N/m: bodies are thrown "
                     "about.", shortest=2e-3),
-             Lesson(("expo*",),
-                    "Where the box slides, contacts of balls that should stick are thrown into slip, too: their "
-                    "friction stays at its limit and changes its side, at 10 ms for all balls, at 1 ms for some. On a "
-                    "box that does not slide, and for one ball on a slope, they stick."),
              Lesson(("mujoco*",),
                     "MuJoCo's soft contacts chatter: the floor's force jumps from step to step by more than the "
                     "weight, some balls are in the air at any time, and what is measured scatters by some per cent."),
