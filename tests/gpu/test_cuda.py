@@ -37,7 +37,7 @@ from stickslip.dynamics.rnea import rnea
 from stickslip.math.eigen import Eigenbasis
 from stickslip.methods.base import Work
 from stickslip.methods.explicit.semi_implicit_euler import advance
-from stickslip.methods.expo.average_forces import Averages, IslandWork
+from stickslip.methods.expo.island import Averages, IslandWork
 from stickslip.methods.expo.contact_space import Islands
 from stickslip.methods.expo.expo_step import ContactWork, JointWork
 from stickslip.methods.expo.expo_step import advance as expo_advance

@@ -33,7 +33,7 @@ class Paper(NamedTuple):
 
 
 PAPERS = (
-    Paper("expo", "expo.reproduction:Expo", "fig2,fig3,orders,table2,fig4,fig5,fig6,table3",
+    Paper("expo", "expo.reproduction:Expo", "fig2,fig3,orders,table2,fig4,fig5,fig6,table3,changes",
           "Exponential integration of stiff viscoelastic contacts (Hammoud et al.): Figs. 2 to 6, Tables I to III.",
           "--quick --only fig5,table3"),
     Paper("rpisim", "rpisim.reproduction:RpiSim", "fig4,fig8,fig9,fig10,sec52,sec53",
