@@ -94,7 +94,8 @@ def test_every_order_stands(matmuls):
 def test_pade_agrees_with_modes():
     ends = []
     for matmuls in ("auto", "pade", 6):
-        sim = ss.Simulation(slides((1e5, 1e5), (3e-3, 3e-3)), method="expo", dt=1e-3, matmuls=matmuls, tolerance=1e-10)
+        options = {"matmuls": matmuls, "tolerance": 1e-10, "events": "touchdown"}
+        sim = ss.Simulation(slides((1e5, 1e5), (3e-3, 3e-3)), method="expo", dt=1e-3, **options)
         sim.set_state(q=[0, 0, -2e-3, 0, 0, 1e-3], v=[0.01, 0, 0, 0, 0.02, 0])
         sim.step(20)
         ends.append(np.concatenate([sim.state.q, sim.state.v]))

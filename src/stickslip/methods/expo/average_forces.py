@@ -20,6 +20,7 @@ from math import sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import FRICTION, is_loop
+from stickslip.collision.convex.finish import FEATURES
 from stickslip.methods.expo.island import OPEN, STICK, alike, hold_rows
 from stickslip.methods.expo.modes import low_rank_averages, modal_averages
 from stickslip.methods.expo.stick_slip import AUTO, begin_phases, march, settle
@@ -111,12 +112,19 @@ def read_forces(contacts, members, averages, island, dt):
 
 
 @kernel
+def rests(contacts, c):
+    """Whether the surface of contact c does not move along itself."""
+    return contacts.surface[c, 1] == 0.0 and contacts.surface[c, 2] == 0.0
+
+
+@kernel
 def stretch_of_stuck(contacts, members, averages, island, dt):
-    """Stretch of the tangential springs at the end of the step, of contacts that stick all the time."""
+    """Stretch of the tangential springs at the end of the step, of contacts that stick all the time and whose springs
+    have it from their slip, or may hand it on to other contacts."""
     full, W = island.full, island.W
     for a in range(members.shape[0]):
         c = members[a]
-        if is_loop(contacts, c):
+        if is_loop(contacts, c) or (contacts.rolling[c] == 0 and contacts.pair[c] < FEATURES and rests(contacts, c)):
             continue
         for r in range(2):
             t = 3 * a + 1 + r

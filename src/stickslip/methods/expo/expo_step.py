@@ -14,6 +14,7 @@ import numpy as np
 from stickslip._jit import kernel
 from stickslip.collision.contacts import ADHESION, Contacts, contact_velocities, entries, is_loop
 from stickslip.collision.convex.find import find_contacts
+from stickslip.collision.convex.finish import FEATURES
 from stickslip.collision.loop_points import place_loops
 from stickslip.collision.reach import fastest_point
 from stickslip.constraints.joint_rows import FEEDBACK, hold_joints
@@ -140,7 +141,8 @@ def press_contacts(work, contacts, anchors, averages, elapsed):
         averages.leaving[c] = rest_speed(anchors, anchors.place[c])
         for r in range(2):
             x, y, z = contacts.axes[c, 1 + r, 0], contacts.axes[c, 1 + r, 1], contacts.axes[c, 1 + r, 2]
-            x, y, z = rotate_transposed(work.kin.rot, contacts.link1[c], x, y, z)
+            if contacts.link1[c] != 0:
+                x, y, z = rotate_transposed(work.kin.rot, contacts.link1[c], x, y, z)
             averages.frame[c, r, 0], averages.frame[c, r, 1], averages.frame[c, r, 2] = x, y, z
 
 
@@ -152,6 +154,8 @@ def move_anchors(contacts, anchors, averages):
         if contacts.gap[c] >= 0.0:
             continue
         k, rolls = anchors.place[c], slips_over(contacts, anchors, c, anchors.place[c])
+        if not rolls and contacts.pair[c] < FEATURES and averages.creep[c, 0] == 0.0 and averages.creep[c, 1] == 0.0:
+            continue  # a point that sticks: nothing asks for the stretch of its spring
         for i in range(3):
             f1, f2 = averages.frame[c, 0, i], averages.frame[c, 1, i]
             stretch = averages.stretch[c, 0] * f1 + averages.stretch[c, 1] * f2
