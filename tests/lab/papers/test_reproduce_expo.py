@@ -61,8 +61,9 @@ def fall():
     q, v = np.tile(model.state().q, (3, 1)), np.zeros((3, model.nv))
     q[:, 2] += 10.0 - 0.5 * G * t**2
     v[:, 2] = -G * t
-    sim = simulation(SQUAT, METHODS["expo/paper"], 1e-3)  # whose memory holds what others remember, and more
-    memory = {name: np.stack([array] * 3) for name, array in sim.stepper.memory().items()}
+    known = [simulation(SQUAT, METHODS[label], 1e-3).stepper.memory() for label in ("expo/paper", "expo")]
+    memory = {name: np.stack([array] * 3) for own in known for name, array in own.items()}
+    memory["end"] = v  # the velocity at which the last step ended
     return GroundTruth(q, v, np.zeros((2, model.nu)), memory)
 
 
