@@ -130,7 +130,7 @@ def test_rolling_on_a_fixed_ball_keeps_the_stretch_of_the_spring():
         v = reach * rate * rolling
         velocity = [v * np.cos(angle), 0, -v * np.sin(angle), 0, (v - sliding) / r, 0]
         c = detect([reach * np.sin(angle), 0, reach * np.cos(angle), 1, 0, 0, 0], velocity, margin=0.0)
-        spring_damper(detect.kin, c, anchors, dt)
+        spring_damper(detect.kin, c, anchors, dt, dt)
         return c.axes[0].T @ c.force[0]
 
     contact(0.0, 0.0)

@@ -37,10 +37,10 @@ from stickslip.dynamics.rnea import rnea
 from stickslip.math.eigen import Eigenbasis
 from stickslip.methods.base import Work
 from stickslip.methods.explicit.semi_implicit_euler import advance
-from stickslip.methods.expo.island import Averages, IslandWork
 from stickslip.methods.expo.contact_space import Islands
 from stickslip.methods.expo.expo_step import ContactWork, JointWork
 from stickslip.methods.expo.expo_step import advance as expo_advance
+from stickslip.methods.expo.island import Averages, IslandWork
 from stickslip.methods.expo.viscoelastic_pade import PadeWork
 from stickslip.methods.soft.anchors import Anchors
 from stickslip.methods.soft.limit_recovery import Limits

@@ -8,6 +8,7 @@ import stickslip as ss
 from stickslip.collision.allowed import touching
 from stickslip.collision.convex.broad_phase import find_candidates, make_candidates
 from stickslip.errors import InputError
+from stickslip.model.shape import ALL_ROUND
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -285,7 +286,8 @@ def test_materials_follow_the_combination_rule():
     scene.add_plane(friction=0.3, restitution=0.2)
     scene.add_box((0.2, 0.2, 0.2), pos=(0, 0, 0.1), mass=1.0, friction=0.5, stiffness=2e4)
     c = Pair(scene, 0.01).find()
-    np.testing.assert_allclose(c.material, np.tile([0.5, 2e4, 300.0, 0.2, 0.0, 0.0, 0.0, 0.0], (4, 1)))
+    row = [0.5, 2e4, 300.0, 0.2, 0.0, 0.0, 0.0, 0.0, 2e4, 300.0, ALL_ROUND]
+    np.testing.assert_allclose(c.material, np.tile(row, (4, 1)))
 
 
 def test_neutral_values_for_viscoelastic_methods():

@@ -165,7 +165,7 @@ def test_forces_at_the_end_of_a_step_are_those_of_the_law(radius, friction):
     problem.residual(v + np.r_[0.01 * rng.normal(size=3), np.zeros(3)])
     contacts = stepper.contacts.arrays
     ours = contacts.force[:1].copy()
-    spring_damper(stepper.work.kin, contacts, stepper.anchors, stepper.dt)
+    spring_damper(stepper.work.kin, contacts, stepper.anchors, stepper.dt, stepper.dt)
     np.testing.assert_allclose(ours, contacts.force[:1], rtol=1e-9)
     assert np.linalg.norm(ours[0, 1:]) > 0.05 * ours[0, 0]
 
@@ -184,7 +184,7 @@ def test_plain_forces_are_those_of_the_law_in_any_motion(radius, friction):
         contacts = each.contacts.arrays
         ours = contacts.force[:1].copy()
         assert ours[0, 0] > 1.0
-        spring_damper(each.work.kin, contacts, each.anchors, each.dt)
+        spring_damper(each.work.kin, contacts, each.anchors, each.dt, each.dt)
         sizes.append(np.abs(ours - contacts.force[:1]).max() / ours[0, 0])
     assert sizes[1] < 1e-12
     assert sizes[0] > 1e-3  # the mean rate of a contact that begins is smaller

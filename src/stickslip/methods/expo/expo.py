@@ -128,6 +128,7 @@ class Expo(Viscoelastic):
         reference="Hammoud et al., eqs. (11)–(30)",
         bibtex=("hammoud2021",),
         stability="tens of milliseconds",
+        order=2,
         colour=0,
     )
     replaceable = frozenset({"user", "collision", "record"})

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stickslip._jit import kernel
-from stickslip.collision.contacts import ADHESION, Contacts, contact_velocities, entries, is_loop
+from stickslip.collision.contacts import ADHESION, STIFFNESS, Contacts, contact_velocities, entries, is_loop, move
 from stickslip.collision.convex.find import find_contacts
 from stickslip.collision.convex.finish import FEATURES
 from stickslip.collision.loop_points import place_loops
@@ -26,11 +26,13 @@ from stickslip.dynamics.drive_forces import add_drive_lead, add_drive_mass, driv
 from stickslip.dynamics.factor import ltdl_factor, solve, solve_l
 from stickslip.dynamics.fluid_derivatives import add_drag_mass, fluid_drag
 from stickslip.dynamics.gyroscopic import gyroscopic_torque, mean_rotation
+from stickslip.dynamics.jacobian import point_velocity
 from stickslip.dynamics.joint_forces import joint_gains
 from stickslip.dynamics.kinematics import forward_accelerations, spatial_inertias
 from stickslip.dynamics.rnea import bias_forces
 from stickslip.math.linear import copy_to
-from stickslip.math.spatial import rotate, rotate_transposed
+from stickslip.math.quaternion import exponential
+from stickslip.math.spatial import cross, rotate, rotate_transposed
 from stickslip.methods.base import CONTACTS_FULL, DIVERGED, OK, bounded
 from stickslip.methods.expo.average_forces import FOLLOW, average_forces
 from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands
@@ -68,7 +70,7 @@ class ContactWork(NamedTuple):
 MOST_SUBSTEPS = 20
 """Largest number of substeps into which a step is divided where contacts begin."""
 MOST_DIVISIONS = 3
-"""Largest number of times that the forces of all islands are found again because a contact opens."""
+"""Largest number of times that the forces of all islands are found again because a contact opens or begins."""
 SHORTEST = 1e-9
 """Shortest substep but the last, as a fraction of the rest of the step."""
 FAST = 10.0
@@ -77,6 +79,8 @@ HARD = 400.0
 """Largest approach acceleration of contacts that are predicted [m/s²]."""
 TOUCHING = 1e-12
 """Depth at which the next substep begins, so that the contact is detected there [m]."""
+UNNOTICED = 1e-10
+"""[J] in the spring of a contact that begins within a step without dividing it."""
 
 
 class Settings(NamedTuple):
@@ -207,15 +211,41 @@ def keep_turning(inertia, kin, joints, f_ext):
 
 
 @kernel
+def turn_frame(kin, contacts, c, ahead):
+    """Turn the frame of contact c by what it turns in ``ahead`` [s]: with link 1, and by its spin."""
+    a, spin, A = contacts.link1[c], contacts.spin, contacts.axes
+    x, y, z = kin.vel[a, 3] + spin[c, 0], kin.vel[a, 4] + spin[c, 1], kin.vel[a, 5] + spin[c, 2]
+    if x == 0.0 and y == 0.0 and z == 0.0:
+        return
+    w, x, y, z = exponential(ahead * x, ahead * y, ahead * z)
+    for i in range(3):
+        ux, uy, uz = cross(x, y, z, A[c, i, 0], A[c, i, 1], A[c, i, 2])
+        px, py, pz = cross(x, y, z, ux, uy, uz)
+        A[c, i, 0], A[c, i, 1], A[c, i, 2] = (
+            A[c, i, 0] + 2.0 * (w * ux + px), A[c, i, 1] + 2.0 * (w * uy + py), A[c, i, 2] + 2.0 * (w * uz + pz),
+        )  # fmt: skip
+
+
+@kernel
 def look_ahead(world, work, joints, contacts, ahead, q, v):
-    """Kinematics and contact points after ``ahead`` [s] at the velocity v, with the velocities ``joints.ahead``; gaps
-    and springs do not change."""
+    """Kinematics and contacts after ``ahead`` [s] at the velocity v, with the velocities ``joints.ahead``; gaps and
+    springs do not change."""
+    point, drift, kin = contacts.point, contacts.drift, work.kin
+    for c in range(contacts.found[0]):
+        vx, vy, vz = point_velocity(kin, contacts.link2[c], point[c, 0], point[c, 1], point[c, 2])
+        for k in range(3):
+            point[c, k] += ahead * drift[c, k]
+        drift[c, 0], drift[c, 1], drift[c, 2] = drift[c, 0] - vx, drift[c, 1] - vy, drift[c, 2] - vz
     integrate(world.tree, q, v, ahead, joints.middle)
     poses_and_velocities(world, work, joints.middle, joints.ahead)
     for c in range(contacts.found[0]):
-        for k in range(3):
-            contacts.point[c, k] += ahead * contacts.drift[c, k]
-    place_loops(world.loops, work.kin, contacts)
+        turn_frame(kin, contacts, c, ahead)
+        if contacts.rolling[c] != 0:
+            move(kin, contacts, c)
+        else:  # the point moves over body 2 as before
+            vx, vy, vz = point_velocity(kin, contacts.link2[c], point[c, 0], point[c, 1], point[c, 2])
+            drift[c, 0], drift[c, 1], drift[c, 2] = drift[c, 0] + vx, drift[c, 1] + vy, drift[c, 2] + vz
+    place_loops(world.loops, kin, contacts)
 
 
 @kernel
@@ -317,23 +347,63 @@ def add_contact_acceleration(world, expo, nc, force, free, out):
 
 
 @kernel
-def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, divide, q, v):
+def closing(gap, rate, acceleration, most):
+    """When a gap is TOUCHING deep, at most ``most`` [s]."""
+    gap += TOUCHING
+    root = rate * rate - 2.0 * acceleration * gap
+    if root >= 0.0 and 2.0 * gap < most * (sqrt(root) - rate):
+        return 2.0 * gap / (sqrt(root) - rate)
+    return most
+
+
+@kernel
+def time_to_meeting(world, work, expo, joints, ahead, length):
+    """Time until the first gap closes in the motion under the present contact forces, at most ``length`` [s]. The
+    kinematics are those after ``ahead`` [s]; depths that store less than UNNOTICED do not count."""
+    near, first = expo.near, length
+    forward_accelerations(world.tree, world.support, joints.mean, work.kin)
+    for c in range(near.found[0]):
+        if near.gap[c] < 0.0:
+            continue
+        for k in range(3):
+            near.point[c, k] += ahead * near.drift[c, k]
+        gap, rate, acceleration = near.gap[c], near.velocity[c, 0], contact_acceleration(work.kin, near, c)[0]
+        for k in range(3):
+            near.point[c, k] -= ahead * near.drift[c, k]
+        deep = TOUCHING + sqrt(UNNOTICED / max(1.0, near.material[c, STIFFNESS]))
+        if gap + length * (rate + 0.5 * length * acceleration) < -deep:
+            first = min(first, closing(gap, rate, acceleration, length))
+    forward_accelerations(world.tree, world.support, joints.free, work.kin)
+    return first
+
+
+@kernel
+def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, others, q, v):
     """``work.acceleration`` under λ̄, eq. (24), and ``joints.mean`` under λ̿, eq. (26). Returns the time up to which they
-    hold: dt [s], or the first opening of a contact if ``divide``; −1 if they cannot be computed."""
+    hold: dt [s], or, if there are ``others`` near that may touch, the first instant at which a contact opens or another
+    one begins; −1 if they cannot be computed."""
+    ahead, least = settings.freeze * dt, SHORTEST * dt
     mean_velocity(world, joints, contacts, settings.order, dt, v)
-    if settings.freeze > 0.0:
-        look_ahead(world, work, joints, contacts, settings.freeze * dt, q, v)
+    if ahead > 0.0:
+        look_ahead(world, work, joints, contacts, ahead, q, v)
     free_motion(world, work, expo, joints, contacts, inputs, settings.order, dt, q, v)
-    length = contact_forces(world, work, expo, contacts, settings, dt, divide)
-    if length < 0.0:
-        return length
-    nc = entries(contacts)
-    add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
-    add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
+    nc, length, divide = entries(contacts), dt, others and settings.slip == FOLLOW
+    for k in range(MOST_DIVISIONS):
+        length = contact_forces(world, work, expo, contacts, settings, length, divide)
+        if length < 0.0:
+            return length
+        add_contact_acceleration(world, expo, nc, expo.averages.first, joints.free, work.acceleration)
+        add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
+        if not others or nc == 0 or k + 1 == MOST_DIVISIONS:
+            break
+        meeting = max(least, time_to_meeting(world, work, expo, joints, ahead, length))
+        if meeting >= length:
+            break
+        length, divide = meeting, False
     if world.rows.bound.shape[0] > 0:
-        hold_joints(world.support, expo.mass.L, world.rows, work.kin, dt, FEEDBACK, v, work.acceleration)
+        hold_joints(world.support, expo.mass.L, world.rows, work.kin, length, FEEDBACK, v, work.acceleration)
         for d in range(v.shape[0]):
-            joints.mean[d] += world.rows.change[d] / dt
+            joints.mean[d] += world.rows.change[d] / length
     return length
 
 
@@ -349,6 +419,21 @@ def integrate_state(world, acceleration, joints, dt, q, v):
 
 
 @kernel
+def may_close(near, c, time):
+    """Whether the gap of contact c may close within ``time`` [s]."""
+    return near.gap[c] >= 0.0 and near.gap[c] + time * (near.velocity[c, 0] - 0.5 * time * HARD) < 0.0
+
+
+@kernel
+def others_near(near, time):
+    """Whether there are contacts that may begin within ``time`` [s], so that an opening must not hide them."""
+    several = 0
+    for c in range(near.found[0]):
+        several += may_close(near, c, time)
+    return several > 0
+
+
+@kernel
 def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
     """(Time until the first gap closes in motion without contact forces, at most ``most`` [s], or −1 if a buffer of the
     search is full; whether a gap is closed now)."""
@@ -359,48 +444,34 @@ def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
     contact_velocities(work.kin, near)
     n = near.found[0]
     for c in range(n):
-        gap, rate = near.gap[c], near.velocity[c, 0]
-        touching = touching or gap < 0.0 or near.material[c, ADHESION] != 0.0
-        soon = soon or (gap >= 0.0 and gap + most * (rate - 0.5 * most * HARD) < 0.0)
+        touching = touching or near.gap[c] < 0.0 or near.material[c, ADHESION] != 0.0
+        soon = soon or may_close(near, c, most)
     if soon:
         free_motion(world, work, expo, joints, near, inputs, 1, most, q, v)
         for c in range(n):
             if near.gap[c] >= 0.0:
-                gap, rate = near.gap[c] + TOUCHING, near.velocity[c, 0]
-                acceleration = contact_acceleration(work.kin, near, c)[0]
-                root = rate * rate - 2.0 * acceleration * gap
-                if root >= 0.0 and 2.0 * gap < first * (sqrt(root) - rate):
-                    first = 2.0 * gap / (sqrt(root) - rate)
+                first = closing(near.gap[c], near.velocity[c, 0], contact_acceleration(work.kin, near, c)[0], first)
     return first, touching
-
-
-@kernel
-def others_near(near):
-    """Whether there are contacts that may begin within the step, so that an opening must not hide them."""
-    several = 0
-    for c in range(near.found[0]):
-        several += near.gap[c] >= 0.0
-    return several > 0
 
 
 @kernel
 def substep(world, work, expo, joints, contacts, anchors, inputs, settings, last, dt, q, v):
     """A step, or its part up to the next touchdown; returns (status, length). ``last`` means that all is taken."""
     poses_and_velocities(world, work, q, v)
-    h, touching, divide = dt, True, False
+    h, touching, others = dt, True, False
     if not last:
         first, touching = time_to_touchdown(world, work, expo, joints, inputs, dt, q, v)
         if first < 0.0:
             return CONTACTS_FULL, dt
         h = min(dt, max(first, SHORTEST * dt))
-        divide = settings.slip == FOLLOW and others_near(expo.near)
+        others = others_near(expo.near, h)
     status = detect(world, work, contacts) if touching else loops_alone(world, work, contacts)
     if status == OK and not islands_fit(world.support, expo.islands, expo.island.y.shape[0], contacts):
         status = CONTACTS_FULL
     if status != OK:
         return status, dt
     press_contacts(work, contacts, anchors, expo.averages, joints.elapsed[0])
-    h = accelerate(world, work, expo, joints, contacts, inputs, settings, h, divide, q, v)
+    h = accelerate(world, work, expo, joints, contacts, inputs, settings, h, others, q, v)
     status = bounded(work.acceleration, v, h) if h >= 0.0 else DIVERGED
     if status == OK:
         move_anchors(contacts, anchors, expo.averages)

@@ -49,6 +49,8 @@ CHATTER = 4
 twice as many, and one that alternates with opening is left open. Both end with the next longer piece."""
 TURNS = 100.0
 """How often, in a piece, the damper turns a spring that slips by its share of the force."""
+MOST_FITS = 12
+"""Largest number of lengths that are tried for a piece whose friction decides where it ends."""
 EDGE = 1e-9
 """Relative tolerance of the edge of a cone."""
 
@@ -233,12 +235,14 @@ def set_friction(averages, island, a, c, size):
 @kernel
 def turn_slip(members, averages, island, a, c, T, gently):
     """Turn the direction of slip from the one at the beginning of the piece to that of the mean slip. The law turns its
-    spring at once where the damper's force is felt beside it, and else as the point slips by the spring's length."""
+    spring at once where the damper's force is felt beside it, and else as the point slips by the spring's length.
+    Returns False if friction would not oppose the slip; the direction is then closer to that of the beginning."""
     t = 3 * a + 1
     d1, d2 = row_displacement(members, island, t, T), row_displacement(members, island, t + 1, T)
     size = sqrt(d1 * d1 + d2 * d2)
-    if d1 * averages.slip[c, 0] + d2 * averages.slip[c, 1] <= 0.1 * size:
-        return
+    along = d1 * averages.slip[c, 0] + d2 * averages.slip[c, 1] > 0.1 * size
+    if not along:
+        d1, d2, size, gently = averages.slip[c, 2], averages.slip[c, 3], 1.0, True
     y1, y2 = island.full[0, t], island.full[0, t + 1]
     w1, w2 = island.full[1, t], island.full[1, t + 1]
     length, way = sqrt(y1 * y1 + y2 * y2), size + TURNS * island.full[3, t] * sqrt(w1 * w1 + w2 * w2)
@@ -249,6 +253,7 @@ def turn_slip(members, averages, island, a, c, T, gently):
         d1, d2 = d1 + averages.slip[c, 0], d2 + averages.slip[c, 1]
     size = sqrt(d1 * d1 + d2 * d2)
     averages.slip[c, 0], averages.slip[c, 1] = d1 / size, d2 / size
+    return along
 
 
 @kernel(inline=False)
@@ -258,20 +263,20 @@ def full_friction(members, averages, island, n, T, turning):
     False if there is no such friction: it would press the surfaces together by more than itself, and they jam."""
     for k in range(40):
         add_friction(members, averages, island, n, T)
-        change, scale = 0.0, 0.0
+        change, scale, along = 0.0, 0.0, True
         for a in range(members.shape[0]):
             c = members[a]
             if averages.phase[c] != SLIP or averages.mu[c] == 0.0:
                 continue
             if turning:
-                turn_slip(members, averages, island, a, c, T, k >= 6)
+                along = turn_slip(members, averages, island, a, c, T, k >= 6) and along
             size = averages.mu[c] * max(0.0, island.part[0, 3 * a]) / T
             change += set_friction(averages, island, a, c, size)
             scale += size
-        if change <= 1e-13 * scale:
+        if change <= 1e-13 * scale and along:
             return True
     add_friction(members, averages, island, n, T)
-    return change <= 1e-7 * scale
+    return change <= 1e-7 * scale and along
 
 
 @kernel
@@ -342,11 +347,14 @@ def distance(members, averages, island, n, a, which, T):
         if averages.mu[c] == 0.0:
             return 1e300
         # the law sticks when K·s + B·v < μ·f_n: its spring s is at most μ·f_n/K long, and slip stretches it
-        d1, d2, most = averages.slip[c, 0], averages.slip[c, 1], averages.mu[c] * held(island, n, 0, i)
+        most, slip, beta = averages.mu[c] * held(island, n, 0, i), averages.slip, max(island.full[3, i + 1], 1e-9)
         v1, v2 = loose(members, averages, island, n, i + 1, T, 1), loose(members, averages, island, n, i + 2, T, 1)
         y1, y2 = loose(members, averages, island, n, i + 1, T, 0), loose(members, averages, island, n, i + 2, T, 0)
-        drag, short = max(island.full[3, i + 1], 1e-9) * (d1 * v1 + d2 * v2), d1 * y1 + d2 * y2 - most
-        return drag + min(0.0, short)
+        far = -1e300
+        for k in (0, 2):  # along the mean slip, and along that at the beginning: the spring turns between them
+            drag, short = beta * (slip[c, k] * v1 + slip[c, k + 1] * v2), slip[c, k] * y1 + slip[c, k + 1] * y2 - most
+            far = max(far, drag + min(0.0, short))
+        return far
     if which == 1:
         return 1e300
     y = loose(members, averages, island, n, i, T, 0)
@@ -447,9 +455,24 @@ def refine(members, averages, island, n, before, now, scale):
 
 @kernel
 def turned_friction(members, averages, island, n, T):
-    """``full_friction`` against the mean slip; where its direction does not converge, next to rest, against the last
-    one."""
-    return full_friction(members, averages, island, n, T, True) or full_friction(members, averages, island, n, T, False)
+    """``full_friction`` against the mean slip; where its direction does not converge, next to rest, against the slip at
+    the beginning of the piece."""
+    if full_friction(members, averages, island, n, T, True):
+        return True
+    for a in range(members.shape[0]):
+        c = members[a]
+        if averages.phase[c] == SLIP:
+            averages.slip[c, 0], averages.slip[c, 1] = averages.slip[c, 2], averages.slip[c, 3]
+    return full_friction(members, averages, island, n, T, False)
+
+
+@kernel
+def comes_to_rest(members, island):
+    """Whether all contacts whose phase ends come to rest."""
+    rest = True
+    for a in range(members.shape[0]):
+        rest = rest and island.ending[0, a] != 1
+    return rest
 
 
 @kernel(inline=False)
@@ -473,16 +496,26 @@ def follow(contacts, members, averages, island, n, T):
     if end == T and slipping:
         free = turned_friction(members, averages, island, n, T)
         end = first_end(contacts, members, averages, island, n, T)
-    fitted = T
-    for _ in range(4):
-        if end <= 0.0 or abs(end - fitted) <= 1e-10 * T:
+    fitted, low, high, fits = T, 0.0, T, False
+    for k in range(MOST_FITS):
+        close = 1e-10 * T if k < 4 else 0.1 * fitted
+        fits = not slipping or abs(end - fitted) <= close or (end <= 0.0 and not comes_to_rest(members, island))
+        if fits or low > 0.5 * high:
             break
-        fitted = end
+        if end > fitted:
+            low = fitted
+        else:
+            high = fitted
+        fitted = end if k < 4 and low < end < high else max(sqrt(low * high), 0.1 * high)
+        modal_responses(members, averages, island, n, fitted)
+        free = turned_friction(members, averages, island, n, fitted)
+        end = first_end(contacts, members, averages, island, n, T)
+    if not fits and low > 0.0:  # no phase ends in so short a piece
+        end = low
         modal_responses(members, averages, island, n, end)
         free = turned_friction(members, averages, island, n, end)
-        if slipping:
-            end = first_end(contacts, members, averages, island, n, T)
-    if end > 0.0 and end != fitted:
+        island.ending[0, : members.shape[0]] = 0
+    elif end > 0.0 and end != fitted:
         modal_responses(members, averages, island, n, end)
         free = full_friction(members, averages, island, n, end, False)
     return end if free else -1.0
