@@ -171,6 +171,7 @@ class Expo(Viscoelastic):
             averages=make_averages(contacts),
             near=self.near.arrays,
             kept=make_anchors(len(self.anchors.pair)),
+            start=np.zeros((contacts, 7, 3)),
         )
 
     def grow(self) -> None:

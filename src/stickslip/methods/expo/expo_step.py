@@ -65,6 +65,8 @@ class ContactWork(NamedTuple):
     """Contacts that may begin within the step."""
     kept: Anchors
     """The anchors at the beginning of the step."""
+    start: np.ndarray
+    """(capacity, 7, 3) what ``keep_contacts`` keeps."""
 
 
 MOST_SUBSTEPS = 20
@@ -227,24 +229,35 @@ def turn_frame(kin, contacts, c, ahead):
 
 
 @kernel
-def look_ahead(world, work, joints, contacts, ahead, q, v):
-    """Kinematics and contacts after ``ahead`` [s] at the velocity v, with the velocities ``joints.ahead``; gaps and
-    springs do not change."""
-    point, drift, kin = contacts.point, contacts.drift, work.kin
+def keep_contacts(kin, contacts, start):
+    """Keep the contact points of the beginning of the step: point, drift in the world and over body 2, frame, spin."""
+    point, drift, A = contacts.point, contacts.drift, contacts.axes
     for c in range(contacts.found[0]):
-        vx, vy, vz = point_velocity(kin, contacts.link2[c], point[c, 0], point[c, 1], point[c, 2])
+        v = point_velocity(kin, contacts.link2[c], point[c, 0], point[c, 1], point[c, 2])
         for k in range(3):
-            point[c, k] += ahead * drift[c, k]
-        drift[c, 0], drift[c, 1], drift[c, 2] = drift[c, 0] - vx, drift[c, 1] - vy, drift[c, 2] - vz
+            start[c, 0, k], start[c, 1, k], start[c, 2, k] = point[c, k], drift[c, k], drift[c, k] - v[k]
+            start[c, 3, k], start[c, 4, k], start[c, 5, k] = A[c, 0, k], A[c, 1, k], A[c, 2, k]
+            start[c, 6, k] = contacts.spin[c, k]
+
+
+@kernel
+def look_ahead(world, work, joints, contacts, start, ahead, q, v):
+    """Kinematics and contacts after ``ahead`` [s] at the velocity v, with the velocities ``joints.ahead``; gaps and
+    springs do not change. ``start`` is from ``keep_contacts``."""
+    point, drift, A, kin = contacts.point, contacts.drift, contacts.axes, work.kin
     integrate(world.tree, q, v, ahead, joints.middle)
     poses_and_velocities(world, work, joints.middle, joints.ahead)
     for c in range(contacts.found[0]):
+        for k in range(3):
+            point[c, k] = start[c, 0, k] + ahead * start[c, 1, k]
+            A[c, 0, k], A[c, 1, k], A[c, 2, k] = start[c, 3, k], start[c, 4, k], start[c, 5, k]
+            contacts.spin[c, k] = start[c, 6, k]
         turn_frame(kin, contacts, c, ahead)
         if contacts.rolling[c] != 0:
             move(kin, contacts, c)
         else:  # the point moves over body 2 as before
             vx, vy, vz = point_velocity(kin, contacts.link2[c], point[c, 0], point[c, 1], point[c, 2])
-            drift[c, 0], drift[c, 1], drift[c, 2] = drift[c, 0] + vx, drift[c, 1] + vy, drift[c, 2] + vz
+            drift[c, 0], drift[c, 1], drift[c, 2] = start[c, 2, 0] + vx, start[c, 2, 1] + vy, start[c, 2, 2] + vz
     place_loops(world.loops, kin, contacts)
 
 
@@ -378,15 +391,8 @@ def time_to_meeting(world, work, expo, joints, ahead, length):
 
 
 @kernel
-def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, others, q, v):
-    """``work.acceleration`` under λ̄, eq. (24), and ``joints.mean`` under λ̿, eq. (26). Returns the time up to which they
-    hold: dt [s], or, if there are ``others`` near that may touch, the first instant at which a contact opens or another
-    one begins; −1 if they cannot be computed."""
-    ahead, least = settings.freeze * dt, SHORTEST * dt
-    mean_velocity(world, joints, contacts, settings.order, dt, v)
-    if ahead > 0.0:
-        look_ahead(world, work, joints, contacts, ahead, q, v)
-    free_motion(world, work, expo, joints, contacts, inputs, settings.order, dt, q, v)
+def move_under_contacts(world, work, expo, joints, contacts, settings, ahead, dt, others):
+    """Accelerations under the mean contact forces, and the time up to which they hold, as ``accelerate`` has it."""
     nc, length, divide = entries(contacts), dt, others and settings.slip == FOLLOW
     for k in range(MOST_DIVISIONS):
         length = contact_forces(world, work, expo, contacts, settings, length, divide)
@@ -396,10 +402,31 @@ def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, others
         add_contact_acceleration(world, expo, nc, expo.averages.second, joints.free, joints.mean)
         if not others or nc == 0 or k + 1 == MOST_DIVISIONS:
             break
-        meeting = max(least, time_to_meeting(world, work, expo, joints, ahead, length))
+        meeting = max(SHORTEST * dt, time_to_meeting(world, work, expo, joints, ahead, length))
         if meeting >= length:
             break
         length, divide = meeting, False
+    return length
+
+
+@kernel
+def accelerate(world, work, expo, joints, contacts, inputs, settings, dt, others, q, v):
+    """``work.acceleration`` under λ̄, eq. (24), and ``joints.mean`` under λ̿, eq. (26). Returns the time up to which they
+    hold: dt [s], or, if there are ``others`` near that may touch, the first instant at which a contact opens or another
+    one begins; −1 if they cannot be computed. What holds for less than half of dt is linearised anew in its middle."""
+    length = dt
+    keep_contacts(work.kin, contacts, expo.start)
+    for _ in range(2):
+        dt, ahead = length, settings.freeze * length
+        mean_velocity(world, joints, contacts, settings.order, dt, v)
+        if ahead > 0.0:
+            look_ahead(world, work, joints, contacts, expo.start, ahead, q, v)
+        free_motion(world, work, expo, joints, contacts, inputs, settings.order, dt, q, v)
+        length = move_under_contacts(world, work, expo, joints, contacts, settings, ahead, dt, others)
+        if length < 0.0:
+            return length
+        if length > 0.5 * dt:
+            break
     if world.rows.bound.shape[0] > 0:
         hold_joints(world.support, expo.mass.L, world.rows, work.kin, length, FEEDBACK, v, work.acceleration)
         for d in range(v.shape[0]):
@@ -419,17 +446,11 @@ def integrate_state(world, acceleration, joints, dt, q, v):
 
 
 @kernel
-def may_close(near, c, time):
-    """Whether the gap of contact c may close within ``time`` [s]."""
-    return near.gap[c] >= 0.0 and near.gap[c] + time * (near.velocity[c, 0] - 0.5 * time * HARD) < 0.0
-
-
-@kernel
-def others_near(near, time):
-    """Whether there are contacts that may begin within ``time`` [s], so that an opening must not hide them."""
+def others_near(near):
+    """Whether there are contacts that may begin within the step: impacts of others may bring them about."""
     several = 0
     for c in range(near.found[0]):
-        several += may_close(near, c, time)
+        several += near.gap[c] >= 0.0
     return several > 0
 
 
@@ -444,8 +465,9 @@ def time_to_touchdown(world, work, expo, joints, inputs, most, q, v):
     contact_velocities(work.kin, near)
     n = near.found[0]
     for c in range(n):
-        touching = touching or near.gap[c] < 0.0 or near.material[c, ADHESION] != 0.0
-        soon = soon or may_close(near, c, most)
+        gap, rate = near.gap[c], near.velocity[c, 0]
+        touching = touching or gap < 0.0 or near.material[c, ADHESION] != 0.0
+        soon = soon or (gap >= 0.0 and gap + most * (rate - 0.5 * most * HARD) < 0.0)
     if soon:
         free_motion(world, work, expo, joints, near, inputs, 1, most, q, v)
         for c in range(n):
@@ -464,7 +486,7 @@ def substep(world, work, expo, joints, contacts, anchors, inputs, settings, last
         if first < 0.0:
             return CONTACTS_FULL, dt
         h = min(dt, max(first, SHORTEST * dt))
-        others = others_near(expo.near, h)
+        others = others_near(expo.near)
     status = detect(world, work, contacts) if touching else loops_alone(world, work, contacts)
     if status == OK and not islands_fit(world.support, expo.islands, expo.island.y.shape[0], contacts):
         status = CONTACTS_FULL

@@ -51,6 +51,10 @@ TURNS = 100.0
 """How often, in a piece, the damper turns a spring that slips by its share of the force."""
 MOST_FITS = 12
 """Largest number of lengths that are tried for a piece whose friction decides where it ends."""
+STRAIGHT_PART = 1e-2
+"""A piece in which the direction of the slip is not found is shortened to this part."""
+TURNED, STRAIGHT, JAMMED = range(3)
+"""How friction of a piece was found: with the direction of the mean slip, with that at its beginning, or not at all."""
 EDGE = 1e-9
 """Relative tolerance of the edge of a cone."""
 
@@ -455,15 +459,15 @@ def refine(members, averages, island, n, before, now, scale):
 
 @kernel
 def turned_friction(members, averages, island, n, T):
-    """``full_friction`` against the mean slip; where its direction does not converge, next to rest, against the slip at
-    the beginning of the piece."""
+    """``full_friction`` against the mean slip, or, where its direction does not converge, against the slip at the
+    beginning of the piece. Returns TURNED, STRAIGHT, or JAMMED if there is neither."""
     if full_friction(members, averages, island, n, T, True):
-        return True
+        return TURNED
     for a in range(members.shape[0]):
         c = members[a]
         if averages.phase[c] == SLIP:
             averages.slip[c, 0], averages.slip[c, 1] = averages.slip[c, 2], averages.slip[c, 3]
-    return full_friction(members, averages, island, n, T, False)
+    return STRAIGHT if full_friction(members, averages, island, n, T, False) else JAMMED
 
 
 @kernel
@@ -491,34 +495,35 @@ def follow(contacts, members, averages, island, n, T):
             averages.slip[c, 0], averages.slip[c, 1] = d1 / size, d2 / size
         averages.slip[c, 2], averages.slip[c, 3] = averages.slip[c, 0], averages.slip[c, 1]
     modal_responses(members, averages, island, n, T)
-    free = full_friction(members, averages, island, n, T, False)
-    end = first_end(contacts, members, averages, island, n, T) if free else 0.5 * T
+    friction = TURNED if full_friction(members, averages, island, n, T, False) else JAMMED
+    end = first_end(contacts, members, averages, island, n, T) if friction != JAMMED else 0.5 * T
     if end == T and slipping:
-        free = turned_friction(members, averages, island, n, T)
+        friction = turned_friction(members, averages, island, n, T)
         end = first_end(contacts, members, averages, island, n, T)
     fitted, low, high, fits = T, 0.0, T, False
     for k in range(MOST_FITS):
         close = 1e-10 * T if k < 4 else 0.1 * fitted
+        turns = friction == STRAIGHT and fitted > STRAIGHT_PART * T  # the slip turns too far for one piece
         fits = not slipping or abs(end - fitted) <= close or (end <= 0.0 and not comes_to_rest(members, island))
-        if fits or low > 0.5 * high:
+        if not turns and (fits or low > 0.5 * high):
             break
-        if end > fitted:
+        if end > fitted and not turns:
             low = fitted
         else:
             high = fitted
         fitted = end if k < 4 and low < end < high else max(sqrt(low * high), 0.1 * high)
         modal_responses(members, averages, island, n, fitted)
-        free = turned_friction(members, averages, island, n, fitted)
+        friction = turned_friction(members, averages, island, n, fitted)
         end = first_end(contacts, members, averages, island, n, T)
     if not fits and low > 0.0:  # no phase ends in so short a piece
         end = low
         modal_responses(members, averages, island, n, end)
-        free = turned_friction(members, averages, island, n, end)
+        friction = turned_friction(members, averages, island, n, end)
         island.ending[0, : members.shape[0]] = 0
     elif end > 0.0 and end != fitted:
         modal_responses(members, averages, island, n, end)
-        free = full_friction(members, averages, island, n, end, False)
-    return end if free else -1.0
+        friction = TURNED if full_friction(members, averages, island, n, end, False) else JAMMED
+    return -1.0 if friction == JAMMED else end
 
 
 @kernel

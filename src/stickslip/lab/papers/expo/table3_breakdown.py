@@ -76,10 +76,11 @@ def contact_stage(n, world, work, contacts, anchors, dt, q, v):
 def linear_stage(n, world, work, scratch, joints, contacts, inputs, order, ahead, dt, q, v):
     """The present robots are one island, whose system stays in ``scratch.island``."""
     support, islands = world.support, scratch.islands
+    expo_step.keep_contacts(work.kin, contacts, scratch.start)
     for _ in range(n):
         expo_step.mean_velocity(world, joints, contacts, order, dt, v)
         if ahead > 0.0:
-            expo_step.look_ahead(world, work, joints, contacts, ahead, q, v)
+            expo_step.look_ahead(world, work, joints, contacts, scratch.start, ahead, q, v)
         expo_step.free_motion(world, work, scratch, joints, contacts, inputs, order, dt, q, v)
         for c in range(contacts.found[0]):
             contact_jacobian(
@@ -91,9 +92,6 @@ def linear_stage(n, world, work, scratch, joints, contacts, inputs, order, ahead
             contact_dynamics(
                 support, scratch.mass.L, scratch.rows, work.kin, contacts, members, scratch.averages, scratch.island
             )
-        for c in range(contacts.found[0]):  # the next repetition looks ahead from the same points
-            for k in range(3):
-                contacts.point[c, k] -= ahead * contacts.drift[c, k]
 
 
 @kernel
