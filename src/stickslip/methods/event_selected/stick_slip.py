@@ -42,6 +42,9 @@ SLOW = 1e-5
 """Slip speed [m/s] below which the direction of friction turns more slowly than the slip."""
 BAND = 1e-9
 """Part of μ·f_n by which a contact that sticks may exceed the cone, so that it does not slip by rounding."""
+MISSED = 1e-6
+"""Part of μ·f_n beyond which a contact that sticks at an accepted point slips: where several contacts begin to slip at
+the same instant, the guard of one may be behind zero before it is looked at."""
 
 
 @kernel
@@ -164,7 +167,8 @@ def press_and_decide(kin, contacts, places, anchors, c, k, w1, w2, elapsed, cros
     fn = pressing_force(contacts, anchors, c, k)
     f1, f2 = sticking_force(contacts, c, s1, s2)
     size, bound = sqrt(f1 * f1 + f2 * f2), (1.0 + BAND) * mu * fn
-    begins = size > 0.0 and (is_slipping(crossed, k) or (has_no_mode(crossed, k) and size > bound))
+    most = bound if has_no_mode(crossed, k) else (1.0 + MISSED) * mu * fn
+    begins = size > 0.0 and (is_slipping(crossed, k) or size > most)
     if begins:
         slide(kin, contacts, anchors, c, k, fn, sqrt(s1 * s1 + s2 * s2), f1, f2, size)
         set_direction(contacts, places, c, k, -f1 / size, -f2 / size)
