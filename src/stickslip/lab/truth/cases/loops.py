@@ -59,9 +59,6 @@ FOUR_BAR = (
     Lesson(("euler*", "implicit-euler*"),
            "First order: in 10 s at 1 ms euler gains 12 % of the swing and implicit-euler loses 28 %; at 10 ms "
            "implicit-euler has come to rest.", ("energy", "swing")),
-    Lesson(("expo*",),
-           "The dampers of the loops take part of the swing, 0.2 % in 10 s at 1 ms; at 10 ms the errors of second "
-           "order make it 0.6 %.", ("energy",)),
 )  # fmt: skip
 
 BRICARD = (

@@ -70,7 +70,7 @@ CASES = (
                     "Explicit steps of 10 ms are beyond what is stable where balls are wedged between others: energy "
                     "comes from nowhere.", ("gained",), shortest=5e-3),
              Lesson(("expo*",),
-                    "10 ms is too long for balls that collide: 0.3 % of the energy comes from nowhere; none with 2 ms.",
+                    "10 ms is too long for balls that collide: 0.1 % of the energy comes from nowhere; none with 2 ms.",
                     ("gained",), shortest=5e-3),
              Lesson(("relaxed*", "mujoco*"),
                     "Soft contacts store energy that is not recorded and give some of it back: the balls bounce.",

@@ -50,6 +50,6 @@ CASES = (
                     "First order: forward dynamics at one end of each step turns the momentum a little too far or too "
                     "little. Energy is off by 7 % in 20 s at dt = 10 ms, and by 0.7 % at 1 ms; it takes Runge–Kutta "
                     "(rk4, event-selected), a variational integrator, or gyroscopic torques averaged over the step, as "
-                    "in time stepping, to keep it at such steps."),
+                    "in time stepping and expo, to keep it at such steps."),
          )),
 )  # fmt: skip
