@@ -179,11 +179,10 @@ def _table(unit: float, timings: list[Timing]) -> Table:
 def _plot(timings: list[Timing], axes) -> None:
     order = sorted(timings, key=lambda t: t.time)
     axes.barh([t.name for t in order], [t.units for t in order], color="tab:blue", label="measured")
-    for row, t in enumerate(order):
-        if t.consim is not None:
-            axes.plot(t.consim, row, "o", color="tab:orange", label="consim (C++)" if row == 0 else None)
-        if t.target is not None:
-            axes.plot([t.target, t.target], [row - 0.4, row + 0.4], "r-", label="target" if row == 0 else None)
+    theirs = [(t.consim, row) for row, t in enumerate(order) if t.consim is not None]
+    aims = [(t.target, row) for row, t in enumerate(order) if t.target is not None]
+    axes.plot(*zip(*theirs, strict=True), "o", color="tab:orange", label="consim (C++)")
+    axes.vlines([x for x, _ in aims], [y - 0.4 for _, y in aims], [y + 0.4 for _, y in aims], "r", label="target")
     axes.set_xlabel("time per step [Pinocchio aba calls]")
     axes.legend()
 
