@@ -23,7 +23,9 @@ from stickslip.collision.contacts import FRICTION, is_loop
 from stickslip.collision.convex.finish import FEATURES
 from stickslip.methods.expo.island import OPEN, STICK, alike, hold_rows
 from stickslip.methods.expo.modes import low_rank_averages, modal_averages
-from stickslip.methods.expo.stick_slip import AUTO, begin_phases, march, settle
+from stickslip.methods.expo.phase_responses import AUTO
+from stickslip.methods.expo.settle import settle
+from stickslip.methods.expo.stick_slip import begin_phases, march
 from stickslip.methods.expo.viscoelastic_pade import balanced_norm, choose, pade_averages
 
 PROJECT, SETTLE, FOLLOW = 0, 1, 2

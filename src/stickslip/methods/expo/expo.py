@@ -1,8 +1,8 @@
 """Expo: exponential integration of stiff viscoelastic contacts (Hammoud, Olivieri, Righetti, Carpentier, Del Prete).
 
-At the n contacts, the motion is p̈ = Υλ + p̈_free, λ = −K·Δp − B·Δṗ (eqs. (2), (9)–(11)). With Υ = J·M⁻¹·Jᵀ and p̈_free
-frozen for one step this is linear and is integrated exactly, however stiff. The robot moves under two averages of the
-contact forces, eqs. (23) and (25), inside their friction cones:
+At the n contacts, the motion is p̈ = Υλ + p̈_free, λ = −K·Δp − B·Δṗ (eqs. (2), (9)–(11)). With Υ = J·M⁻¹·Jᵀ and
+p̈_free frozen for one step this is linear and is integrated exactly, however stiff. The robot moves under two averages
+of the contact forces, eqs. (23) and (25), inside their friction cones:
 
     λ̄  = 1/dt   ∫λ    (23)  moves the velocity:       v⁺ = v + dt·(a_free + M⁻¹Jᵀλ̄)                (14), (24)
     λ̿  = 2/dt²  ∫∫λ   (25)  moves the configuration:  q⁺ = q ⊕ dt·(v + dt/2·(a_free + M⁻¹Jᵀλ̿))     (19), (20), (26)
@@ -12,16 +12,16 @@ that the errors are of second order. Sizes: Υ is 3n×3n; islands of contacts th
 one. Cost per step: linear in the links, cubic in the contacts of an island or in six times the number of their links.
 
 Differs from the paper in: Υ and p̈_free are those of the middle of the step, not of its beginning; a step in which a
-gap would close in free motion is divided there, so that a contact is not detected up to a step late; the averages have
-a closed form by the modes of the contact dynamics if all contacts of an island have the same B/K (``modes.py``), and
-otherwise come from Padé approximants of systems of half the size (``viscoelastic_pade.py``), whose order and number of
-repetitions follow from the norm; contacts stick, slip and open at their instants within the step instead of being
-clipped (``stick_slip.py``); forces that depend on velocities are taken in the middle of the step; projection scales the
-tangential force and keeps the normal one, as the authors' code does; detection and anchors are updated at the beginning
-of a step instead of its end, which is equivalent; joint damping, springs, limits and servos are treated implicitly, so
-that they do not limit dt; accelerations of contact points that move over the bodies, on spheres and on moving bodies,
-are included (``contact_space.py``). The variant ``paper`` is the paper's algorithm as it is written (``paper_step.py``,
-``paper_anchors.py``).
+gap would close, in free motion or under the forces of other contacts, is divided there, so that a contact is not
+detected up to a step late; the averages have a closed form by the modes of the contact dynamics if all contacts of an
+island have the same B/K (``modes.py``), and otherwise come from Padé approximants of systems of half the size
+(``viscoelastic_pade.py``), whose order and number of repetitions follow from the norm; contacts stick, slip and open
+at their instants within the step instead of being clipped (``stick_slip.py``); forces that depend on velocities are
+taken in the middle of the step; projection scales the tangential force and keeps the normal one, as the authors' code
+does; detection and anchors are updated at the beginning of a step instead of its end, which is equivalent; joint
+damping, springs, limits and servos are treated implicitly, so that they do not limit dt; accelerations of contact
+points that move over the bodies, on spheres and on moving bodies, are included (``contact_space.py``). The variant
+``paper`` is the paper's algorithm as it is written (``paper_step.py``, ``paper_anchors.py``).
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Expo(Viscoelastic):
     Options = ExpoOptions
     options: ExpoOptions
     paper: PaperWork | None = None
-    """Of the variant ``paper``, whose steps are those of ``paper_step``."""
+    """The variant ``paper`` has its scratch here, and takes the steps of ``paper_step``; ``expo`` has None."""
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:
         super().__init__(model, dt, variant, **(paper_options(options) if variant == "paper" else options))

@@ -37,7 +37,7 @@ from stickslip.methods.base import CONTACTS_FULL, DIVERGED, OK, bounded
 from stickslip.methods.expo.average_forces import FOLLOW, average_forces
 from stickslip.methods.expo.contact_space import Islands, contact_acceleration, find_islands
 from stickslip.methods.expo.island import Averages, IslandWork, contact_dynamics
-from stickslip.methods.expo.stick_slip import AUTO, PADE
+from stickslip.methods.expo.phase_responses import AUTO, PADE
 from stickslip.methods.handle import restored
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, slips_over
 from stickslip.methods.soft.overlap_recovery import rest_speed

@@ -1,4 +1,4 @@
-"""Contacts that stick, slip and open within a step: their phases, and the forces that go with them.
+"""Contacts that stick, slip and open within a step: their phases, and the instants at which these end.
 
 A contact that sticks is held by its springs. One that slips is held by the spring of its normal; its friction opposes
 the slip and has the size μ·f_n. One that is open has no force. As long as no phase changes, the contacts of an island
@@ -6,15 +6,11 @@ are linear, and their forces, velocities and displacements are known at every in
 
 ``march`` follows the phases through the step. Each piece of the step ends at the first instant at which a contact
 leaves its cone, opens, closes, or comes to rest against its slip. Friction of a piece is constant: μ times the mean
-normal force, against the mean slip, which leaves errors of second order.
+normal force, against the mean slip, which leaves errors of second order. A piece whose end depends on its friction is
+as long as both agree. What is left after MOST_PIECES is settled on its averages (``settle``).
 
-``settle`` finds phases that fit the averages over the step without looking inside: a contact whose mean force leaves
-the cone slips, one that pulls on average opens, and friction brings a slipping point to rest at the end of the step if
-less than μ·f_n does. Every contact changes from sticking to slipping to open only, so that there are at most three
-passes per contact. All contacts are judged at once, so that their order does not matter.
-
-The friction spring of a contact that slips ends with the stretch that the shared law (``soft.spring_damper``) gives it:
-along the friction force, and at most μ·f_n/K. The anchor moves by the rest.
+Differs from the paper in: it takes all contacts to stick, (11), and projects the averages on their cones at the end,
+(21) and (22); it leaves open how the cone could be checked within the step (Sec. IV-A).
 """
 
 from __future__ import annotations
@@ -23,23 +19,26 @@ from math import exp, pi, sqrt
 
 from stickslip._jit import kernel
 from stickslip.collision.contacts import is_loop
-from stickslip.math.eigen import from_modes, to_modes
 from stickslip.methods.expo.island import OPEN, SLIP, STICK, alike, hold_rows
 from stickslip.methods.expo.oscillator import response
-from stickslip.methods.expo.viscoelastic_pade import balanced_norm, choose, pade_averages
+from stickslip.methods.expo.phase_responses import (
+    EDGE,
+    add_friction,
+    add_part,
+    end_stretch,
+    find_modes,
+    modal_columns,
+    modal_responses,
+    row_displacement,
+    row_velocity,
+    set_friction,
+)
+from stickslip.methods.expo.settle import settle
 
-AUTO, PADE = -1, -2
-"""Values of ``matmuls`` other than a number of matrix products: modes if possible; Padé approximants by tolerance."""
 MOST_PIECES = 40
 """Largest number of pieces into which the phases of an island divide a step; the rest of the step is settled."""
 MOST_ROWS = 96
 """Rows of the largest island whose phases are followed; the time of larger ones grows with the cube of their rows."""
-MOST_PASSES = 16
-"""Largest number of passes over the phases of an island."""
-MOST_ITERATIONS = 500
-"""Largest number of iterations of friction forces."""
-CRITICAL = 4.0
-"""β·√σ of the damping added to contacts that would pull (2 is critical)."""
 LEAST_PART = 0.05
 """The step is divided at an opening, but not before this part of it: a force that has just vanished may come back."""
 SHORT = 1e-3
@@ -55,8 +54,6 @@ STRAIGHT_PART = 1e-2
 """A piece in which the direction of the slip is not found is shortened to this part."""
 TURNED, STRAIGHT, JAMMED = range(3)
 """How friction of a piece was found: with the direction of the mean slip, with that at its beginning, or not at all."""
-EDGE = 1e-9
-"""Relative tolerance of the edge of a cone."""
 
 
 @kernel
@@ -97,143 +94,6 @@ def begin_phases(contacts, members, averages, island):
         averages.phase[c] = phase_now(averages, island, a, c)
         sticking = sticking and averages.phase[c] == STICK
     return sticking
-
-
-@kernel(inline=False)
-def find_modes(island, n):
-    """Modes of the held rows: eigenvectors in the rows of ``factor[0]``, eigenvalues in ``basis.value``, and y, y′ and
-    c of each mode in ``start``. Returns False if the eigenvalues are not found (never seen)."""
-    if n == 0:
-        return True
-    S, V, basis = island.S, island.factor[0], island.basis
-    rotations = to_modes(S, n, basis, island.y, island.w, island.c)
-    if rotations < 0:
-        return False
-    for i in range(n):
-        island.start[0, i], island.start[1, i], island.start[2, i] = island.y[i], island.w[i], island.c[i]
-        basis.value[i] = max(0.0, basis.value[i])
-        for j in range(n):
-            V[i, j] = 1.0 if i == j else 0.0
-    for i in range(0, n, 2):
-        from_modes(S, n, basis, rotations, V[i], V[i + 1] if i + 1 < n else island.factor[1, 0])
-    return True
-
-
-@kernel
-def modal_columns(members, averages, island, n):
-    """What a unit of force in each row that is not held adds to c of the modes: ``columns[0]``. The same numbers turn
-    ∫f of the modes into the velocity of that row."""
-    W, V, C = island.W, island.factor[0], island.columns[0]
-    for a in range(members.shape[0]):
-        phase = averages.phase[members[a]]
-        if phase == STICK:
-            continue
-        for r in range(3):
-            t = 3 * a + r
-            if island.place[t] >= 0:
-                continue
-            for k in range(n):
-                total = 0.0
-                for i in range(n):
-                    total += V[k, i] * W[island.row[i], t]
-                C[t, k] = total
-
-
-@kernel(inline=False)
-def modal_responses(members, averages, island, n, T):
-    """∫f and ∫∫f of the held rows over T [s]: ``alone`` without friction, and ``columns`` for a unit of friction."""
-    V, C, P, Q = island.factor[0], island.columns[0], island.columns[1], island.columns[2]
-    alone, start, b2, b3 = island.alone, island.start, island.small[0], island.small[1]
-    for i in range(n):
-        alone[0, i], alone[1, i] = 0.0, 0.0
-    for k in range(n):
-        sigma, beta = island.basis.value[k], island.beta[0]
-        g, G1, G2, G3, _, _ = response(sigma, beta * sigma, T)
-        B1 = G1 + beta * g
-        b2[k], b3[k] = G2 + beta * G1, G3 + beta * G2
-        y0, w0, c0 = start[0, k], start[1, k], start[2, k]
-        first, second = y0 * g + w0 * B1 + c0 * b2[k], y0 * G1 + w0 * b2[k] + c0 * b3[k]
-        for i in range(n):
-            alone[0, i] -= V[k, i] * first
-            alone[1, i] -= V[k, i] * second
-    for a in range(members.shape[0]):
-        if averages.phase[members[a]] != SLIP:
-            continue
-        for t in (3 * a + 1, 3 * a + 2):
-            for i in range(n):
-                P[t, i], Q[t, i] = 0.0, 0.0
-            for k in range(n):
-                first, second = b2[k] * C[t, k], b3[k] * C[t, k]
-                for i in range(n):
-                    P[t, i] -= V[k, i] * first
-                    Q[t, i] -= V[k, i] * second
-
-
-@kernel(inline=False)
-def pade_responses(members, averages, island, n, matmuls, tolerance, T):
-    """As ``modal_responses``, where rows differ in B/K or the order of the approximant is given."""
-    row, times = matmuls, 1
-    if matmuls < 0:
-        row, times = choose(balanced_norm(island.S, n, island.beta, T), tolerance, n)
-    pade_averages(island.S, n, island.beta, T, row, times, island.pade, island.y, island.w, island.c)
-    for i in range(n):
-        island.alone[0, i], island.alone[1, i] = -island.y[i], -island.w[i]
-    for a in range(members.shape[0]):
-        if averages.phase[members[a]] != SLIP:
-            continue
-        for t in (3 * a + 1, 3 * a + 2):
-            for i in range(n):
-                island.y[i], island.w[i], island.c[i] = 0.0, 0.0, island.W[island.row[i], t]
-            pade_averages(island.S, n, island.beta, T, row, times, island.pade, island.y, island.w, island.c)
-            for i in range(n):
-                island.columns[1, t, i], island.columns[2, t, i] = -island.y[i], -island.w[i]
-
-
-@kernel
-def add_friction(members, averages, island, n, T):
-    """``part``, ∫f and ∫∫f over T [s] of all rows, under the present friction."""
-    part, friction = island.part, island.friction
-    for i in range(3 * members.shape[0]):
-        part[0, i], part[1, i] = T * friction[i], 0.5 * T * T * friction[i]
-    for i in range(n):
-        part[0, island.row[i]], part[1, island.row[i]] = island.alone[0, i], island.alone[1, i]
-    for a in range(members.shape[0]):
-        if averages.phase[members[a]] != SLIP:
-            continue
-        for t in (3 * a + 1, 3 * a + 2):
-            f = friction[t]
-            if f != 0.0:
-                for i in range(n):
-                    part[0, island.row[i]] += island.columns[1, t, i] * f
-                    part[1, island.row[i]] += island.columns[2, t, i] * f
-
-
-@kernel
-def row_velocity(members, island, t, T):
-    """y′ of row t after T [s] under ``part``."""
-    total = island.full[1, t] + T * island.full[2, t]
-    for i in range(3 * members.shape[0]):
-        total += island.W[t, i] * island.part[0, i]
-    return total
-
-
-@kernel
-def row_displacement(members, island, t, T):
-    """Change of y of row t in T [s] under ``part``."""
-    total = T * island.full[1, t] + 0.5 * T * T * island.full[2, t]
-    for i in range(3 * members.shape[0]):
-        total += island.W[t, i] * island.part[1, i]
-    return total
-
-
-@kernel
-def set_friction(averages, island, a, c, size):
-    """Friction of contact c against its slip; returns the change."""
-    t = 3 * a + 1
-    f1, f2 = -size * averages.slip[c, 0], -size * averages.slip[c, 1]
-    change = abs(f1 - island.friction[t]) + abs(f2 - island.friction[t + 1])
-    island.friction[t], island.friction[t + 1] = f1, f2
-    return change
 
 
 @kernel
@@ -526,32 +386,6 @@ def follow(contacts, members, averages, island, n, T):
     return -1.0 if friction == JAMMED else end
 
 
-@kernel
-def add_part(members, island, T):
-    """Add the piece of length T [s] to the integrals since the beginning of the step."""
-    total, part = island.total, island.part
-    for i in range(3 * members.shape[0]):
-        total[1, i] += T * total[0, i] + part[1, i]
-        total[0, i] += part[0, i]
-
-
-@kernel
-def end_stretch(averages, island, a, c, most, turned):
-    """Shorten the tangential springs of contact c, which slips, to the law's stretch, at most ``most``, and turn them
-    against the slip if ``turned``. Their anchor moves by the rest. They have their new lengths already."""
-    full, t = island.full, 3 * a + 1
-    y1, y2 = full[0, t], full[0, t + 1]
-    length = sqrt(y1 * y1 + y2 * y2)
-    if length == 0.0:
-        return
-    short = min(length, most)
-    full[0, t], full[0, t + 1] = y1 * short / length, y2 * short / length
-    if turned:
-        full[0, t], full[0, t + 1] = short * averages.slip[c, 0], short * averages.slip[c, 1]
-    averages.creep[c, 0] += (y1 - full[0, t]) / island.root[t]
-    averages.creep[c, 1] += (y2 - full[0, t + 1]) / island.root[t + 1]
-
-
 @kernel(inline=False)
 def advance_rows(members, averages, island, n, T):
     """Move y and y′ of all rows to the end of the piece of length T [s]."""
@@ -652,142 +486,3 @@ def march(contacts, members, averages, island, matmuls, tolerance, dt, divide):
     if not settle(contacts, members, averages, island, matmuls, tolerance, left):
         return -1.0
     return dt
-
-
-@kernel
-def revise(contacts, members, averages, island, T):
-    """Change phases that do not fit the mean forces of ``part`` over T [s]. Returns whether one has changed.
-
-    A contact that would pull on average opens if its bodies separate. If they do not, the step is longer than the
-    contact's oscillation, half of which a real contact would not follow; the contacts of the island are then damped for
-    this step so that they do not oscillate."""
-    again, damping, full = False, 0.0, island.full
-    for a in range(members.shape[0]):
-        c, i = members[a], 3 * a
-        if is_loop(contacts, c) or averages.phase[c] == OPEN:
-            continue
-        fn, f1, f2 = island.part[0, i], island.part[0, i + 1], island.part[0, i + 2]
-        size = sqrt(f1 * f1 + f2 * f2)
-        if averages.phase[c] == STICK and size > averages.mu[c] * max(0.0, fn) * (1.0 + EDGE):
-            averages.phase[c], again = SLIP, True
-            averages.slip[c, 0], averages.slip[c, 1] = -f1 / size, -f2 / size
-    if again:
-        return True
-    for a in range(members.shape[0]):
-        c, i = members[a], 3 * a
-        if is_loop(contacts, c) or averages.phase[c] == OPEN or island.part[0, i] >= 0.0:
-            continue
-        again = True
-        enough = CRITICAL / sqrt(island.W[i, i])
-        if full[1, i] > 0.0 or enough <= full[3, i]:
-            averages.phase[c] = OPEN
-            island.friction[i + 1], island.friction[i + 2] = 0.0, 0.0
-        else:
-            damping = max(damping, enough)
-    if damping > 0.0:
-        for i in range(3 * members.shape[0]):
-            if not is_loop(contacts, members[i // 3]):
-                full[3, i] = max(damping, full[3, i])
-    return again
-
-
-@kernel(inline=False)
-def friction_to_rest(members, averages, island, n, T):
-    """Friction of slipping contacts over T [s]: μ times the mean normal force against the slip, or less if that brings
-    the point to rest. All contacts change at once, by no more than keeps the sum stable, with momentum (Nesterov's
-    accelerated projection). Returns whether it has converged; ``part`` is up to date."""
-    E = island.margin[0]
-    count = members.shape[0]
-    for a in range(count):
-        E[a] = 0.0
-        if averages.phase[members[a]] != SLIP:
-            continue
-        for t in (3 * a + 1, 3 * a + 2):
-            total = 0.0
-            for b in range(count):
-                if averages.phase[members[b]] != SLIP:
-                    continue
-                for s in (3 * b + 1, 3 * b + 2):
-                    x = T * island.W[t, s]
-                    for i in range(n):
-                        x += island.W[t, island.row[i]] * island.columns[1, s, i]
-                    total += abs(x)
-            E[a] = max(E[a], total)
-    best, run = island.margin[1], 0
-    for i in range(3 * count):
-        best[i] = island.friction[i]
-    for _ in range(MOST_ITERATIONS):
-        add_friction(members, averages, island, n, T)
-        change, scale, back = 0.0, 0.0, 0.0
-        run += 1
-        for a in range(count):
-            c, t = members[a], 3 * a + 1
-            if averages.phase[c] != SLIP:
-                continue
-            v1, v2 = row_velocity(members, island, t, T), row_velocity(members, island, t + 1, T)
-            d1, d2 = row_displacement(members, island, t, T) / T, row_displacement(members, island, t + 1, T) / T
-            square, along = d1 * d1 + d2 * d2, v1 * d1 + v2 * d2
-            if square > 0.0 and along > 0.0:  # it slips on: against the mean slip
-                share = min(1.0, along / square)
-                v1, v2 = v1 + share * (d1 - v1), v2 + share * (d2 - v2)
-            f1, f2 = island.friction[t], island.friction[t + 1]
-            if E[a] > 0.0:
-                f1, f2 = f1 - v1 / E[a], f2 - v2 / E[a]
-            size, most = sqrt(f1 * f1 + f2 * f2), averages.mu[c] * max(0.0, island.part[0, 3 * a]) / T
-            if size > 0.0:
-                averages.slip[c, 0], averages.slip[c, 1] = -f1 / size, -f2 / size
-            island.margin[2, t], island.margin[2, t + 1] = island.friction[t], island.friction[t + 1]
-            change += set_friction(averages, island, a, c, min(size, most))
-            scale += most
-            for r in range(t, t + 2):
-                back += (island.margin[2, r] - island.friction[r]) * (island.friction[r] - best[r])
-        if change <= 1e-12 * scale:
-            break
-        if back > 0.0:  # the momentum of the iteration points back: it starts again
-            run = 0
-        for i in range(3 * count):
-            now = island.friction[i]
-            island.friction[i] += run / (run + 3.0) * (now - best[i])
-            best[i] = now
-    else:
-        for i in range(3 * count):
-            island.friction[i] = best[i]
-    add_friction(members, averages, island, n, T)
-    return change <= 1e-6 * scale
-
-
-@kernel(inline=False)
-def settle(contacts, members, averages, island, matmuls, tolerance, T):
-    """Find phases that fit the averages over the rest of the step, T [s], and add their forces to ``total``. Returns
-    False if the modes cannot be found."""
-    settled = False
-    for i in range(3 * members.shape[0]):
-        island.friction[i] = 0.0
-    for _ in range(MOST_PASSES):
-        n = hold_rows(members, averages, island)
-        if matmuls == AUTO and alike(island, n):
-            if not find_modes(island, n):
-                return False
-            modal_columns(members, averages, island, n)
-            modal_responses(members, averages, island, n, T)
-        else:
-            pade_responses(members, averages, island, n, matmuls, tolerance, T)
-        settled = friction_to_rest(members, averages, island, n, T)
-        if not revise(contacts, members, averages, island, T):
-            break
-    else:
-        settled = False
-    if not settled:
-        averages.unsettled[0] += 1
-    for t in range(3 * members.shape[0]):
-        island.margin[0, t] = island.full[0, t] + row_displacement(members, island, t, T)
-    for a in range(members.shape[0]):
-        c, i = members[a], 3 * a
-        for t in range(i, i + 3):
-            island.full[0, t] = island.margin[0, t]
-        if averages.phase[c] == SLIP:
-            end_stretch(averages, island, a, c, averages.mu[c] * max(0.0, island.part[0, i]) / T, False)
-        elif averages.phase[c] == OPEN:
-            end_stretch(averages, island, a, c, 0.0, False)
-    add_part(members, island, T)
-    return True

@@ -29,7 +29,7 @@ STEPS = {"solo12-squat": 5e-3, "solo12-jump": 5e-3, "solo12-trot": 2e-3, "romeo-
 SLIDE_DT = 2e-3
 """Step of the sliding block [s]."""
 SPEED, FRICTION, MASS, GRAVITY = 1.0, 0.5, 1.0, 9.81
-"""Of the sliding block [m/s, –, kg, m/s²]."""
+"""The block slides off with SPEED [m/s] on a floor of this FRICTION; it has a MASS [kg] and GRAVITY [m/s²]."""
 
 
 def slide(change: str, dt: float) -> dict[str, Any]:
