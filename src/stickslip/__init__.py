@@ -46,6 +46,7 @@ from stickslip.record import Log, load
 from stickslip.scenes import SCENES
 from stickslip.simulation import Recorder, Simulation, Snapshot
 from stickslip.viewer import view
+from stickslip.worlds import Worlds, WorldsSnapshot
 
 __version__ = "0.1.0"
 
@@ -81,6 +82,8 @@ __all__ = [
     "UnconvergedWarning",
     "UnstableStepWarning",
     "UnsupportedFeatureError",
+    "Worlds",
+    "WorldsSnapshot",
     "builders",
     "compare",
     "constraints",

@@ -17,6 +17,7 @@ from stickslip.dynamics.data import Articulated, Kinematics, make_data
 from stickslip.dynamics.drives import Drives, make_drives
 from stickslip.dynamics.fluid_forces import Fluid, make_fluid
 from stickslip.errors import deprecated
+from stickslip.methods.handle import CompiledCall
 from stickslip.methods.materials import Asked, asked_for, beyond, how_read
 from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options
@@ -220,6 +221,17 @@ class Method(ABC):
 
     @abstractmethod
     def stages(self) -> dict[str, Stage]: ...
+
+    def compiled_call(self, state: State, inputs: Inputs) -> CompiledCall | None:
+        """The compiled loop with its arguments, to run it in many worlds; None where Python takes the steps."""
+        return None
+
+    def why_stages(self) -> str:
+        """Why Python takes the steps, one by one; empty if a compiled loop takes them."""
+        return "its steps are taken by Python"
+
+    def begin_world(self, state: State) -> None:  # noqa: B027 - few methods derive more from a state than a step does
+        """Derive from a state that was set what the compiled loop expects in the memory."""
 
     @property
     def iterations(self) -> int:

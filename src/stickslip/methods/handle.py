@@ -16,9 +16,9 @@ only if an argument is another object than before. The kernel begins with ``rest
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import is_
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -36,13 +36,14 @@ from stickslip._jit import kind_of
 def make_handle(arrays: Any) -> Any:
     """(numbers,) the address and shape of each array in nested NamedTuples of C-contiguous arrays."""
     config: Any = numba_config
-    return arrays if config.DISABLE_JIT else np.array(list(_numbers(arrays)), dtype=np.int64)
+    return arrays if config.DISABLE_JIT else np.array(list(numbers_of(arrays)), dtype=np.int64)
 
 
-def _numbers(arrays: Any):
+def numbers_of(arrays: Any) -> Iterator[int]:
+    """Addresses and shapes of the arrays in nested tuples, and the bits of the numbers."""
     if isinstance(arrays, tuple):
         for part in arrays:
-            yield from _numbers(part)
+            yield from numbers_of(part)
     elif isinstance(arrays, np.ndarray):
         yield arrays.ctypes.data
         yield from arrays.shape
@@ -126,14 +127,15 @@ def _unbox(kind: Any, held: Any, c: Any) -> Any:
 class Held:
     """Arguments of a kernel, numbers and nested NamedTuples of arrays: kept alive, their addresses and types found."""
 
-    __slots__ = ("_numba_type_", "_numbers", "address", "given")
+    __slots__ = ("_numba_type_", "address", "given", "kinds", "numbers")
 
     def __init__(self, given: tuple) -> None:
         config: Any = numba_config
         self.given = given
         if not config.DISABLE_JIT:
-            self._numbers = np.array(list(_numbers(given)), dtype=np.int64)
-            self.address, self._numba_type_ = self._numbers.ctypes.data, HeldType(kind_of(given))
+            self.numbers = np.array(list(numbers_of(given)), dtype=np.int64)
+            self.kinds = kind_of(given)
+            self.address, self._numba_type_ = self.numbers.ctypes.data, HeldType(self.kinds)
 
 
 class HeldCall:
@@ -143,11 +145,78 @@ class HeldCall:
         self.function = function
         self.held = Held(())
 
-    def __call__(self, given: tuple, n: int) -> Any:
+    def hold(self, given: tuple) -> Held:
+        """The arguments as one object, which is made anew if one of them is another object than before."""
         held = self.held
         if len(given) != len(held.given) or not all(map(is_, given, held.given)):
             held = self.held = Held(given)
-        return self.function(held, n)
+        return held
+
+    def __call__(self, given: tuple, n: int) -> Any:
+        return self.function(self.hold(given), n)
+
+
+class CompiledCall(NamedTuple):
+    """The compiled loop of a method with its arguments, for callers that run it by its address in many worlds."""
+
+    function: Any
+    """The kernel ``function(held, n)``, which takes up to n steps."""
+    held: Held
+    """Its arguments."""
+    own: dict[str, np.ndarray]
+    """The arrays that each world has for itself, besides state and inputs: what a step leaves for the next one."""
+    status_first: bool
+    """Whether the kernel returns (status, steps done); else it returns (steps done, reason). 0 means that all went
+    well."""
+    force: np.ndarray
+    """(n, 3) the array that has the contact forces after a step [N]."""
+    counts: tuple[str, ...] = ()
+    """Those of ``own`` that only count and report."""
+    unconverged: tuple[str, int] | None = None
+    """Which of ``own``, and at which place, counts the steps whose solver did not reach its tolerance."""
+    handles: tuple[tuple[np.ndarray, Any], ...] = ()
+    """Handles among the arguments, with the arrays that they point to."""
+
+    @property
+    def tables(self) -> tuple[tuple[np.ndarray, Any], ...]:
+        """The handles, each with its arrays: that of the arguments first."""
+        return (self.held.numbers, self.held.given), *self.handles
+
+    def arguments(self) -> Iterator[tuple[int, int, Any]]:
+        """(table, place in it, value) of all arrays and numbers."""
+        handles = {id(numbers) for numbers, _ in self.handles}
+        for k, (_, arrays) in enumerate(self.tables):
+            for place, value in _placed(arrays):
+                if id(value) not in handles:
+                    yield k, place, value
+
+    def cell(self, table: int, place: int) -> int:
+        """The address at which a table has a number, or the address of an array."""
+        return self.tables[table][0].ctypes.data + 8 * place
+
+    def cells(self, array: np.ndarray) -> Iterator[tuple[int, int]]:
+        """Where the tables have the address of this array, or of a part of it: (cell, distance in bytes from the
+        array's beginning)."""
+        start, end = array.ctypes.data, array.ctypes.data + array.nbytes
+        for table, place, value in self.arguments():
+            if isinstance(value, np.ndarray) and value.size and start <= value.ctypes.data < end:
+                yield self.cell(table, place), value.ctypes.data - start
+
+
+def _placed(arguments: Any) -> Iterator[tuple[int, Any]]:
+    """The arrays and numbers of nested tuples, each with its place in the handle that ``numbers_of`` makes."""
+    place = 0
+
+    def visit(part: Any) -> Iterator[tuple[int, Any]]:
+        nonlocal place
+        if isinstance(part, tuple):
+            for each in part:
+                yield from visit(each)
+            return
+        yield place, part
+        place += 1 + (part.ndim * (1 if part.flags.c_contiguous else 2) if isinstance(part, np.ndarray) else 0)
+
+    return visit(arguments)
 
 
 @intrinsic

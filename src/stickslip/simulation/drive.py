@@ -26,11 +26,12 @@ class Drive:
 
     def __init__(self, model: Model, dt: float, own_activations: bool) -> None:
         self._activations, self._dt = model.activations, dt
-        self._delayed, self._active = model.delayed, model.na > 0 and not own_activations
+        self.delayed, self.active = model.delayed, model.na > 0 and not own_activations
+        """Whether there are delays, and activations that are advanced here."""
         longest = float(model.activations.delay.max(initial=0.0))
         if longest / dt > 1e6:
             raise expected("dt", f"at most a million steps in the delay of {longest:g} s", dt, "choose a longer dt")
-        self.history = np.zeros((ceil(longest / dt - 1e-9) + 2 if self._delayed else 0, model.nu))
+        self.history = np.zeros((ceil(longest / dt - 1e-9) + 2 if self.delayed else 0, model.nu))
         """(nh, nu) the controls of the last steps, the last one first; empty without delays."""
         self._late, self._signal = np.zeros(model.nu), np.zeros(model.nu)
         self._acting: Inputs | None = None
@@ -42,11 +43,11 @@ class Drive:
     @property
     def changes(self) -> bool:
         """Whether what acts may change from step to step under constant controls."""
-        return self._delayed or self._active
+        return self.delayed or self.active
 
     def _given(self, inputs: Inputs) -> np.ndarray:
         """(nu,) the controls, of which some were given a delay ago."""
-        if not self._delayed:
+        if not self.delayed:
             return inputs.control
         delayed_controls(self._activations, inputs.control, self.history, self._dt, self._late)
         return self._late
@@ -56,7 +57,7 @@ class Drive:
         if not self.changes:
             return inputs
         signal = self._given(inputs)
-        if self._active:
+        if self.active:
             drive_signals(self._activations, signal, state.act, self._dt, self._signal)
             signal = self._signal
         last = self._acting
@@ -67,7 +68,7 @@ class Drive:
 
     def advance(self, inputs: Inputs, state: State) -> None:
         """Advance activations and the history of controls after a step that was taken."""
-        if self._active:
+        if self.active:
             advance_activations(self._activations, self._given(inputs), state.act, self._dt)
-        if self._delayed:
+        if self.delayed:
             remember_controls(inputs.control, self.history)

@@ -68,7 +68,7 @@ from stickslip.methods.event_selected.contact_events import (
 )
 from stickslip.methods.event_selected.step_derivative import StepDerivative, step_derivative
 from stickslip.methods.event_selected.stick_slip import EACH, SLIP, TOUCHDOWN, is_slipping
-from stickslip.methods.handle import make_handle, restored
+from stickslip.methods.handle import CompiledCall, make_handle, restored
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import Anchors, copy_anchors, make_anchors
 from stickslip.methods.soft.spring_damper import spring_damper
@@ -261,6 +261,7 @@ def put_back(handle, flow, kept):
 def advance(handle, rules, flow, trace, work, pressed, turns, totals, kept, dt, q, v, n):
     """n steps without Python in between; returns (status, steps done)."""
     nq, x, world = q.shape[0], flow.x, restore(handle).world
+    forget(handle)  # the last call may have been one of another world
     begin_joints(world, q)
     for done in range(n):
         known = flow.clock[TIME] > 0.0
@@ -381,9 +382,16 @@ class EventSelected(Viscoelastic):
             self._handle = make_handle(self._system)
         return self._handle
 
-    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+    def _arguments(self, state: State, inputs: Inputs) -> tuple[Any, ...]:
         last = (self.rules, self.flow, self.trace, self.scratch, *self._turns, self.totals, self._kept, self.dt)
-        return self._call((self._handle_for(inputs), *last, state.q, state.v), n)
+        return self._handle_for(inputs), *last, state.q, state.v
+
+    def _carried(self) -> dict[str, np.ndarray]:
+        return {"totals": self.totals}
+
+    def compiled_call(self, state: State, inputs: Inputs) -> CompiledCall:
+        call = super().compiled_call(state, inputs)
+        return call._replace(counts=("totals",), handles=((self._handle, self._system),))
 
     def b_derivative(self, *, simultaneous: float | None = None) -> StepDerivative:
         """The B-derivative of the last step, of length dt: how the end depends on the beginning, at the present inputs.

@@ -12,6 +12,8 @@ are unstable at any step.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from stickslip._jit import kernel
@@ -97,9 +99,9 @@ class Euler(Explicit):
             limit = min(limit, float(np.min(2.0 * B[B > 0.0] / at.stiffness[B > 0.0], initial=np.inf)))
         return limit
 
-    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+    def _arguments(self, state: State, inputs: Inputs) -> tuple[Any, ...]:
         fixed = (self._buffer, self.anchors, inputs, self.armature, self.mean)
-        return self._call((self.world, self.work, *fixed, self.dt, state.q, state.v), n)
+        return self.world, self.work, *fixed, self.dt, state.q, state.v
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "integrate": self._integrate}

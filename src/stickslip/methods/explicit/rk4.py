@@ -12,7 +12,7 @@ stages work on copies. Cost: four evaluations, each linear in links and contacts
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,9 +124,9 @@ class RK4(Explicit):
         self.first, self.trial = (grown_anchors(self.anchors, len(self.anchors.pair)) for _ in range(2))
         self.scratch = Stages(np.zeros(model.nq), *(np.zeros(model.nv) for _ in range(5)))
 
-    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+    def _arguments(self, state: State, inputs: Inputs) -> tuple[Any, ...]:
         fixed = (self._buffer, self.anchors, self.first, self.trial, self.scratch, inputs, self.armature)
-        return self._call((self.world, self.work, *fixed, self.dt, state.q, state.v), n)
+        return self.world, self.work, *fixed, self.dt, state.q, state.v
 
     def make_room(self, contacts: int) -> None:
         super().make_room(contacts)

@@ -12,6 +12,8 @@ links and in contacts. The longest stable step is in ``explicit.py``.
 
 from __future__ import annotations
 
+from typing import Any
+
 from stickslip._jit import kernel
 from stickslip.constraints.joint_rows import FEEDBACK
 from stickslip.dynamics.configuration import integrate
@@ -74,9 +76,9 @@ class SemiImplicitEuler(Explicit):
     implicit_damping = True
     advance_held = staticmethod(advance_held)
 
-    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+    def _arguments(self, state: State, inputs: Inputs) -> tuple[Any, ...]:
         memory = (self.world, self.work, self._buffer, self.anchors)
-        return self._call((*memory, inputs, self.armature, self.dt, state.q, state.v), n)
+        return *memory, inputs, self.armature, self.dt, state.q, state.v
 
     def stages(self) -> dict[str, Stage]:
         return {**super().stages(), "integrate": self._integrate}

@@ -61,7 +61,7 @@ from stickslip.methods.expo.island import make_averages, make_island_work
 from stickslip.methods.expo.paper_anchors import slip_anchors
 from stickslip.methods.expo.paper_preset import paper_options
 from stickslip.methods.expo.paper_step import PaperWork, accelerate_from_start
-from stickslip.methods.handle import HeldCall
+from stickslip.methods.handle import CompiledCall, HeldCall
 from stickslip.methods.options import option
 from stickslip.methods.soft.anchors import make_anchors
 from stickslip.methods.soft.explicit import longest
@@ -193,13 +193,19 @@ class Expo(Viscoelastic):
         if len(self.anchors.pair) != len(self.expo.kept.pair) or len(self._buffer.pair) > len(self.expo.averages.phase):
             self._make_work(len(self._buffer.pair), len(self.expo.island.y))
 
-    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+    def _arguments(self, state: State, inputs: Inputs) -> tuple[Any, ...]:
         self._fit_work()
         scratch = (self.expo,) if self.paper is None else (self.expo, self.paper)
         memory = (*scratch, self.joints, self._buffer, self.anchors)
-        end = self._call((self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v), n)
+        return self.world, self.work, *memory, inputs, self.settings, self.dt, state.q, state.v
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        end = super().advance(state, inputs, n)
         self._show_averages()
         return end
+
+    def compiled_call(self, state: State, inputs: Inputs) -> CompiledCall:
+        return super().compiled_call(state, inputs)._replace(force=self.expo.averages.first)
 
     def _show_averages(self) -> None:
         """Let the buffer show the forces that moved the velocity, λ̄, in place of those at the step's beginning."""

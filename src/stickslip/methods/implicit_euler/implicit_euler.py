@@ -32,7 +32,7 @@ from stickslip.dynamics.derivatives import make_derivatives
 from stickslip.errors import number, one_of, whole
 from stickslip.math.linear import copy_to
 from stickslip.methods.base import CONTACTS_FULL, OK, Inputs, bounded
-from stickslip.methods.handle import restored
+from stickslip.methods.handle import CompiledCall, restored
 from stickslip.methods.implicit_euler.implicit_step import (
     DIVIDED,
     ITERATIONS,
@@ -216,11 +216,19 @@ class ImplicitEuler(Viscoelastic):
         """Number of steps so far that were divided into shorter ones."""
         return int(self.report.tally[DIVIDED])
 
-    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+    def _arguments(self, state: State, inputs: Inputs) -> tuple[Any, ...]:
         memory = (self._buffer, self.anchors, self.start, inputs)
         scratch = (self.derivatives, self.newton, self.report)
         options = (self.options.tolerance, self.options.max_iterations, self.options.divisions, self.dt)
-        return self._call((self.world, self.work, *memory, *scratch, *options, state.q, state.v), n)
+        return self.world, self.work, *memory, *scratch, *options, state.q, state.v
+
+    def _carried(self) -> dict[str, np.ndarray]:
+        start = {f"start_{name}": array for name, array in self.start._asdict().items()}
+        return {"newton_q": self.newton.q, "newton_v": self.newton.v, **start, "tally": self.report.tally}
+
+    def compiled_call(self, state: State, inputs: Inputs) -> CompiledCall:
+        call = super().compiled_call(state, inputs)
+        return call._replace(counts=("tally",), unconverged=("tally", UNCONVERGED))
 
     def before_moving(self, state: State) -> None:
         if not continues(self.anchors, self.newton, state.q, state.v):

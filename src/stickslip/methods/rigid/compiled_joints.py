@@ -30,6 +30,9 @@ class NoRows:
     loops: tuple[Loop, Loop] = (advance, advance_groups)
     """The compiled loop, and the one for groups of subcontacts."""
 
+    why_alone = ""
+    """Why the loop cannot run in many worlds; empty if it can."""
+
     def __init__(self, coordinates: Any) -> None:
         self.coordinates = coordinates
 
@@ -66,6 +69,7 @@ class AllRows(NoRows):
     """Maximal coordinates."""
 
     loops = (advance_maximal, advance_maximal_groups)
+    why_alone = "maximal coordinates take their bodies' poses from the state by Python"
     jointed: Jointed
 
     def options(self) -> tuple[Any, ...]:

@@ -20,7 +20,7 @@ import numpy as np
 from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.files import memory
 from stickslip.methods.base import DIVERGED, OK, Inputs
-from stickslip.methods.handle import Held
+from stickslip.methods.handle import CompiledCall, Held
 from stickslip.methods.rigid.assembly.compiled_matrices import make_blocks
 from stickslip.methods.rigid.compiled_arrays import (
     ANITESCU_POTRA,
@@ -314,6 +314,17 @@ class CompiledStepping(TimeStepping):
             self._held = Held((bodies, found, *changing[1:15], *self._joints.make(self._space), *changing[15:]))
             self._changing = changing
         return self._held
+
+    def compiled_call(self, state: State, inputs: Inputs) -> CompiledCall | None:
+        if not self.compiled or self.why_stages() or self._joints.why_alone:
+            return None
+        held, m = self._hold(state, inputs), self._impulses.arrays
+        self._space.report[ALLOWED] = inf if self.solver.only_counts or self.solver.final else 0.0
+        own = {"pair": m.pair, "impulse": m.impulse, "joint_impulse": m.joint, "report": self._space.report}
+        loop = self._joints.loops[self.formulation.groups]
+        return CompiledCall(
+            loop, held, own, False, self.contacts.arrays.force, ("report",), ("report", UNSOLVED_STEPS)
+        )  # fmt: skip
 
     def _advance_compiled(self, state: State, inputs: Inputs, n: int, unsolved: float) -> tuple[int, int]:
         """Take up to n steps, at most so many of them with problems that are not solved; returns how many steps, and

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
@@ -23,8 +24,8 @@ from stickslip.dynamics.joint_forces import joint_space_forces
 from stickslip.dynamics.kinematics import forward_kinematics, forward_velocities, spatial_inertias
 from stickslip.dynamics.outside_forces import outside_forces
 from stickslip.errors import number, one_of
-from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Method, Stage
-from stickslip.methods.handle import HeldCall
+from stickslip.methods.base import CONTACTS_FULL, OK, Capabilities, Inputs, Method, Stage
+from stickslip.methods.handle import CompiledCall, HeldCall
 from stickslip.methods.materials import SPRINGS, combined_materials
 from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options, option
@@ -44,7 +45,7 @@ from stickslip.methods.soft.restitution import choose_damping
 from stickslip.methods.soft.spin_friction import angular_bounds
 from stickslip.methods.soft.spring_damper import contact_energy, spring_damper
 from stickslip.model.arrays import Inertia, JointForces, Support, Tree
-from stickslip.model.model import Model
+from stickslip.model.model import Model, State
 from stickslip.model.shape import SAID
 
 
@@ -230,6 +231,25 @@ class Viscoelastic(Method):
         cell = np.array([d.cell], dtype=float)
         bounces = np.array([np.any(self._materials[:, BOUNCE] != SAID)], dtype=np.int64)
         return SoftWorld(*constants, d.search, cell, self._loops, self.limits, self._radius, self.joint_rows, bounces)
+
+    @abstractmethod
+    def _arguments(self, state: State, inputs: Inputs) -> tuple[Any, ...]:
+        """The arguments of ``advance_held``."""
+
+    def advance(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
+        return self._call(self._arguments(state, inputs), n)
+
+    def compiled_call(self, state: State, inputs: Inputs) -> CompiledCall:
+        held = self._call.hold(self._arguments(state, inputs))
+        own = {**self.memory(), **self._carried(), "range": self._passive.range}
+        return CompiledCall(self._call.function, held, own, True, self._buffer.force)
+
+    def _carried(self) -> dict[str, np.ndarray]:
+        """What a step leaves for the next one besides the memory, of which a restored memory makes it anew."""
+        return {}
+
+    def why_stages(self) -> str:
+        return ""
 
     @property
     def at_overlap(self) -> str:

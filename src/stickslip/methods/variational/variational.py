@@ -35,6 +35,7 @@ from stickslip.errors import InputError, StickslipError, UnconvergedError, expec
 from stickslip.maximal import Joint
 from stickslip.maximal.joints import build_joints
 from stickslip.methods.base import DIVERGED, FASTEST, OK, Capabilities, Inputs, Method, Stage
+from stickslip.methods.handle import CompiledCall, HeldCall
 from stickslip.methods.materials import VARIATIONAL
 from stickslip.methods.moving import MovingParts
 from stickslip.methods.options import Options, option
@@ -162,7 +163,8 @@ class Variational(Method):
         self._make_space(len(self.contacts.arrays.pair))
         self._graphs: dict[bytes, Any] = {}
         self._connect(np.zeros((0, 2), dtype=np.int64))
-        self._q, self._v = np.zeros(model.nq), np.zeros(model.nv)  # the state after the last step
+        self._q, self._v = self._known_state = stepping.Known(np.zeros(model.nq), np.zeros(model.nv))
+        self._call, self._numbers = HeldCall(stepping.advance_held), list[float]()
         self._ours = True  # whether the contacts are those of ``search``
         self._known, self._open = np.zeros(1), np.zeros((len(self._names), 2))
         self.report, self._failed, self._lost = np.zeros(6), 0, False
@@ -243,20 +245,38 @@ class Variational(Method):
         return OK, n
 
     def _advance_compiled(self, state: State, inputs: Inputs, n: int) -> tuple[int, int]:
-        search, margin, seconds, cell = self.search.arrays()
         self._taken, self._ours = False, True
-        done, reason = stepping.advance(
-            self.mechanism, self.motion, self.rows, self.joint_step, self.touch, self.linear, self._kept, self._memory,
-            self._before, self._edges, self.forces, search, inputs, self.work.kin, self.contacts.arrays, self.settings,
-            margin, seconds, cell, self.warm_start, self.work.acceleration, state.q, state.v, self.report, n,
-        )  # fmt: skip
+        done, reason = self._call(self._arguments(state, inputs), n)
         if done:
-            self._q[:], self._v[:] = state.q, state.v
             self._acting, self._taken = Inputs(*(given.copy() for given in inputs)), True
         if reason == stepping.UNSOLVED:
             self._restore()
             self._taken = False
         return int(done), int(reason)
+
+    def _arguments(self, state: State, inputs: Inputs) -> tuple[Any, ...]:
+        """The arguments of the compiled loop. Equal numbers are given as the same objects, so that they are known."""
+        search, *numbers = self.search.arrays()
+        if self._numbers != numbers:
+            self._numbers = numbers
+        return (
+            self.mechanism, self.motion, self.rows, self.joint_step, self.touch, self.linear, self._kept, self._memory,
+            self._before, self._edges, self.forces, search, inputs, self.work.kin, self.contacts.arrays, self.settings,
+            *self._numbers, self.warm_start, self.work.acceleration, self._known_state, state.q, state.v, self.report,
+        )  # fmt: skip
+
+    def compiled_call(self, state: State, inputs: Inputs) -> CompiledCall | None:
+        if self.why_stages():
+            return None
+        held = self._call.hold(self._arguments(state, inputs))
+        own = {**self.memory(), "report": self.report}
+        return CompiledCall(self._call.function, held, own, False, self._memory.force, ("report",))
+
+    def why_stages(self) -> str:
+        return "" if self.search.compiled else "the detector is called from Python"
+
+    def begin_world(self, state: State) -> None:
+        self.take(state)
 
     def _restore(self) -> None:
         """Go back to the beginning of a step that was not accepted."""

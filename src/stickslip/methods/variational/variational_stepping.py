@@ -22,6 +22,7 @@ from stickslip.math.linear import copy_to
 from stickslip.math.spatial import cross, rotate
 from stickslip.maximal.rows import body_rows
 from stickslip.methods.base import FASTEST
+from stickslip.methods.handle import restored
 from stickslip.methods.variational.bodies import (
     Pose,
     add_lift_impulses,
@@ -55,6 +56,15 @@ REASONS = {
 """Reasons for which a compiled call returns early."""
 COLD, WARM = 1.0, 1e-4
 """Products at a cold start [J, W]; smallest value of each multiplier at a warm start [SI]."""
+
+
+class Known(NamedTuple):
+    """The state in joint coordinates after the last step, by which a state that was set is noticed."""
+
+    q: np.ndarray
+    """(nq,)."""
+    v: np.ndarray
+    """(nv,)."""
 
 
 class Forces(NamedTuple):
@@ -311,7 +321,7 @@ def finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceler
 @kernel
 def advance(
     mechanism, motion, rows, joint_step, touch, linear, kept, memory, before, pairs, forces, search, inputs, kin,
-    contacts, settings, margin, reach, cell, warm, acceleration, q, v, report, n,
+    contacts, settings, margin, reach, cell, warm, acceleration, known, q, v, report, n,
 ):  # fmt: skip
     """Up to n steps; returns (number of steps, reason for returning). An unfinished step has changed scratch only."""
     for k in range(n):
@@ -331,4 +341,12 @@ def advance(
         if status != CONVERGED or not fastest(motion.nu) <= FASTEST:
             return k, UNSOLVED
         finish(mechanism, motion, rows, joint_step, touch, contacts, memory, acceleration, q, v, settings.dt)
+        copy_to(q, known.q)
+        copy_to(v, known.v)
     return n, DONE
+
+
+@kernel
+def advance_held(held, n):
+    """``advance`` with all arguments but n at hand."""
+    return advance(*restored(held), n)  # type: ignore[call-arg]
