@@ -230,6 +230,13 @@ class Method(ABC):
         """Why Python takes the steps, one by one; empty if a compiled loop takes them."""
         return "its steps are taken by Python"
 
+    def cores_at_hand(self) -> list[tuple[int, Any]]:
+        """(address, core) of the solvers that the compiled loop may call."""
+        return []
+
+    def fit_room(self, contacts: int) -> None:  # noqa: B027 - those with a compiled loop of their own have room to fit
+        """Let the buffers have room for this number of contacts, also if that is less than now; the memory is lost."""
+
     def begin_world(self, state: State) -> None:  # noqa: B027 - few methods derive more from a state than a step does
         """Derive from a state that was set what the compiled loop expects in the memory."""
 

@@ -154,6 +154,19 @@ class Parameters:
                 found[place] = value
         return found
 
+    def places(self) -> tuple[int, ...]:
+        """The places of the arguments that differ between variants."""
+        return tuple(sorted({place for each in self._differing for _, place in each}))
+
+    def block(self, layout: Any) -> np.ndarray:
+        """The bytes of the arguments that differ, a row per variant, as a ``Layout`` of the GPU places them."""
+        block = np.zeros((len(self._differing), max(1, layout.variant_bytes)), dtype=np.uint8)
+        for number, offset in layout.varying():
+            for k, each in enumerate(self._differing):
+                raw = layout.raw(np.asarray(each.get((0, number), self._base[0, number])))
+                block[k, offset : offset + raw.size] = raw
+        return block
+
     def tables(self, call: CompiledCall) -> Variants:
         """The tables of the driver for a lane's compiled loop. The arrays are kept with this object."""
         places = sorted({place for each in self._differing for place in each})

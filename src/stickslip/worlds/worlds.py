@@ -17,6 +17,7 @@ import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import count
 from typing import Any
 
@@ -24,7 +25,7 @@ import numpy as np
 from numba.core import config as numba_config
 
 from stickslip.attributes import ELSEWHERE, Guarded
-from stickslip.errors import DivergedError, expected, names_keywords, number, reals, whole
+from stickslip.errors import DivergedError, expected, names_keywords, number, one_of, reals, whole
 from stickslip.methods.base import CONTACTS_FULL, OK, Method
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS
@@ -75,15 +76,20 @@ class Worlds(Summarised, Guarded):
 
     ``scene``, ``method``, ``dt`` and the options are those of ``Simulation``; controllers and stages in Python have no
     place here: write ``worlds.control`` between calls of ``step``. ``threads`` is the number of threads (default: one
-    per processor). World w has a random generator of its own, ``worlds.rng(w)``, that depends on ``seed`` and w.
+    per processor).
+
+    ``device="cuda"`` takes the steps on an NVIDIA GPU (``pip install stickslip[gpu]``); the first step compiles for a
+    minute or more, once for a model and method. ``dtype=np.float32`` is single precision there. ``contacts`` is how many
+    contacts of a world there is room for at first; more are counted in ``overflows``, and room is made. World w has a random generator of its own, ``worlds.rng(w)``, that depends on ``seed`` and w.
 
     ``q``, ``v``, ``control``, ``applied`` and ``wrench`` are arrays with a row per world, which the steps read and write
-    in place; NumPy, PyTorch and JAX take them without a copy (``torch.from_dlpack(worlds.q)``).
+    in place: NumPy arrays on the CPU, ``DeviceRows`` on a GPU. NumPy, PyTorch, JAX and CuPy take them without a copy
+    (``torch.from_dlpack(worlds.q)``).
     """
 
     elsewhere = ("worlds", ELSEWHERE)
     fixed = {
-        **dict.fromkeys(("n", "dt", "method", "variant", "model"), "make other Worlds with it"),
+        **dict.fromkeys(("n", "dt", "method", "variant", "model", "device", "dtype"), "make other Worlds with it"),
         **dict.fromkeys(("q", "v", "control", "applied", "wrench", "act"), "write into it: worlds.q[:] = …"),
         "time": "worlds.reset() goes to t = 0",
     }
@@ -96,11 +102,15 @@ class Worlds(Summarised, Guarded):
         method: MethodName | str | type[Method] | None = None,
         dt: float | None = None,
         *,
+        device: str = "cpu",
+        dtype: Any = np.float64,
         threads: int | None = None,
+        contacts: int | None = None,
         seed: int = 0,
         **options: Any,
     ) -> None:
         self.n = whole("n", n, 1)
+        self.device, self.dtype = checked_device(device), checked_dtype(dtype, device)
         self.seed = whole("seed", seed, 0)
         if isinstance(scene, Scene):
             scene = scene.compile()
@@ -126,8 +136,8 @@ class Worlds(Summarised, Guarded):
         self._lanes: list[Lane] = []
         self._pool: ThreadPoolExecutor | None = None
         self._parameters = Parameters(self.n, self._like, self._own_of)
-        self._start = sim._start_velocity
-        self._rows: dict[str, np.ndarray] = {}
+        self._rows: dict[str, Any] = {}
+        self._gpu = self._make_gpu(contacts)
         self._begin_rows()
         self.contacts = WorldContacts(self.model, self._rows)
         """The contacts of each world's last step, as padded arrays."""
@@ -145,6 +155,31 @@ class Worlds(Summarised, Guarded):
 
     def __len__(self) -> int:
         return self.n
+
+    def _make_gpu(self, contacts: int | None) -> Any:
+        """The side of these worlds that lies on a GPU; None on the CPU."""
+        room = 2 * len(self._sim.contacts) if contacts is None else whole("contacts", contacts, 1)
+        if self.device == "cpu":
+            self._fitted = contacts is not None
+            if self._fitted:
+                self._sim.stepper.fit_room(room)
+            return None
+        from stickslip.worlds.cuda.worlds import WorldsOnGpu
+
+        self._refuse_gpu()
+        self._sim.stepper.fit_room(max(4, room))
+        return WorldsOnGpu(self._sim, self._lane, self.n, self.dtype)
+
+    def _refuse_gpu(self) -> None:
+        """Refuse a method or a scene that a GPU cannot take, by name."""
+        if self.device == "cpu":
+            return
+        call, sim = self._call, self._sim
+        why = self.why_python or ("its state is kept behind a handle" if call.handles else "")
+        if not why and (sim.drive.changes or sim.model.mocap_names):
+            why = "the scene has activations, delays or mocap bodies, which change between steps"
+        if why:
+            raise expected("device", f"'cpu' for {self.method}/{self.variant}", "'cuda'", why)
 
     # -- rows --------------------------------------------------------------------------------------------------
 
@@ -173,8 +208,12 @@ class Worlds(Summarised, Guarded):
         self._sim.reset()
         self._sim.stepper.begin_world(self._sim.state)
         for name, array in self._arrays(self._sim).items():
-            self._rows[name] = np.repeat(array[None], self.n, axis=0)
+            self._rows[name] = self._repeated(array)
         self._first = {name: row[0].copy() for name, row in self._rows.items()}
+
+    def _repeated(self, row: np.ndarray) -> Any:
+        """The same row for all worlds, in their memory."""
+        return np.repeat(row[None], self.n, axis=0) if self._gpu is None else self._gpu.rows(row)
 
     @property
     def q(self) -> np.ndarray:
@@ -228,7 +267,9 @@ class Worlds(Summarised, Guarded):
     @property
     def why_python(self) -> str:
         """Why Python takes all steps, one world after another, which is slow; empty if a compiled loop takes them."""
-        return "" if self._call is not None else self._sim.stepper.why_stages() or "a part of the method is not compiled"
+        return (
+            "" if self._call is not None else self._sim.stepper.why_stages() or "a part of the method is not compiled"
+        )
 
     def rng(self, world: int) -> np.random.Generator:
         """A new random generator for a world, the same for the same ``seed`` and world."""
@@ -247,8 +288,8 @@ class Worlds(Summarised, Guarded):
             if array.shape != (self.n,):
                 raise expected("worlds", f"a mask of shape ({self.n},)", array.shape)
             return np.flatnonzero(array)
-        if not (array.dtype.kind in "iu" and array.ndim == 1) or array.size and not (
-            -self.n <= array.min() and array.max() < self.n
+        if not (array.dtype.kind in "iu" and array.ndim == 1) or (
+            array.size and not (-self.n <= array.min() and array.max() < self.n)
         ):
             raise expected("worlds", f"a mask of shape ({self.n},), or numbers from 0 to {self.n - 1}", worlds)
         return array % self.n
@@ -362,7 +403,7 @@ class Worlds(Summarised, Guarded):
             raise expected("snapshot", "one of Worlds of the same scene, method, dt and number", snapshot.made_by[:4])
         chosen = self._chosen(worlds)
         for name, row in self._rows.items():
-            row[chosen] = fitted_rows(snapshot.rows[name][chosen], row.shape[1:])
+            row[chosen] = fitted_rows(np.asarray(snapshot.rows[name][chosen]), row.shape[1:])
         self.steps[chosen] = snapshot.steps[chosen]
         self._revive(chosen)
         self.diverged[chosen] = snapshot.diverged[chosen]
@@ -399,7 +440,8 @@ class Worlds(Summarised, Guarded):
             return
         for name in short:
             shape = np.maximum(arrays[name].shape, self._rows[name].shape[1:])
-            self._rows[name] = fitted_rows(self._rows[name], tuple(shape))
+            old, self._rows[name] = self._rows[name], self._repeated(np.zeros(shape, dtype=arrays[name].dtype))
+            self._rows[name][:] = fitted_rows(np.asarray(old), tuple(shape))
             self._first[name] = fitted(self._first[name], tuple(shape))
         self.contacts._take(self._rows)
 
@@ -447,6 +489,7 @@ class Worlds(Summarised, Guarded):
         if not len(active) or n == 0:
             return
         if self._call is None:
+            self._refuse_gpu()
             for w in active:
                 self._step_by_python(int(w), n)
             return
@@ -459,6 +502,8 @@ class Worlds(Summarised, Guarded):
 
     def _check_numbers(self) -> None:
         """Refuse numbers that are not finite, by name and world."""
+        if self._gpu is not None:  # there such a world ends as diverged
+            return
         for name in ("q", "v", "act", "control", "applied", "wrench"):
             row = self._rows[name]
             if row.size and not np.isfinite(row.sum()) and not np.isfinite(row).all():
@@ -469,7 +514,7 @@ class Worlds(Summarised, Guarded):
         """Let the method derive what it keeps besides a state, in worlds whose state was set."""
         if type(self._sim.stepper).begin_world is Method.begin_world:
             return
-        rows = self._rows
+        rows = {name: np.asarray(self._rows[name]) for name in ("q", "v", "joint_q", "joint_v", "known")}
         known = (rows["joint_q"] == rows["q"]).all(axis=1) & (rows["joint_v"] == rows["v"]).all(axis=1)
         for w in active[~(known & (rows["known"][:, 0] != 0.0))[active]]:
             sim = self._load(int(w))
@@ -478,12 +523,21 @@ class Worlds(Summarised, Guarded):
 
     def _make_lanes(self) -> list[Lane]:
         while len(self._lanes) < min(self.threads, self.n):
-            lane = Lane(simulation_like(self.model, self._sim, self._kind, self.dt, self._sim.options))
-            self._lanes.append(lane)
+            self._lanes.append(self._lane())
         return self._lanes
 
+    def _lane(self) -> Lane:
+        """A lane with as much room as the simulation had at its start."""
+        lane = Lane(simulation_like(self.model, self._sim, self._kind, self.dt, self._sim.options))
+        if self._gpu is not None or self._fitted:
+            lane.sim.stepper.fit_room(len(self._sim.stepper.contacts.arrays.pair))
+        return lane
+
     def _advance(self, active: np.ndarray, n: int) -> None:
-        """The compiled loop of all worlds, on all threads."""
+        """The compiled loop of all worlds, on all threads or on the GPU."""
+        if self._gpu is not None:
+            self._gpu.advance(self._rows, self._fit, self.diverged, self._parameters, n, self._ends)
+            return
         lanes, calls = self._make_lanes(), []
         for _ in range(3):  # a lane that has more room than the rows lets the others grow, too
             for lane in lanes:
@@ -537,6 +591,33 @@ class Worlds(Summarised, Guarded):
         self._unconverged[w] += stepper.unconverged - before
         self.steps[w] = sim.steps
         self._store(w, sim)
+
+
+def checked_device(device: Any) -> str:
+    """The device's name, if there is one."""
+    one_of("device", device, ("cpu", "cuda"))
+    if device == "cuda":
+        remedy = "pip install stickslip[gpu] brings it; device='cpu' runs on all processors"
+        try:
+            from numba import cuda
+        except ImportError:
+            raise expected("device", "numba-cuda for 'cuda'", "none", remedy) from None
+        if not find_spec("cuda.core") or not cuda.is_available():
+            raise expected("device", "an NVIDIA GPU with its driver for 'cuda'", "none that can be used", remedy)
+    return device
+
+
+def checked_dtype(dtype: Any, device: str) -> np.dtype:
+    """The type of numbers, float64 or float32."""
+    try:
+        found = np.dtype(dtype)
+    except TypeError:
+        raise expected("dtype", "np.float64 or np.float32", dtype) from None
+    if found not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise expected("dtype", "np.float64 or np.float32", found)
+    if found == np.float32 and device == "cpu":
+        raise expected("dtype", "np.float64 on the CPU", "np.float32", "device='cuda' has single precision")
+    return found
 
 
 def fitted(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

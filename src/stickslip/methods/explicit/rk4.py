@@ -128,6 +128,10 @@ class RK4(Explicit):
         fixed = (self._buffer, self.anchors, self.first, self.trial, self.scratch, inputs, self.armature)
         return self.world, self.work, *fixed, self.dt, state.q, state.v
 
+    def fit_room(self, contacts: int) -> None:
+        super().fit_room(contacts)
+        self.first, self.trial = (grown_anchors(self.anchors, len(self.anchors.pair)) for _ in range(2))
+
     def make_room(self, contacts: int) -> None:
         super().make_room(contacts)
         room = len(self.anchors.pair)

@@ -251,6 +251,13 @@ class Expo(Viscoelastic):
         change within a step, and gravity does not."""
         return longest(Dynamics(self.model).swing_norm(state.q), 0.0)
 
+    def fit_room(self, contacts: int) -> None:
+        super().fit_room(contacts)
+        self.near = ContactList(self.work.kin, capacity=contacts)
+        if self.paper is not None:
+            self.paper = paper_step.make_paper_work(len(self.anchors.pair))
+        self._make_work(len(self._buffer.pair), 3 * max(1, min(contacts, 4 + contacts // 4)))
+
     def make_room(self, contacts: int) -> None:
         super().make_room(contacts)
         places = len(self.anchors.pair)

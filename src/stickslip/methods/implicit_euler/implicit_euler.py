@@ -237,6 +237,11 @@ class ImplicitEuler(Viscoelastic):
                 self.grow()
             self.newton.q[:], self.newton.v[:] = first
 
+    def fit_room(self, contacts: int) -> None:
+        super().fit_room(contacts)
+        places = len(self.anchors.pair)
+        self.start, self.report = make_start(places, self.options.damper_rate), make_report(self.model, places)
+
     def make_room(self, contacts: int) -> None:
         super().make_room(contacts)
         n = len(self.anchors.pair)

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from stickslip.collision.contacts import ContactList
 from stickslip.collision.polyhedral.peg_detector import PegDetector
 from stickslip.files import memory
 from stickslip.methods.base import DIVERGED, OK, Inputs
@@ -63,6 +64,7 @@ from stickslip.methods.rigid.formulations.formulation import Formulation
 from stickslip.methods.rigid.formulations.peg import Peg
 from stickslip.methods.rigid.formulations.relaxed import Relaxed
 from stickslip.methods.rigid.formulations.stewart_trinkle import StewartTrinkle
+from stickslip.methods.rigid.impulse_memory import make_memory
 from stickslip.methods.rigid.time_stepping import TimeStepping
 from stickslip.model.model import Model, State
 from stickslip.solvers.base import CODES, Solver, SolverResult
@@ -325,6 +327,15 @@ class CompiledStepping(TimeStepping):
         return CompiledCall(
             loop, held, own, False, self.contacts.arrays.force, ("report",), ("report", UNSOLVED_STEPS)
         )  # fmt: skip
+
+    def cores_at_hand(self) -> list[tuple[int, Any]]:
+        return [(core.address(), core) for core in self._cores()]
+
+    def fit_room(self, contacts: int) -> None:
+        least = self.coordinates.widest
+        self._space, self._chain = make_space(self.coordinates.support, contacts, least=least), None
+        self.contacts = ContactList(self.contacts.kin, capacity=contacts)
+        self._impulses.arrays = make_memory(contacts, len(self._impulses.arrays.joint))
 
     def _advance_compiled(self, state: State, inputs: Inputs, n: int, unsolved: float) -> tuple[int, int]:
         """Take up to n steps, at most so many of them with problems that are not solved; returns how many steps, and

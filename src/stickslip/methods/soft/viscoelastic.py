@@ -251,6 +251,11 @@ class Viscoelastic(Method):
     def why_stages(self) -> str:
         return ""
 
+    def fit_room(self, contacts: int) -> None:
+        room = contacts + len(self._loops.link1)
+        self.contacts = ContactList(self.work.kin, capacity=room)
+        self.anchors = self._make_anchors(room)
+
     @property
     def at_overlap(self) -> str:
         if self.options.rest != "surface":

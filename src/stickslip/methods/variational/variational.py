@@ -275,6 +275,11 @@ class Variational(Method):
     def why_stages(self) -> str:
         return "" if self.search.compiled else "the detector is called from Python"
 
+    def fit_room(self, contacts: int) -> None:
+        self.contacts = ContactList(self.work.kin, capacity=contacts)
+        del self._memory
+        self._make_space(contacts)
+
     def begin_world(self, state: State) -> None:
         self.take(state)
 
