@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from stickslip.cli.options import On
+
 Quick = Annotated[bool, typer.Option(help="fewer rounds and sizes")]
 Json = Annotated[Path | None, typer.Option(help="write all numbers to this file")]
 Out = Annotated[Path | None, typer.Option(help="write all numbers and plots to this folder")]
@@ -135,17 +137,19 @@ def truth(
     keep: Annotated[
         bool, typer.Option(help="check earlier trials in --out's folder again, simulate only the others")
     ] = False,
+    on: On = None,
 ) -> None:
     """Scenes with known answers: every method beside the truth, and what its failures teach.
 
     Exit status 1 when no method of stickslip's own passes a scene at its default time step.
 
-    Example: [bold]stickslip bench truth --scene incline --method coulomb[/bold]
+    Examples: [bold]stickslip bench truth --scene incline --method coulomb[/bold],
+    [bold]stickslip bench truth --out truth --on ray[/bold]
     """
     from stickslip.lab.truth.suite import run_truth
 
     try:
-        passed = run_truth(scene or (), method or (), quick, json, out, keep=keep)
+        passed = run_truth(scene or (), method or (), quick, json, out, keep=keep, on=on)
     except KeyboardInterrupt:
         print("interrupted" + (f"; --out {out} --keep continues" if out else ""), file=sys.stderr)
         raise typer.Exit(130) from None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,8 @@ from stickslip.record.header import versions
 SEVERAL = 1000
 """Arguments that are handed to Ray at once if no number of workers is given; it divides them among its processors."""
 WANTED = '"ray", "ray://host:port", or None for processes of this machine'
+PATIENCE = 10.0
+"""[s] of waiting for a cluster, before Ray's own half minute begins."""
 PLACE = re.compile(r"ray://(\[[0-9a-fA-F:.]+\]|[^\s:/]+):\d{1,5}")
 
 
@@ -63,6 +66,8 @@ class RayPool:
                     ray.init("local", num_cpus=self.jobs or available(), include_dashboard=False,
                              _node_ip_address="127.0.0.1", **quiet)  # fmt: skip
                 else:
+                    host, _, port = self.place.removeprefix("ray://").rpartition(":")
+                    socket.create_connection((host.strip("[]"), int(port)), PATIENCE).close()
                     ray.init(self.place, **quiet)
             except Exception as error:  # Ray's and gRPC's errors have no common class
                 self._no_ray(error)
@@ -77,10 +82,10 @@ class RayPool:
 
     def _no_ray(self, error: Exception) -> NoReturn:
         said = " ".join(str(error).split())[:90] or type(error).__name__
-        what = "Ray could not be started" if self.place == "ray" else "there is no Ray client server that answers"
-        remedy = (
-            "look into /tmp/ray" if self.place == "ray" else "start one by 'ray start --head', or check the address"
-        )
+        what, remedy = "Ray could not be started", "its logs are in /tmp/ray"
+        if self.place != "ray":
+            what = "no Ray client server answers"
+            remedy = "start Ray there, check the address, and set RAY_AUTH_MODE=token if it asks for one"
         raise InputError(f"on={self.place!r}: {what} ({said}); {remedy}") from error
 
     def _check_version(self) -> None:
