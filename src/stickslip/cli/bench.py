@@ -128,6 +128,31 @@ def facets(
 
 
 @app.command()
+def trust(
+    quick: Annotated[bool, typer.Option(help="two methods, two time steps, few values")] = False,
+    json: Json = None,
+    out: Annotated[
+        Path | None, typer.Option(help="write the page trust.md, its figures and all results to this folder")
+    ] = None,
+    keep: Annotated[bool, typer.Option(help="compute only what earlier runs have not left in --out's folder")] = False,
+    jobs: Annotated[int | None, typer.Option(help="processes side by side; default: one per core")] = None,
+    on: On = None,
+) -> None:
+    """Regions of trust: over time step, stiffness, friction and mass ratio, where is which method right?
+
+    Example: [bold]stickslip bench trust --out trust[/bold]
+    """
+    from stickslip.lab.bench.trust import run_trust
+
+    try:
+        met = run_trust(quick, json, out, keep=keep, on=on, workers=jobs)
+    except KeyboardInterrupt:
+        print("interrupted" + (f"; --out {out} --keep continues" if out else ""), file=sys.stderr)
+        raise typer.Exit(130) from None
+    raise typer.Exit(0 if met else 1)
+
+
+@app.command()
 def truth(
     scene: Annotated[list[str] | None, typer.Option(help="a case (repeatable; default: all)")] = None,
     method: Annotated[list[str] | None, typer.Option(help="a method (repeatable; default: every method)")] = None,
