@@ -6,12 +6,16 @@ only then. Functions and what they share are sent to the workers, which must hav
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import socket
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from sysconfig import get_path
 from typing import Any, NoReturn
 from uuid import uuid4
 
@@ -37,10 +41,13 @@ def check_place(on: str | None) -> None:
     _ray()
 
 
-def pool_on(on: str | None, shared: Any, jobs: int | None) -> Pool | RayPool:
-    """Where work is done: processes of this machine, or Ray. ``jobs`` None is as many as there are processors."""
+def pool_on(on: str | None, shared: Any, jobs: int | None, sent: Any = None) -> Pool | RayPool:
+    """Where work is done: processes of this machine, or Ray. ``jobs`` None is as many as there are processors.
+
+    ``sent`` is a function or object of the user's, which is sent to Ray with the code of its module.
+    """
     check_place(on)
-    return Pool(shared, jobs or available()) if on is None else RayPool(shared, jobs, on)
+    return Pool(shared, jobs or available()) if on is None else RayPool(shared, jobs, on, sent)
 
 
 class RayPool:
@@ -50,8 +57,9 @@ class RayPool:
     process has started already is used as it is. ``"ray://host:port"`` is the client server of a running cluster.
     """
 
-    def __init__(self, shared: Any, jobs: int | None, place: str) -> None:
+    def __init__(self, shared: Any, jobs: int | None, place: str, sent: Any = None) -> None:
         self.shared, self.jobs, self.place = shared, jobs, place
+        self._module = _own_module(sent)
         self._ray: Any = None
         self._begun = False
         """Whether this pool has started Ray, or connected to it, and so ends that."""
@@ -59,10 +67,16 @@ class RayPool:
 
     def __enter__(self) -> RayPool:
         self._ray = ray = _ray()
-        if not ray.is_initialized():
+        if ray.is_initialized():
+            if self.place != "ray":
+                wanted = "a process that has not started Ray"
+                raise expected(f"on={self.place!r}", wanted, "one that has", "use on='ray', or call ray.shutdown()")
+        else:
             quiet = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
             try:
                 if self.place == "ray":
+                    with suppress(ImportError):  # in case that Ray was imported before its switch was set
+                        vars(importlib.import_module("ray._private.ray_constants"))["ENABLE_RAY_CLUSTER"] = False
                     ray.init("local", num_cpus=self.jobs or available(), include_dashboard=False,
                              _node_ip_address="127.0.0.1", **quiet)  # fmt: skip
                 else:
@@ -74,9 +88,11 @@ class RayPool:
             self._begun = True
         try:
             self._check_version()
+            if self._module is not None:
+                ray.cloudpickle.register_pickle_by_value(self._module)
             self._handle = ray.put(self.shared)
         except BaseException:
-            self.__exit__(None)
+            self._end()
             raise
         return self
 
@@ -135,6 +151,10 @@ class RayPool:
         try:
             return self._ray.get(done)
         except died.RayTaskError as error:
+            if isinstance(error.cause, died.RaySystemError):
+                said = " ".join(str(error.cause).split("traceback:")[0].split())
+                wanted = "workers that can load the work"
+                raise expected(f"on={self.place!r}", wanted, said, "install what is missing there") from None
             raise error.cause from None
         except (died.WorkerCrashedError, died.NodeDiedError, died.OutOfMemoryError, died.ObjectLostError):
             return lost(*argument)
@@ -164,8 +184,27 @@ class RayPool:
                 with suppress(Exception):  # what is wrong with Ray is in the error that is under way
                     self._ray.cancel(future, force=True)
         self._at_work.clear()
+        self._end()
+
+    def _end(self) -> None:
+        if self._module is not None:
+            with suppress(ValueError):  # it was not registered yet
+                self._ray.cloudpickle.unregister_pickle_by_value(self._module)
         if self._begun:
             self._ray.shutdown()
+
+
+def _own_module(sent: Any) -> Any:
+    """The module of a function or object, if workers may be unable to import it: neither stickslip's nor installed."""
+    while isinstance(sent, partial):
+        sent = sent.func
+    name = getattr(sent, "__module__", None) or ""
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    places = tuple(get_path(kind) for kind in ("stdlib", "purelib", "platlib"))
+    if name.partition(".")[0] in ("", "__main__", "builtins", "stickslip") or file is None or file.startswith(places):
+        return None
+    return module
 
 
 def _call(function: Callable[..., Any], shared: Any, argument: tuple) -> Any:

@@ -158,6 +158,7 @@ def _side_by_side(
             store.keep(kind, case, {**case, **result})
 
     found = store.pool.map(partial(_unit, compute), missing, title, lambda case: (case, None), arrived=keep)
+    store.reused -= len(found)  # they are read from their files next
     lost = [case for case, result in found if result is None]
     if lost:
         raise StickslipError(f"{kind} {brief(lost[0])}: {DIED}; the same command goes on with what is missing")

@@ -77,7 +77,7 @@ def sweep(
         if on is None:
             jobs = min(jobs or available(), len(left))
         try:
-            with pool_on(on, (task, seed), jobs) as pool:
+            with pool_on(on, (task, seed), jobs, function) as pool:
                 pool.map(run_point, left, f"sweep of {task.name}", lost, progress, arrived, retries)
         finally:
             if file is not None:
