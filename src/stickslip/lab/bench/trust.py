@@ -132,7 +132,7 @@ def summaries(case: Map, found: Sweep) -> list[dict[str, Any]]:
 
 
 def table_of(rows: list[dict[str, Any]]) -> Table:
-    heads = ("map", "method", f"right (≤ {RIGHT:.0%})", "longest dt with all values right", "ended early")
+    heads = ("map", "method", f"right (≤ {100 * RIGHT:g} %)", "longest dt with all values right", "ended early")
     table = terminal_table("Regions of trust", heads, words=2, no_wrap=2)
     for row in rows:
         table.add_row(row["map"], row["method"], *cells(row))
@@ -141,7 +141,7 @@ def table_of(rows: list[dict[str, Any]]) -> Table:
 
 def cells(row: dict[str, Any]) -> tuple[str, str, str]:
     longest = "none" if row["longest_dt"] is None else f"{1e3 * row['longest_dt']:g} ms"
-    return f"{row['right']:.0%}", longest, f"{row['ended_early']} of {row['points']}"
+    return f"{100 * row['right']:.0f} %", longest, f"{row['ended_early']} of {row['points']}"
 
 
 def draw(case: Map, found: Sweep) -> Any:
@@ -202,13 +202,12 @@ def page(found: Sweep, rows: list[dict[str, Any]]) -> str:
     parts = [HEAD]
     for case in MAPS:
         mine = [row for row in rows if row["map"] == case.name]
-        head = ("method", f"points within {RIGHT:.0%}", "longest dt with all values right", "ended early")
+        head = ("method", f"points within {100 * RIGHT:g} %", "longest dt with all values right", "ended early")
         table = markdown_table(head, [(f"`{row['method']}`", *cells(row)) for row in mine])
         picture = f"![{case.title}: errors by method](images/trust-{case.name}.png)"
         title = f"## {case.parameter[0].upper()}{case.parameter[1:].partition(' [')[0]}"
         parts.append(f"{title}\n\n{case.title}. {case.formula}\n\n{picture}\n\n{table}")
     seconds = float(np.nansum(found.column("seconds")))
-    last = (
-        f"{len(found)} runs, {len(found.failed)} of which ended early; {seconds:.0f} s of computing. {machine_line()}"
-    )
+    count = f"{len(found)} runs, {len(found.failed)} of which ended early"
+    last = f"{count}; {seconds:.0f} s of computing, compiling included. {machine_line()}"
     return "\n".join([*parts, f"## Where the numbers come from\n\n{last}\n"])
