@@ -36,6 +36,7 @@ from stickslip.errors import (
 )
 from stickslip.ess import solve_ess
 from stickslip.lab.compare import Candidate, Comparison, compare, load_comparison, score
+from stickslip.lab.sweep import sweep
 from stickslip.methods.registry import METHODS, method_names
 from stickslip.model import builders
 from stickslip.model.loops import Constraint
@@ -100,6 +101,7 @@ __all__ = [
     "score",
     "solve_ess",
     "solvers",
+    "sweep",
     "view",
 ]
 

@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from stickslip.cli.options import On
+
 Quick = Annotated[bool, typer.Option(help="fewer rounds and sizes")]
 Json = Annotated[Path | None, typer.Option(help="write all numbers to this file")]
 Out = Annotated[Path | None, typer.Option(help="write all numbers and plots to this folder")]
@@ -126,6 +128,31 @@ def facets(
 
 
 @app.command()
+def trust(
+    quick: Annotated[bool, typer.Option(help="two methods, two time steps, few values")] = False,
+    json: Json = None,
+    out: Annotated[
+        Path | None, typer.Option(help="write the page trust.md, its figures and all results to this folder")
+    ] = None,
+    keep: Annotated[bool, typer.Option(help="compute only what earlier runs have not left in --out's folder")] = False,
+    jobs: Annotated[int | None, typer.Option(help="processes side by side; default: one per core")] = None,
+    on: On = None,
+) -> None:
+    """Regions of trust: over time step, stiffness, friction and mass ratio, where is which method right?
+
+    Example: [bold]stickslip bench trust --out trust[/bold]
+    """
+    from stickslip.lab.bench.trust import run_trust
+
+    try:
+        met = run_trust(quick, json, out, keep=keep, on=on, workers=jobs)
+    except KeyboardInterrupt:
+        print("interrupted" + (f"; --out {out} --keep continues" if out else ""), file=sys.stderr)
+        raise typer.Exit(130) from None
+    raise typer.Exit(0 if met else 1)
+
+
+@app.command()
 def truth(
     scene: Annotated[list[str] | None, typer.Option(help="a case (repeatable; default: all)")] = None,
     method: Annotated[list[str] | None, typer.Option(help="a method (repeatable; default: every method)")] = None,
@@ -135,17 +162,19 @@ def truth(
     keep: Annotated[
         bool, typer.Option(help="check earlier trials in --out's folder again, simulate only the others")
     ] = False,
+    on: On = None,
 ) -> None:
     """Scenes with known answers: every method beside the truth, and what its failures teach.
 
     Exit status 1 when no method of stickslip's own passes a scene at its default time step.
 
-    Example: [bold]stickslip bench truth --scene incline --method coulomb[/bold]
+    Examples: [bold]stickslip bench truth --scene incline --method coulomb[/bold],
+    [bold]stickslip bench truth --out truth --on ray[/bold]
     """
     from stickslip.lab.truth.suite import run_truth
 
     try:
-        passed = run_truth(scene or (), method or (), quick, json, out, keep=keep)
+        passed = run_truth(scene or (), method or (), quick, json, out, keep=keep, on=on)
     except KeyboardInterrupt:
         print("interrupted" + (f"; --out {out} --keep continues" if out else ""), file=sys.stderr)
         raise typer.Exit(130) from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from stickslip.cli.options import FloatingBase, Ignore, PackageDir, UnreadableMeshes, load_options, method_options
+from stickslip.cli.options import FloatingBase, Ignore, On, PackageDir, UnreadableMeshes, load_options, method_options
 from stickslip.cli.plugin import Plugin, load_plugins
 from stickslip.errors import expected, number
 
@@ -30,6 +30,7 @@ def compare(
         str | None, Option(help="METHOD or METHOD@DT that errors are measured against; default: highest order")
     ] = None,
     jobs: Annotated[int | None, Option(help="processes side by side; default: one per core")] = None,
+    on: On = None,
     stability: Annotated[bool, Option(help="search each method's longest stable step")] = True,
     out: Annotated[
         Path | None, Option(help="folder for report.html, comparison.json and recordings; default: compare-SCENE")
@@ -45,6 +46,7 @@ def compare(
 
     Examples: [bold]stickslip compare solo12-squat --methods expo,rk4,coulomb/pgs,mujoco --time 2[/bold],
     [bold]stickslip compare ball --dt 1e-3,2e-3,4e-3 --reference rk4@1e-5[/bold],
+    [bold]stickslip compare box-pile --on ray://head:10001 --out /shared/piles[/bold],
     [bold]stickslip compare my_robot.urdf --floating-base --floor -0.4 --methods expo,relaxed,mujoco[/bold]
     """
     from rich.console import Console
@@ -54,6 +56,8 @@ def compare(
     from stickslip.scenes import SCENES, find
 
     console = Console()
+    if on is not None and plugin:
+        raise expected("--plugin", "none with --on, since Ray's workers do not load it", [str(p) for p in plugin])
     load_plugins(plugin)
     candidates = parse_methods(methods)
     name, setup, _ = find(scene, floor=floor, **load_options(floating_base, package_dir, unreadable_meshes, ignore))
@@ -63,7 +67,7 @@ def compare(
     try:
         result = run_comparison(
             scene if scene in SCENES else setup, candidates, time=time, dts=parse_steps(dt), runs=runs,
-            reference=parse_reference(reference), jobs=jobs, stability=stability, out=folder,
+            reference=parse_reference(reference), jobs=jobs, on=on, stability=stability, out=folder,
         )  # fmt: skip
     except KeyboardInterrupt:
         print(f"interrupted; recordings made so far are in {str(folder / 'recordings')!r}", file=sys.stderr)

@@ -13,6 +13,9 @@ from stickslip.methods.options import ELSEWHERE
 FloatingBase = Annotated[bool, Option(help="free the root link of a URDF")]
 PackageDir = Annotated[list[Path] | None, Option(help="folder with the packages of package:// meshes (repeatable)")]
 UnreadableMeshes = Annotated[str, Option(help="meshes that MuJoCo cannot read: replace (by trimesh), error or drop")]
+On = Annotated[
+    str | None, Option("--on", help="where to compute: ray (on this machine), or ray://HOST:PORT; default: processes")
+]
 Ignore = Annotated[list[str] | None, Option(help="unsupported feature to leave out (repeatable), or 'all'")]
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from stickslip.cli.options import On
 from stickslip.errors import expected
 
 Quick = Annotated[bool, typer.Option(help="a slice of it, in about a minute")]
@@ -74,6 +75,7 @@ def command(paper: Paper) -> Callable[..., None]:
         json: Json = None,
         only: str | None = typer.Option(None, help=only_help),
         fresh: Fresh = False,
+        on: On = None,
     ) -> None:
         from stickslip.lab.papers.driver import reproduce
 
@@ -84,7 +86,7 @@ def command(paper: Paper) -> Callable[..., None]:
         if only is not None and not parts:
             raise expected("--only", f"some of {paper.parts.replace(',', ', ')}", only)
         try:
-            met = reproduce(study, quick, folder, json, parts, fresh)
+            met = reproduce(study, quick, folder, json, parts, fresh, on=on)
         except KeyboardInterrupt:
             print(f"interrupted; the same command (without --fresh) continues from {str(folder)!r}", file=sys.stderr)
             raise typer.Exit(130) from None

@@ -80,6 +80,8 @@ class Store:
         (folder / MARK).touch()
         self.code = code_hash() if code is None else code
         self.computed = self.reused = 0
+        self.pool: Any = None
+        """The pool that computes units which do not need each other; None for this process."""
         self._computes = True
 
     @contextmanager
@@ -96,6 +98,15 @@ class Store:
         words = [kind, *(f"{value:g}" if isinstance(value, float) else str(value) for value in parameters.values())]
         name = re.sub(r"[^\w.+-]+", "_", " ".join(words))[:100]
         return self.folder / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}{suffix}"
+
+    @property
+    def computes(self) -> bool:
+        """Whether units that are missing are computed."""
+        return self._computes
+
+    def has(self, kind: str, parameters: Mapping[str, Any]) -> bool:
+        """Whether there is a file of the unit."""
+        return self.path(kind, parameters, ".json").is_file()
 
     def find(self, kind: str, parameters: Mapping[str, Any]) -> dict[str, Any] | None:
         """The stored unit; None if there is none, or if its file is damaged."""

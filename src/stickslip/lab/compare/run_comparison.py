@@ -15,13 +15,14 @@ import numpy as np
 
 from stickslip.errors import InputError, expected, names_keywords, number, unknown, whole
 from stickslip.files import folder_to_oneself, temporary_folder
+from stickslip.lab.cluster import check_place, pool_on
 from stickslip.lab.compare.candidate import Candidate, candidate
 from stickslip.lab.compare.comparison import Comparison
 from stickslip.lab.compare.experiment import experiment
 from stickslip.lab.compare.grid import RUNS
 from stickslip.lab.compare.stages import Stages
 from stickslip.lab.compare.worker import Work, slug
-from stickslip.lab.pool import Pool, available
+from stickslip.lab.pool import available
 from stickslip.methods.base import Method
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS
@@ -40,6 +41,7 @@ def compare(
     runs: int = RUNS,
     reference: str | tuple[str, float] | None = None,
     jobs: int | None = None,
+    on: str | None = None,
     stability: bool = True,
     out: str | Path | None = None,
     progress: bool | None = None,
@@ -50,8 +52,9 @@ def compare(
     time steps of all of them (default: ``runs`` steps each, halved from the longest that should be stable).
     ``reference`` is a label, or (label, dt): the run that errors are measured against (default: the method of the
     highest order, at half its shortest step). ``jobs`` processes work side by side (default: one per core; fewer of
-    them give cleaner timings). ``stability`` searches each method's longest stable step by bisection. Recordings go to
-    the folder ``out``; without one they are deleted together with the result.
+    them give cleaner timings), or tasks with ``on="ray"`` (Ray on this machine) or ``on="ray://host:port"`` (a cluster,
+    whose machines share the folder ``out``). ``stability`` searches each method's longest stable step by bisection.
+    Recordings go to the folder ``out``; without one they are deleted together with the result.
 
     >>> comparison = ss.compare("ball", ["semi-implicit-euler", "coulomb", "mujoco"], time=0.1)
     >>> print(comparison.candidate("coulomb").order)
@@ -61,13 +64,15 @@ def compare(
     dts = _steps(dts)
     runs = whole("runs", runs, 1, 20)
     what = experiment(scene, time, max(dts) if dts else None)
-    workers = available() if jobs is None else whole("jobs", jobs, 1, 1000)
+    workers = None if jobs is None else whole("jobs", jobs, 1, 1000)
+    check_place(on)
     chosen = _reference(reference, entries)
     temporary = out is None
     folder = temporary_folder("compare") if out is None else Path(out) / "recordings"
     try:
-        work = Work(what, entries, folder)
-        with folder_to_oneself(folder), Pool(work, workers) as pool:
+        work = Work(what, entries, folder if on is None else folder.absolute())
+        with folder_to_oneself(folder), pool_on(on, work, workers) as pool:
+            pool.check_folder(folder)
             stages = Stages(pool, work, progress)
             stages.preview()
             if stability:
@@ -83,7 +88,7 @@ def compare(
         "methods": [entry.label for entry in entries],
         "time steps": [f"{dt:g} s" for dt in dts] if dts else f"{int(runs)} per method, each half the one before",
         "control step": f"{what.control_dt:g} s" if what.control_dt else "no controller",
-        "processes": workers,
+        "processes": on if on and workers is None else workers or available(),
         "stability": stability,
         **({"reference": stages.notes} if stages.notes else {}),
     }

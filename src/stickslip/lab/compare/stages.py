@@ -8,6 +8,7 @@ from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
+from stickslip.lab.cluster import RayPool
 from stickslip.lab.compare import worker
 from stickslip.lab.compare.candidate import Candidate
 from stickslip.lab.compare.citations import citation
@@ -61,7 +62,7 @@ class UnfinishedResult:
 class Stages:
     """The stages of a comparison; each of them treats all candidates, in parallel."""
 
-    def __init__(self, pool: Pool, work: Work, show: bool | None) -> None:
+    def __init__(self, pool: Pool | RayPool, work: Work, show: bool | None) -> None:
         self.pool, self.work, self.show = pool, work, show
         self.entries: list[UnfinishedResult] = []
         self.notes: list[str] = []

@@ -79,7 +79,7 @@ def preview(work: Work, which: int) -> Preview:
             found.materials, found.not_honoured = sim.stepper.materials(), sim.stepper.not_honoured()
             sim.warm_up(setup.controller)
         except Exception as error:
-            found.trouble = _reason(error)
+            found.trouble = reason(error)
     return found
 
 
@@ -96,7 +96,7 @@ def record(work: Work, which: int, dt: float) -> Recorded:
             timing = _time(work, which, dt)
         except Exception as error:
             outcome = "diverged" if isinstance(error, DivergedError) else "failed"
-            run = replace(run, outcome=outcome, message=_reason(error))
+            run = replace(run, outcome=outcome, message=reason(error))
     warned = tuple(dict.fromkeys(str(warning.message) for warning in caught))
     return Recorded(replace(run, recording=path if path.exists() else None, warnings=warned), timing)
 
@@ -113,7 +113,7 @@ def score_run(work: Work, recorded: Recorded, reference: Path | None) -> Run:
                 against = stack.enter_context(load(reference))
             return replace(run, scores=score(log, reference=against, timing=recorded.timing))
     except Exception as error:
-        return replace(run, outcome="failed", message=run.message or f"it cannot be scored: {_reason(error)}")
+        return replace(run, outcome="failed", message=run.message or f"it cannot be scored: {reason(error)}")
 
 
 def distance(work: Work, coarse: Path, fine: Path) -> float:
@@ -136,7 +136,7 @@ def search(work: Work, which: int, start: float) -> tuple[float, str]:
                 sim, setup = _fresh(work, which, dt)
                 log = _run(work, sim, setup.controller, work.experiment.record_dt(dt))
             except Exception as error:
-                return _brief(_reason(error))
+                return _brief(reason(error))
         if isnan(energy_range) or dt <= start:
             energy_range = range_of_energy(log)
         gained = energy_gain(measurements(log))
@@ -229,7 +229,7 @@ def _brief(reason: str) -> str:
     return re.split(r"; | \(", reason)[0]
 
 
-def _reason(error: Exception) -> str:
+def reason(error: BaseException) -> str:
     """The error in one line; an error that is not ours also says where it was raised."""
     text = " ".join(str(error).split())
     if isinstance(error, StickslipError):

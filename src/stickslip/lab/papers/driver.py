@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from rich.console import Console
 
 from stickslip.errors import unknown
 from stickslip.files import check_writable, make_folder, write_text
+from stickslip.lab.cluster import check_place, pool_on
 from stickslip.lab.papers.paper import Reproduction, Results
 from stickslip.lab.papers.readme import Origin, readme
 from stickslip.lab.report import show_worst, write_csv, write_numbers
@@ -62,24 +64,27 @@ def write_tables(paper: Reproduction, results: Results, out: Path) -> list[str]:
 
 def reproduce(
     paper: Reproduction, quick: bool = False, out: Path | None = None, json_path: Path | None = None,
-    only: Sequence[str] = (), fresh: bool = False, *, sizes: Any = None,
+    only: Sequence[str] = (), fresh: bool = False, *, sizes: Any = None, on: str | None = None,
 ) -> bool:  # fmt: skip
     """Compute the parts ``only`` (all if empty) unless they are stored in ``out/data``; True if their targets are met.
 
-    Figures, tables and README.md show all parts that are stored and up to date.
+    Figures, tables and README.md show all parts that are stored and up to date. With ``on``, Ray computes the units of
+    a part side by side; what a part computes in one piece is computed here.
     """
     for part in only:
         if part not in paper.parts():
             raise unknown("part", part, paper.parts())
     parts = [part for part in paper.parts() if part in only] or list(paper.parts())
     out = out or Path(f"reproduce-{paper.name}")
+    check_place(on)
     check_writable(json_path)
     check_folder(out)
     make_folder(out)
     sizes = sizes or (paper.quick if quick else paper.full)
     store = Store(out / "data", fresh=fresh)
     console = Console()
-    found = collect(paper, store, sizes, parts)
+    with nullcontext() if on is None else pool_on(on, None, None) as store.pool:
+        found = collect(paper, store, sizes, parts)
     results, targets, all_targets = found.everything, paper.targets(found.wanted), paper.targets(found.everything)
     tables, drawn = write_tables(paper, results, out), paper.draw(results, out)
     new = {*tables, *(f"{name}{suffix}" for name in drawn for suffix in (".png", ".pdf"))}

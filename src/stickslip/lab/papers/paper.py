@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 from rich.console import Console
 
+from stickslip.errors import StickslipError, brief
+from stickslip.lab.pool import DIED
 from stickslip.lab.report import image, new_figure, quiet, save_figure
 from stickslip.lab.report import markdown_table as table
 from stickslip.lab.store import Store
@@ -128,13 +130,43 @@ def units(
     store: Store, kind: str, cases: Sequence[Mapping[str, Any]], compute: Callable[..., dict[str, Any]],
     title: str = "", unit: str = "",
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """One unit of work per case, ``compute(**case)``, with progress; the rows (parameters and results)."""
+    """One unit of work per case, ``compute(**case)``, with progress; the rows (parameters and results).
+
+    Where the store has a pool, it computes those that are missing, side by side.
+    """
+    if store.pool is not None:
+        _side_by_side(store, kind, cases, compute, title or kind)
     rows: list[dict[str, Any]] = []
     with Progress(title or kind, len(cases), unit) as bar, quiet():
         for case in cases:
             rows.append(store.unit(kind, case, partial(compute, **case)))
             bar.update(len(rows))
     return rows
+
+
+def _side_by_side(
+    store: Store, kind: str, cases: Sequence[Mapping[str, Any]], compute: Callable[..., dict[str, Any]], title: str
+) -> None:
+    """Let the store's pool compute the units that are missing, and keep each as soon as it is there."""
+    missing = [(case,) for case in cases if not store.has(kind, case)]
+    if not missing or not store.computes:
+        return
+
+    def keep(found: tuple[Mapping[str, Any], dict[str, Any] | None]) -> None:
+        case, result = found
+        if result is not None:
+            store.keep(kind, case, {**case, **result})
+
+    found = store.pool.map(partial(_unit, compute), missing, title, lambda case: (case, None), arrived=keep)
+    store.reused -= len(found)  # they are read from their files next
+    lost = [case for case, result in found if result is None]
+    if lost:
+        raise StickslipError(f"{kind} {brief(lost[0])}: {DIED}; the same command goes on with what is missing")
+
+
+def _unit(compute: Callable[..., dict[str, Any]], _: None, case: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
+    with quiet():
+        return case, compute(**case)
 
 
 def finish(axes, xlabel: str = "", fontsize: float = 8, *, legend: bool = True, which: str = "major") -> None:

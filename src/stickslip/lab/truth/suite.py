@@ -9,7 +9,8 @@ from rich.console import Console
 
 from stickslip.errors import expected, unknown
 from stickslip.files import write_text
-from stickslip.lab.pool import DIED, Pool, available
+from stickslip.lab.cluster import check_place, pool_on
+from stickslip.lab.pool import DIED, available
 from stickslip.lab.report import check_destinations
 from stickslip.lab.store import Store
 from stickslip.lab.truth.case import Case
@@ -47,15 +48,21 @@ def lost_job(name: str, method: str, dt: float) -> Trial:
 
 
 def run_jobs(
-    jobs: Sequence[Job], *, workers: int | None = None, save: Callable[[Trial], None] | None = None
+    jobs: Sequence[Job],
+    *,
+    workers: int | None = None,
+    save: Callable[[Trial], None] | None = None,
+    on: str | None = None,
 ) -> list[Trial]:
-    """Run the trials in ``workers`` processes, and return them in the order of ``jobs``.
+    """Run the trials in ``workers`` processes, or ``on`` Ray, and return them in the order of ``jobs``.
 
     One worker, the default for a few trials, is this process. ``save`` gets every trial as soon as it is done.
     """
-    if workers is None:
+    if workers is None and on is None:
         workers = available() if len(jobs) > FEW else 1
-    with Pool(None, workers) as pool:
+    if not jobs:
+        return []
+    with pool_on(on, None, workers) as pool:
         return pool.map(run_job, jobs, "truth", lost_job, arrived=save)
 
 
@@ -81,6 +88,7 @@ def run_truth(
     *,
     keep: bool = False,
     workers: int | None = None,
+    on: str | None = None,
 ) -> bool:
     """Simulate, print the matrix and what failures teach; True if every case has a method of ours that passes.
 
@@ -93,6 +101,7 @@ def run_truth(
         resolve(method)
     if keep and out is None:
         raise expected("--keep", "a folder with earlier trials", None, "give it by --out")
+    check_place(on)
     check_destinations(json_path, out)
     cases = [CASES[name] for name in scenes] if scenes else [c for c in CASES.values() if c.quick or not quick]
     wanted = jobs_of(cases, methods, quick=quick)
@@ -111,7 +120,7 @@ def run_truth(
         if store is not None:
             store.keep("trial", trial.job._asdict(), entry_of(trial))
 
-    run_jobs([job for job in wanted if job not in found], workers=workers, save=save)
+    run_jobs([job for job in wanted if job not in found], workers=workers, save=save, on=on)
     trials = [found[job] for job in wanted]
     missing = unproved(trials)
     console = Console()
