@@ -263,6 +263,8 @@ def make_kernel(layout: Layout, call: CompiledCall) -> Any:
                     first, second = second, first
                 put_entry(table, done, w, first)
                 put_entry(table, reason, w, second)
+            else:
+                put_entry(table, done, w, 0)
 
     return advance
 

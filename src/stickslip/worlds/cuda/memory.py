@@ -113,7 +113,9 @@ class DeviceRows:
         return other
 
     def __getitem__(self, worlds: Any) -> np.ndarray:
-        """A copy of rows, for NumPy."""
+        """A copy of rows, or of what other indices choose, for NumPy."""
+        if isinstance(worlds, tuple):
+            return np.asarray(self)[worlds]
         if isinstance(worlds, int | np.integer):
             return self[np.array([worlds])][0]
         places = np.arange(self.shape[0])[worlds]
@@ -125,6 +127,10 @@ class DeviceRows:
         return values
 
     def __setitem__(self, worlds: Any, values: Any) -> None:
+        if isinstance(worlds, tuple):
+            whole = np.asarray(self)
+            whole[worlds] = np.asarray(values)
+            worlds, values = slice(None), whole
         if isinstance(worlds, int | np.integer):
             worlds = np.array([worlds])
         places = np.arange(self.shape[0])[worlds]

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-HEXADECIMAL = re.compile(r"\b0x([0-9A-Fa-f]{16})\b")
+HEXADECIMAL = re.compile(r"\b0x([0-9A-Fa-f]{1,16})\b")
 DECIMAL = re.compile(r"(?<![\w.@%\"])(-?\d+\.\d+(?:e[+-]?\d+)?)(?![\w.])")
-LIBRARY = re.compile(r"@__nv_(\w+)")
+LIBRARY = re.compile(r"@\"?__nv_(\w+)\"?")
 SPECIAL = {"isnand": "isnanf", "isinfd": "isinff", "isfinited": "finitef", "dsqrt_rn": "fsqrt_rn", "ddiv_rn": "fdiv_rn"}
 """Functions of the library whose single form has another name than theirs with an f."""
 
@@ -32,16 +32,14 @@ def rounded(value: float) -> str:
 
 def single_precision(code: str) -> str:
     """LLVM's intermediate code with single precision in the place of double."""
-    code = HEXADECIMAL.sub(lambda m: rounded(struct.unpack(">d", bytes.fromhex(m.group(1)))[0]), code)
+    code = HEXADECIMAL.sub(lambda m: rounded(struct.unpack(">d", bytes.fromhex(m.group(1).zfill(16)))[0]), code)
     lines = []
     for line in code.splitlines():
-        if "double" in line:
-            line = DECIMAL.sub(lambda m: rounded(float(m.group(1))), line)
-            line = line.replace("double", "float")
-            line = line.replace(".f64", ".f32")
-            line = LIBRARY.sub(lambda m: "@__nv_" + SPECIAL.get(m.group(1), m.group(1) + "f"), line)
-        elif "@__nv_" in line:
-            line = LIBRARY.sub(lambda m: "@__nv_" + SPECIAL.get(m.group(1), m.group(1) + "f"), line)
+        if "double" in line or "@" in line:
+            if "double" in line:
+                line = DECIMAL.sub(lambda m: rounded(float(m.group(1))), line)
+            line = line.replace("double", "float").replace(".f64", ".f32")
+            line = LIBRARY.sub(lambda m: f"@__nv_{SPECIAL.get(m.group(1), m.group(1) + 'f')}", line)
         lines.append(line)
     return "\n".join(lines)
 

@@ -27,6 +27,7 @@ class WorldsOnGpu:
         self._known: Any = None
         self._ends = {name: DeviceRows(np.zeros((), np.int64), n) for name in ENDS}
         self._variants: Any = None
+        self._stopped = np.zeros(n, dtype=bool)
         self._version = -1
 
     def rows(self, row: np.ndarray) -> DeviceRows:
@@ -39,11 +40,13 @@ class WorldsOnGpu:
     ) -> None:  # fmt: skip
         """Take up to n steps in all worlds that are not ``stopped`` (n,); fills ``ends``."""
         engine = self._engine_for(rows, fit, parameters)
-        own = self._ends
-        own["stopped"][:] = stopped.astype(np.int64)
-        own["done"].fill(np.zeros((), np.int64))
-        engine.advance(rows, own, self._variants, n)
-        ends.done[:], ends.reason[:] = np.asarray(own["done"]), np.asarray(own["reason"])
+        if not np.array_equal(self._stopped, stopped):
+            self._stopped = stopped.copy()
+            self._ends["stopped"][:] = stopped.astype(np.int64)
+        engine.advance(rows, self._ends, self._variants, n)
+        ends.done[:] = self._ends["done"].data.copy_to_host()[0]
+        if ends.done.min() < n:
+            ends.reason[:] = self._ends["reason"].data.copy_to_host()[0]
 
     def _engine_for(self, rows: Mapping[str, Any], fit: Any, parameters: Parameters) -> Engine:
         """The kernel for rows of these sizes and for the parameters that vary."""
