@@ -112,6 +112,28 @@ def models(
 
 
 @app.command()
+def worlds(
+    methods: Annotated[str, typer.Option(help="methods, separated by commas; default: those of the device")] = "",
+    device: Annotated[str, typer.Option(help="cpu, or cuda for an NVIDIA GPU")] = "cpu",
+    sizes: Annotated[str, typer.Option(help="numbers of worlds, separated by commas")] = "",
+    dtype: Annotated[str, typer.Option(help="float64, or float32 on a GPU")] = "float64",
+    quick: Quick = False,
+    json: Json = None,
+    out: Out = None,
+) -> None:
+    """Many worlds at once: steps/s, simulated s per s at equal error and memory, beside mujoco.rollout or MuJoCo Warp.
+
+    Examples: [bold]stickslip bench worlds --out bench[/bold],
+    [bold]stickslip bench worlds --device cuda --dtype float32 --sizes 1024,32768[/bold]
+    """
+    from stickslip.lab.bench.worlds import checked_sizes, run_worlds
+
+    named = tuple(name.strip() for name in methods.split(",") if name.strip())
+    met = run_worlds(quick, json, out, methods=named, device=device, dtype=dtype, worlds=checked_sizes(sizes))
+    raise typer.Exit(0 if met else 1)
+
+
+@app.command()
 def facets(
     tosses: Annotated[Path | None, typer.Option(help="an npz file of tosses of a cube to compare with")] = None,
     quick: Quick = False,

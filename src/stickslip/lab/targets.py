@@ -31,7 +31,10 @@ class Target(NamedTuple):
 
     @property
     def strain(self) -> float:
-        """Figure over limit; with a limit of 0, such as for a count of failures, 0 if it is met and infinity if not."""
+        """Figure over limit, or limit over figure if the bound is "≥"; with a limit of 0, such as for a count of
+        failures, 0 if it is met and infinity if not."""
+        if self.bound == "≥" and self.limit:
+            return self.limit / self.figure if self.figure else inf
         if self.limit:
             return self.figure / self.limit
         return 0.0 if self.met else inf

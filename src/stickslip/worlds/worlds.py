@@ -250,6 +250,17 @@ class Worlds(Summarised, Guarded):
         return self.steps * self.dt
 
     @property
+    def bytes_per_world(self) -> int:
+        """Memory that each world has for itself: state, inputs, contacts and what the method remembers."""
+        return sum(int(row.size) * row.dtype.itemsize for row in self._rows.values()) // self.n
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Memory that a GPU's thread works in while it steps a world, known after the first step; 0 on the CPU, where
+        worlds share that of a thread."""
+        return 0 if self._gpu is None else self._gpu.scratch_bytes
+
+    @property
     def unconverged(self) -> np.ndarray:
         """(n,) steps so far whose solver did not reach its tolerance."""
         call = self._call

@@ -34,6 +34,11 @@ class WorldsOnGpu:
         """The same row for all worlds."""
         return DeviceRows(row.astype(np.float32) if self.single and row.dtype == np.float64 else row, self.n)
 
+    @property
+    def scratch_bytes(self) -> int:
+        """Local memory of a thread; 0 before the first step."""
+        return 0 if self._engine is None else int(self._engine.kernel.attributes.local_size_bytes())
+
     def advance(
         self, rows: Mapping[str, Any], fit: Callable[[Mapping[str, np.ndarray]], None], stopped: np.ndarray,
         parameters: Parameters, n: int, ends: Ends,
