@@ -612,7 +612,7 @@ def checked_device(device: Any) -> str:
             from numba import cuda
         except ImportError:
             raise expected("device", "numba-cuda for 'cuda'", "none", remedy) from None
-        if not find_spec("cuda.core") or not cuda.is_available():
+        if not (find_spec("cuda") and find_spec("cuda.core")) or not cuda.is_available():
             raise expected("device", "an NVIDIA GPU with its driver for 'cuda'", "none that can be used", remedy)
     return device
 

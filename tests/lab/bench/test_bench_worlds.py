@@ -1,6 +1,7 @@
 """``stickslip bench worlds``, short: what it measures, prints and writes; no times are asserted."""
 
 import json
+from importlib.util import find_spec
 from math import inf
 
 import mujoco
@@ -13,6 +14,7 @@ from stickslip.errors import InputError
 from stickslip.lab.bench import worlds as bench
 from stickslip.lab.bench.world_errors import PEER, Accuracy, speed_at
 from stickslip.lab.bench.world_steps import Rollouts, make_worlds, peer_robot, random_velocities, standing_robot
+from stickslip.lab.targets import Target, worst
 
 TINY = bench.Sizes(worlds=(1, 3), rounds=2, steps=10, seconds=0.04, judged=2, error_rounds=2)
 
@@ -35,8 +37,14 @@ def test_report(tmp_path, capsys):
     assert "worlds that diverged" in names
     assert "coulomb/pgs / mujoco.rollout, 1 thread, 3 worlds" in names
     assert met is all(t["met"] for t in report["targets"])
-    printed = capsys.readouterr().out
-    assert all(text in printed for text in ("coulomb/pgs", PEER, "Simulated s per s at equal error", "bytes per world"))
+    printed = " ".join(capsys.readouterr().out.split())
+    for text in (
+        "coulomb/pgs, 1 ms",
+        f"{PEER}, 1 ms",
+        "Simulated s per s at equal error",
+        "Ratios and memory, 3 worlds",
+    ):
+        assert text in printed
     assert (tmp_path / "worlds.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -69,9 +77,22 @@ def test_the_velocities_of_a_world_do_not_depend_on_how_many_there_are():
 def test_speed_at_an_error():
     found = [Accuracy("a", dt, error, speed) for dt, error, speed in ((4, inf, 40), (2, 1e-2, 20), (1, 1e-4, 10))]
     assert speed_at(found, 1e-3)[0] == pytest.approx(np.sqrt(200.0))
-    assert speed_at(found, 1e-4) == (10.0, "")
+    assert speed_at(found, 1e-4) == (pytest.approx(10.0), "")
     assert speed_at(found, 1e-1) == (20.0, "≥")
     assert speed_at(found, 1e-5) == (0.0, "")
+
+
+def test_the_worst_target_may_be_a_least_value():
+    met, missed = Target("a", 3.0, 1.2, "≥"), Target("b", 1.0, 1.8, "≥")
+    assert worst((met, missed, Target("c", 1.0, 2.0))) is missed
+
+
+def test_memory_of_a_world():
+    worlds = make_worlds(4, "coulomb/pgs", 1e-3, 0.0)
+    arrays = (worlds.q, worlds.v, worlds.control, worlds.wrench, worlds.contacts.point)
+    assert worlds.bytes_per_world > sum(array.nbytes for array in arrays) / 4
+    assert worlds.bytes_per_world == make_worlds(7, "coulomb/pgs", 1e-3, 0.0).bytes_per_world
+    assert worlds.scratch_bytes == 0
 
 
 @pytest.mark.parametrize(
@@ -88,3 +109,9 @@ def test_bad_options_are_refused_before_anything_is_measured(options, said):
     with pytest.raises(InputError, match=said) as error:
         CliRunner().invoke(app, ("bench", "worlds", *options), catch_exceptions=False)
     assert len(str(error.value)) < 300
+
+
+@pytest.mark.skipif(find_spec("cuda") is not None, reason="numba-cuda is installed")
+def test_without_a_gpu_the_remedy_is_named():
+    with pytest.raises(InputError, match=r"pip install stickslip\[gpu\]"):
+        bench.run_worlds(device="cuda")

@@ -33,6 +33,7 @@ from stickslip.lab.bench.world_steps import Rollouts, WarpSteps, WorldSteps, has
 from stickslip.lab.report import check_destinations, finish, quiet, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.methods.registry import resolve
+from stickslip.summary import plural
 from stickslip.worlds.worlds import checked_device, checked_dtype, processors
 
 METHODS = {
@@ -171,19 +172,22 @@ def short(number: float) -> str:
     return f"{number:.3g}"
 
 
-def speed_table(figures: Figures) -> Table:
+def speed_tables(figures: Figures) -> list[Table]:
+    """Steps per second over the number of worlds, a table for each number of threads."""
     sizes = list(dict.fromkeys(t.worlds for t in figures.throughputs))
-    where = "CPU" if figures.device == "cpu" else "GPU"
-    title = f"Solo12 under servo control: steps/s on a {where}, {figures.dtype}, over the number of worlds"
-    table = terminal_table(title, ("by", "dt [ms]", "threads", *(f"{n}" for n in sizes)))
-    if figures.device == "cuda" and not has_warp():
-        table.caption = NO_WARP
-    rows = sorted(figures.throughputs, key=lambda t: (t.name, t.dt, t.threads))
     order = {name: k for k, (name, _) in enumerate(figures.methods)}
-    rows.sort(key=lambda t: order.get(t.name, len(order)))
-    for (name, dt, threads), row in groupby(rows, key=lambda t: (t.name, t.dt, t.threads)):
-        table.add_row(name, f"{1e3 * dt:g}", f"{threads or ''}", *(short(t.steps_per_second) for t in row))
-    return table
+    rows = sorted(figures.throughputs, key=lambda t: (t.threads, order.get(t.name, len(order)), t.dt))
+    tables = []
+    for threads, part in groupby(rows, key=lambda t: t.threads):
+        where = "on a GPU" if figures.device == "cuda" else f"by {plural(threads, 'thread')}"
+        title = f"Solo12 under servo control, {figures.dtype}: steps/s {where} over worlds"
+        table = terminal_table(title, ("by", *(f"{n}" for n in sizes)), no_wrap=1)
+        if figures.device == "cuda" and not has_warp():
+            table.caption = NO_WARP
+        for (name, dt), row in groupby(part, key=lambda t: (t.name, t.dt)):
+            table.add_row(f"{name}, {1e3 * dt:g} ms", *(short(t.steps_per_second).replace(" ", "") for t in row))
+        tables.append(table)
+    return tables
 
 
 def ratio_table(figures: Figures) -> Table:
@@ -198,7 +202,7 @@ def ratio_table(figures: Figures) -> Table:
             f"over MuJoCo: on 1 thread. Where {PEER}'s own {count} threads gain little, the machine is busy."
         )
     rows = [t for t in figures.throughputs if t.worlds == most and t.threads == one]
-    for t in sorted(rows, key=lambda t: t.name == peer):
+    for t in sorted(rows, key=lambda t: (t.name == peer, t.dt if t.name == peer else 0.0)):
         together = figures.rate(t.name, t.dt, most, count) / t.steps_per_second
         over = t.steps_per_second / figures.rate(peer, t.dt, most, one) if t.name != peer else float("nan")
         ratios = (f"{ratio:.2f}" if isfinite(ratio) else "" for ratio in (together, over))
@@ -233,11 +237,13 @@ def plot(figures: Figures, axes: Any) -> None:
     cpu = figures.device == "cpu"
     most = figures.processors if cpu else 0
     names = [name for name, _ in figures.methods]
+    order = {name: k for k, name in enumerate(names)}
     colours = {name: f"C{k}" for k, name in enumerate(names)}
     rows = [t for t in figures.throughputs if t.threads in (1, most)]
     peers = sorted({t.dt for t in rows if t.name in (PEER, WARP)})
     for (name, dt, threads), group in groupby(
-        sorted(rows, key=lambda t: (t.name, t.dt, t.threads, t.worlds)), key=lambda t: (t.name, t.dt, t.threads)
+        sorted(rows, key=lambda t: (order.get(t.name, len(order)), t.dt, t.threads)),
+        key=lambda t: (t.name, t.dt, t.threads),
     ):
         peer = name in (PEER, WARP)
         if peer and dt != (1e-3 if 1e-3 in peers else peers[0]):
@@ -258,8 +264,9 @@ def plot(figures: Figures, axes: Any) -> None:
         )  # fmt: skip
     right.set(xlabel="error of q, rms", ylabel="simulated seconds per second")
     for each in (left, right):
-        each.grid(alpha=0.3, which="both")
-        each.legend(fontsize="small")
+        each.set_ylim(top=6.0 * each.get_ylim()[1])  # room for the legend
+        each.grid(alpha=0.3)
+        each.legend(fontsize="small", loc="upper left", ncols=2)
 
 
 def checked_methods(methods: Sequence[str]) -> list[str]:
@@ -302,7 +309,7 @@ def run_worlds(
     }
     versions = {"mujoco": mujoco.__version__, "mujoco_warp": "" if has_warp() else NO_WARP}
     report = {"sizes": sizes, "figures": figures, "speed at error": levels, "peers": versions}
-    tables = [speed_table(figures), ratio_table(figures), *error_tables(figures, sizes.seconds, many)]
+    tables = [*speed_tables(figures), ratio_table(figures), *error_tables(figures, sizes.seconds, many)]
     aims = targets(figures)
     tables.append(aims_table(aims))
     return finish("worlds", report, aims, tables, partial(plot, figures), json_path, out, panels=2, size=(12.0, 5.0))
