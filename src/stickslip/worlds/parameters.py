@@ -1,9 +1,9 @@
 """Parameters that differ from world to world: friction, masses, joints, gains, gravity.
 
 Worlds with the same parameters share a **variant**. A variant is made by the setters of the model, in a simulation of
-its own: the method derives all that follows from them, as it does for a ``Simulation``, and the arguments of its compiled
-loop are compared with those of the model as it was compiled. What differs is kept, and the loop reads it in the worlds
-of this variant. Making one takes a few milliseconds, whatever the number of worlds that have it.
+its own: the method derives all that follows from them, as it does for a ``Simulation``, and the arguments of its
+compiled loop are compared with those of the model as it was compiled. What differs is kept, and the loop reads it in
+the worlds of this variant. Making one takes a few milliseconds, whatever the number of worlds that have it.
 """
 
 from __future__ import annotations
@@ -143,11 +143,11 @@ class Parameters:
     def _differences(self, sim: Simulation) -> dict[tuple[int, int], Any]:
         found, arguments = {}, self._arguments(sim)
         for place, base in self._base.items():
-            value = arguments.get(place)
+            value: Any = arguments.get(place)
             if isinstance(base, np.ndarray) and (not isinstance(value, np.ndarray) or value.shape != base.shape):
                 raise InputError(
-                    "parameters of worlds: expected values that leave the model's structure as it is, got some that add "
-                    "or remove contacts, friction or limits; make other Worlds for these"
+                    "parameters of worlds: expected values that leave the model's structure as it is, got some that "
+                    "add or remove contacts, friction or limits; make other Worlds for these"
                 )
             same = np.array_equal(value, base, equal_nan=isinstance(base, np.ndarray) and base.dtype.kind == "f")
             if not same:

@@ -5,9 +5,10 @@
     worlds.step(10)
     worlds.q                                # (n, nq)
 
-A thread takes the steps of one world after another by the machine code of a simulation's steps, which is told where the
-arrays of the world are (``driver``), so that a world's bits are those of a ``Simulation``. What a compiled loop leaves to
-Python, such as a buffer of contacts that has to grow, is done by a simulation that is brought to the state of the world.
+A thread takes the steps of one world after another by the machine code of a simulation's steps, which is told where
+the arrays of the world are (``driver``), so that a world's bits are those of a ``Simulation``. What a compiled loop
+leaves to Python, such as a buffer of contacts that has to grow, is done by a simulation that is brought to the world's
+state.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba.core import config as numba_config
@@ -38,7 +39,7 @@ from stickslip.simulation.simulation import Simulation
 from stickslip.simulation.snapshot import restore_snapshot
 from stickslip.summary import Summarised, Summary, plural
 from stickslip.worlds.contacts import WorldContacts
-from stickslip.worlds.driver import Ends, link_poses
+from stickslip.worlds.driver import Ends, link_poses, loop_address
 from stickslip.worlds.lane import Lane, own_arrays, simulation_like
 from stickslip.worlds.parameters import Parameters
 
@@ -78,17 +79,19 @@ class Worlds(Summarised, Guarded):
     place here: write ``worlds.control`` between calls of ``step``. ``threads`` is the number of threads (default: one
     per processor).
 
-    ``device="cuda"`` takes the steps on an NVIDIA GPU (``pip install stickslip[gpu]``); the first step compiles for a
-    minute or more, once for a model and method. ``dtype=np.float32`` is single precision there. ``contacts`` is how many
-    contacts of a world there is room for at first; more are counted in ``overflows``, and room is made. World w has a random generator of its own, ``worlds.rng(w)``, that depends on ``seed`` and w.
+    ``device="cuda"`` takes the steps on an NVIDIA GPU (``pip install stickslip[gpu]``); the first step compiles for
+    some minutes, once for a model and method. ``dtype=np.float32`` is single precision there. ``contacts`` is how many
+    contacts of a world there is room for at first; more are counted in ``overflows``, and room is made.
 
-    ``q``, ``v``, ``control``, ``applied`` and ``wrench`` are arrays with a row per world, which the steps read and write
+    World w has a random generator of its own, ``worlds.rng(w)``, that depends on ``seed`` and w.
+
+    ``q``, ``v``, ``control``, ``applied`` and ``wrench`` are arrays with a row per world that the steps read and write
     in place: NumPy arrays on the CPU, ``DeviceRows`` on a GPU. NumPy, PyTorch, JAX and CuPy take them without a copy
     (``torch.from_dlpack(worlds.q)``).
     """
 
     elsewhere = ("worlds", ELSEWHERE)
-    fixed = {
+    fixed: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("n", "dt", "method", "variant", "model", "device", "dtype"), "make other Worlds with it"),
         **dict.fromkeys(("q", "v", "control", "applied", "wrench", "act"), "write into it: worlds.q[:] = …"),
         "time": "worlds.reset() goes to t = 0",
@@ -175,6 +178,10 @@ class Worlds(Summarised, Guarded):
             return
         call, sim = self._call, self._sim
         why = self.why_python or ("its state is kept behind a handle" if call.handles else "")
+        if not why and self.dtype == np.float32 and sim.stepper.why_double:
+            raise expected(
+                "dtype", f"np.float64 for {self.method}/{self.variant}", "np.float32", sim.stepper.why_double
+            )
         if not why and (sim.drive.changes or sim.model.mocap_names):
             why = "the scene has activations, delays or mocap bodies, which change between steps"
         if why:
@@ -336,8 +343,8 @@ class Worlds(Summarised, Guarded):
 
     @names_keywords
     def reset(self, worlds=None, *, keyframe: str = "home") -> None:
-        """Let worlds, a mask (n,) or numbers (default: all), begin anew at a keyframe at t = 0: configuration, velocity,
-        activations and controls; applied forces and contact memory are cleared. Parameters stay."""
+        """Let worlds, a mask (n,) or numbers (default: all), begin anew at a keyframe at t = 0: configuration,
+        velocity, activations and controls; applied forces and contact memory are cleared. Parameters stay."""
         chosen = self._chosen(worlds)
         if keyframe == "home":
             first = self._first
@@ -446,8 +453,8 @@ class Worlds(Summarised, Guarded):
 
     @names_keywords
     def simulation(self, world: int) -> Simulation:
-        """A new ``Simulation`` of one world, with its parameters, at its state, for a closer look: recordings, pictures,
-        sensors, the next steps one by one. What happens in it does not change the world."""
+        """A new ``Simulation`` of one world, with its parameters, at its state, for a closer look: recordings,
+        pictures, sensors, the next steps one by one. What happens in it does not change the world."""
         w = self._index(world)
         variant = int(self._parameters.variant_of[w])
         sim = self._like()
@@ -546,7 +553,7 @@ class Worlds(Summarised, Guarded):
             assert call is not None
             lane.bind(self._rows, call)
             lane.bind_variants(self._parameters, call)
-            lane.loop_address(call)
+            loop_address(call)
             calls.append(call)
         parts = np.array_split(active, min(len(active), CHUNKS * len(lanes))) if len(lanes) > 1 else [active]
         following = count()

@@ -22,7 +22,8 @@ class WorldsOnGpu:
 
     def __init__(self, sim: Simulation, lane: Callable[[], Lane], n: int, dtype: np.dtype) -> None:
         self.n, self.single = n, dtype == np.float32
-        self._make_lane, self._lane = lane, None
+        self._make_lane = lane
+        self._lane: Lane | None = None
         self._engine: Engine | None = None
         self._known: Any = None
         self._ends = {name: DeviceRows(np.zeros((), np.int64), n) for name in ENDS}
