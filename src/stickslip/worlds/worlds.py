@@ -136,6 +136,8 @@ class Worlds(Summarised, Guarded):
         self._unconverged = np.zeros(self.n, dtype=np.int64)
         self._ends = Ends(np.zeros(self.n, np.int64), np.zeros(self.n, np.int64))
         self._lanes: list[Lane] = []
+        self._settled = False
+        """Whether all lanes have as much room as the rows."""
         self._pool: ThreadPoolExecutor | None = None
         self._parameters = Parameters(self.n, self._like, self._own_of)
         self._rows: dict[str, Any] = {}
@@ -444,6 +446,7 @@ class Worlds(Summarised, Guarded):
         short = [name for name, array in arrays.items() if any(np.greater(array.shape, self._rows[name].shape[1:]))]
         if not short:
             return
+        self._settled = False
         for name in short:
             shape = np.maximum(arrays[name].shape, self._rows[name].shape[1:])
             old, self._rows[name] = self._rows[name], self._repeated(np.zeros(shape, dtype=arrays[name].dtype))
@@ -545,7 +548,8 @@ class Worlds(Summarised, Guarded):
             self._gpu.advance(self._rows, self._fit, self.diverged, self._parameters, n, self._ends)
             return
         lanes, calls = self._make_lanes(), []
-        for _ in range(3):  # a lane that has more room than the rows lets the others grow, too
+        while not self._settled:  # a lane that has more room than the rows lets the others grow, too
+            self._settled = True
             for lane in lanes:
                 self._fit(lane.make_room(self._rows))
         for lane in lanes:
@@ -604,11 +608,11 @@ def checked_device(device: Any) -> str:
     one_of("device", device, ("cpu", "cuda"))
     if device == "cuda":
         remedy = "pip install stickslip[gpu] brings it; device='cpu' runs on all processors"
-        try:
-            from numba import cuda
-        except ImportError:
-            raise expected("device", "numba-cuda for 'cuda'", "none", remedy) from None
-        if not find_spec("cuda.core") or not cuda.is_available():
+        if find_spec("numba_cuda") is None or find_spec("cuda") is None:
+            raise expected("device", "numba-cuda and cuda-core for 'cuda'", "an installation without", remedy)
+        from numba import cuda
+
+        if not cuda.is_available():
             raise expected("device", "an NVIDIA GPU with its driver for 'cuda'", "none that can be used", remedy)
     return device
 
