@@ -171,7 +171,7 @@ class Worlds(Summarised, Guarded):
         from stickslip.worlds.cuda.worlds import WorldsOnGpu
 
         self._refuse_gpu()
-        self._sim.stepper.fit_room(max(4, room))
+        self._sim.stepper.fit_room(room if contacts is not None else max(4, room))
         return WorldsOnGpu(self._sim, self._lane, self.n, self.dtype)
 
     def _refuse_gpu(self) -> None:
