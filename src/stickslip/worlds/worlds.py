@@ -439,11 +439,12 @@ class Worlds(Summarised, Guarded):
 
     # -- stepping ----------------------------------------------------------------------------------------------
 
-    def step(self, n: int = 1) -> None:
-        """Take n steps in all worlds that have not diverged."""
+    def step(self, n: int = 1, *, worlds=None) -> None:
+        """Take n steps in worlds, a mask (n,) or numbers (default: all), those left out that have diverged."""
         n = whole("n", number("n", n, "a whole number of steps ≥ 0", least=0.0), 0, MOST_STEPS)
         self._check_numbers()
-        active = np.flatnonzero(~self.diverged)
+        chosen = np.unique(self._chosen(worlds))
+        active = chosen[~self.diverged[chosen]]
         if not len(active) or n == 0:
             return
         if self._call is None:

@@ -1,0 +1,41 @@
+"""Environments of Gymnasium: importing this registers every task as ``stickslip/NAME-v0``, single and vector.
+
+    import gymnasium
+    import stickslip.environments
+
+    env = gymnasium.make("stickslip/Hopper-v0", method="coulomb/pgs")
+    envs = gymnasium.make_vec("stickslip/Hopper-v0", num_envs=1024)
+
+``gymnasium.make("stickslip.environments:stickslip/Hopper-v0")`` imports it by itself.
+"""
+
+from functools import partial
+
+from stickslip.errors import InputError
+
+try:
+    import gymnasium
+except ImportError as error:
+    raise InputError("environments: expected Gymnasium to be installed; pip install 'stickslip[gym]'") from error
+
+from stickslip.environments.single import Environment
+from stickslip.environments.vector import VectorEnvironment
+from stickslip.episodes import TASKS, Task
+
+__all__ = ["Environment", "VectorEnvironment", "register"]
+
+
+def register(task: type[Task]) -> str:
+    """Register a task with Gymnasium, also one of your own; returns the name that ``gymnasium.make`` takes."""
+    name = f"stickslip/{task.name}-v0"
+    gymnasium.register(
+        name,
+        entry_point=partial(Environment, task),
+        vector_entry_point=partial(VectorEnvironment, task),
+        max_episode_steps=round(task.seconds / task.control_dt),
+    )
+    return name
+
+
+for _task in TASKS.values():
+    register(_task)
