@@ -63,7 +63,7 @@ def mean_return(act, episodes=32):
 
 torch.set_num_threads(1)
 torch.manual_seed(0)
-rng, steps = np.random.default_rng(0), int(sys.argv[1]) if len(sys.argv) > 1 else 1_500_000
+rng, steps = np.random.default_rng(0), int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 print("random actions: return {:.0f} ± {:.0f}".format(*mean_return(lambda seen: rng.uniform(-1, 1, (len(seen), 2)))))
 envs = Worlds(gymnasium.make_vec(NAME, num_envs=WORLDS, autoreset_mode="SameStep", threads=1))
 envs = VecNormalize(VecMonitor(envs))

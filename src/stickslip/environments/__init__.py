@@ -9,8 +9,6 @@
 ``gymnasium.make("stickslip.environments:stickslip/Hopper-v0")`` imports it by itself.
 """
 
-from functools import partial
-
 from stickslip.errors import InputError
 
 try:
@@ -30,8 +28,8 @@ def register(task: type[Task]) -> str:
     name = f"stickslip/{task.name}-v0"
     gymnasium.register(
         name,
-        entry_point=partial(Environment, task),
-        vector_entry_point=partial(VectorEnvironment, task),
+        entry_point=type(f"{task.name}Environment", (Environment,), {"task": task}),
+        vector_entry_point=type(f"{task.name}VectorEnvironment", (VectorEnvironment,), {"task": task}),
         max_episode_steps=round(task.seconds / task.control_dt),
     )
     return name

@@ -19,14 +19,15 @@ def box(size: int, bound: float = np.inf, dtype: Any = np.float64) -> gymnasium.
 
 
 class Environment(gymnasium.Env):
-    """A task in one world; keywords are those of ``episodes.Episodes``: method, dt, control_dt, randomise, and options of
+    """The task of a subclass in one world; keywords are those of ``episodes.Episodes``: method, dt, control_dt, randomise, and options of
     the method. An action is held for ``control_dt``; numbers beyond ±1 count as ±1."""
 
+    task: ClassVar[type[Task]]
     metadata: ClassVar[dict[str, Any]] = {"render_modes": [*RENDER_MODES], "render_fps": 50}  # type: ignore[misc]
 
-    def __init__(self, task: type[Task], *, render_mode: str | None = None, **options: Any) -> None:
+    def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
         check_render_mode(render_mode)
-        self.episodes = Episodes(task(), 1, threads=1, **options)
+        self.episodes = Episodes(self.task(), 1, threads=1, **options)
         self.render_mode = render_mode
         self.observation_space = box(self.episodes.observations)
         self.action_space = box(self.episodes.actions.shape[1], 1.0, np.float32)

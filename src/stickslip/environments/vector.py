@@ -15,13 +15,14 @@ from stickslip.errors import expected, number, whole
 
 
 class VectorEnvironment(gymnasium.vector.VectorEnv):
-    """A task in ``num_envs`` worlds; keywords are those of ``episodes.Episodes``.
+    """The task of a subclass in ``num_envs`` worlds; keywords are those of ``episodes.Episodes``.
 
     ``autoreset_mode`` says when a world whose episode has ended begins anew: with the next action, which it ignores
     (``NEXT_STEP``, the default, as in ``SyncVectorEnv``), in the same step (``SAME_STEP``; the last observation is then
     ``infos["final_obs"]``), or by ``reset(options={"reset_mask": mask})`` alone (``DISABLED``).
     """
 
+    task: ClassVar[type[Task]]
     metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
         "render_modes": [*RENDER_MODES],
         "render_fps": 50,
@@ -30,7 +31,6 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
 
     def __init__(
         self,
-        task: type[Task],
         num_envs: int = 1,
         *,
         max_episode_steps: int | None = None,
@@ -44,7 +44,7 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
         except ValueError:
             modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
             raise expected("autoreset_mode", f"one of {modes}", autoreset_mode) from None
-        self.episodes = Episodes(task(), whole("num_envs", num_envs, 1), **options)
+        self.episodes = Episodes(self.task(), whole("num_envs", num_envs, 1), **options)
         self.longest = np.inf if max_episode_steps is None else number("max_episode_steps", max_episode_steps, least=1.0)
         self.num_envs, self.render_mode = self.episodes.n, render_mode
         self.single_observation_space = box(self.episodes.observations)
@@ -64,12 +64,9 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
         mask = np.ones(n, dtype=bool) if options is None else np.asarray(options.get("reset_mask", np.ones(n, bool)))
         if mask.shape != (n,) or mask.dtype != bool:
             raise expected("reset_mask", f"an array of booleans of shape ({n},)", mask)
-        seeds = [None] * n if seed is None else [seed + w for w in range(n)] if isinstance(seed, int) else list(seed)
-        if len(seeds) != n:
-            raise expected("seed", f"a number, or {n} of them", seed)
-        for w, each in enumerate(seeds):
+        for w, each in enumerate(_seeds(seed, n)):
             if each is not None and mask[w]:
-                self.episodes.rngs[w] = np.random.default_rng(whole("seed", each, 0))
+                self.episodes.rngs[w] = np.random.default_rng(each)
         self._ended[mask] = False
         return self.episodes.begin(mask), self._infos(mask)
 
@@ -109,6 +106,18 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
         if self.render_mode is None:
             return None
         return tuple(self.episodes.picture(w) for w in range(self.num_envs))
+
+
+def _seeds(seed: Any, n: int) -> list[int | None]:
+    """The seed of each world; None for those that go on with their random numbers."""
+    if seed is None:
+        return [None] * n
+    if np.ndim(seed) == 0:
+        first = whole("seed", seed, 0)
+        return [first + w for w in range(n)]
+    if len(seed) != n:
+        raise expected("seed", f"a number, or {n} of them", seed)
+    return [None if each is None else whole("seed", each, 0) for each in seed]
 
 
 def _objects(rows: np.ndarray, there: np.ndarray) -> np.ndarray:

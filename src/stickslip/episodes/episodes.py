@@ -18,7 +18,7 @@ import numpy as np
 
 from stickslip.episodes.picture import draw
 from stickslip.episodes.task import Moment, Task
-from stickslip.errors import expected, mapping, names_keywords, number, reals, true_or_false, unknown
+from stickslip.errors import expected, mapping, number, reals, true_or_false, unknown
 from stickslip.simulation.periods import whole_steps
 from stickslip.simulation.setup import Setup
 from stickslip.summary import Summarised, Summary, plural
@@ -50,7 +50,6 @@ class Episodes(Summarised):
     episode, from the task's ranges; a mapping such as ``{"friction": (0.2, 0.6)}`` gives ranges of one's own.
     """
 
-    @names_keywords
     def __init__(
         self,
         task: Task,
@@ -132,8 +131,8 @@ class Episodes(Summarised):
     def _vary(self, chosen: np.ndarray) -> None:
         """Draw friction and mass of these worlds."""
         for name, (low, high) in self.ranges.items():
-            level = np.array([self.rngs[w].integers(LEVELS) for w in chosen])
-            self.values[name][chosen] = low + (high - low) * level / (LEVELS - 1)
+            levels = np.linspace(low, high, LEVELS)
+            self.values[name][chosen] = [levels[self.rngs[w].integers(LEVELS)] for w in chosen]
         for name in self.ranges:
             self._set(name, chosen)
 

@@ -88,7 +88,6 @@ class Worlds(Summarised, Guarded):
         "time": "worlds.reset() goes to t = 0",
     }
 
-    @names_keywords
     def __init__(
         self,
         scene: Scene | Model | Setup | str | os.PathLike[str],

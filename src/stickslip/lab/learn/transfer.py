@@ -79,7 +79,7 @@ def _judge(
             return Judged(method, f"an episode takes {each:.0f} s, so that {FEWEST} exceed {patience:g} s")
         made, began = Episodes(task(), n, method=method, **options), time.perf_counter()
         returns = rollout(made, policy, range(FIRST_SEED, FIRST_SEED + n))
-    except StickslipError as error:
+    except StickslipError as error:  # by name: closed loops, a step that is too short to be usable, and the like
         return Judged(method, str(error))
     return summary(method, made, returns, time.perf_counter() - began)
 
