@@ -12,7 +12,7 @@ import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
-import stickslip.environments
+import stickslip.environments  # noqa: F401 - registers them
 
 NAME, WORLDS, TARGET = "stickslip/Hopper-v0", 32, 800.0
 

@@ -9,6 +9,8 @@
 ``gymnasium.make("stickslip.environments:stickslip/Hopper-v0")`` imports it by itself.
 """
 
+from typing import Any
+
 from stickslip.errors import InputError
 
 try:
@@ -26,10 +28,12 @@ __all__ = ["Environment", "VectorEnvironment", "register"]
 def register(task: type[Task]) -> str:
     """Register a task with Gymnasium, also one of your own; returns the name that ``gymnasium.make`` takes."""
     name = f"stickslip/{task.name}-v0"
+    single: Any = type(f"{task.name}Environment", (Environment,), {"task": task})
+    vector: Any = type(f"{task.name}VectorEnvironment", (VectorEnvironment,), {"task": task})
     gymnasium.register(
         name,
-        entry_point=type(f"{task.name}Environment", (Environment,), {"task": task}),
-        vector_entry_point=type(f"{task.name}VectorEnvironment", (VectorEnvironment,), {"task": task}),
+        entry_point=single,
+        vector_entry_point=vector,
         max_episode_steps=round(task.seconds / task.control_dt),
     )
     return name

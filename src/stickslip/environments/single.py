@@ -19,11 +19,11 @@ def box(size: int, bound: float = np.inf, dtype: Any = np.float64) -> gymnasium.
 
 
 class Environment(gymnasium.Env):
-    """The task of a subclass in one world; keywords are those of ``episodes.Episodes``: method, dt, control_dt, randomise, and options of
-    the method. An action is held for ``control_dt``; numbers beyond ±1 count as ±1."""
+    """The task of a subclass in one world. Keywords are those of ``episodes.Episodes``: method, dt, control_dt,
+    randomise, and options of the method. An action is held for ``control_dt``; numbers beyond ±1 count as ±1."""
 
     task: ClassVar[type[Task]]
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [*RENDER_MODES], "render_fps": 50}  # type: ignore[misc]
+    metadata: dict[str, Any] = {"render_modes": [*RENDER_MODES], "render_fps": 50}  # noqa: RUF012 - as in Gymnasium
 
     def __init__(self, *, render_mode: str | None = None, **options: Any) -> None:
         check_render_mode(render_mode)
@@ -54,7 +54,7 @@ class Environment(gymnasium.Env):
         reward, failed = outcome.reward[0].item(), outcome.failed[0].item()
         return outcome.observation[0], reward, failed, False, self._info()
 
-    def render(self) -> np.ndarray | None:  # type: ignore[override]
+    def render(self) -> np.ndarray | None:
         """(height, width, 3) a picture with ``render_mode="rgb_array"``, otherwise None."""
         return None if self.render_mode is None else self.episodes.picture()
 

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 
 from stickslip.environments.single import RENDER_MODES, box, check_render_mode
 from stickslip.episodes import Episodes, Task
-from stickslip.errors import expected, number, whole
+from stickslip.errors import expected, whole
 
 
 class VectorEnvironment(gymnasium.vector.VectorEnv):
@@ -23,7 +23,7 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
     """
 
     task: ClassVar[type[Task]]
-    metadata: ClassVar[dict[str, Any]] = {  # type: ignore[misc]
+    metadata: dict[str, Any] = {  # noqa: RUF012 - as in Gymnasium
         "render_modes": [*RENDER_MODES],
         "render_fps": 50,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
@@ -45,7 +45,8 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
             modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
             raise expected("autoreset_mode", f"one of {modes}", autoreset_mode) from None
         self.episodes = Episodes(self.task(), whole("num_envs", num_envs, 1), **options)
-        self.longest = np.inf if max_episode_steps is None else number("max_episode_steps", max_episode_steps, least=1.0)
+        limited = max_episode_steps is not None
+        self.longest = whole("max_episode_steps", max_episode_steps, 1) if limited else np.inf
         self.num_envs, self.render_mode = self.episodes.n, render_mode
         self.single_observation_space = box(self.episodes.observations)
         self.single_action_space = box(self.episodes.actions.shape[1], 1.0, np.float32)
@@ -55,7 +56,7 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
         self.metadata = {**self.metadata, "autoreset_mode": self.mode, "render_fps": fps}
         self._ended = np.ones(self.num_envs, dtype=bool)
 
-    def reset(  # type: ignore[override]
+    def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Start new episodes. World w has the seed ``seed + w``, or that of a list; with ``options["reset_mask"]`` only
@@ -77,14 +78,15 @@ class VectorEnvironment(gymnasium.vector.VectorEnv):
             infos[name], infos[f"_{name}"] = values, there.copy()
         return infos
 
-    def step(  # type: ignore[override]
-        self, actions: Any
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Hold actions (n, actions); returns (observations, rewards, terminations, truncations, infos)."""
         ended, everywhere = self._ended, np.ones(self.num_envs, dtype=bool)
         if self.mode == AutoresetMode.DISABLED and ended.any():
-            raise expected("step", "episodes that go on", f"{ended.sum()} that have ended", "reset them with reset_mask")
-        seen, reward, terminated = self.episodes.step(actions, ~ended)
+            raise expected(
+                "step", "episodes that go on", f"{ended.sum()} that have ended", "reset them with reset_mask"
+            )
+        outcome = self.episodes.step(actions, ~ended)
+        seen, reward, terminated = outcome.observation, outcome.reward, outcome.failed
         truncated = self.episodes.taken >= self.longest
         if ended.any():
             reward[ended] = 0.0

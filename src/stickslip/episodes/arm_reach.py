@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from stickslip.episodes.task import Moment, Start, Task, Variation, dot, length
@@ -27,8 +29,11 @@ class ArmReach(Task):
     measured = ("miss", "m")
     seconds = 4.0
     dt = 2e-3
-    variations = {"friction": Variation("friction", "floor", 0.2, 1.0), "mass": Variation("mass", "palm", 0.5, 2.5)}
-    camera = {"target": (0.25, 0.0, 0.35), "distance": 2.2, "azimuth": -60.0, "elevation": 20.0}
+    variations: ClassVar = {
+        "friction": Variation("friction", "floor", 0.2, 1.0),
+        "mass": Variation("mass", "palm", 0.5, 2.5),
+    }
+    camera: ClassVar = {"target": (0.25, 0.0, 0.35), "distance": 2.2, "azimuth": -60.0, "elevation": 20.0}
 
     def scene(self) -> Model:
         scene = Scene(name="arm-reach")

@@ -5,14 +5,15 @@
     seen = episodes.begin()                   # (64, observations)
     outcome = episodes.step(np.zeros((64, 2)))
 
-This is the one code of environments of Gymnasium, single and vector, and of ``stickslip learn``. What happens in a world
-depends on its own seed and actions alone, to the bit, whatever the number of worlds.
+This is the one code of environments of Gymnasium, single and vector, and of ``stickslip learn``. What happens in a
+world depends on its own seed and actions alone, to the bit, whatever the number of worlds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,8 @@ PENALTY = 10.0
 """Reward that is taken away where a world diverges."""
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True)
+class Outcome:
     """What an action led to."""
 
     observation: np.ndarray
@@ -95,8 +97,8 @@ class Episodes(Summarised):
     def _summary(self) -> Summary:
         worlds = self.worlds
         title = f"{self.task.name} in {plural(self.n, 'world')}"
-        rows = {"method": f"{worlds.method}/{worlds.variant}, dt = {worlds.dt:g} s", "actions": f"{self.control_dt:g} s"}
-        return Summary(title, rows)
+        method = f"{worlds.method}/{worlds.variant}, dt = {worlds.dt:g} s"
+        return Summary(title, {"method": method, "actions": f"every {self.control_dt:g} s"})
 
     @property
     def moment(self) -> Moment:

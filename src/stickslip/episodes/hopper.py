@@ -1,12 +1,14 @@
 """Hopper: Raibert's planar one-legged machine, which falls over unless it hops.
 
 A body of 4 kg, a bar of 0.8 m, moves in a vertical plane (x, z, pitch). A servo at the hip turns a leg, a second servo
-lengthens it; with 1500 N/m and 15 N s/m it is a spring that throws the machine up again. M. Raibert, "Legged Robots That
-Balance" (MIT Press 1986), ch. 2. Differs from the book in: servos of position in place of air springs and hydraulics; the
-body's centre of mass is 5 cm below the hip, not on it.
+lengthens it; with 1500 N/m and 15 N s/m it is a spring that throws the machine up again. M. Raibert, "Legged Robots
+That Balance" (MIT Press 1986), ch. 2. Differs from the book in: servos of position in place of air springs and
+hydraulics; the body's centre of mass is 5 cm below the hip, not on it.
 """
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,16 +31,20 @@ class Hopper(Task):
     summary = "a planar one-legged machine shall hop forward and not fall"
     action_names = ("target of the hip, ±0.7 rad", "target of the leg's length, ±0.12 m")
     observed = (
-        "height of the body and its deviation in pitch, angle of the hip, length of the leg (4)", "their velocities and "
-        "the speed forward (5)", "the last action (2)",
-    )  # fmt: skip
+        "height and pitch of the body, angle of the hip, length of the leg, from home (4)",
+        "the speed forward, and the velocities of these (5)",
+        "the last action (2)",
+    )
     rewarded = "1 for each action, and its speed [m/s] up to 2; effort costs 0.01·a²"
     fails = "the body is below 0.4 m or leans by more than 0.7 rad"
     measured = ("distance", "m")
     seconds = 8.0
     dt = 4e-3
-    variations = {"friction": Variation("friction", "floor", 0.4, 1.2), "mass": Variation("mass", "body", 0.8, 1.2)}
-    camera = {"target": (0.0, 0.0, 0.5), "distance": 3.2, "azimuth": -75.0, "elevation": 10.0}
+    variations: ClassVar = {
+        "friction": Variation("friction", "floor", 0.4, 1.2),
+        "mass": Variation("mass", "body", 0.8, 1.2),
+    }
+    camera: ClassVar = {"target": (0.0, 0.0, 0.5), "distance": 3.2, "azimuth": -75.0, "elevation": 10.0}
     followed = "body"
 
     def scene(self) -> Scene:

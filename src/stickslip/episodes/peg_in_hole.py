@@ -7,6 +7,8 @@ Sys. 1982), has the theory.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from stickslip.episodes.task import Moment, Start, Task, Variation, length
@@ -39,8 +41,11 @@ class PegInHole(Task):
     measured = ("depth", "m")
     seconds = 4.0
     dt = 2e-3
-    variations = {"friction": Variation("friction", "peg", 0.1, 0.5), "mass": Variation("mass", "peg", 0.8, 1.2)}
-    camera = {"target": (0.0, 0.0, 0.03), "distance": 0.55, "azimuth": -60.0, "elevation": 30.0}
+    variations: ClassVar = {
+        "friction": Variation("friction", "peg", 0.1, 0.5),
+        "mass": Variation("mass", "peg", 0.8, 1.2),
+    }
+    camera: ClassVar = {"target": (0.0, 0.0, 0.03), "distance": 0.55, "azimuth": -60.0, "elevation": 30.0}
 
     def scene(self) -> Scene:
         scene = Scene(name="peg-on-a-wrist")

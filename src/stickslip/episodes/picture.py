@@ -35,7 +35,7 @@ def draw(episodes: Episodes, world: int, size: Sequence[int]) -> np.ndarray:
     camera = dict(task.camera)
     if task.followed is not None:
         place = worlds.link_poses()[0][world, worlds.model.link(task.followed)]
-        camera["target"] = tuple((np.array(camera["target"]) + (place[0], place[1], 0.0)).tolist())
+        camera["target"] = tuple((np.array(camera["target"]) + place * (1, 1, 0)).tolist())
     painter = Painter(log, size, Camera(**camera))  # type: ignore[arg-type]
     point = task.mark(episodes.goals[world])
     if point is not None:

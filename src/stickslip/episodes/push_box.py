@@ -6,6 +6,8 @@ and Planning of Manipulator Pushing Operations", IJRR 1986).
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from stickslip.episodes.task import Moment, Start, Task, Variation, length
@@ -33,8 +35,11 @@ class PushBox(Task):
     measured = ("miss", "m")
     seconds = 6.0
     dt = 4e-3
-    variations = {"friction": Variation("friction", "floor", 0.2, 0.8), "mass": Variation("mass", "box", 0.5, 1.5)}
-    camera = {"target": (0.2, 0.0, 0.0), "distance": 1.9, "azimuth": -80.0, "elevation": 40.0}
+    variations: ClassVar = {
+        "friction": Variation("friction", "floor", 0.2, 0.8),
+        "mass": Variation("mass", "box", 0.5, 1.5),
+    }
+    camera: ClassVar = {"target": (0.2, 0.0, 0.0), "distance": 1.9, "azimuth": -80.0, "elevation": 40.0}
 
     def scene(self) -> Scene:
         scene = Scene(name="push-box")

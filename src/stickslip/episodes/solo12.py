@@ -7,6 +7,8 @@ The motors are position servos of 6 N m/rad and 0.1 N m s/rad within the robot's
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from stickslip.episodes.task import Moment, Start, Task, Variation, dot
@@ -28,9 +30,11 @@ class Solo12Stand(Task):
     name = "Solo12Stand"
     summary = "Solo12 is thrown, lands on its feet, and shall stand still"
     action_names = tuple(
-        f"target of {leg}_{joint}, ±{REACH:g} rad" for leg in ("FL", "FR", "HL", "HR") for joint in ("HAA", "HFE", "KFE")
+        f"target of {leg}_{joint}, ±{REACH:g} rad"
+        for leg in ("FL", "FR", "HL", "HR")
+        for joint in ("HAA", "HFE", "KFE")
     )
-    observed = (
+    observed: tuple[str, ...] = (
         "height of the base (1)", "the vertical in the base's axes (3)", "velocity of the base in its axes (3)",
         "angular velocity (3)", "deviations of the joints from home (12)", "a tenth of their velocities (12)",
     )  # fmt: skip
@@ -39,11 +43,11 @@ class Solo12Stand(Task):
     measured = ("height", "m")
     seconds = 4.0
     dt = 2e-3
-    variations = {
+    variations: ClassVar = {
         "friction": Variation("friction", "floor", 0.4, 1.2),
         "mass": Variation("mass", "base_link", 0.8, 1.4),
     }
-    camera = {"target": (0.0, 0.0, 0.15), "distance": 1.5, "azimuth": -55.0, "elevation": 15.0}
+    camera: ClassVar = {"target": (0.0, 0.0, 0.15), "distance": 1.5, "azimuth": -55.0, "elevation": 15.0}
     followed = "base_link"
 
     def scene(self) -> Model:
@@ -90,7 +94,7 @@ class Solo12Walk(Solo12Stand):
     name = "Solo12Walk"
     summary = "Solo12 shall walk forward with 0.4 m/s"
     observed = (*Solo12Stand.observed, "a clock: sine and cosine of 2π·2.5·t (2)")
-    rewarded = "2.5 × the speed forward up to 0.4 m/s, 0.5 for each action; less 0.5·(sideways speed)² and 0.1·(turning)²"
+    rewarded = "0.5 for each action, 2.5 × the speed forward to 0.4 m/s; less 0.5·(sideways)², 0.1·(turning)², 0.005·a²"
     measured = ("distance", "m")
     seconds = 6.0
 

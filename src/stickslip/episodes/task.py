@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from stickslip.model.scene import Scene
 from stickslip.worlds import Worlds
 
 
-class Start(NamedTuple):
+@dataclass(frozen=True)
+class Start:
     """Where one episode starts."""
 
     q: np.ndarray
@@ -30,7 +31,8 @@ class Start(NamedTuple):
     """(ngoal,) what is particular to the episode, such as the place that shall be reached."""
 
 
-class Moment(NamedTuple):
+@dataclass(frozen=True)
+class Moment:
     """The worlds after an action."""
 
     worlds: Worlds
@@ -69,9 +71,9 @@ class Task(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     """One sentence."""
-    action_names: ClassVar[tuple[str, ...]]
+    action_names: tuple[str, ...]
     """What the numbers of an action move; each goes from −1 to 1."""
-    observed: ClassVar[tuple[str, ...]]
+    observed: tuple[str, ...]
     """What is observed, in words."""
     rewarded: ClassVar[str]
     """What is rewarded, in words."""

@@ -66,7 +66,7 @@ def run_learn(asked: Asked, out: Path, console: Console) -> Learned:
     policy, curve = _policy(asked, task, method, make, out, console)
     random = at_random(task, method, asked.episodes, dt=asked.dt, **asked.shared, **asked.options)
     own = {**asked.shared, **asked.options, "dt": asked.dt}
-    limits = {"episodes": asked.episodes, "patience": asked.patience}
+    limits: dict[str, Any] = {"episodes": asked.episodes, "patience": asked.patience}
     judged = judge(task, policy, methods[:1], options=own, **limits)
     judged += judge(task, policy, methods[1:], options=asked.shared, **limits)
     settings = {**asdict(s), "randomise": asked.randomise, "dt": asked.dt, "options": dict(asked.options)}

@@ -57,8 +57,8 @@ class Policy:
             raise expected("policy", wanted, str(path), "there is no such file")
         try:
             with np.load(path, allow_pickle=False) as file:
-                arrays = [np.asarray(file[name], dtype=float) for name in ("weights", "mean", "spread")]
+                weights, mean, spread = (np.asarray(file[key], dtype=float) for key in ("weights", "mean", "spread"))
                 facts = json.loads(str(file["facts"]))
         except (KeyError, ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
             raise expected("policy", wanted, str(path), f"it holds something else ({type(error).__name__})") from None
-        return Policy(*arrays, facts)
+        return Policy(weights, mean, spread, facts)

@@ -46,7 +46,7 @@ class Learned:
         rows = [asdict(each) for each in self.judged]
         numbers = {
             "task": self.task, "method": self.method, "measured": self.measured, "settings": self.settings,
-            "curve": [point._asdict() for point in self.curve], "random": asdict(self.random), "judged": rows,
+            "curve": [asdict(point) for point in self.curve], "random": asdict(self.random), "judged": rows,
         }  # fmt: skip
         write_numbers(numbers, folder / "learn.json")
         save_figure(self.picture(), folder, "learn")
@@ -54,7 +54,8 @@ class Learned:
     def table(self) -> Table:
         """Returns by method, in the terminal."""
         name, unit = self.measured
-        headings = ("method", "dt [ms]", "runs", "return", "of its own", "time [s]", "failed", f"{name} [{unit}]", "unsolved")
+        headings = ["method", "dt [ms]", "runs", "return", "of its own", "time [s]", "failed", f"{name} [{unit}]"]
+        headings.append("unsolved")
         title = f"{self.task}: a policy of {self.method}, by each contact method"
         table = terminal_table(title, headings, no_wrap=1, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for label, each in [*((each.method, each) for each in self.judged), ("random actions", self.random)]:
@@ -115,9 +116,15 @@ def _cells(each: Judged, own: float) -> tuple[str, ...]:
     share = "" if not np.isfinite(own) or own == 0.0 else f"{each.mean / own:.0%}"
     failed = str(each.failed) + (f" ({each.diverged} diverged)" if each.diverged else "")
     return (
-        f"{1e3 * each.dt:g}", str(each.episodes), f"{each.mean:.1f} ± {each.deviation:.1f}", share, f"{each.seconds:.2f}",
-        failed, f"{each.measured:.3g}", f"{each.unconverged:.1%}" if each.unconverged else "0",
-    )  # fmt: skip
+        f"{1e3 * each.dt:g}",
+        str(each.episodes),
+        f"{each.mean:.1f} ± {each.deviation:.1f}",
+        share,
+        f"{each.seconds:.2f}",
+        failed,
+        f"{each.measured:.3g}",
+        f"{each.unconverged:.1%}" if each.unconverged else "0",
+    )
 
 
 def _short(text: str, most: int = MOST_WORDS) -> str:

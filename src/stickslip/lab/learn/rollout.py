@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from stickslip.episodes import Episodes
 
 
-class Returns(NamedTuple):
+@dataclass(frozen=True)
+class Returns:
     """How the episodes went, an entry for each world."""
 
     total: np.ndarray

@@ -16,7 +16,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -49,7 +48,8 @@ class SearchSettings:
     seed: int = 0
 
 
-class Point(NamedTuple):
+@dataclass(frozen=True)
+class Point:
     """A point of the learning curve."""
 
     iteration: int
@@ -94,7 +94,7 @@ def search(
     rng, began = np.random.default_rng(s.seed), time.perf_counter()
     seen, taken = Seen(episodes.observations), 0
     weights = np.zeros((episodes.actions.shape[1], episodes.observations + 1))
-    best, curve = Policy(weights, seen.mean, seen.spread), []
+    best, curve = Policy(weights, seen.mean, seen.spread), list[Point]()
     with Progress(what, s.iterations, "iterations", show=show) as bar:
         for iteration in range(s.iterations + 1):
             if iteration % s.every == 0 or iteration == s.iterations:
@@ -111,9 +111,9 @@ def search(
                 np.concatenate([weights + s.noise * delta, weights - s.noise * delta]), seen.mean, seen.spread
             )
             starts = JUDGED + rng.integers(2**31, size=s.directions)
-            found = rollout(episodes, tried, [*starts, *starts], seen.add)
-            taken += int(found.actions.sum())
-            weights = weights + s.step * _direction(found.total, delta, s.best)
+            returns = rollout(episodes, tried, [*starts, *starts], seen.add)
+            taken += int(returns.actions.sum())
+            weights = weights + s.step * _direction(returns.total, delta, s.best)
             bar.update(iteration + 1)
     return best, curve
 

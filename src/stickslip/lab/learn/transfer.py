@@ -58,8 +58,8 @@ def judge(
     options: Mapping[str, Any] | None = None,
     show: bool | None = None,
 ) -> list[Judged]:
-    """The returns of a policy by each method. A method that would take longer than ``patience`` [s] gets fewer episodes,
-    and none if not even four would end in that time."""
+    """The returns of a policy by each method. A method that would take longer than ``patience`` [s] gets fewer
+    episodes, and none if not even four would end in that time."""
     found = []
     with Progress("judging by other methods", len(methods), "methods", show=show) as bar:
         for k, method in enumerate(methods):
@@ -115,7 +115,11 @@ def summary(method: str, episodes: Episodes, returns: Returns, wall: float) -> J
 
 def at_random(task: type[Task], method: str, episodes: int = 16, **options: Any) -> Judged:
     """The returns of random actions, each number uniform in ±1."""
-    made, rng, began = Episodes(task(), episodes, method=method, **options), np.random.default_rng(0), time.perf_counter()
+    made, rng, began = (
+        Episodes(task(), episodes, method=method, **options),
+        np.random.default_rng(0),
+        time.perf_counter(),
+    )
     size = made.actions.shape
     returns = rollout(made, lambda seen: rng.uniform(-1.0, 1.0, size), range(FIRST_SEED, FIRST_SEED + episodes))
     return summary(method, made, returns, time.perf_counter() - began)
