@@ -87,8 +87,8 @@ def test_a_method_is_chosen_by_keyword():
 
 
 def test_time_steps_divide_the_time_of_an_action():
-    env = gymnasium.make(HOPPER, dt=2e-3, control_dt=0.01, warm_start=False).unwrapped
-    assert (env.episodes.substeps, env.metadata["render_fps"]) == (5, 100)
+    env = gymnasium.make(HOPPER, dt=1e-3, control_dt=0.01, warm_start=False).unwrapped
+    assert (env.episodes.substeps, env.metadata["render_fps"]) == (10, 100)
     with pytest.raises(InputError, match=r"control_dt: expected a whole multiple of dt"):
         gymnasium.make(HOPPER, dt=3e-3)
 

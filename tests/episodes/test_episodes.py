@@ -99,7 +99,7 @@ def test_actions_beyond_one_count_as_one():
 
 
 def test_messages():
-    with pytest.raises(InputError, match=r"task: expected one of ss.episodes.TASKS, made"):
+    with pytest.raises(InputError, match=r"task: expected one of stickslip.episodes.TASKS, made"):
         Episodes(TASKS["Hopper"])
     with pytest.raises(InputError, match="unknown option"):
         Episodes(TASKS["Hopper"](), 1, method="coulomb", banana=3)

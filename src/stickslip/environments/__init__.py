@@ -22,7 +22,7 @@ from stickslip.environments.single import Environment
 from stickslip.environments.vector import VectorEnvironment
 from stickslip.episodes import TASKS, Task
 
-__all__ = ["Environment", "VectorEnvironment", "register"]
+__all__ = ["Environment", "VectorEnvironment", "for_stable_baselines", "register"]
 
 
 def register(task: type[Task]) -> str:
@@ -37,6 +37,17 @@ def register(task: type[Task]) -> str:
         max_episode_steps=round(task.seconds / task.control_dt),
     )
     return name
+
+
+def for_stable_baselines(envs: gymnasium.vector.VectorEnv) -> Any:
+    """The ``VecEnv`` that stable-baselines3 trains on, around ``gymnasium.make_vec(…, autoreset_mode="SameStep")``."""
+    try:
+        from stickslip.environments.baselines import Baselines
+    except ImportError as error:
+        raise InputError(
+            f"stable-baselines3: expected it to be installed ({error}); pip install stable-baselines3"
+        ) from error
+    return Baselines(envs)
 
 
 for _task in TASKS.values():

@@ -66,7 +66,7 @@ class Episodes(Summarised):
         **options: Any,
     ) -> None:
         if not isinstance(task, Task):
-            raise expected("task", "one of ss.episodes.TASKS, made", task, "for example Hopper()")
+            raise expected("task", "one of stickslip.episodes.TASKS, made", task, "for example Hopper()")
         period = task.control_dt if control_dt is None else number("control_dt", control_dt, "seconds > 0", above=0.0)
         setup = Setup(task.scene(), control_dt=period, method=task.method, dt=task.dt)  # type: ignore[arg-type]
         if device != "cpu":

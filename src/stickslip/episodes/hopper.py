@@ -3,7 +3,7 @@
 A body of 4 kg, a bar of 0.8 m, moves in a vertical plane (x, z, pitch). A servo at the hip turns a leg, a second servo
 lengthens it; with 1500 N/m and 15 N s/m it is a spring that throws the machine up again. M. Raibert, "Legged Robots
 That Balance" (MIT Press 1986), ch. 2. Differs from the book in: servos of position in place of air springs and
-hydraulics; the body's centre of mass is 5 cm below the hip, not on it.
+hydraulics; the body's centre of mass is 10 cm below the hip, not on it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from stickslip.worlds import Worlds
 
 HEIGHT = 0.68
 """[m] of the hip, above the floor at home."""
+FOOT = 0.03
+"""[m] Radius of the foot."""
 SWING, THRUST = 0.7, 0.12
 """[rad], [m] how far an action moves the targets of hip and leg."""
-LOW = 0.05
+LOW = 0.1
 """[m] of the body's centre of mass below the hip."""
 FASTEST = 2.0
 """[m/s] Speed above which nothing more is rewarded."""
@@ -39,7 +41,7 @@ class Hopper(Task):
     fails = "the body is below 0.4 m or leans by more than 0.7 rad"
     measured = ("distance", "m")
     seconds = 8.0
-    dt = 4e-3
+    dt = 2e-3
     variations: ClassVar = {
         "friction": Variation("friction", "floor", 0.4, 1.2),
         "mass": Variation("mass", "body", 0.8, 1.2),
@@ -64,7 +66,7 @@ class Hopper(Task):
             max_force=300.0,
         )  # fmt: skip
         leg.add_capsule(0.02, 0.25, pos=(0, 0, -0.17), mass=0.2, collide=False)
-        leg.add_sphere(0.03, pos=(0, 0, -0.32), mass=0.05, friction=0.1, name="foot")
+        leg.add_sphere(FOOT, pos=(0, 0, FOOT - 0.35), mass=0.05, friction=0.1, name="foot")
         return scene
 
     def start(self, rng: np.random.Generator) -> Start:

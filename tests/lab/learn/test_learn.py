@@ -104,6 +104,8 @@ def test_methods_that_cannot_run_a_task_say_why():
 
     slow = judge(Impatient, still(), ["coulomb/pgs"], patience=1e-3, options=SHORT, show=False)[0]
     assert "exceed 0.001 s" in slow.why_not
+    short = judge(ShortHopper, still(), ["stewart-trinkle/pgs"], longest=1e-3, options=SHORT, show=False)[0]
+    assert short.dt == 1e-3  # its own is 10 ms
     wrong = judge(ShortHopper, still(), ["coulomb/pgs"], options={**SHORT, "dt": 3e-3}, show=False)[0]
     assert "a whole multiple of dt" in wrong.why_not
 
@@ -113,7 +115,9 @@ def test_learn_writes_policy_curve_and_returns_by_method(tmp_path):
     console = Console(width=100, record=True, file=(tmp_path / "said").open("w"))
     asked = Asked("stickslip/Hopper-v0", search=small, methods=("semi-implicit-euler",), episodes=4, shared=SHORT)
     learned = run_learn(asked, tmp_path, console)
-    assert [each.method for each in learned.judged] == ["coulomb/pgs", "semi-implicit-euler"]
+    assert [each.method for each in learned.judged] == ["coulomb/pgs", "coulomb/pgs", "semi-implicit-euler"]
+    assert [each.dt for each in learned.judged[:2]] == [2e-3, 0.5e-3]
+    assert learned.judged[1].label == "coulomb/pgs, dt/4"
     assert all(np.isfinite(each.mean) for each in learned.judged)
     numbers = json.loads((tmp_path / "learn.json").read_text())
     assert [row["mean"] for row in numbers["judged"]] == [each.mean for each in learned.judged]
@@ -124,7 +128,7 @@ def test_learn_writes_policy_curve_and_returns_by_method(tmp_path):
     assert "distance" in text
     asked = Asked(policy=tmp_path / "policy.npz", methods=("coulomb",), episodes=4, shared=SHORT)
     again = run_learn(asked, tmp_path, console)
-    assert [each.method for each in again.judged] == ["coulomb/pgs"]
+    assert [each.method for each in again.judged] == ["coulomb/pgs"] * 2
     assert again.judged[0].mean == learned.judged[0].mean
 
 

@@ -19,6 +19,10 @@ from stickslip.lab.learn.search import SearchSettings, search
 from stickslip.lab.learn.transfer import at_random, judge
 from stickslip.methods.registry import METHODS, resolve
 
+FINER = 4
+"""The method that a policy was learned with judges it with a step that is shorter by this, too. What is lost there was
+learned from errors of the time step, not from the contact model."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -65,11 +69,13 @@ def run_learn(asked: Asked, out: Path, console: Console) -> Learned:
 
     policy, curve = _policy(asked, task, method, make, out, console)
     random = at_random(task, method, asked.episodes, dt=asked.dt, **asked.shared, **asked.options)
-    own = {**asked.shared, **asked.options, "dt": asked.dt}
+    own = {**asked.shared, **asked.options}
     limits: dict[str, Any] = {"episodes": asked.episodes, "patience": asked.patience}
-    judged = judge(task, policy, methods[:1], options=own, **limits)
-    judged += judge(task, policy, methods[1:], options=asked.shared, **limits)
-    settings = {**asdict(s), "randomise": asked.randomise, "dt": asked.dt, "options": dict(asked.options)}
+    judged = judge(task, policy, methods[:1], options={**own, "dt": random.dt}, **limits)
+    fine = judge(task, policy, methods[:1], options={**own, "dt": random.dt / FINER}, **limits)
+    judged += [replace(each, remark=f", dt/{FINER}") for each in fine]
+    judged += judge(task, policy, methods[1:], longest=random.dt, options=asked.shared, **limits)
+    settings = {**asdict(s), "randomise": asked.randomise, "dt": random.dt, "options": dict(asked.options)}
     learned = Learned(name, task.measured, method, settings, curve, random, judged)
     learned.write(out)
     console.print(learned.table())

@@ -19,11 +19,7 @@ FARTHEST = 5.0
 
 @dataclass(frozen=True)
 class Policy:
-    """What to do when something is observed.
-
-    >>> policy = Policy.load("out/learn/policy.npz")
-    >>> action = policy(observation)
-    """
+    """What to do when something is observed: ``Policy.load("learn-Hopper/policy.npz")(observation)`` is an action."""
 
     weights: np.ndarray
     """(actions, observations + 1), or one for each world, (n, actions, observations + 1)."""

@@ -39,7 +39,7 @@ class Learned:
     @property
     def own(self) -> float:
         """The mean return by the method that it was learned with; NaN if that was not judged."""
-        return next((each.mean for each in self.judged if each.method == self.method), np.nan)
+        return next((each.mean for each in self.judged if each.label == self.method), np.nan)
 
     def write(self, folder: Path) -> None:
         """``learn.json``, and ``learn.png`` and ``.pdf``."""
@@ -58,12 +58,12 @@ class Learned:
         headings.append("unsolved")
         title = f"{self.task}: a policy of {self.method}, by each contact method"
         table = terminal_table(title, headings, no_wrap=1, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        for label, each in [*((each.method, each) for each in self.judged), ("random actions", self.random)]:
+        for label, each in [*((each.label, each) for each in self.judged), ("random actions", self.random)]:
             if not each.why_not:
                 table.add_row(label, *_cells(each, self.own))
         reasons = [each for each in self.judged if each.why_not]
         if reasons:
-            words = "\n".join(f"{each.method}: {_short(each.why_not)}" for each in reasons)
+            words = "\n".join(f"{each.label}: {_short(each.why_not)}" for each in reasons)
             table.caption, table.caption_justify = Text(f"could not run it:\n{words}", style=""), "left"
         return table
 
@@ -91,7 +91,7 @@ class Learned:
         ax.set_ylabel("return [1]")
         ax.set_title(f"{self.task}, learned with {self.method}")
         ax.grid(alpha=0.3)
-        ax.legend(loc="upper left", frameon=False, fontsize="small")
+        ax.legend(loc="lower right", frameon=False, fontsize="small")
 
     def _draw_judged(self, ax: Any) -> None:
         rows = list(reversed(self.judged))
@@ -101,11 +101,11 @@ class Learned:
                 ax.text(0.01, k, f" {_short(each.why_not, 62)}", va="center", color="0.4", fontsize="x-small",
                         transform=ax.get_yaxis_transform())  # fmt: skip
                 continue
-            own = each.method == self.method
+            own = each.method == self.method and not each.remark
             ax.barh(k, each.mean, xerr=each.deviation, color=colours[each.method], edgecolor="k" if own else "none",
                     height=0.7, ecolor="0.35", capsize=2)  # fmt: skip
         ax.axvline(self.random.mean, color="0.5", ls=":", label="random actions")
-        ax.set_yticks(range(len(rows)), [each.method for each in rows], fontsize="small")
+        ax.set_yticks(range(len(rows)), [each.label for each in rows], fontsize="small")
         ax.set_xlabel("return [1], mean ± deviation from episode to episode")
         ax.set_title("the same policy by each contact method")
         ax.grid(alpha=0.3, axis="x")

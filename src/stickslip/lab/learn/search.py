@@ -39,9 +39,9 @@ class SearchSettings:
     """N; two worlds for each."""
     best: int = 16
     """b."""
-    noise: float = 0.1
+    noise: float = 0.2
     """ν."""
-    step: float = 0.1
+    step: float = 0.2
     """α."""
     every: int = 10
     """Iterations from one judgement to the next."""

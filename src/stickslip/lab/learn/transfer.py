@@ -46,6 +46,12 @@ class Judged:
     """Share of the steps whose solver did not reach its tolerance."""
     wall: float = np.nan
     """[s] of computing, without compilation."""
+    remark: str = ""
+    """What is particular to this judgement."""
+
+    @property
+    def label(self) -> str:
+        return f"{self.method}{self.remark}"
 
 
 def judge(
@@ -55,24 +61,33 @@ def judge(
     *,
     episodes: int = 16,
     patience: float = 120.0,
+    longest: float = np.inf,
     options: Mapping[str, Any] | None = None,
     show: bool | None = None,
 ) -> list[Judged]:
-    """The returns of a policy by each method. A method that would take longer than ``patience`` [s] gets fewer
-    episodes, and none if not even four would end in that time."""
+    """The returns of a policy by each method, at its default time step, but at most ``longest`` [s]. A method that
+    would take longer than ``patience`` [s] gets fewer episodes, and none if not even four would end in that time."""
     found = []
     with Progress("judging by other methods", len(methods), "methods", show=show) as bar:
         for k, method in enumerate(methods):
             bar.update(k)
             with quiet():
-                found.append(_judge(task, policy, method, episodes, patience, dict(options or {})))
+                found.append(_judge(task, policy, method, episodes, patience, longest, dict(options or {})))
     return found
 
 
 def _judge(
-    task: type[Task], policy: Any, method: str, episodes: int, patience: float, options: dict[str, Any]
+    task: type[Task],
+    policy: Any,
+    method: str,
+    episodes: int,
+    patience: float,
+    longest: float,
+    options: dict[str, Any],
 ) -> Judged:
     try:
+        if Episodes(task(), 1, method=method, **options).worlds.dt > longest:
+            options["dt"] = longest
         each = _seconds(task, policy, method, options)
         n = min(episodes, int(patience / each))
         if n < FEWEST:
