@@ -169,7 +169,7 @@ def learned_table() -> str:
             continue
         rows.append([
             label, f"{1e3 * each['dt']:g}", f"{each['mean']:.0f} ± {each['deviation']:.0f}",
-            f"{each['mean'] / own:.0%}", f"{each['seconds']:.1f}", f"{each['measured']:.1f}",
+            f"{each['mean'] / own:.0%}" if own > 0 else "", f"{each['seconds']:.1f}", f"{each['measured']:.1f}",
             f"{each['failed']} of {each['episodes']}",
         ])  # fmt: skip
     return as_markdown(rows)

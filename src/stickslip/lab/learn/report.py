@@ -113,7 +113,7 @@ class Learned:
 
 
 def _cells(each: Judged, own: float) -> tuple[str, ...]:
-    share = "" if not np.isfinite(own) or own == 0.0 else f"{each.mean / own:.0%}"
+    share = f"{each.mean / own:.0%}" if own > 0.0 else ""  # of a negative return, shares have no meaning
     failed = str(each.failed) + (f" ({each.diverged} diverged)" if each.diverged else "")
     return (
         f"{1e3 * each.dt:g}",
