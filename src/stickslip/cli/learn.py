@@ -20,6 +20,8 @@ def learn(
     out: Annotated[Path | None, Option(help="folder for policy.npz, learn.json and learn.png")] = None,
     iterations: Annotated[int, Option(help="iterations of the search")] = 250,
     directions: Annotated[int, Option(help="directions of each iteration; two worlds for each")] = 32,
+    noise: Annotated[float, Option(help="how far weights are changed along a direction")] = 0.2,
+    step: Annotated[float, Option(help="length of an update")] = 0.2,
     seed: Annotated[int, Option(help="seed of the search")] = 0,
     randomise: Annotated[bool, Option(help="draw friction and mass anew for each episode while learning")] = False,
     episodes: Annotated[int, Option(help="episodes of each judgement")] = 16,
@@ -52,9 +54,13 @@ def learn(
     named = tuple(name.strip() for name in methods.split(",") if name.strip())
     whole("--directions", directions, 1)
     search = SearchSettings(
-        2 if quick else whole("--iterations", iterations, 1), 4 if quick else directions,
-        2 if quick else max(1, directions // 2), seed=whole("--seed", seed, 0),
-    )  # fmt: skip
+        iterations=2 if quick else whole("--iterations", iterations, 1),
+        directions=4 if quick else directions,
+        best=2 if quick else max(1, directions // 2),
+        noise=number("--noise", noise, "a number > 0", above=0.0),
+        step=number("--step", step, "a number > 0", above=0.0),
+        seed=whole("--seed", seed, 0),
+    )
     if quick:
         named, episodes = named or ("semi-implicit-euler", "mujoco"), min(episodes, 4)
     asked = Asked(

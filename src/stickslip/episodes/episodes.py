@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,8 @@ class Episodes(Summarised):
         period = task.control_dt if control_dt is None else number("control_dt", control_dt, "seconds > 0", above=0.0)
         setup = Setup(task.scene(), control_dt=period, method=task.method, dt=task.dt)  # type: ignore[arg-type]
         if device != "cpu":
+            if "device" not in signature(Worlds.__init__).parameters:
+                raise expected("device", "'cpu'", device, "worlds of this version are on processors alone")
             options["device"] = device
         self.worlds = Worlds(setup, n, method, dt, threads=threads, **options)
         self.n, self.task = self.worlds.n, task
