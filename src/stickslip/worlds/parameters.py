@@ -32,6 +32,7 @@ class Parameters:
         self.variant_of = np.zeros(worlds, dtype=np.int64)
         """(n,) the variant of each world; 0 is the model as it was compiled."""
         self.version = 0
+        """Goes up when there is a new variant."""
         self._make, self._own = make, own
         self._values: dict[Edit, np.ndarray] = {}
         """What was set → (n, …) the value in each world."""
@@ -88,7 +89,6 @@ class Parameters:
                 numbers[k] = self._variant(edit)
         self._values = values
         self.variant_of[:] = numbers[inverse.reshape(-1)]
-        self.version += 1
 
     def _variant(self, edit: dict[Edit, np.ndarray]) -> int:
         """The number of the variant with these values, which is made if there is none."""
@@ -103,6 +103,7 @@ class Parameters:
                 self._sim = None  # whatever it was set to, the next variant begins anew
                 raise
             self._numbers[key] = len(self._edits) - 1
+            self.version += 1
         return self._numbers[key]
 
     def simulation(self, variant: int) -> Simulation:

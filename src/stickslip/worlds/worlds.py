@@ -485,16 +485,17 @@ class Worlds(Summarised, Guarded):
         rotation are the link's axes."""
         pos, rot = np.zeros((self.n, self.model.nlink, 3)), np.zeros((self.n, self.model.nlink, 3, 3))
         kin = self._sim.dynamics.data.kin
-        link_poses(self.model.tree, kin, self.q, np.arange(self.n), pos, rot)
+        link_poses(self.model.tree, kin, np.asarray(self.q), np.arange(self.n), pos, rot)
         return pos, rot
 
     # -- stepping ----------------------------------------------------------------------------------------------
 
-    def step(self, n: int = 1) -> None:
-        """Take n steps in all worlds that have not diverged."""
+    def step(self, n: int = 1, *, worlds=None) -> None:
+        """Take n steps in worlds, a mask (n,) or numbers (default: all), those left out that have diverged."""
         n = whole("n", number("n", n, "a whole number of steps ≥ 0", least=0.0), 0, MOST_STEPS)
         self._check_numbers()
-        active = np.flatnonzero(~self.diverged)
+        chosen = np.unique(self._chosen(worlds))
+        active = chosen[~self.diverged[chosen]]
         if not len(active) or n == 0:
             return
         if self._call is None:
@@ -545,7 +546,9 @@ class Worlds(Summarised, Guarded):
     def _advance(self, active: np.ndarray, n: int) -> None:
         """The compiled loop of all worlds, on all threads or on the GPU."""
         if self._gpu is not None:
-            self._gpu.advance(self._rows, self._fit, self.diverged, self._parameters, n, self._ends)
+            stopped = np.ones(self.n, dtype=bool)
+            stopped[active] = False
+            self._gpu.advance(self._rows, self._fit, stopped, self._parameters, n, self._ends)
             return
         lanes, calls = self._make_lanes(), []
         while not self._settled:  # a lane that has more room than the rows lets the others grow, too

@@ -28,7 +28,7 @@ class WorldsOnGpu:
         self._known: Any = None
         self._ends = {name: DeviceRows(np.zeros((), np.int64), n) for name in ENDS}
         self._variants: Any = None
-        self._stopped = np.zeros(n, dtype=bool)
+        self._stopped, self._variant_of = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
         self._version = -1
 
     def rows(self, row: np.ndarray) -> DeviceRows:
@@ -46,7 +46,7 @@ class WorldsOnGpu:
             self._ends["stopped"][:] = stopped.astype(np.int64)
         engine.advance(rows, self._ends, self._variants, n)
         ends.done[:] = self._ends["done"].data.copy_to_host()[0]
-        if ends.done.min() < n:
+        if np.any(ends.done[~stopped] < n):
             ends.reason[:] = self._ends["reason"].data.copy_to_host()[0]
 
     def _engine_for(self, rows: Mapping[str, Any], fit: Any, parameters: Parameters) -> Engine:
@@ -65,5 +65,7 @@ class WorldsOnGpu:
         if self._version != parameters.version:
             self._version = parameters.version
             self._variants = cuda.to_device(parameters.block(self._engine.layout))
-            self._ends["variant"][:] = parameters.variant_of
+        if not np.array_equal(self._variant_of, parameters.variant_of):
+            self._variant_of = parameters.variant_of.copy()
+            self._ends["variant"][:] = self._variant_of
         return self._engine
