@@ -2,7 +2,8 @@
 
 ``MUJOCO_GL=egl python docs/make_images.py`` draws those of robots and motions (it needs a headless OpenGL),
 ``… tutorials`` those of the tutorials by running their snippets, ``… gallery`` the films of the gallery by running its
-commands, and ``… screens`` the viewer and a report in a browser (it needs Playwright and Chromium).
+commands, ``… environments`` the environments for learning, and ``… screens`` the viewer and a report in a browser (it
+needs Playwright and Chromium).
 """
 
 import os
@@ -19,9 +20,10 @@ from pathlib import Path
 import matplotlib
 import mujoco
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 import stickslip as ss
+from stickslip.episodes import TASKS, Episodes
 from stickslip.record.overview import save_overview
 from stickslip.viewer.open import make_viewer
 
@@ -183,5 +185,26 @@ def main() -> None:
     save_overview(log, IMAGES / "solo12-drop.png", title=f"solo12-drop, {sim.method}, dt = {sim.dt:g} s")
 
 
+ACTED = {"PushBox": (1, 0), "PegInHole": (0, 0, -0.3), "ArmReach": (0.3, 0.5, 0, 0, 0, 0)}
+"""Actions of the pictures of environments; zeros for the others."""
+
+
+def environments() -> None:
+    """A picture of each environment after 0.6 s."""
+    shown = []
+    for name, task in TASKS.items():
+        episodes = Episodes(task(), 1)
+        episodes.seed([2])
+        episodes.begin()
+        for _ in range(30):
+            episodes.step(np.array([ACTED.get(name, 0.0 * episodes.actions[0])]))
+        picture = Image.fromarray(episodes.picture(size=(480, 360)))
+        ImageDraw.Draw(picture).text((12, 8), name, fill="#333", font_size=22)
+        shown.append(np.asarray(picture))
+    rows = [np.concatenate(shown[k : k + 3], axis=1) for k in (0, 3)]
+    Image.fromarray(np.concatenate(rows)).save(IMAGES / "environments.png", optimize=True)
+
+
 if __name__ == "__main__":
-    {"": main, "tutorials": tutorials, "gallery": gallery, "screens": screens}["".join(sys.argv[1:])]()
+    drawn = {"": main, "environments": environments, "tutorials": tutorials, "gallery": gallery, "screens": screens}
+    drawn["".join(sys.argv[1:])]()

@@ -5,11 +5,14 @@ A test compares the pages with the source.
 """
 
 import ast
+import json
 import re
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from stickslip.episodes import TASKS, Task
 from stickslip.methods.registry import METHODS
 
 ROOT = Path(__file__).parents[1]
@@ -42,8 +45,8 @@ methods declare.
 EXAMPLES_INTRODUCTION = """\
 # Examples
 
-Each example is a flat script of at most 60 lines that takes a few seconds and opens no window. The tests run all of
-them.
+Each example is a flat script of at most 60 lines that takes a few seconds and opens no window; `train_hopper_sb3` takes
+some minutes. The tests run all of them.
 
 | script | what it shows |
 | --- | --- |
@@ -121,12 +124,55 @@ def dynamics() -> str:
 
 def readme() -> str:
     """README.md with its tables made anew."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for name, make in (("squat", squat), ("methods", methods), ("dynamics", dynamics)):
+    return tables_made(ROOT / "README.md", squat=squat, methods=methods, dynamics=dynamics)
+
+
+def tables_made(page: Path, **makers: Callable[[], str]) -> str:
+    """A page with its tables made anew, each between two marks."""
+    text = page.read_text(encoding="utf-8")
+    for name, make in makers.items():
         begin, end = f"<!-- {name}: made by docs/make_pages.py -->\n", f"<!-- end of {name} -->\n"
         before, _, rest = text.partition(begin)
         text = f"{before}{begin}{make()}{end}{rest.partition(end)[2]}"
     return text
+
+
+def tasks_table() -> str:
+    """A row per task of ``stickslip.episodes``, from what it declares."""
+    heading = ["environment", "observation", "action", "reward of an action", "fails if", "longest", "randomised"]
+    rows = [heading, ["---"] * 7]
+    for task in TASKS.values():
+        moved = [*task.action_names[:3], "…"] if len(task.action_names) > 6 else task.action_names
+        observed, varied = count_of(task), task.variations
+        ranges = "; ".join(f"{name} {what.low:g} to {what.high:g}" for name, what in varied.items())
+        rows.append([
+            f"`stickslip/{task.name}-v0`: {task.summary}", f"{observed}: {'; '.join(task.observed)}",
+            f"{len(task.action_names)}: {'; '.join(moved)}", task.rewarded, task.fails, f"{task.seconds:g} s", ranges,
+        ])  # fmt: skip
+    return as_markdown(rows)
+
+
+def count_of(task: type[Task]) -> int:
+    """Numbers that are observed; each of the words ends with how many they are."""
+    return sum(int(words.rpartition("(")[2].rstrip(")")) for words in task.observed)
+
+
+def learned_table() -> str:
+    """Returns by method, from what ``stickslip learn`` wrote."""
+    numbers = json.loads((ROOT / "docs" / "images" / "learn-hopper.json").read_text(encoding="utf-8"))
+    (name, unit), own = numbers["measured"], numbers["judged"][0]["mean"]
+    rows = [["method", "dt [ms]", "return", "of its own", "length [s]", f"{name} [{unit}]", "failed"], ["---"] * 7]
+    for each in [*numbers["judged"], {**numbers["random"], "method": "random actions"}]:
+        label = f"`{each['method']}`{each['remark']}" if each["method"] != "random actions" else each["method"]
+        if each["why_not"]:
+            rows.append([label, "–", each["why_not"], "", "", "", ""])
+            continue
+        rows.append([
+            label, f"{1e3 * each['dt']:g}", f"{each['mean']:.0f} ± {each['deviation']:.0f}",
+            f"{each['mean'] / own:.0%}" if own > 0 else "", f"{each['seconds']:.1f}", f"{each['measured']:.1f}",
+            f"{each['failed']} of {each['episodes']}",
+        ])  # fmt: skip
+    return as_markdown(rows)
 
 
 def methods_page() -> str:
@@ -146,6 +192,9 @@ PAGES = {
     ROOT / "docs" / "layout.md": layout,
     ROOT / "docs" / "methods" / "index.md": methods_page,
     ROOT / "docs" / "examples.md": examples_page,
+    ROOT / "docs" / "environments.md": partial(
+        tables_made, ROOT / "docs" / "environments.md", tasks=tasks_table, learn=learned_table
+    ),
     ROOT / "README.md": readme,
     ROOT / "docs" / "tasks.md": task_pages.table,
     **{

@@ -34,6 +34,7 @@ def call(monkeypatch, capsys):
         (),
         ("run",),
         ("solve",),
+        ("learn",),
         ("list",),
         ("doctor",),
         ("bench",),

@@ -181,6 +181,7 @@ def test_console_blocks_run(page, monkeypatch, tmp_path, capsys):
         Path(name).write_text(content)
     for words in console(text):
         moment = ["--time", "0.9" if "--capture-every" in words else "0.03"] if words[1] == "run" else []
+        moment += ["--quick"] if words[1] == "learn" else []
         words = [word if before != "--follow" else "ball" for before, word in zip(["", *words], words, strict=False)]
         monkeypatch.setattr(sys, "argv", [*words, *moment])
         with pytest.raises(SystemExit) as ended:

@@ -23,7 +23,8 @@ def test_every_package_is_in_a_layer():
 
 
 def test_import_is_quick_and_leaves_out_what_is_not_needed():
-    """Plotting, HDF5, meshes and Pinocchio are loaded when they are used."""
-    code = "import sys, stickslip; print(sorted({'matplotlib', 'h5py', 'trimesh', 'pinocchio'} & set(sys.modules)))"
+    """Plotting, HDF5, meshes, Pinocchio and Gymnasium are loaded when they are used."""
+    late = {"matplotlib", "h5py", "trimesh", "pinocchio", "gymnasium"}
+    code = f"import sys, stickslip; print(sorted({late} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

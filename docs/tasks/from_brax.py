@@ -6,9 +6,10 @@ import stickslip as ss
 
 NAME, TRIED = "Brax", "0.14.2"
 INTRODUCTION = """\
-Brax runs thousands of worlds on an accelerator and differentiates through them. Here a simulation is one world on a
-processor, by a method of your choice; [derivatives](../derivatives.md) of the dynamics and of single steps are
-exact. Many worlds and gradients of rollouts come with later versions.
+Brax runs thousands of worlds on an accelerator and differentiates through them. Here a scene runs by a method of
+your choice, in one world or in many; [derivatives](../derivatives.md) of the dynamics and of single steps are
+exact. [Many worlds](../worlds.md) run on processors and GPUs;
+gradients of rollouts come with later versions.
 """
 RUN = "was tried with this version"
 GIVEN = "`pendulum.xml` is a pole on a cart with a motor.\n"
@@ -60,7 +61,11 @@ def worlds_there(system):
     return states.q.shape
 
 
-worlds_here = "later: many worlds"
+def worlds_here(sim):
+    """Worlds may have states, controls and parameters of their own."""
+    worlds = ss.Worlds("pendulum.xml", 16, "coulomb/pgs")
+    worlds.step(10)
+    return worlds.q.shape
 
 
 def gradient_there(system, state):

@@ -6,9 +6,9 @@ import stickslip as ss
 
 NAME, TRIED = "Gymnasium", "1.4.0"
 INTRODUCTION = """\
-An episode is a loop that you write: set controls, step, look at the state. The loop is as short as with an
-environment, and reward, end and observation are expressions in it. A class with Gymnasium's interface (`gym.Env`),
-for libraries that train with it, comes with a later version, and so do many worlds at once.
+Six tasks are [environments of Gymnasium](../environments.md) themselves, for libraries that train with it:
+`gymnasium.make("stickslip/Hopper-v0", method="coulomb/pgs")`. Without an environment, an episode is a loop that you
+write: set controls, step, look at the state. The loop is as short, and reward, end and observation are expressions.
 """
 RUN = "was tried with this version"
 GIVEN = "`robot.xml` is an arm with two motors over a floor with a box.\n"
@@ -173,4 +173,7 @@ def vector_there():
     envs.step(envs.action_space.sample())
 
 
-vector_here = "later: many worlds"
+def vector_here(sim):
+    worlds = ss.Worlds("robot.xml", 4, "mujoco")
+    worlds.control[:] = np.random.default_rng(1).uniform(-1, 1, worlds.control.shape)
+    worlds.step()

@@ -17,7 +17,8 @@ x, y, z), and units are SI. Three things differ:
 - A scene is checked. A feature of a file that is not simulated is an error that names it, not a silent omission.
 
 [Models](../models.md) says what of MJCF is read, and [the method mujoco](../methods/mujoco.md) where it differs
-from `mj_step`. Many worlds on a GPU (MJX) and gradients of rollouts come with later versions.
+from `mj_step`. [Many worlds](../worlds.md) run on processors and GPUs, as by MJX; gradients of
+rollouts come with later versions.
 """
 RUN = "the tests run, both sides"
 GIVEN = "`robot.xml` is an arm with two motors over a floor with a box. Ten steps have been taken.\n"

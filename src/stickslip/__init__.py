@@ -45,9 +45,9 @@ from stickslip.model.scene import Body, Robot, Scene
 from stickslip.model.shape import Material
 from stickslip.record import Log, load
 from stickslip.scenes import SCENES
-from stickslip.simulation import Recorder, Simulation, Snapshot
+from stickslip.simulation import Recorder, Simulation
 from stickslip.viewer import view
-from stickslip.worlds import Worlds, WorldsSnapshot
+from stickslip.worlds import Worlds
 
 __version__ = "0.1.0"
 
@@ -74,7 +74,6 @@ __all__ = [
     "Robot",
     "Scene",
     "Simulation",
-    "Snapshot",
     "StartWarning",
     "State",
     "StickslipError",
@@ -84,7 +83,6 @@ __all__ = [
     "UnstableStepWarning",
     "UnsupportedFeatureError",
     "Worlds",
-    "WorldsSnapshot",
     "builders",
     "compare",
     "constraints",
@@ -140,6 +138,7 @@ RENAMED = {
     "write_fclib": "problem_files.write_fclib",
     "Joint": "maximal.Joint",
     "Setup": "scenes.Setup",
+    "Snapshot": "simulation.Snapshot",
     "capture": "simulation.capture",
     "capture_fclib": "simulation.capture_fclib",
     "database": "lab.problems",

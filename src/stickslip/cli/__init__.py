@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from stickslip import __version__
-from stickslip.cli import bench, compare, doctor, export, list_, plot, reproduce, run, solve, view, warm
+from stickslip.cli import bench, compare, doctor, export, learn, list_, plot, reproduce, run, solve, view, warm
 from stickslip.errors import StickslipError, brief, shortened, unknown
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command("solve")(solve.solve)
 app.command("view")(view.view)
 app.command("list")(list_.list_)
 app.command("doctor")(doctor.doctor)
+app.command("learn")(learn.learn)
 app.command("warm")(warm.warm)
 app.add_typer(bench.app, name="bench")
 app.add_typer(reproduce.app, name="reproduce")

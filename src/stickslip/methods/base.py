@@ -230,6 +230,9 @@ class Method(ABC):
         """Why Python takes the steps, one by one; empty if a compiled loop takes them."""
         return "its steps are taken by Python"
 
+    why_double: ClassVar[str] = ""
+    """Why its steps cannot be taken in single precision; empty if they can."""
+
     def cores_at_hand(self) -> list[tuple[int, Any]]:
         """(address, core) of the solvers that the compiled loop may call."""
         return []

@@ -11,8 +11,8 @@ from stickslip.model.model import Model
 
 
 class WorldContacts(Closed):
-    """The contacts of each world's last step, with the forces that acted in it. World w has ``count[w]`` contacts, in the
-    first places of its row; what is behind them has no meaning. The arrays have room for ``places`` contacts."""
+    """The contacts of each world's last step, with the forces that acted in it. World w has ``count[w]`` contacts, in
+    the first places of its row; what is behind them has no meaning. The arrays have room for ``places`` contacts."""
 
     def __init__(self, model: Model, rows: Mapping[str, np.ndarray]) -> None:
         self._model = model

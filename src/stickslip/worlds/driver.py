@@ -18,9 +18,10 @@ from numba import types
 from numba.core import config as numba_config
 from numba.extending import intrinsic
 
-from stickslip._jit import caller, kernel
+from stickslip._jit import address, caller, kernel
 from stickslip.dynamics.activation import advance_activations, delayed_controls, drive_signals, remember_controls
 from stickslip.dynamics.kinematics import forward_kinematics
+from stickslip.methods.handle import CompiledCall, HeldType
 
 
 class Cells(NamedTuple):
@@ -78,6 +79,11 @@ class Ends(NamedTuple):
 LOOP: Any = types.UniTuple(types.int64, 2)(types.int64, types.int64)
 """The type of a method's compiled loop of (address of its arguments, steps)."""
 call_loop = caller(LOOP)
+
+
+def loop_address(call: CompiledCall) -> int:
+    """The machine code of a method's loop, for ``advance_worlds``; it is compiled if it is not."""
+    return address(call.function, LOOP.return_type(HeldType(call.held.kinds), LOOP.args[1]))
 
 
 @intrinsic

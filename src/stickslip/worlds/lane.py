@@ -8,13 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from stickslip._jit import address
 from stickslip.errors import StickslipWarning
 from stickslip.methods.base import Method
-from stickslip.methods.handle import CompiledCall, HeldType
+from stickslip.methods.handle import CompiledCall
 from stickslip.model.model import Model
 from stickslip.simulation.simulation import Simulation
-from stickslip.worlds.driver import LOOP, Cells, Drives, Ends, Variants, advance_driven_worlds, advance_worlds
+from stickslip.worlds.driver import (
+    Cells,
+    Drives,
+    Ends,
+    Variants,
+    advance_driven_worlds,
+    advance_worlds,
+    loop_address,
+)
 
 SHOWN = ("found", "pair", "link1", "link2", "point", "axes", "gap")
 """What is kept of the contacts of each world, besides forces."""
@@ -100,14 +107,10 @@ class Lane:
         if self._variants_known != known:
             self._variants, self._variants_known = variants.tables(call), known
 
-    def loop_address(self, call: CompiledCall) -> int:
-        """The machine code of the method's loop; compiled if it is not."""
-        return address(call.function, LOOP.return_type(HeldType(call.held.kinds), LOOP.args[1]))
-
     def advance(self, call: CompiledCall, worlds: np.ndarray, n: int, rows: Any, variant_of: Any, ends: Ends) -> None:
         """Take up to n steps in these worlds; holds no lock of Python while it does."""
         given = (
-            self.loop_address(call), call.held.address, self._cells, self._variants, variant_of, worlds, n,
+            loop_address(call), call.held.address, self._cells, self._variants, variant_of, worlds, n,
             call.status_first, ends,
         )  # fmt: skip
         if self.sim.drive.changes:

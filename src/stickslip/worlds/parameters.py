@@ -1,9 +1,9 @@
 """Parameters that differ from world to world: friction, masses, joints, gains, gravity.
 
 Worlds with the same parameters share a **variant**. A variant is made by the setters of the model, in a simulation of
-its own: the method derives all that follows from them, as it does for a ``Simulation``, and the arguments of its compiled
-loop are compared with those of the model as it was compiled. What differs is kept, and the loop reads it in the worlds
-of this variant. Making one takes a few milliseconds, whatever the number of worlds that have it.
+its own: the method derives all that follows from them, as it does for a ``Simulation``, and the arguments of its
+compiled loop are compared with those of the model as it was compiled. What differs is kept, and the loop reads it in
+the worlds of this variant. Making one takes a few milliseconds, whatever the number of worlds that have it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Parameters:
         self.variant_of = np.zeros(worlds, dtype=np.int64)
         """(n,) the variant of each world; 0 is the model as it was compiled."""
         self.version = 0
+        """Goes up when there is a new variant."""
         self._make, self._own = make, own
         self._values: dict[Edit, np.ndarray] = {}
         """What was set → (n, …) the value in each world."""
@@ -88,7 +89,6 @@ class Parameters:
                 numbers[k] = self._variant(edit)
         self._values = values
         self.variant_of[:] = numbers[inverse.reshape(-1)]
-        self.version += 1
 
     def _variant(self, edit: dict[Edit, np.ndarray]) -> int:
         """The number of the variant with these values, which is made if there is none."""
@@ -103,6 +103,7 @@ class Parameters:
                 self._sim = None  # whatever it was set to, the next variant begins anew
                 raise
             self._numbers[key] = len(self._edits) - 1
+            self.version += 1
         return self._numbers[key]
 
     def simulation(self, variant: int) -> Simulation:
@@ -143,11 +144,11 @@ class Parameters:
     def _differences(self, sim: Simulation) -> dict[tuple[int, int], Any]:
         found, arguments = {}, self._arguments(sim)
         for place, base in self._base.items():
-            value = arguments.get(place)
+            value: Any = arguments.get(place)
             if isinstance(base, np.ndarray) and (not isinstance(value, np.ndarray) or value.shape != base.shape):
                 raise InputError(
-                    "parameters of worlds: expected values that leave the model's structure as it is, got some that add "
-                    "or remove contacts, friction or limits; make other Worlds for these"
+                    "parameters of worlds: expected values that leave the model's structure as it is, got some that "
+                    "add or remove contacts, friction or limits; make other Worlds for these"
                 )
             same = np.array_equal(value, base, equal_nan=isinstance(base, np.ndarray) and base.dtype.kind == "f")
             if not same:

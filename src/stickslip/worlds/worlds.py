@@ -5,9 +5,10 @@
     worlds.step(10)
     worlds.q                                # (n, nq)
 
-A thread takes the steps of one world after another by the machine code of a simulation's steps, which is told where the
-arrays of the world are (``driver``), so that a world's bits are those of a ``Simulation``. What a compiled loop leaves to
-Python, such as a buffer of contacts that has to grow, is done by a simulation that is brought to the state of the world.
+A thread takes the steps of one world after another by the machine code of a simulation's steps, which is told where
+the arrays of the world are (``driver``), so that a world's bits are those of a ``Simulation``. What a compiled loop
+leaves to Python, such as a buffer of contacts that has to grow, is done by a simulation that is brought to the world's
+state.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import count
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numba.core import config as numba_config
@@ -38,7 +39,7 @@ from stickslip.simulation.simulation import Simulation
 from stickslip.simulation.snapshot import restore_snapshot
 from stickslip.summary import Summarised, Summary, plural
 from stickslip.worlds.contacts import WorldContacts
-from stickslip.worlds.driver import Ends, link_poses
+from stickslip.worlds.driver import Ends, link_poses, loop_address
 from stickslip.worlds.lane import Lane, own_arrays, simulation_like
 from stickslip.worlds.parameters import Parameters
 
@@ -78,17 +79,19 @@ class Worlds(Summarised, Guarded):
     place here: write ``worlds.control`` between calls of ``step``. ``threads`` is the number of threads (default: one
     per processor).
 
-    ``device="cuda"`` takes the steps on an NVIDIA GPU (``pip install stickslip[gpu]``); the first step compiles for a
-    minute or more, once for a model and method. ``dtype=np.float32`` is single precision there. ``contacts`` is how many
-    contacts of a world there is room for at first; more are counted in ``overflows``, and room is made. World w has a random generator of its own, ``worlds.rng(w)``, that depends on ``seed`` and w.
+    ``device="cuda"`` takes the steps on an NVIDIA GPU (``pip install stickslip[gpu]``); the first step compiles for
+    some minutes, once for a model and method. ``dtype=np.float32`` is single precision there. ``contacts`` is how many
+    contacts of a world there is room for at first; more are counted in ``overflows``, and room is made.
 
-    ``q``, ``v``, ``control``, ``applied`` and ``wrench`` are arrays with a row per world, which the steps read and write
+    World w has a random generator of its own, ``worlds.rng(w)``, that depends on ``seed`` and w.
+
+    ``q``, ``v``, ``control``, ``applied`` and ``wrench`` are arrays with a row per world that the steps read and write
     in place: NumPy arrays on the CPU, ``DeviceRows`` on a GPU. NumPy, PyTorch, JAX and CuPy take them without a copy
     (``torch.from_dlpack(worlds.q)``).
     """
 
     elsewhere = ("worlds", ELSEWHERE)
-    fixed = {
+    fixed: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("n", "dt", "method", "variant", "model", "device", "dtype"), "make other Worlds with it"),
         **dict.fromkeys(("q", "v", "control", "applied", "wrench", "act"), "write into it: worlds.q[:] = …"),
         "time": "worlds.reset() goes to t = 0",
@@ -133,6 +136,8 @@ class Worlds(Summarised, Guarded):
         self._unconverged = np.zeros(self.n, dtype=np.int64)
         self._ends = Ends(np.zeros(self.n, np.int64), np.zeros(self.n, np.int64))
         self._lanes: list[Lane] = []
+        self._settled = False
+        """Whether all lanes have as much room as the rows."""
         self._pool: ThreadPoolExecutor | None = None
         self._parameters = Parameters(self.n, self._like, self._own_of)
         self._rows: dict[str, Any] = {}
@@ -166,7 +171,7 @@ class Worlds(Summarised, Guarded):
         from stickslip.worlds.cuda.worlds import WorldsOnGpu
 
         self._refuse_gpu()
-        self._sim.stepper.fit_room(max(4, room))
+        self._sim.stepper.fit_room(room if contacts is not None else max(4, room))
         return WorldsOnGpu(self._sim, self._lane, self.n, self.dtype)
 
     def _refuse_gpu(self) -> None:
@@ -175,6 +180,10 @@ class Worlds(Summarised, Guarded):
             return
         call, sim = self._call, self._sim
         why = self.why_python or ("its state is kept behind a handle" if call.handles else "")
+        if not why and self.dtype == np.float32 and sim.stepper.why_double:
+            raise expected(
+                "dtype", f"np.float64 for {self.method}/{self.variant}", "np.float32", sim.stepper.why_double
+            )
         if not why and (sim.drive.changes or sim.model.mocap_names):
             why = "the scene has activations, delays or mocap bodies, which change between steps"
         if why:
@@ -347,8 +356,8 @@ class Worlds(Summarised, Guarded):
 
     @names_keywords
     def reset(self, worlds=None, *, keyframe: str = "home") -> None:
-        """Let worlds, a mask (n,) or numbers (default: all), begin anew at a keyframe at t = 0: configuration, velocity,
-        activations and controls; applied forces and contact memory are cleared. Parameters stay."""
+        """Let worlds, a mask (n,) or numbers (default: all), begin anew at a keyframe at t = 0: configuration,
+        velocity, activations and controls; applied forces and contact memory are cleared. Parameters stay."""
         chosen = self._chosen(worlds)
         if keyframe == "home":
             first = self._first
@@ -448,6 +457,7 @@ class Worlds(Summarised, Guarded):
         short = [name for name, array in arrays.items() if any(np.greater(array.shape, self._rows[name].shape[1:]))]
         if not short:
             return
+        self._settled = False
         for name in short:
             shape = np.maximum(arrays[name].shape, self._rows[name].shape[1:])
             old, self._rows[name] = self._rows[name], self._repeated(np.zeros(shape, dtype=arrays[name].dtype))
@@ -457,8 +467,8 @@ class Worlds(Summarised, Guarded):
 
     @names_keywords
     def simulation(self, world: int) -> Simulation:
-        """A new ``Simulation`` of one world, with its parameters, at its state, for a closer look: recordings, pictures,
-        sensors, the next steps one by one. What happens in it does not change the world."""
+        """A new ``Simulation`` of one world, with its parameters, at its state, for a closer look: recordings,
+        pictures, sensors, the next steps one by one. What happens in it does not change the world."""
         w = self._index(world)
         variant = int(self._parameters.variant_of[w])
         sim = self._like()
@@ -486,16 +496,17 @@ class Worlds(Summarised, Guarded):
         rotation are the link's axes."""
         pos, rot = np.zeros((self.n, self.model.nlink, 3)), np.zeros((self.n, self.model.nlink, 3, 3))
         kin = self._sim.dynamics.data.kin
-        link_poses(self.model.tree, kin, self.q, np.arange(self.n), pos, rot)
+        link_poses(self.model.tree, kin, np.asarray(self.q), np.arange(self.n), pos, rot)
         return pos, rot
 
     # -- stepping ----------------------------------------------------------------------------------------------
 
-    def step(self, n: int = 1) -> None:
-        """Take n steps in all worlds that have not diverged."""
+    def step(self, n: int = 1, *, worlds=None) -> None:
+        """Take n steps in worlds, a mask (n,) or numbers (default: all), those left out that have diverged."""
         n = whole("n", number("n", n, "a whole number of steps ≥ 0", least=0.0), 0, MOST_STEPS)
         self._check_numbers()
-        active = np.flatnonzero(~self.diverged)
+        chosen = np.unique(self._chosen(worlds))
+        active = chosen[~self.diverged[chosen]]
         if not len(active) or n == 0:
             return
         if self._call is None:
@@ -546,10 +557,13 @@ class Worlds(Summarised, Guarded):
     def _advance(self, active: np.ndarray, n: int) -> None:
         """The compiled loop of all worlds, on all threads or on the GPU."""
         if self._gpu is not None:
-            self._gpu.advance(self._rows, self._fit, self.diverged, self._parameters, n, self._ends)
+            stopped = np.ones(self.n, dtype=bool)
+            stopped[active] = False
+            self._gpu.advance(self._rows, self._fit, stopped, self._parameters, n, self._ends)
             return
         lanes, calls = self._make_lanes(), []
-        for _ in range(3):  # a lane that has more room than the rows lets the others grow, too
+        while not self._settled:  # a lane that has more room than the rows lets the others grow, too
+            self._settled = True
             for lane in lanes:
                 self._fit(lane.make_room(self._rows))
         for lane in lanes:
@@ -557,7 +571,7 @@ class Worlds(Summarised, Guarded):
             assert call is not None
             lane.bind(self._rows, call)
             lane.bind_variants(self._parameters, call)
-            lane.loop_address(call)
+            loop_address(call)
             calls.append(call)
         parts = np.array_split(active, min(len(active), CHUNKS * len(lanes))) if len(lanes) > 1 else [active]
         following = count()
@@ -608,11 +622,11 @@ def checked_device(device: Any) -> str:
     one_of("device", device, ("cpu", "cuda"))
     if device == "cuda":
         remedy = "pip install stickslip[gpu] brings it; device='cpu' runs on all processors"
-        try:
-            from numba import cuda
-        except ImportError:
-            raise expected("device", "numba-cuda for 'cuda'", "none", remedy) from None
-        if not (find_spec("cuda") and find_spec("cuda.core")) or not cuda.is_available():
+        if find_spec("numba_cuda") is None or find_spec("cuda") is None:
+            raise expected("device", "numba-cuda and cuda-core for 'cuda'", "an installation without", remedy)
+        from numba import cuda
+
+        if not cuda.is_available():
             raise expected("device", "an NVIDIA GPU with its driver for 'cuda'", "none that can be used", remedy)
     return device
 

@@ -188,6 +188,7 @@ class ImplicitEuler(Viscoelastic):
     options: ImplicitEulerOptions
     replaceable = frozenset({"user", "record"})
     geometry_ahead = loops_ahead = True
+    why_double = "its Newton iteration ends at a tolerance that single precision does not resolve"
     advance_held = staticmethod(advance_held)
 
     def __init__(self, model: Model, dt: float, variant: str, **options: Any) -> None:

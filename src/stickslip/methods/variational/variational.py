@@ -120,6 +120,7 @@ class Variational(Method):
     observing = ("kinematics", "collision", "forces")
     replaceable = frozenset({"user", "collision", "record"})
     at_unconverged = "choose a smaller dt, allow more iterations, or a larger tolerance"
+    why_double = "its interior point ends at a tolerance that single precision does not resolve"
     refused: ClassVar[dict[str, str]] = {
         "coordinates": "they are always maximal",
         "fallback": "the interior point is the only solver that knows its equations",

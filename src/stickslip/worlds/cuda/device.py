@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import cuda
+from numba import cuda as numba_cuda
 
 from stickslip._lean import Kernel, ThroughSlot
 from stickslip.methods import handle
@@ -18,6 +18,7 @@ from stickslip.solvers import core as core_module
 from stickslip.solvers.core import Core
 from stickslip.worlds.cuda.layout import Layout, Own, Scratch, Shared, Variant, strides
 
+cuda: Any = numba_cuda
 types: Any = import_module("numba.cuda.types")
 extending: Any = import_module("numba.cuda.extending")
 cgutils: Any = import_module("numba.cuda.cgutils")
@@ -27,12 +28,12 @@ templates: Any = import_module("numba.cuda.typing.templates")
 typeof: Any = import_module("numba.cuda.typing.typeof").typeof
 
 FIELDS = ("table", "shared", "variant", "world", "stride")
-"""What a thread has to know of its world: the addresses of the table of addresses of the worlds' arrays, of the constants
-and of the parameters of its variant, the number of the world, and the distance from one entry of a world's array to the
-next, in entries."""
+"""What a thread has to know of its world: the addresses of the table of addresses of the worlds' arrays, of the
+constants and of the parameters of its variant, the number of the world, and the distance from one entry of a world's
+array to the next, in entries."""
 ENDS = ("stopped", "variant", "done", "reason")
-"""Whole numbers of each world that are behind its arrays in the table: whether it is left out, its variant, how many steps
-it took, and 0 or why it took no more."""
+"""Whole numbers of each world that are behind its arrays in the table: whether it is left out, its variant, how many
+steps it took, and 0 or why it took no more."""
 NAME = "stickslip_worlds"
 """The kernel's name in its machine code."""
 
@@ -118,7 +119,7 @@ def build(
             pointer = builder.inttoptr(address, context.get_data_type(kind).as_pointer())
             return context.unpack_value(builder, kind, pointer)
     elif not isinstance(part, np.ndarray):
-        return context.get_constant(kind, part)
+        return context.get_constant(kind, place)
     size = layout.size(part.dtype)
 
     def times(a: Any, factor: int) -> Any:
@@ -177,7 +178,7 @@ def replace_on_device(function: Any, definition: Any) -> None:
 def reshaped(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     """Code of ``array.reshape`` with whole numbers for contiguous arrays; numba-cuda's own calls a function in C++."""
     given = arrayobj.make_array(signature.args[0])(context, builder, args[0])
-    kind, word = signature.return_type, ir.IntType(64)
+    kind = signature.return_type
     shape = [context.cast(builder, n, t, types.int64) for n, t in zip(args[1:], signature.args[1:], strict=True)]
     size = given.itemsize
     steps = [size]
@@ -193,8 +194,8 @@ for count in (1, 2, 3):
 
 
 def core_caller(kind: str) -> Any:
-    """Typing and code of ``solvers.core.call_cones`` or ``call_lcp`` on the device, where kernels have no addresses: the
-    address tells which of the solvers at hand is called."""
+    """Typing and code of ``solvers.core.call_cones`` or ``call_lcp`` on the device. Kernels have no addresses there:
+    the address tells which of the solvers at hand is called."""
 
     def call_core(context, function, arguments):
         known = [(place, context.resolve_value_type(core.function)) for place, core in solvers_at_hand[kind]]
@@ -284,7 +285,7 @@ def leave_out_what_is_not_needed() -> list[str]:
     for module in [each for key, each in sys.modules.items() if key.startswith("stickslip.")]:
         for value in list(vars(module).values()):
             if isinstance(value, Kernel):
-                vars(value).pop(name, None)
+                value.__dict__.pop(name, None)
                 if isinstance(value.called, ThroughSlot) and not value.overloads:
                     setattr(value, name, cuda.jit(device=True)(nothing))
                     names.add(f"{value.__module__}.{value.__qualname__}")

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,10 @@ class Engine:
     """The kernel of one method and model, with the constants that it reads."""
 
     def __init__(
-        self, sim: Simulation, call: CompiledCall, own: Mapping[str, np.ndarray], parameters: Mapping[Any, Any],
+        self, sim: Simulation, call: CompiledCall, own: Mapping[str, np.ndarray], varying: Collection[int],
         single: bool,
     ) -> None:  # fmt: skip
-        self.layout = Layout(call, own, parameters, single)
+        self.layout = Layout(call, own, varying, single)
         self.kernel = _kernel(self.layout, call, sim)
         block = self.layout.shared_block()
         self._shared = cuda.to_device(block)

@@ -4,8 +4,8 @@ A compiled loop takes some hundred small arrays. On the CPU their addresses and 
 (``methods.handle``). On the GPU the sizes are constants of the kernel, and three kinds of arrays have three places:
 
 * **constants** of the model and of the method, which no step writes, lie in one block that all worlds share;
-* what each **world** has for itself lies with the world index last: entry e of an array is at e·stride + w·size, so that
-  neighbouring threads read neighbouring memory, and an array is (n, …) to the outside without a copy;
+* what each **world** has for itself lies with the world index last: entry e of an array is at e·stride + w·size.
+  Neighbouring threads read neighbouring memory, and an array is (n, …) to the outside without a copy;
 * **scratch** is local memory of a thread, which the hardware lays out in the same way. The compiler knows that no two
   of these arrays overlap, and keeps small ones in registers.
 """
@@ -61,8 +61,8 @@ class Variant(NamedTuple):
 class Layout:
     """The places of all arguments of a compiled loop, in their order. Numbers are constants of the kernel.
 
-    ``own`` are the arrays that each world has, by name; ``varying`` are the places of arguments that differ from variant
-    to variant. With ``single``, numbers that are not whole take four bytes.
+    ``own`` are the arrays that each world has, by name; ``varying`` are the places of arguments that differ from
+    variant to variant. With ``single``, numbers that are not whole take four bytes.
     """
 
     def __init__(
@@ -82,7 +82,8 @@ class Layout:
                 self.variant_bytes += aligned(self.bytes_of(np.asarray(value)))
                 continue
             if not isinstance(value, np.ndarray):
-                self.places.append(value)
+                least = LEAST.get(owner, 0.0) if single else 0.0
+                self.places.append(max(value, least) if least else value)
                 continue
             key = value.ctypes.data if value.size else -id(value)
             if key not in known or known[key].array.shape != value.shape:
@@ -164,6 +165,8 @@ def parts(given: Any, owner: str = "") -> Iterator[tuple[str, Any]]:
         yield from parts(part, owner if fields is None else f"{type(given).__name__}.{fields[k]}")
 
 
+LEAST = {"Chain.tolerance": 1e-5, "Settings.tolerance": 1e-5}
+"""Tolerances that single precision can meet; smaller ones are raised to them."""
 _GROUPS = """
     Shapes Rules Polyhedra Neighbours Climb Geometry Fields Elements LoopPoints Symbolic Joints Tree Support
 """

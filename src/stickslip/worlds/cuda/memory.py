@@ -6,10 +6,11 @@ import ctypes
 from typing import Any
 
 import numpy as np
-from numba import cuda
+from numba import cuda as numba_cuda
 
 from stickslip.errors import expected
 
+cuda: Any = numba_cuda
 CUDA_DEVICE = (2, 0)
 """(kind, number) of the device in DLPack's words."""
 
@@ -128,9 +129,9 @@ class DeviceRows:
 
     def __setitem__(self, worlds: Any, values: Any) -> None:
         if isinstance(worlds, tuple):
-            whole = np.asarray(self)
-            whole[worlds] = np.asarray(values)
-            worlds, values = slice(None), whole
+            changed = np.asarray(self)
+            changed[worlds] = np.asarray(values)
+            worlds, values = slice(None), changed
         if isinstance(worlds, int | np.integer):
             worlds = np.array([worlds])
         places = np.arange(self.shape[0])[worlds]

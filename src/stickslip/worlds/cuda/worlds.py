@@ -22,12 +22,13 @@ class WorldsOnGpu:
 
     def __init__(self, sim: Simulation, lane: Callable[[], Lane], n: int, dtype: np.dtype) -> None:
         self.n, self.single = n, dtype == np.float32
-        self._make_lane, self._lane = lane, None
+        self._make_lane = lane
+        self._lane: Lane | None = None
         self._engine: Engine | None = None
         self._known: Any = None
         self._ends = {name: DeviceRows(np.zeros((), np.int64), n) for name in ENDS}
         self._variants: Any = None
-        self._stopped = np.zeros(n, dtype=bool)
+        self._stopped, self._variant_of = np.zeros(n, dtype=bool), np.zeros(n, dtype=np.int64)
         self._version = -1
 
     def rows(self, row: np.ndarray) -> DeviceRows:
@@ -50,7 +51,7 @@ class WorldsOnGpu:
             self._ends["stopped"][:] = stopped.astype(np.int64)
         engine.advance(rows, self._ends, self._variants, n)
         ends.done[:] = self._ends["done"].data.copy_to_host()[0]
-        if ends.done.min() < n:
+        if np.any(ends.done[~stopped] < n):
             ends.reason[:] = self._ends["reason"].data.copy_to_host()[0]
 
     def _engine_for(self, rows: Mapping[str, Any], fit: Any, parameters: Parameters) -> Engine:
@@ -69,5 +70,7 @@ class WorldsOnGpu:
         if self._version != parameters.version:
             self._version = parameters.version
             self._variants = cuda.to_device(parameters.block(self._engine.layout))
-            self._ends["variant"][:] = parameters.variant_of
+        if not np.array_equal(self._variant_of, parameters.variant_of):
+            self._variant_of = parameters.variant_of.copy()
+            self._ends["variant"][:] = self._variant_of
         return self._engine
