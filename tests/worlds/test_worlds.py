@@ -1,5 +1,6 @@
 """Many worlds: each is, to the bit, what a ``Simulation`` of it is."""
 
+import copy
 import subprocess
 import sys
 
@@ -199,6 +200,8 @@ def test_what_cannot_be_is_refused_with_a_remedy():
         worlds.set_body("ball", mass=[1.0, 2.0, 3.0])
     with pytest.raises(InputError, match="write into it"):
         worlds.q = np.zeros((2, 7))
+    with pytest.raises(InputError, match="snapshot"):
+        copy.deepcopy(worlds)
     with pytest.raises(InputError, match="same scene"):
         worlds.restore(ss.Worlds(rolling_ball(), 2, "coulomb/pgs", 2e-3).snapshot())
 

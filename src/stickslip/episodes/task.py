@@ -45,11 +45,11 @@ class Moment:
 
     @property
     def q(self) -> np.ndarray:
-        return self.worlds.q
+        return np.asarray(self.worlds.q)
 
     @property
     def v(self) -> np.ndarray:
-        return self.worlds.v
+        return np.asarray(self.worlds.v)
 
 
 @dataclass(frozen=True)

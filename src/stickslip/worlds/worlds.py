@@ -26,7 +26,7 @@ import numpy as np
 from numba.core import config as numba_config
 
 from stickslip.attributes import ELSEWHERE, Guarded
-from stickslip.errors import DivergedError, expected, names_keywords, number, one_of, reals, whole
+from stickslip.errors import DivergedError, InputError, expected, names_keywords, number, one_of, reals, whole
 from stickslip.methods.base import CONTACTS_FULL, OK, Method
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS
@@ -159,6 +159,12 @@ class Worlds(Summarised, Guarded):
 
     def __len__(self) -> int:
         return self.n
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise InputError(
+            "Worlds cannot be copied or pickled, because they hold threads; worlds.snapshot() keeps their states, and "
+            "other Worlds of the same scene, method and number take them by restore"
+        )
 
     def _make_gpu(self, contacts: int | None) -> Any:
         """The side of these worlds that lies on a GPU; None on the CPU."""
