@@ -70,10 +70,10 @@ class WorldsSnapshot(Summarised):
 class Worlds(Summarised, Guarded):
     """``n`` worlds of one scene, by one method with one time step.
 
-    >>> worlds = ss.Worlds("solo12-squat", 1000, method="coulomb/pgs", dt=1e-3)
-    >>> worlds.set_shape("floor", friction=np.linspace(0.2, 1.0, 1000))
+    >>> worlds = ss.Worlds("ball", 20, method="coulomb/pgs", dt=1e-3)
+    >>> worlds.set_shape("ball", friction=np.linspace(0.2, 1.0, 20))
     >>> worlds.step(100)
-    >>> height = worlds.q[:, 2]
+    >>> distance = worlds.q[:, 0]
 
     ``scene``, ``method``, ``dt`` and the options are those of ``Simulation``; controllers and stages in Python have no
     place here: write ``worlds.control`` between calls of ``step``. ``threads`` is the number of threads (default: one
