@@ -3,7 +3,7 @@
 Worlds with the same parameters share a **variant**. A variant is made by the setters of the model, in a simulation of
 its own: the method derives all that follows from them, as it does for a ``Simulation``, and the arguments of its
 compiled loop are compared with those of the model as it was compiled. What differs is kept, and the loop reads it in
-the worlds of this variant. Making one takes a few milliseconds, whatever the number of worlds that have it.
+the worlds of this variant. Making one takes some ten milliseconds, whatever the number of worlds that have it.
 """
 
 from __future__ import annotations

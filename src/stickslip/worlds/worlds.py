@@ -487,7 +487,7 @@ class Worlds(Summarised, Guarded):
         return sim
 
     def sensor(self, name: str) -> np.ndarray:
-        """(n, …) the values of a sensor of the scene's files in each world now; some 50 µs for each."""
+        """(n, …) the values of a sensor of the scene's files in each world now, one after another in Python."""
         found = np.stack([self._sensor(w, name) for w in range(self.n)])
         self._load(0)
         return found
