@@ -45,6 +45,11 @@ def memory() -> float:
         return inf
 
 
+def processors() -> int:
+    """Number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def check_writable(path: Path | None, *, kind: str = "") -> None:
     """Raise an error now for a file that could not be written later. ``kind`` is what is going to be written, if that
     may replace a file of the same kind in ``HDF5``, ``MODEL``, ``SOURCE``."""

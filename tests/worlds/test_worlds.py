@@ -253,6 +253,9 @@ def test_a_layout_gives_every_argument_a_place():
     layout = Layout(call, lane.arrays(call))
     assert len(layout.places) == len(list(call.arguments()))
     assert len(layout.shared_block()) == layout.shared_bytes > 0
+    ((address, _),) = sim.stepper.cores_at_hand()
+    assert address in layout.places
+    assert address not in Layout(call, lane.arrays(call), (), False, [address]).places  # it changes with the process
     single = Layout(call, lane.arrays(call), (), True)
     assert single.scratch_bytes < layout.scratch_bytes
     assert single.key() != layout.key() == Layout(call, lane.arrays(call)).key()

@@ -20,7 +20,8 @@ from typing import Any, NoReturn
 from uuid import uuid4
 
 from stickslip.errors import InputError, brief, expected
-from stickslip.lab.pool import Pool, Results, available
+from stickslip.files import processors
+from stickslip.lab.pool import Pool, Results
 from stickslip.progress import Progress
 from stickslip.record.header import versions
 
@@ -47,7 +48,7 @@ def pool_on(on: str | None, shared: Any, jobs: int | None, sent: Any = None) -> 
     ``sent`` is a function or object of the user's, which is sent to Ray with the code of its module.
     """
     check_place(on)
-    return Pool(shared, jobs or available()) if on is None else RayPool(shared, jobs, on, sent)
+    return Pool(shared, jobs or processors()) if on is None else RayPool(shared, jobs, on, sent)
 
 
 class RayPool:
@@ -77,7 +78,7 @@ class RayPool:
                 if self.place == "ray":
                     with suppress(ImportError):  # in case that Ray was imported before its switch was set
                         vars(importlib.import_module("ray._private.ray_constants"))["ENABLE_RAY_CLUSTER"] = False
-                    ray.init("local", num_cpus=self.jobs or available(), include_dashboard=False,
+                    ray.init("local", num_cpus=self.jobs or processors(), include_dashboard=False,
                              _node_ip_address="127.0.0.1", **quiet)  # fmt: skip
                 else:
                     host, _, port = self.place.removeprefix("ray://").rpartition(":")

@@ -22,11 +22,6 @@ DIED = "its process died: killed, out of memory, or a crash of compiled code"
 _shared: Any = None
 
 
-def available() -> int:
-    """Number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class Results(dict[int, Any]):
     """Results by the number of their argument; each is passed to ``arrived`` at once."""
 

@@ -15,7 +15,8 @@ from itertools import zip_longest
 from pathlib import Path
 
 from stickslip.errors import StickslipError
-from stickslip.lab.pool import DIED, Pool, available
+from stickslip.files import processors
+from stickslip.lab.pool import DIED, Pool
 from stickslip.methods.base import Method
 from stickslip.methods.registry import METHODS, resolve
 from stickslip.scenes import SCENES
@@ -34,7 +35,7 @@ def warm(
     so that the first of every folder begins before the second of any: no two processes compile the same.
     """
     names = in_order(METHODS if methods is None else dict.fromkeys(methods))
-    with Pool(None, min(len(names), jobs or available())) as pool:
+    with Pool(None, min(len(names), jobs or processors())) as pool:
         answers = pool.map(_first_step, [(name,) for name in names], "compiling", lambda _: DIED, progress)
     return dict(zip(names, answers, strict=True))
 

@@ -1,5 +1,6 @@
 """Many worlds: one scene and one method in thousands of states at once."""
 
-from stickslip.worlds.worlds import Worlds, WorldsSnapshot
+from stickslip.worlds.snapshot import WorldsSnapshot
+from stickslip.worlds.worlds import Worlds
 
 __all__ = ["Worlds", "WorldsSnapshot"]

@@ -28,12 +28,12 @@ Edit = tuple[str, str, str]
 class Parameters:
     """Which parameters each world has."""
 
-    def __init__(self, worlds: int, make: Callable[[], Simulation], own: Callable[[CompiledCall], list[np.ndarray]]):
+    def __init__(self, worlds: int, make: Callable[[], Simulation]) -> None:
         self.variant_of = np.zeros(worlds, dtype=np.int64)
         """(n,) the variant of each world; 0 is the model as it was compiled."""
         self.version = 0
         """Goes up when there is a new variant."""
-        self._make, self._own = make, own
+        self._make = make
         self._values: dict[Edit, np.ndarray] = {}
         """What was set → (n, …) the value in each world."""
         self._numbers: dict[bytes, int] = {b"": 0}
@@ -133,7 +133,7 @@ class Parameters:
         call = sim.stepper.compiled_call(sim.state, sim.acting)
         if call is None:
             return {}
-        own = {id(array) for array in self._own(call)}
+        own = {id(array) for array in call.own.values()}
         own |= {id(part) for part in (sim.state.q, sim.state.v, sim.state.act, *sim.inputs)}
         found = {}
         for table, place, value in call.arguments():

@@ -17,8 +17,6 @@ import copy
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import count
 from typing import Any, ClassVar
 
@@ -26,7 +24,8 @@ import numpy as np
 from numba.core import config as numba_config
 
 from stickslip.attributes import ELSEWHERE, Guarded
-from stickslip.errors import DivergedError, InputError, expected, names_keywords, number, one_of, reals, whole
+from stickslip.errors import DivergedError, InputError, expected, names_keywords, number, reals, whole
+from stickslip.files import processors
 from stickslip.methods.base import CONTACTS_FULL, OK, Method
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS
@@ -39,32 +38,16 @@ from stickslip.simulation.simulation import Simulation
 from stickslip.simulation.snapshot import restore_snapshot
 from stickslip.summary import Summarised, Summary, plural
 from stickslip.worlds.contacts import WorldContacts
+from stickslip.worlds.devices import checked_device, checked_dtype
 from stickslip.worlds.driver import Ends, link_poses, loop_address
 from stickslip.worlds.lane import Lane, own_arrays, simulation_like
 from stickslip.worlds.parameters import Parameters
+from stickslip.worlds.snapshot import WorldsSnapshot
 
 _config: Any = numba_config
 WITHOUT_COMPILATION = bool(_config.DISABLE_JIT)
 CHUNKS = 8
 """Parts into which the worlds are divided for each thread, so that all end at about the same time."""
-
-
-def processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-@dataclass(frozen=True, repr=False)
-class WorldsSnapshot(Summarised):
-    """The complete states of all worlds. After restoring it they go on bit by bit as without interruption."""
-
-    rows: dict[str, np.ndarray]
-    steps: np.ndarray
-    diverged: np.ndarray
-    made_by: tuple[Any, ...]
-
-    def _summary(self) -> Summary:
-        title = f"Snapshot of {plural(len(self.steps), 'world')} by {self.made_by[0]}/{self.made_by[1]}"
-        return Summary(title, {"steps": f"{self.steps.min()} to {self.steps.max()}"})
 
 
 class Worlds(Summarised, Guarded):
@@ -139,7 +122,7 @@ class Worlds(Summarised, Guarded):
         self._settled = False
         """Whether all lanes have as much room as the rows."""
         self._pool: ThreadPoolExecutor | None = None
-        self._parameters = Parameters(self.n, self._like, self._own_of)
+        self._parameters = Parameters(self.n, self._like)
         self._rows: dict[str, Any] = {}
         self._gpu = self._make_gpu(contacts)
         self._begin_rows()
@@ -178,7 +161,7 @@ class Worlds(Summarised, Guarded):
 
         self._refuse_gpu()
         self._sim.stepper.fit_room(room if contacts is not None else max(4, room))
-        return WorldsOnGpu(self._sim, self._lane, self.n, self.dtype)
+        return WorldsOnGpu(self._lane, self.n, self.dtype)
 
     def _refuse_gpu(self) -> None:
         """Refuse a method or a scene that a GPU cannot take, by name."""
@@ -209,9 +192,6 @@ class Worlds(Summarised, Guarded):
         """The arrays that belong to one world, of a simulation."""
         return own_arrays(sim.stepper.compiled_call(sim.state, sim.acting), sim.stepper)
 
-    def _own_of(self, call: Any) -> list[np.ndarray]:
-        return list(call.own.values())
-
     def _arrays(self, sim: Simulation) -> dict[str, np.ndarray]:
         state, inputs = sim.state, sim.inputs
         rows = {"q": state.q, "v": state.v, "act": state.act, "history": sim.drive.history}
@@ -226,7 +206,7 @@ class Worlds(Summarised, Guarded):
         self._first = {name: row[0].copy() for name, row in self._rows.items()}
 
     def _repeated(self, row: np.ndarray) -> Any:
-        """The same row for all worlds, in their memory."""
+        """Rows of all worlds, in the memory of their device, each a copy of ``row``."""
         return np.repeat(row[None], self.n, axis=0) if self._gpu is None else self._gpu.rows(row)
 
     @property
@@ -621,33 +601,6 @@ class Worlds(Summarised, Guarded):
         self._unconverged[w] += stepper.unconverged - before
         self.steps[w] = sim.steps
         self._store(w, sim)
-
-
-def checked_device(device: Any) -> str:
-    """The device's name, if there is one."""
-    one_of("device", device, ("cpu", "cuda"))
-    if device == "cuda":
-        remedy = "pip install stickslip[gpu] brings it; device='cpu' runs on all processors"
-        if find_spec("numba_cuda") is None or find_spec("cuda") is None:
-            raise expected("device", "numba-cuda and cuda-core for 'cuda'", "an installation without", remedy)
-        from numba import cuda
-
-        if not cuda.is_available():
-            raise expected("device", "an NVIDIA GPU with its driver for 'cuda'", "none that can be used", remedy)
-    return device
-
-
-def checked_dtype(dtype: Any, device: str) -> np.dtype:
-    """The type of numbers, float64 or float32."""
-    try:
-        found = np.dtype(dtype)
-    except TypeError:
-        raise expected("dtype", "np.float64 or np.float32", dtype) from None
-    if found not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise expected("dtype", "np.float64 or np.float32", found)
-    if found == np.float32 and device == "cpu":
-        raise expected("dtype", "np.float64 on the CPU", "np.float32", "device='cuda' has single precision")
-    return found
 
 
 def fitted(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

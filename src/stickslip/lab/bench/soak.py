@@ -22,7 +22,8 @@ import numpy as np
 from rich.table import Table
 
 from stickslip.errors import InputError, StickslipError, StickslipWarning
-from stickslip.lab.pool import DIED, Pool, available
+from stickslip.files import processors
+from stickslip.lab.pool import DIED, Pool
 from stickslip.lab.report import check_destinations, finish, terminal_table
 from stickslip.lab.targets import Target
 from stickslip.methods.registry import METHODS
@@ -130,7 +131,7 @@ def run_soak(quick: bool, json: Path | None, out: Path | None) -> bool:
         )
     steps = QUICK_STEPS if quick else STEPS
     methods = [name for name in METHODS if name not in IN_PYTHON]
-    with tempfile.TemporaryDirectory(prefix="stickslip-soak-") as folder, Pool(Path(folder), available()) as pool:
+    with tempfile.TemporaryDirectory(prefix="stickslip-soak-") as folder, Pool(Path(folder), processors()) as pool:
         rows = pool.map(
             soak, [(method, steps) for method in methods], "soak",
             lambda method, _: Row(method, 0, nan, 0, (), DIED),

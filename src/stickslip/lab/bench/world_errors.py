@@ -90,7 +90,7 @@ class Run:
 
 @dataclass
 class PeerRun:
-    """The same of ``mujoco.rollout``."""
+    """A run of ``mujoco.rollout`` with one time step: its speed, and where the worlds end."""
 
     dt: float
     seconds: float
@@ -112,7 +112,7 @@ class PeerRun:
 
 @dataclass
 class WarpRun:
-    """The same of MuJoCo Warp."""
+    """A run of MuJoCo Warp with one time step: its speed, and where the worlds end."""
 
     dt: float
     seconds: float

@@ -45,7 +45,7 @@ def standing_robot() -> Model:
 
 @cache
 def peer_robot(dt: float) -> mujoco.MjModel:
-    """The same for MuJoCo: its own contacts, by the solver and the cone that are its defaults for this robot."""
+    """MuJoCo's model of the standing robot: its own contacts, by the solver and the cone that are its defaults."""
     ours = standing_robot().mj
     peer = with_spheres(SCENES["solo12-stand"].build().scene, dt, ours.opt.solver, ours.opt.cone)
     for name in ("gainprm", "biasprm", "gaintype", "biastype"):

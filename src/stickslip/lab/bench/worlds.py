@@ -27,6 +27,7 @@ import mujoco
 from rich.table import Table
 
 from stickslip.errors import expected, one_of
+from stickslip.files import processors
 from stickslip.lab.bench.timing import interleaved
 from stickslip.lab.bench.world_errors import LEVELS, PEER, SPREAD, WARP, Accuracy, measure_errors, speed_at
 from stickslip.lab.bench.world_steps import Rollouts, WarpSteps, WorldSteps, has_warp, make_worlds, method_dt
@@ -34,7 +35,7 @@ from stickslip.lab.report import check_destinations, finish, quiet, terminal_tab
 from stickslip.lab.targets import Target
 from stickslip.methods.registry import resolve
 from stickslip.summary import plural
-from stickslip.worlds.worlds import checked_device, checked_dtype, processors
+from stickslip.worlds.devices import checked_device, checked_dtype
 
 METHODS = {
     "cpu": ("semi-implicit-euler", "expo", "coulomb/pgs", "relaxed/pgs", "variational"),

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from stickslip.errors import InputError, expected, names_keywords, number, unknown, whole
-from stickslip.files import folder_to_oneself, temporary_folder
+from stickslip.files import folder_to_oneself, processors, temporary_folder
 from stickslip.lab.cluster import check_place, pool_on
 from stickslip.lab.compare.candidate import Candidate, candidate
 from stickslip.lab.compare.comparison import Comparison
@@ -22,7 +22,6 @@ from stickslip.lab.compare.experiment import experiment
 from stickslip.lab.compare.grid import RUNS
 from stickslip.lab.compare.stages import Stages
 from stickslip.lab.compare.worker import Work, slug
-from stickslip.lab.pool import available
 from stickslip.methods.base import Method
 from stickslip.methods.names import MethodName
 from stickslip.methods.registry import METHODS
@@ -88,7 +87,7 @@ def compare(
         "methods": [entry.label for entry in entries],
         "time steps": [f"{dt:g} s" for dt in dts] if dts else f"{int(runs)} per method, each half the one before",
         "control step": f"{what.control_dt:g} s" if what.control_dt else "no controller",
-        "processes": on if on and workers is None else workers or available(),
+        "processes": on if on and workers is None else workers or processors(),
         "stability": stability,
         **({"reference": stages.notes} if stages.notes else {}),
     }

@@ -37,7 +37,7 @@ class Asked:
     methods: Sequence[str] = ()
     """Methods to judge by; empty for all."""
     episodes: int = 16
-    """Of each judgement."""
+    """Number of episodes that judge a policy."""
     patience: float = 120.0
     """[s] that a method may take for its judgement, compilation apart."""
     policy: Path | None = None

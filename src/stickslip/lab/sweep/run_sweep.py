@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from stickslip.errors import names_keywords, true_or_false, whole
+from stickslip.files import processors
 from stickslip.lab.cluster import check_place, pool_on
-from stickslip.lab.pool import available
 from stickslip.lab.sweep.points import check_same, points_of, written
 from stickslip.lab.sweep.sweep_file import SweepFile, check_store, read_store, write_table
 from stickslip.lab.sweep.table import COMPLETE, Sweep, SweepRun
@@ -75,7 +75,7 @@ def sweep(
             return lost_point(seed, index, point)
 
         if on is None:
-            jobs = min(jobs or available(), len(left))
+            jobs = min(jobs or processors(), len(left))
         try:
             with pool_on(on, (task, seed), jobs, function) as pool:
                 pool.map(run_point, left, f"sweep of {task.name}", lost, progress, arrived, retries)

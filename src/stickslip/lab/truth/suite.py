@@ -8,9 +8,9 @@ from pathlib import Path
 from rich.console import Console
 
 from stickslip.errors import expected, unknown
-from stickslip.files import write_text
+from stickslip.files import processors, write_text
 from stickslip.lab.cluster import check_place, pool_on
-from stickslip.lab.pool import DIED, available
+from stickslip.lab.pool import DIED
 from stickslip.lab.report import check_destinations
 from stickslip.lab.store import Store
 from stickslip.lab.truth.case import Case
@@ -59,7 +59,7 @@ def run_jobs(
     One worker, the default for a few trials, is this process. ``save`` gets every trial as soon as it is done.
     """
     if workers is None and on is None:
-        workers = available() if len(jobs) > FEW else 1
+        workers = processors() if len(jobs) > FEW else 1
     if not jobs:
         return []
     with pool_on(on, None, workers) as pool:

@@ -195,7 +195,7 @@ for count in (1, 2, 3):
 
 def core_caller(kind: str) -> Any:
     """Typing and code of ``solvers.core.call_cones`` or ``call_lcp`` on the device. Kernels have no addresses there:
-    the address tells which of the solvers at hand is called."""
+    a number in the place of the address tells which of the solvers at hand is called."""
 
     def call_core(context, function, arguments):
         known = [(place, context.resolve_value_type(core.function)) for place, core in solvers_at_hand[kind]]
@@ -216,7 +216,7 @@ def core_caller(kind: str) -> Any:
 
 
 solvers_at_hand: dict[str, list[tuple[int, Core]]] = {"cones": [], "lcp": []}
-"""(address on the CPU, core) of the solvers that the kernels which are compiled next may call."""
+"""(number that stands for its address, core) of the solvers that the kernels which are compiled next may call."""
 replace_on_device(handle.restored, restored)
 replace_on_device(core_module.call_cones, core_caller("cones"))
 replace_on_device(core_module.call_lcp, core_caller("lcp"))

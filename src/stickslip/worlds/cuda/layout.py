@@ -13,7 +13,7 @@ A compiled loop takes some hundred small arrays. On the CPU their addresses and 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,12 +62,14 @@ class Layout:
     """The places of all arguments of a compiled loop, in their order. Numbers are constants of the kernel.
 
     ``own`` are the arrays that each world has, by name; ``varying`` are the places of arguments that differ from
-    variant to variant. With ``single``, numbers that are not whole take four bytes.
+    variant to variant. With ``single``, numbers that are not whole take four bytes. ``solvers`` are addresses among the
+    arguments that differ from process to process; their places in this list stand for them.
     """
 
     def __init__(
-        self, call: CompiledCall, own: Mapping[str, np.ndarray], varying: Collection[int] = (), single: bool = False
-    ) -> None:
+        self, call: CompiledCall, own: Mapping[str, np.ndarray], varying: Collection[int] = (), single: bool = False,
+        solvers: Sequence[int] = (),
+    ) -> None:  # fmt: skip
         self.given, self.single = call.held.given, single
         self.names, self.own = tuple(own), dict(own)
         self.shared_bytes = self.scratch_bytes = self.variant_bytes = self.scratches = 0
@@ -83,7 +85,8 @@ class Layout:
                 continue
             if not isinstance(value, np.ndarray):
                 least = LEAST.get(owner, 0.0) if single else 0.0
-                self.places.append(max(value, least) if least else value)
+                known_solver = type(value) is int and value in solvers
+                self.places.append(solvers.index(value) if known_solver else max(value, least) if least else value)
                 continue
             key = value.ctypes.data if value.size else -id(value)
             if key not in known or known[key].array.shape != value.shape:

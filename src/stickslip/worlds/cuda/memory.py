@@ -107,7 +107,7 @@ class DeviceRows:
         return array if dtype is None else array.astype(dtype)
 
     def copy(self) -> DeviceRows:
-        """The same rows in memory of their own."""
+        """A copy of these rows, on the GPU."""
         other = object.__new__(DeviceRows)
         other.dtype, other.shape, other.data = self.dtype, self.shape, cuda.device_array_like(self.data)
         other.data.copy_to_device(self.data)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-from stickslip.simulation.simulation import Simulation
 from stickslip.worlds.cuda.device import ENDS
 from stickslip.worlds.cuda.engine import Engine
 from stickslip.worlds.cuda.memory import DeviceRows
@@ -18,9 +17,9 @@ from stickslip.worlds.parameters import Parameters
 
 
 class WorldsOnGpu:
-    """``lane()`` makes a simulation for the kernel to be compiled from."""
+    """The memory and the kernel of worlds on a GPU. ``lane()`` makes the simulation that the kernel is made from."""
 
-    def __init__(self, sim: Simulation, lane: Callable[[], Lane], n: int, dtype: np.dtype) -> None:
+    def __init__(self, lane: Callable[[], Lane], n: int, dtype: np.dtype) -> None:
         self.n, self.single = n, dtype == np.float32
         self._make_lane = lane
         self._lane: Lane | None = None
@@ -32,7 +31,7 @@ class WorldsOnGpu:
         self._version = -1
 
     def rows(self, row: np.ndarray) -> DeviceRows:
-        """The same row for all worlds."""
+        """Rows of all worlds on the GPU, each a copy of ``row``."""
         return DeviceRows(row.astype(np.float32) if self.single and row.dtype == np.float64 else row, self.n)
 
     @property
